@@ -1,0 +1,1 @@
+"""Independent computations of the models' results, with other libraries and from the same files."""
