@@ -1,0 +1,292 @@
+"""The CPU compiler and runtime: StableHLO to an executable, and an executable to a function.
+
+This is the only module that touches jaxlib's semi-private client. It never imports `jax`, and it
+never calls what does so in C++: an array that is taken apart or copied to the host looks for
+`jax.core` and imports it where it is installed. Results are therefore built by result handlers,
+and read through their address.
+"""
+
+import ctypes
+import functools
+import json
+import math
+import os
+import platform
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+
+_NAMES = (
+    *("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float4_e2m1fn"),
+    *("bool", "int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32"),
+    *("int64", "uint64"),
+)
+DTYPES = {name: np.dtype(getattr(ml_dtypes, name, name)) for name in _NAMES}
+PACKED = frozenset({"int4", "uint4", "float4_e2m1fn"})  # two values in a byte, low half first
+MAGIC = b"tbpjrt01"
+
+Array = npt.NDArray[Any]
+
+
+class CompileError(RuntimeError):
+    """The compiler refused the module; the text is the compiler's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """The type of one argument or result; also what the client reads as an abstract value."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    weak_type: bool = False
+
+
+@functools.cache
+def client() -> Any:
+    """Return the process's one CPU client, without its start-up lines on stderr."""
+    import jaxlib.xla_client  # noqa: PLC0415 - heavy
+    from jaxlib import utils  # noqa: PLC0415 - heavy
+
+    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
+        utils.absl_set_min_log_level(1)
+    # Small programs run in the caller's thread; large ones still use every core.
+    return jaxlib.xla_client.make_cpu_client(asynchronous=False)
+
+
+@functools.cache
+def identity() -> dict[str, str]:
+    """Return what a compiled payload depends on besides the module and its options."""
+    import jaxlib.version  # noqa: PLC0415 - heavy
+
+    return {
+        "jaxlib": jaxlib.version.__version__,
+        "platform": f"cpu {platform.machine()}",
+        "cpu": _processor(),
+    }
+
+
+def _processor() -> str:
+    """Return the processor's model and a digest of its features."""
+    wanted = ("vendor_id", "cpu family", "model", "model name", "flags", "Features", "CPU part")
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n")[0]
+    except OSError:
+        lines = f"model name: {platform.processor()}"
+    found = dict(line.split(":", 1) for line in lines.splitlines() if ":" in line)
+    facts = {name.strip(): value.strip() for name, value in found.items() if name.strip() in wanted}
+    digest = sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+    return f"{facts.get('model name', platform.machine())} {digest}"
+
+
+def compile(stablehlo: str | bytes, options: Mapping[str, str | bool | int] | None = None) -> bytes:
+    """Compile a StableHLO module to a payload that `load` takes.
+
+    Args:
+        stablehlo: The module, as text or MLIR bytecode, with a public function `main`.
+        options: XLA's own debug options by name, such as `xla_allow_excess_precision`.
+
+    Raises:
+        CompileError: The module is malformed, or the compiler cannot compile it.
+    """
+    from jaxlib import xla_client  # noqa: PLC0415 - heavy
+
+    settings = xla_client.CompileOptions()
+    settings.env_option_overrides = list((options or {}).items())
+    try:
+        loaded = client().compile_and_load(stablehlo, _devices(), settings)
+        shape = xla_client.XlaComputation(
+            loaded.hlo_modules()[0].as_serialized_hlo_module_proto()
+        ).program_shape()
+    except RuntimeError as error:
+        raise CompileError(str(error)) from error
+    result = shape.result_shape()
+    results = result.tuple_shapes() if result.is_tuple() else [result]
+    header = {
+        "identity": identity(),
+        "parameters": [_spell(each) for each in shape.parameter_shapes()],
+        "results": [_spell(each) for each in results],
+    }
+    text = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+    return b"".join((MAGIC, struct.pack("<I", len(text)), text, _serialize(loaded)))
+
+
+def _serialize(loaded: Any) -> bytes:
+    method = getattr(loaded, "serialize", None)
+    content: bytes = method() if method else client().serialize_executable(loaded)
+    return content
+
+
+def _spell(shape: Any) -> list[Any]:
+    name = np.dtype(shape.element_type()).name
+    if name not in DTYPES:
+        raise CompileError(f"`main` takes or gives `{name}`, which no tensor can have")
+    return [name, list(shape.dimensions())]
+
+
+def load(payload: bytes | memoryview, constants: Sequence[Array] = ()) -> "Executable":
+    """Load a payload that `compile` made on such a machine; the caller has checked its digest.
+
+    Args:
+        payload: What `compile` returned.
+        constants: Arrays for the first arguments. They are placed once, without a copy where
+            their address is a multiple of 64, and must not be written to afterwards.
+
+    Raises:
+        DiagnosticError: The payload is none, or another version or processor made it.
+    """
+    from jaxlib import xla_client  # noqa: PLC0415 - heavy
+
+    header, content = _split(memoryview(payload))
+    if header["identity"] != identity():
+        raise DiagnosticError(_incompatible(header["identity"]))
+    try:
+        loaded = client().deserialize_executable(
+            bytes(content), _devices(), xla_client.CompileOptions()
+        )
+    except RuntimeError as error:
+        raise _not_recognised(str(error).splitlines()[0]) from error
+    return Executable(loaded, _types(header["parameters"]), _types(header["results"]), constants)
+
+
+def _split(payload: memoryview) -> tuple[dict[str, Any], memoryview]:
+    start = len(MAGIC) + 4
+    if len(payload) < start or payload[: len(MAGIC)] != MAGIC:
+        raise _not_recognised("it does not begin as one")
+    end = start + struct.unpack_from("<I", payload, len(MAGIC))[0]
+    try:
+        header = json.loads(bytes(payload[start:end]))
+        known = {"identity", "parameters", "results"} == header.keys()
+    except (ValueError, AttributeError):
+        known = False
+    if not known:
+        raise _not_recognised("its header is malformed")
+    return header, payload[end:]
+
+
+def _types(spelled: Sequence[tuple[str, Sequence[int]]]) -> tuple[TensorType, ...]:
+    return tuple(TensorType(tuple(shape), DTYPES[name]) for name, shape in spelled)
+
+
+def _not_recognised(reason: str) -> DiagnosticError:
+    message = f"The payload is not a compiled CPU program: {reason}"
+    hint = "compile the model again"
+    return DiagnosticError(Diagnostic("executable-not-recognised", message, hint=hint))
+
+
+def _incompatible(found: Mapping[str, str]) -> Diagnostic:
+    here = identity()
+    differing = sorted(name for name in here if found.get(name) != here[name])
+    notes = (f"{name}: `{here[name]}` here, `{found.get(name)}` there" for name in differing)
+    return Diagnostic(
+        "executable-incompatible",
+        "The executable was compiled for another machine or version",
+        notes=tuple(notes),
+        hint="compile the model again on this machine",
+    )
+
+
+@functools.cache
+def _devices() -> Any:
+    from jaxlib import xla_client  # noqa: PLC0415 - heavy
+
+    return xla_client.DeviceList(tuple(client().local_devices()[:1]))
+
+
+@functools.cache
+def _placement() -> Any:
+    """Return the sharding of an array that is whole on the one device."""
+    from jaxlib import xla_client  # noqa: PLC0415 - heavy
+
+    replicated = xla_client.HloSharding.replicate()
+
+    class Placement(xla_client.SingleDeviceSharding):  # type: ignore[misc]
+        memory_kind = None
+
+        def _to_xla_hlo_sharding(self, rank: int) -> Any:
+            del rank
+            return replicated
+
+    return Placement(client().local_devices()[0])
+
+
+class Executable:
+    """A loaded program: call it with arrays of exactly its parameters' types."""
+
+    def __init__(
+        self,
+        loaded: Any,
+        parameters: tuple[TensorType, ...],
+        results: tuple[TensorType, ...],
+        constants: Sequence[Array],
+    ) -> None:
+        from jaxlib import xla_client  # noqa: PLC0415 - heavy
+
+        self.parameters = parameters[len(constants) :]
+        self.results = results
+        self._execute = loaded.execute_sharded
+        self._put = xla_client.batched_device_put
+        self._share = xla_client.HostBufferSemantics.ZERO_COPY
+        self._placement = _placement()
+        self._devices = client().local_devices()[:1]
+        self._constants: list[Any] = []
+        self._constants = self._place(constants, parameters[: len(constants)])
+        self._handlers = [
+            xla_client.array_result_handler(type, self._placement, True, _skip_checks=True)
+            for type in results
+        ]
+        self._readers = [_reader(type) for type in results]
+
+    def __call__(self, *arrays: Array) -> list[Array]:
+        """Run the program; the results own their memory and may be written to."""
+        arguments = self._place(arrays, self.parameters)
+        outcome = self._execute(arguments).consume_with_handlers(self._handlers)
+        return [read(buffer) for read, buffer in zip(self._readers, outcome, strict=True)]
+
+    def _place(self, arrays: Sequence[Array], types: Sequence[TensorType]) -> list[Any]:
+        """Hand arrays to the device, behind the constants: 7 microseconds each, no copy."""
+        put, placement, devices, share = self._put, self._placement, self._devices, self._share
+        placed = self._constants.copy()
+        for array, type in zip(arrays, types, strict=True):
+            if array.dtype != type.dtype or array.shape != type.shape:
+                raise ValueError(
+                    f"expected {type.dtype.name}{list(type.shape)}, "
+                    f"got {array.dtype.name}{list(array.shape)}"
+                )
+            placed.append(put(type, placement, [array], devices, True, False, share, True))
+        return placed
+
+
+def _reader(type: TensorType) -> Callable[[Any], Array]:
+    """Return a function from a result on the device to an array over the same memory."""
+    shape, dtype = type.shape, type.dtype
+    count = math.prod(shape)
+    packed = dtype.name in PACKED
+    block = ctypes.c_char * ((count + 1) // 2 if packed else count * dtype.itemsize)
+    at, array = block.from_address, np.ndarray
+
+    def read(buffer: Any) -> Array:
+        buffer.block_until_ready()
+        memory = at(buffer.unsafe_buffer_pointer())
+        memory.owner = buffer  # type: ignore[attr-defined] # the array keeps the buffer alive
+        return array(shape, dtype, memory)  # type: ignore[arg-type]
+
+    def unpack(buffer: Any) -> Array:
+        buffer.block_until_ready()
+        octets = np.frombuffer(bytes(at(buffer.unsafe_buffer_pointer())), np.uint8)
+        halves = np.stack((octets & 15, octets >> 4), axis=-1).reshape(-1)[:count]
+        return halves.view(dtype).reshape(shape)
+
+    def empty(buffer: Any) -> Array:
+        buffer.block_until_ready()
+        return np.empty(shape, dtype)
+
+    return empty if count == 0 else unpack if packed else read
