@@ -1,0 +1,272 @@
+"""Walk a snippet and give its value. Nothing is compiled, and nothing is reached but by a table.
+
+A name is looked up in the snippet's own lines, then in `names`, then in the vocabulary. Values of
+the host (sizes, tensors, arrays) take part through Python's operators. What goes wrong is an
+`EvaluationError` at the node where it did, except for what passes through unchanged: an error
+that carries diagnostics, `Undecided`, and the types in `passes`.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from tripybuild.language.frame import COLLECTIONS, EvaluationError, Frame, Meter
+from tripybuild.language.grammar import Program
+from tripybuild.language.limits import check_length, show
+from tripybuild.language.lookup import allowed, attribute, entry, name_value, namespace, spelled
+from tripybuild.language.operations import binary, comparison, unary
+from tripybuild.language.vocabulary import Vocabulary
+
+__all__ = ["EvaluationError", "evaluate"]
+
+
+def evaluate(
+    program: Program | ast.expr,
+    names: Mapping[str, object],
+    vocabulary: Vocabulary,
+    *,
+    passes: tuple[type[BaseException], ...] = (),
+) -> Any:
+    """Give the value of a snippet that `grammar.parse` accepted."""
+    frame = Frame({}, names, vocabulary, Meter(passes))
+    if not isinstance(program, Program):
+        return _value(frame, program)
+    for line in program.assignments:
+        value = _value(frame, line.value)
+        if len(line.targets) == 1:
+            frame.variables[line.targets[0]] = value
+        else:
+            _unpack(frame, line.targets, value, line.value)
+    return _value(frame, program.result)
+
+
+def _value(frame: Frame, node: ast.expr) -> Any:
+    meter = frame.meter
+    meter.left -= 1
+    if meter.left < 0:
+        frame.exhausted(node)
+    return _WALKERS[type(node)](frame, node)
+
+
+def _unpack(frame: Frame, targets: tuple[str, ...], value: Any, node: ast.expr) -> None:
+    """Assign one item to each name, and the rest to the name with a star."""
+    items = frame.listed(value, node)
+    star = next((i for i, target in enumerate(targets) if target.startswith("*")), None)
+    extra = len(items) - len(targets)
+    if extra != 0 if star is None else extra < -1:
+        frame.fail(node, f"{len(targets)} names cannot take {len(items)} values")
+    if star is not None:
+        items[star : star + extra + 1] = [items[star : star + extra + 1]]
+    for target, item in zip(targets, items, strict=True):
+        frame.variables[target.removeprefix("*")] = item
+
+
+def _constant(_: Frame, node: ast.Constant) -> Any:
+    return node.value
+
+
+def _attribute(frame: Frame, node: ast.Attribute) -> Any:
+    if (entries := namespace(frame, node.value)) is not None:
+        return entry(frame, node, entries)
+    return attribute(frame, node, _value(frame, node.value), "attribute")
+
+
+def _display(frame: Frame, elements: list[ast.expr]) -> list[Any]:
+    found: list[Any] = []
+    for element in elements:
+        if isinstance(element, ast.Starred):
+            found.extend(frame.listed(_value(frame, element.value), element))
+            try:
+                check_length(len(found))
+            except ValueError as error:
+                frame.wrap(element, error, "too many values")
+        else:
+            found.append(_value(frame, element))
+    return found
+
+
+def _list(frame: Frame, node: ast.List) -> list[Any]:
+    return _display(frame, node.elts)
+
+
+def _tuple(frame: Frame, node: ast.Tuple) -> tuple[Any, ...]:
+    return tuple(_display(frame, node.elts))
+
+
+def _dict(frame: Frame, node: ast.Dict) -> dict[Any, Any]:
+    made: dict[Any, Any] = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is not None:
+            _put(frame, made, key, value)
+    return made
+
+
+def _put(frame: Frame, made: dict[Any, Any], key: ast.expr, value: ast.expr) -> None:
+    name = _value(frame, key)
+    frame.charge(name, key)  # a key is hashed with all that it holds
+    item = _value(frame, value)
+    try:
+        made[name] = item
+    except Exception as error:  # noqa: BLE001
+        frame.wrap(key, error, f"{show(name)} cannot be a key")
+
+
+def _list_comprehension(frame: Frame, node: ast.ListComp) -> list[Any]:
+    return [_value(inner, node.elt) for inner in _loops(frame.inner(), node.generators)]
+
+
+def _dict_comprehension(frame: Frame, node: ast.DictComp) -> dict[Any, Any]:
+    made: dict[Any, Any] = {}
+    for inner in _loops(frame.inner(), node.generators):
+        _put(inner, made, node.key, node.value)
+    return made
+
+
+def _generator(frame: Frame, node: ast.GeneratorExp) -> Iterator[Any]:
+    return (_value(inner, node.elt) for inner in _loops(frame.inner(), node.generators))
+
+
+def _loops(inner: Frame, generators: list[ast.comprehension]) -> Iterator[Frame]:
+    """Bind the names of a comprehension to each of their values in turn."""
+    loop, *rest = generators
+    for item in inner.listed(_value(inner, loop.iter), loop.iter):
+        _bind(inner, loop.target, item)
+        if all(inner.truth(_value(inner, test), test) for test in loop.ifs):
+            if rest:
+                yield from _loops(inner, rest)
+            else:
+                yield inner
+
+
+def _bind(frame: Frame, target: ast.expr, item: Any) -> None:
+    if isinstance(target, ast.Name):
+        frame.variables[target.id] = item
+    elif isinstance(target, ast.Tuple):
+        items = frame.listed(item, target)
+        if len(items) != len(target.elts):
+            frame.fail(target, f"{len(target.elts)} names cannot take {len(items)} values")
+        for part, value in zip(target.elts, items, strict=True):
+            _bind(frame, part, value)
+
+
+def _unary(frame: Frame, node: ast.UnaryOp) -> Any:
+    return unary(frame, node, _value(frame, node.operand))
+
+
+def _binary(frame: Frame, node: ast.BinOp) -> Any:
+    left = _value(frame, node.left)
+    return binary(frame, node, left, _value(frame, node.right))
+
+
+def _compare(frame: Frame, node: ast.Compare) -> Any:
+    left = _value(frame, node.left)
+    result: Any = True
+    last = len(node.ops) - 1
+    for index, (sign, following) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        right = _value(frame, following)
+        result = comparison(frame, node, sign, left, right)
+        if index < last and not frame.truth(result, node):
+            return result
+        left = right
+    return result
+
+
+def _boolean(frame: Frame, node: ast.BoolOp) -> Any:
+    is_or = isinstance(node.op, ast.Or)
+    *first, last = node.values
+    for part in first:
+        value = _value(frame, part)
+        if frame.truth(value, part) == is_or:
+            return value
+    return _value(frame, last)
+
+
+def _conditional(frame: Frame, node: ast.IfExp) -> Any:
+    holds = frame.truth(_value(frame, node.test), node.test)
+    return _value(frame, node.body if holds else node.orelse)
+
+
+def _subscript(frame: Frame, node: ast.Subscript) -> Any:
+    value = _value(frame, node.value)
+    key = _value(frame, node.slice)
+    if isinstance(key, tuple):
+        frame.charge(key, node.slice)
+    try:
+        part = value[key]
+    except Exception as error:  # noqa: BLE001
+        what = "such part" if isinstance(key, slice) else f"item {show(key)}"
+        frame.wrap(node, error, f"{show(value)} has no {what}")
+    return frame.grown(part) if isinstance(key, slice) else part
+
+
+def _slice(frame: Frame, node: ast.Slice) -> slice:
+    bounds = (node.lower, node.upper, node.step)
+    return slice(*(None if bound is None else _value(frame, bound) for bound in bounds))
+
+
+def _call(frame: Frame, node: ast.Call) -> Any:
+    function, lazy = _function(frame, node.func)
+    arguments: list[Any] = []
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            arguments.extend(_display(frame, [argument]))
+            continue
+        value = _value(frame, argument)
+        if isinstance(argument, ast.GeneratorExp) and not lazy:
+            value = frame.listed(value, argument)
+        arguments.append(value)
+    named = {word.arg: _value(frame, word.value) for word in node.keywords if word.arg}
+    for value in (*arguments, *named.values()):
+        if isinstance(value, COLLECTIONS):
+            frame.charge(value, node)
+    try:
+        return frame.grown(function(*arguments, **named))
+    except Exception as error:  # noqa: BLE001
+        return frame.wrap(node, error, f"`{spelled(node.func)}`")
+
+
+def _function(frame: Frame, node: ast.expr) -> tuple[Callable[..., Any], bool]:
+    """Find what is called, and whether it takes a generator as it is."""
+    if isinstance(node, ast.Name) and node.id not in frame.variables:
+        value = name_value(frame, node)
+        if callable(value):
+            lazy = node.id in frame.vocabulary.lazy and node.id not in frame.names
+            return value, lazy
+    elif isinstance(node, ast.Attribute):
+        return _method(frame, node), False
+    else:
+        value = _value(frame, node)
+    return allowed(frame, node, value), False
+
+
+def _method(frame: Frame, node: ast.Attribute) -> Callable[..., Any]:
+    if (entries := namespace(frame, node.value)) is not None:
+        return allowed(frame, node, entry(frame, node, entries))
+    value = _value(frame, node.value)
+    if not frame.vocabulary.has_method(value, node.attr):
+        return allowed(frame, node, attribute(frame, node, value, "method"))
+    try:
+        return getattr(value, node.attr)  # type: ignore[no-any-return]
+    except Exception as error:  # noqa: BLE001
+        frame.wrap(node, error, f"`{node.attr}` of {show(value)}")
+
+
+_WALKERS: Final[dict[type[ast.AST], Callable[[Frame, Any], Any]]] = {
+    ast.Name: name_value,
+    ast.Constant: _constant,
+    ast.List: _list,
+    ast.Tuple: _tuple,
+    ast.Dict: _dict,
+    ast.ListComp: _list_comprehension,
+    ast.DictComp: _dict_comprehension,
+    ast.GeneratorExp: _generator,
+    ast.UnaryOp: _unary,
+    ast.BinOp: _binary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _compare,
+    ast.IfExp: _conditional,
+    ast.Call: _call,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.Attribute: _attribute,
+}

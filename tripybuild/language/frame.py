@@ -1,0 +1,119 @@
+"""What one evaluation knows and may still do, and how it fails.
+
+A host object may raise anything, so whatever runs one is wrapped: the error becomes an
+`EvaluationError` at the node, except for those that say more by themselves.
+"""
+
+import ast
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn
+
+from tripybuild.language.limits import MAXIMUM_STEPS, bounded, show, weigh
+from tripybuild.language.syntax import position
+from tripybuild.language.vocabulary import Vocabulary, listed
+
+COLLECTIONS: Final = (list, tuple, str, dict)
+MEASURED: Final = (int, *COLLECTIONS, float, complex, bytes)
+"""The types of values whose size is looked at whenever one is made."""
+
+
+class Meter:
+    """The work that is left to one evaluation, and the errors that are not its own."""
+
+    __slots__ = ("left", "passes")
+
+    def __init__(self, passes: tuple[type[BaseException], ...]) -> None:
+        self.left = MAXIMUM_STEPS
+        self.passes = passes
+
+
+class EvaluationError(Exception):
+    """A snippet that has no value, and where: the line counts from one, the columns from zero."""
+
+    code = "snippet-evaluation"
+
+    def __init__(self, message: str, node: ast.AST, meter: Meter | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.node = node
+        self.line, self.column, self.end_line, self.end_column = position(node)
+        self._meter = meter
+
+    def is_of(self, meter: Meter) -> bool:
+        """Say whether the error comes from this evaluation, and not from one inside of it."""
+        return self._meter is meter
+
+
+class Frame:
+    """The names that a node can see."""
+
+    __slots__ = ("meter", "names", "variables", "vocabulary", "words")
+
+    def __init__(
+        self,
+        variables: dict[str, Any],
+        names: Mapping[str, Any],
+        vocabulary: Vocabulary,
+        meter: Meter,
+    ) -> None:
+        self.variables = variables
+        self.names = names
+        self.vocabulary = vocabulary
+        self.words = vocabulary.words
+        self.meter = meter
+
+    def inner(self) -> "Frame":
+        """Make the frame of a comprehension."""
+        return Frame(dict(self.variables), self.names, self.vocabulary, self.meter)
+
+    def fail(self, node: ast.AST, message: str) -> NoReturn:
+        """Stop here."""
+        raise EvaluationError(message, node, self.meter)
+
+    def wrap(self, node: ast.AST, error: Exception, doing: str) -> NoReturn:
+        """Say where an error came up, unless it is one that says more by itself."""
+        if isinstance(error, EvaluationError) and error.is_of(self.meter):
+            raise error
+        kinds = type(error).__mro__
+        if hasattr(error, "diagnostics") or any(kind.__name__ == "Undecided" for kind in kinds):
+            raise error
+        if isinstance(error, self.meter.passes):
+            raise error
+        # The text of a KeyError is the `repr` of the key, which may be of any length.
+        reason = "" if isinstance(error, KeyError) else str(error)[:300]
+        message = f"{doing}: {reason or type(error).__name__}"
+        raise EvaluationError(message, node, self.meter) from error
+
+    def charge(self, value: object, node: ast.AST) -> None:
+        """Count what a function or a comparison will have to look at."""
+        self.meter.left -= weigh(value, self.meter.left)
+        if self.meter.left < 0:
+            self.exhausted(node)
+
+    def exhausted(self, node: ast.AST) -> NoReturn:
+        """Stop a snippet that works too long."""
+        self.fail(node, f"the snippet takes more than {MAXIMUM_STEPS:,} steps")
+
+    def grown(self, value: Any) -> Any:
+        """Give back a value that was made here, when it is not too large."""
+        if isinstance(value, MEASURED):
+            bounded(value)
+            if isinstance(value, COLLECTIONS):
+                self.meter.left -= len(value)
+        return value
+
+    def truth(self, value: object, node: ast.expr) -> bool:
+        """Ask a value whether it is true."""
+        try:
+            return bool(value)
+        except Exception as error:  # noqa: BLE001
+            self.wrap(node, error, f"{show(value)} is neither true nor false")
+
+    def listed(self, value: Any, node: ast.expr) -> list[Any]:
+        """List what a value holds."""
+        try:
+            found = listed(value)
+        except Exception as error:  # noqa: BLE001
+            self.wrap(node, error, f"{show(value)} cannot be listed")
+        self.meter.left -= len(found)
+        return found

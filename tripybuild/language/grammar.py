@@ -1,0 +1,278 @@
+"""Read the text of a snippet: Python's own expression syntax, minus all that is not listed here.
+
+A text that `parse` accepts is ASCII, small, shallow, and free of definitions, loops, imports and
+underscored names; whoever walks the result need not ask again.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from tripybuild.language.limits import (
+    MAXIMUM_CHARACTERS,
+    MAXIMUM_CONSTANT_BITS,
+    MAXIMUM_NESTING,
+    MAXIMUM_STATEMENTS,
+    MAXIMUM_STRING,
+)
+from tripybuild.language.syntax import ALLOWED, OPERATORS, REFUSED, SnippetError, position
+
+__all__ = ["Assignment", "Program", "SnippetError", "parse", "parse_expression"]
+
+_STATEMENT_HINT: Final = "a snippet is lines of `name = expression`, then `return expression`"
+_NOT_CODE: Final = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|#[^\n]*")
+_FOREIGN: Final = re.compile(r"[^ -~\n\t]")
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One `name = value` or `a, *b = value`; a starred name keeps its star."""
+
+    targets: tuple[str, ...]
+    value: ast.expr
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A snippet: names to assign, in order, and then the result."""
+
+    text: str
+    assignments: tuple[Assignment, ...]
+    result: ast.expr
+
+
+def parse(text: str) -> Program:
+    """Read a snippet: at most eight statements, of which the last one is the result."""
+    module = _read(text)
+    *before, last = module.body
+    assignments = [_assignment(statement) for statement in before]
+    if isinstance(last, ast.Assign):
+        raise SnippetError("a snippet ends with its result", position(last), hint=_STATEMENT_HINT)
+    if not isinstance(last, (ast.Return, ast.Expr)):
+        _refuse(last)
+    if last.value is None:
+        raise SnippetError("`return` needs an expression", position(last))
+    for value in (*(assignment.value for assignment in assignments), last.value):
+        _check(value)
+    return Program(text, tuple(assignments), last.value)
+
+
+def parse_expression(text: str) -> ast.expr:
+    """Read a snippet that is one expression."""
+    program = parse(text)
+    result = program.result
+    if program.assignments or text.lstrip().startswith("return"):
+        where = (1, 0, result.end_lineno or 1, result.end_col_offset or 0)
+        raise SnippetError("only an expression may stand here", where)
+    return result
+
+
+def _read(text: str) -> ast.Module:
+    """Parse a text that is small enough."""
+    _check_text(text)
+    shift = len(text) - len(text.lstrip(" "))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # an odd literal is a mistake, not a warning
+            module = ast.parse(text[shift:])
+    except SyntaxError as error:
+        line, column = max(error.lineno or 1, 1), max((error.offset or 1) - 1, 0)
+        column += shift if line == 1 else 0
+        where = (line, column, line, column + 1)
+        message = f"this is not a Python expression: {error.msg}"
+        raise SnippetError(message, where, code="snippet-syntax") from None
+    except (RecursionError, MemoryError, ValueError, Warning):
+        where = _whole(text)
+        raise SnippetError("the snippet is too deep", where, code="snippet-limit") from None
+    _shift(module, shift)
+    _check_size(text, module)
+    return module
+
+
+def _check_size(text: str, module: ast.Module) -> None:
+    if not module.body:
+        raise SnippetError("the snippet is empty", _whole(text), code="snippet-syntax")
+    if len(module.body) > MAXIMUM_STATEMENTS:
+        message = f"a snippet may have at most {MAXIMUM_STATEMENTS} statements"
+        hint = "name a helper that does a part of the work"
+        where = position(module.body[MAXIMUM_STATEMENTS])
+        raise SnippetError(message, where, code="snippet-limit", hint=hint)
+
+
+def _check_text(text: str) -> None:
+    if len(text) > MAXIMUM_CHARACTERS:
+        message = f"a snippet may have at most {MAXIMUM_CHARACTERS:,} characters"
+        raise SnippetError(message, _whole(text), code="snippet-limit")
+    if foreign := _FOREIGN.search(text):
+        line = text.count("\n", 0, foreign.start()) + 1
+        column = foreign.start() - (text.rfind("\n", 0, foreign.start()) + 1)
+        message = f"a snippet is plain ASCII text, without {foreign.group()!a}"
+        raise SnippetError(message, (line, column, line, column + 1), code="snippet-syntax")
+    depth = 0
+    for character in _NOT_CODE.sub("", text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth > MAXIMUM_NESTING:
+            _too_deep(_whole(text))
+
+
+def _whole(text: str) -> tuple[int, int, int, int]:
+    lines = text.split("\n")
+    return 1, 0, len(lines), len(lines[-1])
+
+
+def _too_deep(where: tuple[int, int, int, int]) -> NoReturn:
+    message = f"a snippet may be nested at most {MAXIMUM_NESTING} levels deep"
+    raise SnippetError(message, where, code="snippet-limit")
+
+
+def _assignment(statement: ast.stmt) -> Assignment:
+    if isinstance(statement, (ast.Return, ast.Expr)):
+        message = "only the last line of a snippet is its result"
+        raise SnippetError(message, position(statement), hint=_STATEMENT_HINT)
+    if not isinstance(statement, ast.Assign):
+        _refuse(statement)
+    target = statement.targets[0]
+    if len(statement.targets) > 1:
+        raise SnippetError("one `=` in a line", position(statement), hint=_STATEMENT_HINT)
+    if isinstance(target, ast.Name):
+        _check_name(target.id, target)
+        return Assignment((target.id,), statement.value)
+    names = list(_target_names(target)) if isinstance(target, ast.Tuple) else []
+    if len(names) < 2 or sum(name.startswith("*") for name in names) > 1:
+        message = "a line assigns one name, or two and more with at most one star"
+        raise SnippetError(message, position(target), hint="write `a, *b = xs` or `a = xs[0]`")
+    return Assignment(tuple(names), statement.value)
+
+
+def _target_names(target: ast.Tuple) -> Iterator[str]:
+    for item in target.elts:
+        name = item.value if isinstance(item, ast.Starred) else item
+        if not isinstance(name, ast.Name):
+            raise SnippetError("only a name can be assigned", position(item))
+        _check_name(name.id, name)
+        yield f"*{name.id}" if isinstance(item, ast.Starred) else name.id
+
+
+def _check(root: ast.expr) -> None:
+    """Hold every node of an expression against the table, in reading order."""
+    waiting: list[tuple[ast.AST, ast.AST | None, int]] = [(root, None, 1)]
+    while waiting:
+        node, parent, depth = waiting.pop()
+        if type(node) not in ALLOWED:
+            _refuse(node)
+        if depth > MAXIMUM_NESTING:
+            _too_deep(position(node))
+        if check := _CHECKS.get(type(node)):
+            check(node, parent)
+        children = [child for child in ast.iter_child_nodes(node) if _has_place(child, node)]
+        waiting.extend((child, node, depth + 1) for child in reversed(children))
+
+
+def _has_place(child: ast.AST, parent: ast.AST) -> bool:
+    """Leave out contexts, and operators once they are known to be allowed."""
+    if isinstance(child, (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)):
+        if type(child) not in OPERATORS:
+            _refuse(child, parent)
+        return False
+    return not isinstance(child, ast.expr_context)
+
+
+def _refuse(node: ast.AST, place: ast.AST | None = None) -> NoReturn:
+    name = type(node).__name__
+    what, hint = REFUSED.get(name, (f"`{name}`", None))
+    if isinstance(node, ast.stmt) and hint is None:
+        hint = _STATEMENT_HINT
+    message = f"{what} is not part of the snippet language"
+    raise SnippetError(message, position(place or node), hint=hint)
+
+
+def _check_name(name: str, node: ast.AST) -> None:
+    if name.startswith("_") or "__" in name:
+        raise SnippetError(f"`{name}`: no name begins with `_` or holds `__`", position(node))
+
+
+def _check_constant(node: ast.Constant, _: ast.AST | None) -> None:
+    value = node.value
+    if isinstance(value, (bytes, complex)):
+        kind = "bytes" if isinstance(value, bytes) else "complex numbers"
+        raise SnippetError(f"{kind} are not part of the snippet language", position(node))
+    if isinstance(value, str) and len(value) > MAXIMUM_STRING:
+        message = f"a string may have at most {MAXIMUM_STRING:,} characters"
+        raise SnippetError(message, position(node), code="snippet-limit")
+    if isinstance(value, int) and value.bit_length() > MAXIMUM_CONSTANT_BITS:
+        message = f"an integer may have at most {MAXIMUM_CONSTANT_BITS} bits"
+        raise SnippetError(message, position(node), code="snippet-limit")
+
+
+def _check_keyword(node: ast.keyword, _: ast.AST | None) -> None:
+    if node.arg is None:
+        message = "`**` before an argument is not part of the snippet language"
+        raise SnippetError(message, position(node), hint="write `name=value`")
+    _check_name(node.arg, node)
+
+
+def _check_dict(node: ast.Dict, _: ast.AST | None) -> None:
+    if None in node.keys:
+        message = "`**` in a dictionary is not part of the snippet language"
+        raise SnippetError(message, position(node))
+
+
+def _check_starred(node: ast.Starred, parent: ast.AST | None) -> None:
+    if not isinstance(parent, (ast.List, ast.Tuple, ast.Call)):
+        message = "`*` belongs in a list, a tuple, a call or brackets"
+        raise SnippetError(message, position(node), hint="write `[*S]`")
+
+
+def _check_generator(node: ast.GeneratorExp, parent: ast.AST | None) -> None:
+    if not isinstance(parent, ast.Call):
+        message = "a generator may only be the argument of a call"
+        raise SnippetError(message, position(node), hint="write a list comprehension")
+
+
+def _check_comprehension(node: ast.comprehension, _: ast.AST | None) -> None:
+    if node.is_async:
+        message = "`async` is not part of the snippet language"
+        raise SnippetError(message, position(node.target))
+    waiting: list[ast.expr] = [node.target]
+    while waiting:
+        target = waiting.pop()
+        if isinstance(target, ast.Tuple):
+            waiting.extend(target.elts)
+        elif not isinstance(target, ast.Name):
+            raise SnippetError("only names can follow `for`", position(target))
+
+
+def _check_compare(node: ast.Compare, _: ast.AST | None) -> None:
+    for operator, right in zip(node.ops, node.comparators, strict=True):
+        is_single = isinstance(right, ast.Constant) and (
+            right.value is None or isinstance(right.value, bool)
+        )
+        if isinstance(operator, (ast.Is, ast.IsNot)) and not is_single:
+            message = "`is` is for `None`, `True` and `False`"
+            raise SnippetError(message, position(right), hint="write `==`")
+
+
+def _shift(module: ast.Module, shift: int) -> None:
+    """Move the first line's nodes to where they are in the text that was given."""
+    for node in ast.walk(module):
+        if isinstance(node, (ast.expr, ast.stmt, ast.keyword)):
+            node.col_offset += shift if node.lineno == 1 else 0
+            node.end_col_offset = (node.end_col_offset or 0) + (
+                shift if node.end_lineno == 1 else 0
+            )
+
+
+_CHECKS: Final[dict[type[ast.AST], Callable[..., None]]] = {
+    ast.Name: lambda node, _: _check_name(node.id, node),
+    ast.Attribute: lambda node, _: _check_name(node.attr, node),
+    ast.Constant: _check_constant,
+    ast.keyword: _check_keyword,
+    ast.Dict: _check_dict,
+    ast.Starred: _check_starred,
+    ast.GeneratorExp: _check_generator,
+    ast.comprehension: _check_comprehension,
+    ast.Compare: _check_compare,
+}

@@ -1,0 +1,73 @@
+"""How large a snippet, its values and its work may be, and how a value is shown in a message.
+
+A registry or a spec may come from a stranger, so nothing that a snippet says may take much time
+or memory. A list that is shared a thousand times is counted a thousand times: that is what a
+comparison of it would cost.
+"""
+
+from typing import Final
+
+MAXIMUM_CHARACTERS: Final = 4_000
+MAXIMUM_STATEMENTS: Final = 8
+MAXIMUM_NESTING: Final = 60
+MAXIMUM_STRING: Final = 1_000
+MAXIMUM_CONSTANT_BITS: Final = 128
+MAXIMUM_BITS: Final = 256
+MAXIMUM_LENGTH: Final = 100_000
+MAXIMUM_STEPS: Final = 200_000
+
+_LARGEST: Final = 2**MAXIMUM_BITS
+_SHOWN_ITEMS: Final = 6
+_SHOWN_LEVELS: Final = 3
+_SHOWN_CHARACTERS: Final = 60
+
+
+class LimitError(ValueError):
+    """A value or the work on it would be larger than snippets may be."""
+
+
+def bounded(value: object) -> object:
+    """Give the value back, or refuse an integer, text or collection that is too large."""
+    if isinstance(value, int):
+        if not -_LARGEST < value < _LARGEST:
+            raise LimitError(f"an integer may have at most {MAXIMUM_BITS} bits")
+    elif isinstance(value, complex):
+        raise LimitError("complex numbers are not part of the snippet language")
+    elif isinstance(value, (list, tuple, str, dict, bytes)):
+        check_length(len(value))
+    return value
+
+
+def check_length(length: int) -> None:
+    """Refuse a collection of this length where it is too long, before it is made."""
+    if length > MAXIMUM_LENGTH:
+        raise LimitError(f"a list may have at most {MAXIMUM_LENGTH:,} elements")
+
+
+def weigh(value: object, limit: int) -> int:
+    """Count the value and all that it holds; stop soon after the limit."""
+    if not isinstance(value, (list, tuple, dict, str)):
+        return 1
+    weight, waiting = 0, [value]
+    while waiting and weight <= limit:
+        item = waiting.pop()
+        weight += len(item) + 1
+        if isinstance(item, str) or weight > limit:
+            continue
+        held = [*item, *item.values()] if isinstance(item, dict) else item
+        waiting.extend(part for part in held if isinstance(part, (list, tuple, dict, str)))
+    return weight
+
+
+def show(value: object, level: int = 0) -> str:
+    """Write a plain value briefly; name the type of any other, whose `repr` may cost anything."""
+    if value is None or value is ... or isinstance(value, (bool, int, float, str)):
+        text = repr(value[:_SHOWN_CHARACTERS] if isinstance(value, str) else value)
+        return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."
+    if isinstance(value, (list, tuple)):
+        start, end = "[]" if isinstance(value, list) else "()"
+        if level == _SHOWN_LEVELS and value:
+            return f"{start}...{end}"
+        shown = [show(item, level + 1) for item in value[:_SHOWN_ITEMS]]
+        return f"{start}{', '.join(shown + ['...'] * (len(value) > _SHOWN_ITEMS))}{end}"
+    return f"a `{type(value).__name__}`"

@@ -1,0 +1,94 @@
+"""Which names a snippet uses, assigns and calls, without running it.
+
+Names come in reading order, each one once. Whether a free name is an input, a function or a
+namespace is for the caller to know.
+"""
+
+import ast
+from collections.abc import Iterable
+
+from tripybuild.language.grammar import Program
+
+_Comprehension = ast.ListComp | ast.DictComp | ast.GeneratorExp
+
+
+def free(snippet: Program | ast.expr) -> tuple[str, ...]:
+    """Name what the snippet takes from outside: not its own lines, nor what follows a `for`."""
+    return _unique(node.id for node in _free_nodes(snippet))
+
+
+def bound(program: Program) -> tuple[str, ...]:
+    """Name what the lines of a snippet assign, without the stars."""
+    targets = (target for line in program.assignments for target in line.targets)
+    return _unique(target.removeprefix("*") for target in targets)
+
+
+def calls(snippet: Program | ast.expr) -> tuple[str, ...]:
+    """Name what the snippet calls from outside, with the dots: `exp`, `np.where`, `x.reshape`."""
+    outside = {id(node) for node in _free_nodes(snippet)}
+    called = [
+        node.func
+        for expression in _expressions(snippet)
+        for node in ast.walk(expression)
+        if isinstance(node, ast.Call)
+    ]
+    called.sort(key=_place)
+    dotted = (_dotted(function, outside) for function in called)
+    return _unique(name for name in dotted if name is not None)
+
+
+def _expressions(snippet: Program | ast.expr) -> list[ast.expr]:
+    if isinstance(snippet, Program):
+        return [*(line.value for line in snippet.assignments), snippet.result]
+    return [snippet]
+
+
+def _free_nodes(snippet: Program | ast.expr) -> list[ast.Name]:
+    found: list[ast.Name] = []
+    if isinstance(snippet, Program):
+        known: frozenset[str] = frozenset()
+        for line in snippet.assignments:
+            _visit(line.value, known, found)
+            known |= {target.removeprefix("*") for target in line.targets}
+        _visit(snippet.result, known, found)
+    else:
+        _visit(snippet, frozenset(), found)
+    return sorted(found, key=_place)
+
+
+def _visit(node: ast.AST, known: frozenset[str], found: list[ast.Name]) -> None:
+    """Collect the names of an expression that are not known where they stand."""
+    if isinstance(node, ast.Name):
+        if node.id not in known:
+            found.append(node)
+        return
+    if not isinstance(node, _Comprehension):
+        for child in ast.iter_child_nodes(node):
+            _visit(child, known, found)
+        return
+    for loop in node.generators:
+        _visit(loop.iter, known, found)
+        known |= {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
+        for condition in loop.ifs:
+            _visit(condition, known, found)
+    made = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+    for part in made:
+        _visit(part, known, found)
+
+
+def _dotted(function: ast.expr, outside: set[int]) -> str | None:
+    names: list[str] = []
+    while isinstance(function, ast.Attribute):
+        names.append(function.attr)
+        function = function.value
+    if isinstance(function, ast.Name) and id(function) in outside:
+        return ".".join([function.id, *reversed(names)])
+    return None
+
+
+def _place(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

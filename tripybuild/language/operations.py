@@ -1,0 +1,91 @@
+"""The operators of the language: Python's own, once the result is known to be of a fair size."""
+
+import ast
+import operator
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, Final
+
+from tripybuild.language.frame import COLLECTIONS, MEASURED, Frame
+from tripybuild.language.limits import MAXIMUM_BITS, LimitError, check_length, show
+from tripybuild.language.syntax import OPERATORS
+
+_UNARY: Final[dict[type[ast.unaryop], Callable[[Any], Any]]] = {
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+    ast.Invert: operator.invert,
+}
+_BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.MatMult: operator.matmul,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+}
+_COMPARE: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda item, items: item in items,
+    ast.NotIn: lambda item, items: item not in items,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+}
+
+
+def unary(frame: Frame, node: ast.UnaryOp, value: Any) -> Any:
+    """Give `-value`, `+value`, `~value` or `not value`."""
+    kind = type(node.op)
+    if kind is ast.Not:
+        return not frame.truth(value, node.operand)
+    try:
+        return _UNARY[kind](value)
+    except Exception as error:  # noqa: BLE001
+        frame.wrap(node, error, f"`{OPERATORS[kind]}` of {show(value)}")
+
+
+def binary(frame: Frame, node: ast.BinOp, left: Any, right: Any) -> Any:
+    """Give `left + right` and the like."""
+    kind = type(node.op)
+    try:
+        if isinstance(left, MEASURED) or isinstance(right, MEASURED):
+            _check_operands(kind, left, right)
+            return frame.grown(_BINARY[kind](left, right))
+        return _BINARY[kind](left, right)
+    except Exception as error:  # noqa: BLE001
+        frame.wrap(node, error, f"`{OPERATORS[kind]}` of {show(left)} and {show(right)}")
+
+
+def _check_operands(kind: type[ast.operator], left: Any, right: Any) -> None:
+    """Refuse what would be too large, before it is made."""
+    if kind is ast.Mod and isinstance(left, (str, bytes)):
+        raise TypeError("a text has no `%`")
+    if kind is ast.Mult:
+        for many, times in ((left, right), (right, left)):
+            if isinstance(many, COLLECTIONS) and isinstance(times, Integral):
+                check_length(len(many) * max(int(times), 0))
+    if kind is ast.Pow and isinstance(left, int) and isinstance(right, int):
+        # A base of two takes two bits and gives half of that: twice the limit refuses nothing fair.
+        is_large = abs(left) > 1 and left.bit_length() * right > 2 * MAXIMUM_BITS
+        if is_large:
+            raise LimitError(f"an integer may have at most {MAXIMUM_BITS} bits")
+
+
+def comparison(frame: Frame, node: ast.Compare, sign: ast.cmpop, left: Any, right: Any) -> Any:
+    """Give `left == right` and the like; lists are compared with all that they hold."""
+    kind = type(sign)
+    if isinstance(left, COLLECTIONS) or isinstance(right, COLLECTIONS):
+        frame.charge(left, node)
+        frame.charge(right, node)
+    try:
+        return _COMPARE[kind](left, right)
+    except Exception as error:  # noqa: BLE001
+        frame.wrap(node, error, f"`{OPERATORS[kind]}` of {show(left)} and {show(right)}")

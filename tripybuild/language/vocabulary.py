@@ -1,0 +1,215 @@
+"""The words of a snippet: one closed table for each kind of snippet.
+
+Nothing is reached but by a table: functions and constants by name, `np.where` by namespace,
+methods and attributes by the type of the value. `PYTHON` holds Python's own words in versions that
+cannot take much time or memory, reach a file, or format a text.
+"""
+
+import math
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+from tripybuild.language.limits import MAXIMUM_LENGTH, LimitError, check_length
+
+
+class AnyName(Container[str]):
+    """The set of all names: for a type whose attributes are data, such as the parts of a part."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+ANY_NAME: Final = AnyName()
+Names = tuple[tuple[type, Container[str]], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """What one kind of snippet may name, read and call."""
+
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    namespaces: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    methods: Names = ()
+    attributes: Names = ()
+    constants: Mapping[str, object] = field(default_factory=dict)
+    callables: tuple[type, ...] = ()
+    """The types whose values may be called wherever they come from, as in `blocks[0](x)`."""
+    lazy: frozenset[str] = frozenset()
+    """The functions that take a generator as it is; others take the list of what it gives."""
+
+    words: Mapping[str, object] = field(init=False, repr=False)
+    """The functions and constants by name."""
+    _callable_ids: frozenset[int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        words: dict[str, object] = {**self.constants, **self.functions}
+        entries = (entry for names in self.namespaces.values() for entry in names.values())
+        known = frozenset(id(value) for value in (*words.values(), *entries) if callable(value))
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "_callable_ids", known)
+
+    def __or__(self, other: "Vocabulary") -> "Vocabulary":
+        """Join two vocabularies; where both have a word, the right one's counts."""
+        namespaces = {
+            name: {**self.namespaces.get(name, {}), **other.namespaces.get(name, {})}
+            for name in (*self.namespaces, *other.namespaces)
+        }
+        kept = self.lazy - other.functions.keys()
+        return Vocabulary(
+            functions={**self.functions, **other.functions},
+            namespaces=namespaces,
+            methods=self.methods + other.methods,
+            attributes=self.attributes + other.attributes,
+            constants={**self.constants, **other.constants},
+            callables=self.callables + other.callables,
+            lazy=kept | other.lazy,
+        )
+
+    def has_method(self, value: object, name: str) -> bool:
+        """Say whether a snippet may call this method of the value."""
+        return any(isinstance(value, kind) and name in names for kind, names in self.methods)
+
+    def has_attribute(self, value: object, name: str) -> bool:
+        """Say whether a snippet may read this attribute of the value."""
+        return any(isinstance(value, kind) and name in names for kind, names in self.attributes)
+
+    def may_call(self, value: object) -> bool:
+        """Say whether a snippet may call this value, wherever it comes from."""
+        return id(value) in self._callable_ids or isinstance(value, self.callables)
+
+
+def listed(values: Iterable[object]) -> list[Any]:
+    """List the values, where they say that they can be listed and are not too many."""
+    if isinstance(values, (list, tuple, dict, str)):
+        return list(values)
+    if not hasattr(type(values), "__iter__"):  # indexing alone may never end
+        raise TypeError(f"a `{type(values).__name__}` cannot be listed")
+    found = list(islice(values, MAXIMUM_LENGTH + 1))
+    check_length(len(found))
+    return found
+
+
+def _range(*bounds: int) -> list[int]:
+    try:
+        check_length(len(range(*bounds)))
+    except OverflowError:
+        check_length(MAXIMUM_LENGTH + 1)
+    return list(range(*bounds))
+
+
+def _sum(values: Iterable[Any], start: Any = 0) -> Any:
+    found = listed(values)
+    for value in (start, *found):
+        if isinstance(value, (list, tuple, str, dict)):
+            raise TypeError("`sum` adds numbers; lists are joined by `[*a, *b]`")
+    return sum(found, start)
+
+
+def _min(*values: Any, **options: Any) -> Any:
+    return min(listed(values[0]) if len(values) == 1 else values, **_checked(options, "default"))
+
+
+def _max(*values: Any, **options: Any) -> Any:
+    return max(listed(values[0]) if len(values) == 1 else values, **_checked(options, "default"))
+
+
+def _checked(options: dict[str, Any], *known: str) -> dict[str, Any]:
+    for name in options:
+        if name not in known:
+            raise TypeError(f"there is no argument `{name}`")
+    return options
+
+
+def _all(values: Iterable[object]) -> bool:
+    return all(values)
+
+
+def _any(values: Iterable[object]) -> bool:
+    return any(values)
+
+
+def _zip(*many: Iterable[object], strict: bool = False) -> list[tuple[Any, ...]]:
+    lists = [listed(values) for values in many]
+    check_length(len(lists) * min(map(len, lists), default=0))
+    return list(zip(*lists, strict=bool(strict)))
+
+
+def _enumerate(values: Iterable[object], start: int = 0) -> list[tuple[int, Any]]:
+    return list(enumerate(listed(values), start))
+
+
+def _sorted(values: Iterable[Any], *, reverse: bool = False) -> list[Any]:
+    return sorted(listed(values), reverse=bool(reverse))
+
+
+def _reversed(values: Iterable[Any]) -> list[Any]:
+    return listed(values)[::-1]
+
+
+def _list(values: Iterable[object] = ()) -> list[Any]:
+    return listed(values)
+
+
+def _tuple(values: Iterable[object] = ()) -> tuple[Any, ...]:
+    return tuple(listed(values))
+
+
+def _int(value: Any) -> Any:
+    """Cut off the fraction; a size may answer `__trunc__` with itself."""
+    return math.trunc(value)
+
+
+def _float(value: Any) -> float:
+    if isinstance(value, str):
+        raise TypeError("`float` takes a number")
+    return float(value)
+
+
+def _bool(value: object) -> bool:
+    return bool(value)
+
+
+def _round(value: Any, digits: int | None = None) -> Any:
+    if digits is None:
+        return round(value)
+    if not -20 <= digits <= 20:
+        raise LimitError("`round` takes at most 20 digits")
+    return round(value, digits)
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+PYTHON: Final = Vocabulary(
+    functions={
+        "abs": abs,
+        "all": _all,
+        "any": _any,
+        "bool": _bool,
+        "ceil": math.ceil,
+        "enumerate": _enumerate,
+        "float": _float,
+        "floor": math.floor,
+        "int": _int,
+        "is_int": _is_int,
+        "len": len,
+        "list": _list,
+        "log": math.log,
+        "max": _max,
+        "min": _min,
+        "range": _range,
+        "reversed": _reversed,
+        "round": _round,
+        "sorted": _sorted,
+        "sqrt": math.sqrt,
+        "sum": _sum,
+        "tuple": _tuple,
+        "zip": _zip,
+    },
+    constants={"inf": math.inf, "nan": math.nan, "pi": math.pi},
+    lazy=frozenset({"all", "any"}),
+)
+"""Python's own words, made safe. None of them has methods or attributes."""
