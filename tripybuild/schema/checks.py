@@ -1,0 +1,112 @@
+"""The laws between the parts of a declaration, and between declarations."""
+
+from collections.abc import Iterator, Mapping
+
+from tripybuild.diagnostics import Diagnostic, suggest
+from tripybuild.language.names import calls
+from tripybuild.schema.operator import Operator
+from tripybuild.schema.vocabularies import TARGETS
+
+# The three engines that an operator must reach, be refused by, or decompose for.
+ENGINES = ("reference", "stablehlo", "tensorrt")
+
+
+def check_registry(operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
+    """All laws that concern whole declarations."""
+    methods: dict[str, str] = {}
+    for operator in operators.values():
+        yield from _engines(operator)
+        yield from _targets(operator)
+        yield from _examples(operator)
+        yield from _cycle(operator, operators)
+        for method in tensor_methods(operator):
+            if method in methods:
+                span = operator.document.span(("aliases",))
+                message = f"`{methods[method]}` is the Tensor method `{method}` already"
+                yield Diagnostic("declared-twice", message, span)
+            methods[method] = operator.name
+
+
+def tensor_methods(operator: Operator) -> tuple[str, ...]:
+    """The Tensor methods that call the operator."""
+    tensor = operator.aliases.tensor
+    names = [tensor] if isinstance(tensor, str) else tensor or []
+    return (*names, *([operator.aliases.reflected] if operator.aliases.reflected else []))
+
+
+def uses(operator: Operator, operators: Mapping[str, Operator]) -> tuple[str, ...]:
+    """The operators that the decomposition calls."""
+    if operator.decompose is None:
+        return ()
+    return tuple(name for name in calls(operator.decompose.program) if name in operators)
+
+
+def refused(operator: Operator, engine: str) -> bool:
+    """Whether the declaration says that an engine never takes the operator."""
+    facts = operator.targets.get(engine)
+    return facts is not None and any(entry.when is True or entry.when == "True" for entry in facts.refuses.values())
+
+
+def _engines(operator: Operator) -> Iterator[Diagnostic]:
+    span = operator.document.span(("op",))
+    if operator.inline and operator.decompose is None:
+        yield Diagnostic("no-decompose", "an `inline` operator needs a `decompose`", span)
+    for engine in ENGINES:
+        direct = operator.reference if engine == "reference" else operator.lower.get(engine)
+        if direct is None and operator.decompose is None and not refused(operator, engine):
+            key = "reference" if engine == "reference" else f"lower.{engine}"
+            yield Diagnostic(
+                "unreachable-target",
+                f"`{operator.name}` has no way to `{engine}`",
+                span,
+                hint=f"give `{key}` or `decompose`, or say under `targets.{engine}.refuses` why it is refused",
+            )
+
+
+def _targets(operator: Operator) -> Iterator[Diagnostic]:
+    for target in operator.targets:
+        if target not in TARGETS:
+            near = suggest(target, TARGETS)
+            yield Diagnostic(
+                "unknown-target",
+                f"`{target}` is no target",
+                operator.document.span(("targets", target), key=True),
+                hint=f"did you mean `{near}`?" if near else f"the targets are {', '.join(TARGETS)}",
+            )
+
+
+def failures(operator: Operator) -> frozenset[str]:
+    """What an example can fail with: a law, an argument, or a type variable."""
+    return frozenset({*operator.laws, *operator.inputs, *operator.attributes, *operator.types, *operator.outputs})
+
+
+def _examples(operator: Operator) -> Iterator[Diagnostic]:
+    known = failures(operator)
+    for index, example in enumerate(operator.examples):
+        if example.fails is not None and example.fails not in known:
+            near = suggest(example.fails, known)
+            yield Diagnostic(
+                "unknown-law",
+                f"`{operator.name}` has no law `{example.fails}`",
+                operator.document.span(("examples", index, "fails")),
+                hint=f"did you mean `{near}`?" if near else None,
+            )
+
+
+def _cycle(operator: Operator, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
+    """A decomposition must end: follow it depth first and report the way back."""
+    stack: list[tuple[str, tuple[str, ...]]] = [(operator.name, ())]
+    seen: set[str] = set()
+    while stack:
+        name, way = stack.pop()
+        if name == operator.name and way:
+            yield Diagnostic(
+                "cyclic-decomposition",
+                f"`{operator.name}` decomposes into itself",
+                operator.document.span(("decompose",)),
+                label=" -> ".join((*way, name)),
+            )
+            return
+        if name not in seen:
+            seen.add(name)
+            stack += [(used, (*way, name)) for used in uses(operators[name], operators)]

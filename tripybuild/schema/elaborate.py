@@ -1,0 +1,200 @@
+"""From the keys of a file to an `Operator`: types become patterns, snippets become programs.
+
+Everything that is wrong with a file is found in one run; nothing here knows other operators.
+"""
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from tripybuild.diagnostics import Diagnostic
+from tripybuild.language.grammar import Program, SnippetError, parse
+from tripybuild.schema.families import MERGED, overridden, put_in, read_like
+from tripybuild.schema.files import AliasEntry, CostEntry, FamilyFile, LawEntry, OperatorFile
+from tripybuild.schema.operator import (
+    Attribute,
+    Example,
+    Input,
+    Law,
+    Location,
+    Operator,
+    Output,
+    Snippet,
+)
+from tripybuild.source import Document
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import Pattern, UnionPattern, ValuePattern, parse_pattern
+
+Families = Mapping[str, tuple[Document, FamilyFile]]
+
+
+def elaborate(
+    document: Document, file: OperatorFile, folder: str, families: Families
+) -> tuple[Operator | None, list[Diagnostic]]:
+    """Build the operator that a file declares, or None, and all that is wrong with it."""
+    work = _Elaboration(document, file, families)
+    operator = work.operator(folder)
+    return (None if work.found else operator), work.found
+
+
+def expression_text(value: object) -> str:
+    """A YAML value as the text of a snippet: YAML's own numbers and lists are Python's too."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return f"[{', '.join(map(expression_text, value))}]"
+    return repr(value)
+
+
+class _Elaboration:
+    def __init__(self, document: Document, file: OperatorFile, families: Families) -> None:
+        self.document = document
+        self.file = file
+        self.found: list[Diagnostic] = []
+        self.parameters: dict[str, ast.expr] = {}
+        self.family: tuple[Document, FamilyFile] | None = None
+        if file.like is not None:
+            like = read_like(document, file.like, families)
+            if isinstance(like, Diagnostic):
+                self.found.append(like)
+            else:
+                name, self.parameters = like
+                self.family = families[name]
+                self.found += overridden(document, file, self.family[1])
+
+    def get(self, key: str) -> tuple[Any, Document]:
+        """A key's value and the file that gives it: the operator's own, or the family's."""
+        if key in self.file.model_fields_set or self.family is None:
+            return getattr(self.file, key), self.document
+        return getattr(self.family[1], key), self.family[0]
+
+    def entries(self, key: str) -> list[tuple[str, Any, Document]]:
+        """The entries of a mapping, the family's before the operator's own."""
+        if key not in MERGED or self.family is None:
+            mapping, document = self.get(key)
+            return [(name, value, document) for name, value in mapping.items()]
+        both = ((self.family[1], self.family[0]), (self.file, self.document))
+        return [(n, v, document) for file, document in both for n, v in getattr(file, key).items()]
+
+    def operator(self, folder: str) -> Operator:
+        file = self.file
+        self.types = {n: self.dtypes(n, names, d) for n, names, d in self.entries("types")}
+        doc, _ = self.get("doc")
+        if doc is None:
+            self.wrong("missing-key", "`doc` is missing", ("op",))
+        return Operator(
+            name=file.op,
+            path=self.document.path,
+            folder=folder,
+            document=self.document,
+            doc=(doc or "").strip(),
+            inline=self.get("inline")[0],
+            types=self.types,
+            inputs={n: self.input(n, e, d) for n, e, d in self.entries("inputs")},
+            attributes={n: self.attribute(n, e, d) for n, e, d in self.entries("attributes")},
+            signatures=tuple(self.signatures()),
+            outputs={
+                n: Output(n, self.pattern(e.type, d, ("outputs", n, "type")), e.doc, e.aliases)
+                for n, e, d in self.entries("outputs")
+            },
+            laws={n: self.law(n, e, d) for n, e, d in self.entries("requires")},
+            infer={n: self.snippet(e, d, ("infer", n)) for n, e, d in self.entries("infer")},
+            on_sizes=self.optional("on_sizes"),
+            shortcut=self.optional("shortcut"),
+            decompose=self.optional("decompose"),
+            reference=self.optional("reference"),
+            lower={n: self.snippet(e, d, ("lower", n)) for n, e, d in self.entries("lower")},
+            targets={n: e for n, e, _ in self.entries("targets")},
+            tolerance={n: e for n, e, _ in self.entries("tolerance")},
+            random=self.get("random")[0],
+            sample={n: self.snippet(e, d, ("sample", n)) for n, e, d in self.entries("sample")},
+            examples=tuple(self.examples()),
+            aliases=file.aliases or AliasEntry(),
+            cost=self.get("cost")[0] or CostEntry(),
+            since=file.since,
+            deprecated=file.deprecated,
+            family=self.family[1].family if self.family else None,
+        )
+
+    def wrong(self, code: str, message: str, location: Location, hint: str | None = None) -> None:
+        self.found.append(Diagnostic(code, message, self.document.span(location), hint=hint))
+
+    def dtypes(self, name: str, names: list[str], document: Document) -> tuple[dtype, ...]:
+        for index, each in enumerate(names):
+            if each not in BY_NAME:
+                span = document.span(("types", name, index))
+                hint = "the types are " + ", ".join(f"`{n}`" for n in BY_NAME)
+                self.found.append(Diagnostic("unknown-dtype", f"`{each}` is no dtype", span, hint=hint))
+        return tuple(BY_NAME[each] for each in names if each in BY_NAME)
+
+    def pattern(self, text: str, document: Document, location: Location) -> Pattern:
+        try:
+            return parse_pattern(text, frozenset(self.types))
+        except SnippetError as error:
+            self.found.append(self.syntax(error, document, location))
+            return ValuePattern("int")
+
+    def syntax(self, error: SnippetError, document: Document, location: Location) -> Diagnostic:
+        span = document.snippet_span(
+            location, error.line, error.column, error.end_line, error.end_column
+        )
+        return Diagnostic(error.code, error.message, span, hint=error.hint)
+
+    def snippet(self, value: object, document: Document, location: Location) -> Snippet:
+        try:
+            program = parse(expression_text(value))
+        except SnippetError as error:
+            self.found.append(self.syntax(error, document, location))
+            program = Program("None", (), ast.Constant(None))
+        return Snippet(put_in(program, self.parameters), document, location)
+
+    def optional(self, key: str) -> Snippet | None:
+        value, document = self.get(key)
+        return None if value is None else self.snippet(value, document, (key,))
+
+    def input(self, name: str, entry: Any, document: Document) -> Input:
+        pattern = self.pattern(entry.type, document, ("inputs", name, "type"))
+        return Input(name, pattern, entry.doc, entry.optional, entry.constant)
+
+    def attribute(self, name: str, entry: Any, document: Document) -> Attribute:
+        location = ("attributes", name)
+        pattern = self.pattern(entry.type, document, (*location, "type"))
+        default = None
+        if "default" in entry.model_fields_set:
+            default = self.snippet(entry.default, document, (*location, "default"))
+        elif isinstance(pattern, UnionPattern) and any(str(o) == "None" for o in pattern.options):
+            default = self.snippet(None, document, location)
+        return Attribute(name, pattern, entry.doc, default, entry.keywords)
+
+    def law(self, name: str, entry: Any, document: Document) -> Law:
+        if isinstance(entry, LawEntry):
+            return Law(name, self.snippet(entry.that, document, ("requires", name, "that")), entry.message)
+        return Law(name, self.snippet(entry, document, ("requires", name)))
+
+    def signatures(self) -> list[tuple[str, ...]]:
+        result = []
+        texts, document = self.get("signatures")
+        known = [n for key in ("inputs", "attributes") for n, _, _ in self.entries(key)]
+        for index, text in enumerate(texts):
+            names = tuple(part.strip() for part in text.strip("() ").split(",") if part.strip())
+            for name in names:
+                if name not in known:
+                    span = document.span(("signatures", index))
+                    self.found.append(Diagnostic("unbound-name", f"no argument is called `{name}`", span))
+            result.append(names)
+        return result
+
+    def examples(self) -> list[Example]:
+        result = []
+        entries, document = self.get("examples")
+        for index, entry in enumerate(entries):
+            location = ("examples", index)
+            gives = None
+            if "gives" in entry.model_fields_set:
+                gives = self.snippet(entry.gives, document, (*location, "gives"))
+            if (gives is None) == (entry.fails is None):
+                span = document.span(location)
+                self.found.append(Diagnostic("bad-example", "an example `gives` a value or `fails` a law", span))
+            call = self.snippet(entry.call, document, (*location, "call"))
+            result.append(Example(call, gives, entry.fails))
+        return result

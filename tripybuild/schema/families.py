@@ -1,0 +1,92 @@
+"""`like: unary(kind="kEXP")`: what a family says, with its parameters put in, becomes the operator's own."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tripybuild.diagnostics import Diagnostic
+from tripybuild.language.grammar import Program, SnippetError, parse_expression
+from tripybuild.schema.files import FamilyFile, OperatorBody, OperatorFile
+from tripybuild.source import Document
+
+# Keys of which the family may hold one half and the operator the other.
+MERGED = ("types", "requires", "infer", "lower", "targets", "tolerance", "sample")
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, parameters: Mapping[str, ast.expr]) -> None:
+        self.parameters = parameters
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+        return self.parameters.get(node.id, node)
+
+
+def put_in(program: Program, parameters: Mapping[str, ast.expr]) -> Program:
+    """A program with the names of `parameters` replaced by their expressions."""
+    if not parameters:
+        return program
+    replacing = _Replace(parameters)
+    lines = [
+        replace(step, value=replacing.visit(_copy(step.value))) for step in program.assignments
+    ]
+    result = replacing.visit(_copy(program.result))
+    text = "\n".join(
+        [f"{', '.join(step.targets)} = {ast.unparse(step.value)}" for step in lines]
+        + [("return " if lines else "") + ast.unparse(result)]
+    )
+    return replace(program, text=text, assignments=tuple(lines), result=result)
+
+
+def _copy(node: ast.expr) -> ast.expr:
+    """A copy that keeps its positions: the same family serves many operators."""
+    fields = {}
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, list):
+            fields[name] = [_copy(v) if isinstance(v, ast.AST) else v for v in value]  # type: ignore[arg-type]
+        else:
+            fields[name] = _copy(value) if isinstance(value, ast.AST) else value  # type: ignore[arg-type]
+    return ast.copy_location(type(node)(**fields), node)
+
+
+def read_like(
+    document: Document, text: str, families: Mapping[str, tuple[Document, FamilyFile]]
+) -> tuple[str, dict[str, ast.expr]] | Diagnostic:
+    """The family that `like:` names and the parameters that it gives."""
+    span = document.span(("like",))
+    try:
+        node = parse_expression(text)
+    except SnippetError as error:
+        return Diagnostic("snippet-syntax", error.message, span, hint=error.hint)
+    call = node if isinstance(node, ast.Call) else ast.Call(func=node, args=[], keywords=[])
+    name = call.func.id if isinstance(call.func, ast.Name) else ast.unparse(call.func)
+    if name not in families:
+        return Diagnostic("unknown-family", f"no family is called `{name}`", span)
+    wanted = families[name][1].parameters
+    given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    given |= dict(zip(wanted, call.args, strict=False))
+    if set(given) != set(wanted) or len(call.args) > len(wanted):
+        return Diagnostic(
+            "family-parameters",
+            f"`{name}` takes {', '.join(f'`{p}`' for p in wanted) or 'no parameters'}",
+            span,
+            label="gives " + (", ".join(f"`{p}`" for p in given) or "none"),
+        )
+    return name, given
+
+
+def overridden(document: Document, own: OperatorFile, family: FamilyFile) -> list[Diagnostic]:
+    """The keys that both the operator and its family give: there is no override."""
+    found = []
+    for key in sorted(OperatorBody.model_fields.keys() & own.model_fields_set & family.model_fields_set):
+        mine, theirs = getattr(own, key), getattr(family, key)
+        twice = sorted(set(mine) & set(theirs)) if key in MERGED else [None]
+        found += [
+            Diagnostic(
+                "given-twice",
+                f"the family `{family.family}` gives `{key if name is None else f'{key}.{name}'}` already",
+                document.span((key,) if name is None else (key, name), key=True),
+                hint="an operator cannot override its family: take the key out of one of them",
+            )
+            for name in twice
+        ]
+    return found

@@ -1,0 +1,244 @@
+"""The shape of the YAML files, as pydantic models: which keys there are, in which order, holding what.
+
+These models know no operator and parse no snippet; `schema.elaborate` does. They are also the source of the
+JSON schemas for editors. The order of the fields is the order in which a file is read and must be written.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FORMAT = 1
+
+# A snippet of the closed language. YAML's own numbers, booleans and lists are snippets too.
+Expression = str | int | float | bool | None | list[Any]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=80)]
+Code = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
+Doc = Annotated[str, Field(min_length=3, max_length=20_000)]
+
+
+class Strict(BaseModel):
+    """Frozen, and closed: a key that nobody reads is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+
+
+class InputEntry(Strict):
+    """A tensor that the operator takes."""
+
+    type: str
+    optional: bool = False
+    constant: bool = Field(default=False, description="Must be known when the engine is built.")
+    doc: Doc
+
+
+class AttributeEntry(Strict):
+    """A Python value that the operator takes."""
+
+    type: str
+    default: Expression = Field(default=None, description="An expression; without it the argument is required.")
+    keywords: bool = Field(default=False, description="Takes all other keyword arguments.")
+    doc: Doc
+
+
+class OutputEntry(Strict):
+    """A tensor that the operator gives."""
+
+    type: str
+    aliases: str | None = Field(default=None, description="The input whose buffer this output reuses.")
+    doc: Doc
+
+
+class LawEntry(Strict):
+    """A law with a message of its own; names in braces are replaced by their values."""
+
+    that: Expression
+    message: str
+
+
+class RefusalEntry(Strict):
+    """A case that a target refuses although the declaration allows it."""
+
+    when: Expression
+    why: str
+    says: str | None = Field(default=None, description="A part of the target's own message.")
+
+
+class BuildEntry(Strict):
+    """A case that a target builds although the declaration refuses it."""
+
+    when: Expression
+    why: str
+
+
+class TargetEntry(Strict):
+    """What a target does differently, as named laws."""
+
+    refuses: dict[Code, RefusalEntry] = Field(default_factory=dict)
+    builds: dict[Code, BuildEntry] = Field(default_factory=dict)
+
+
+class ToleranceEntry(Strict):
+    """How far a result may be from the reference: `|got - want| <= absolute + relative * |want|`."""
+
+    relative: float = 0.0
+    absolute: float = 0.0
+
+
+class ExampleEntry(Strict):
+    """A call with what it gives, or the law that it breaks."""
+
+    call: str
+    gives: Expression = None
+    fails: str | None = None
+
+
+class CostEntry(Strict):
+    """What a call costs, as expressions over the sizes."""
+
+    flops: Expression = None
+    bytes: Expression = None
+
+
+class AliasEntry(Strict):
+    """The names that others have for the operator."""
+
+    tensor: str | list[str] | None = None
+    reflected: str | None = None
+    onnx: str | None = None
+    aten: str | None = None
+
+
+class OperatorBody(Strict):
+    """What an operator and a family of operators both can say."""
+
+    inline: bool = Field(default=False, description="Composed at call time; leaves no operation of its own.")
+    doc: Doc | None = None
+    types: dict[Name, list[str]] = Field(default_factory=dict)
+    inputs: dict[Name, InputEntry] = Field(default_factory=dict)
+    attributes: dict[Name, AttributeEntry] = Field(default_factory=dict)
+    signatures: list[str] = Field(default_factory=list)
+    outputs: dict[Name, OutputEntry] = Field(default_factory=dict)
+    requires: dict[Code, LawEntry | Expression] = Field(default_factory=dict)
+    infer: dict[Name, Expression] = Field(default_factory=dict)
+    on_sizes: Expression = None
+    shortcut: Expression = None
+    decompose: str | None = None
+    reference: str | None = None
+    lower: dict[Literal["tensorrt", "stablehlo"], str] = Field(default_factory=dict)
+    targets: dict[str, TargetEntry] = Field(default_factory=dict)
+    tolerance: dict[str, ToleranceEntry] = Field(default_factory=dict)
+    random: bool = False
+    sample: dict[Name, Expression] = Field(default_factory=dict)
+    examples: list[ExampleEntry] = Field(default_factory=list)
+    aliases: AliasEntry | None = None
+    cost: CostEntry | None = None
+    since: str | None = None
+    deprecated: str | None = None
+
+
+class OperatorFile(OperatorBody):
+    """One operator."""
+
+    tripybuild: Literal[1]
+    op: Name
+    like: str | None = Field(default=None, description="The family, with its parameters: `unary(kind=...)`.")
+
+
+class FamilyFile(OperatorBody):
+    """What several operators have in common."""
+
+    tripybuild: Literal[1]
+    family: Name
+    parameters: list[Name] = Field(default_factory=list)
+
+
+class SizeEntry(Strict):
+    """A size (or another Python value) that a module is made with."""
+
+    type: str = "int"
+    default: Expression = None
+    doc: Doc
+
+
+class WeightEntry(Strict):
+    """A weight that is there only under a condition."""
+
+    type: str
+    when: Expression = True
+    doc: str | None = None
+
+
+class RangeEntry(Strict):
+    """The sizes that a dynamic dimension can have."""
+
+    min: int | str = 1
+    opt: int | str | None = None
+    max: int | str | None = None
+    multiple_of: int | str = 1
+
+
+class PartEntry(Strict):
+    """A part of a model: parts, weights and steps of its own."""
+
+    doc: Doc | None = None
+    sizes: list[Name] | dict[Name, Expression | SizeEntry] = Field(default_factory=list)
+    types: dict[Name, str] = Field(default_factory=dict)
+    inputs: dict[Name, str] = Field(default_factory=dict)
+    parts: dict[Name, Expression] = Field(default_factory=dict)
+    constants: dict[Name, str] = Field(default_factory=dict)
+    weights: dict[Name, str | WeightEntry] = Field(default_factory=dict)
+    state: dict[Name, str] = Field(default_factory=dict)
+    steps: dict[str, Expression] = Field(default_factory=dict)
+    next: dict[Name, Expression] = Field(default_factory=dict)
+    outputs: dict[str, Expression] = Field(default_factory=dict)
+
+
+class ModuleFile(PartEntry):
+    """A part that every model can use, such as a linear layer."""
+
+    tripybuild: Literal[1]
+    module: Name
+    doc: Doc
+    sample: dict[Name, Expression] = Field(default_factory=dict)
+
+
+class WeightsEntry(Strict):
+    """Where the weights of a model are, and what they are called there."""
+
+    file: str
+    package: str | None = Field(default=None, description="An installed distribution that holds the file.")
+    prefix: str = ""
+    rename: dict[str, str] = Field(default_factory=dict)
+    unused: list[str] = Field(default_factory=list)
+
+
+class ModelFile(Strict):
+    """One model."""
+
+    tripybuild: Literal[1]
+    model: Name
+    doc: Doc | None = None
+    use: dict[str, list[Name]] = Field(default_factory=dict)
+    sizes: dict[Name, Expression] = Field(default_factory=dict)
+    types: dict[Name, str] = Field(default_factory=dict)
+    inputs: dict[Name, str]
+    ranges: dict[Name, RangeEntry] = Field(default_factory=dict)
+    parts: dict[Name, Expression] = Field(default_factory=dict)
+    constants: dict[Name, str] = Field(default_factory=dict)
+    state: dict[Name, str] = Field(default_factory=dict)
+    steps: dict[str, Expression] = Field(default_factory=dict)
+    next: dict[Name, Expression] = Field(default_factory=dict)
+    outputs: dict[str, Expression]
+    weights: str | WeightsEntry | None = None
+    define: dict[Name, PartEntry] = Field(default_factory=dict)
+
+
+# The order in which the keys of a file are read, hence written.
+READING_ORDER: dict[type[Strict], tuple[str, ...]] = {
+    OperatorFile: ("tripybuild", "op", "like", *OperatorBody.model_fields),
+    FamilyFile: ("tripybuild", "family", "parameters", *OperatorBody.model_fields),
+    ModuleFile: ("tripybuild", "module", *PartEntry.model_fields, "sample"),
+    ModelFile: tuple(ModelFile.model_fields),
+    PartEntry: tuple(PartEntry.model_fields),
+}

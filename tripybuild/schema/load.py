@@ -1,0 +1,130 @@
+"""Folders of YAML -> a `Registry`, with all that is wrong with any of the files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tripybuild.diagnostics import Diagnostic
+from tripybuild.schema.checks import check_registry
+from tripybuild.schema.elaborate import elaborate
+from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile, Strict
+from tripybuild.schema.operator import Operator
+from tripybuild.schema.scope import unbound
+from tripybuild.schema.validate import validate
+from tripybuild.source import Document, read
+
+KINDS: dict[str, type[Strict]] = {"op": OperatorFile, "family": FamilyFile, "module": ModuleFile}
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A part that every model can use."""
+
+    name: str
+    path: str
+    folder: str
+    document: Document
+    file: ModuleFile
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """All declarations of some folders. `own` are those of the last folder; the rest is extended."""
+
+    operators: Mapping[str, Operator]
+    modules: Mapping[str, Module]
+    own: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    document: Document
+    kind: str
+    model: Strict
+    folder: str
+    root: int
+
+
+def load(roots: Sequence[Path]) -> tuple[Registry, list[Diagnostic]]:
+    """Read every `*.yaml` below the folders.
+
+    Args:
+        roots: The registries; later ones extend earlier ones.
+
+    Returns:
+        What could be read, and everything that is wrong, in the order of the files.
+    """
+    found: list[Diagnostic] = []
+    files = [f for i, root in enumerate(roots) for f in _files(root, i, found)]
+    families = {
+        f.model.family: (f.document, f.model) for f in files if isinstance(f.model, FamilyFile)
+    }
+    operators: dict[str, Operator] = {}
+    modules: dict[str, Module] = {}
+    own: set[str] = set()
+    for file in files:
+        if isinstance(file.model, OperatorFile):
+            operator, problems = elaborate(file.document, file.model, file.folder, families)
+            found += problems
+            if operator is not None:
+                found += _same_name(file, operator.name, operators)
+                operators[operator.name] = operator
+        elif isinstance(file.model, ModuleFile):
+            name = file.model.module
+            found += _same_name(file, name, modules)
+            modules[name] = Module(name, file.document.path, file.folder, file.document, file.model)
+        if file.root == len(roots) - 1 and not isinstance(file.model, FamilyFile):
+            own.add(getattr(file.model, file.kind))
+    operators = dict(sorted(operators.items()))
+    names = frozenset(operators)
+    for operator in operators.values():
+        found += unbound(operator, names)
+    if not found:
+        found += check_registry(operators)
+    return Registry(operators, dict(sorted(modules.items())), frozenset(own)), found
+
+
+def _files(root: Path, index: int, found: list[Diagnostic]) -> Iterator[_File]:
+    if not root.is_dir():
+        found.append(Diagnostic("file-not-found", f"there is no folder `{root}`"))
+        return
+    for path in sorted(root.rglob("*.yaml")):
+        shown = f"{root.name}/{path.relative_to(root).as_posix()}"
+        document, problems = read(path, shown)
+        found += problems
+        if document is None or problems:
+            continue
+        kind = _kind(document)
+        if kind is None:
+            found.append(
+                Diagnostic(
+                    "wrong-type",
+                    "a file of a registry declares one `op:`, `family:` or `module:`",
+                    document.span(()),
+                )
+            )
+            continue
+        model, problems = validate(document, KINDS[kind])
+        found += problems
+        if model is not None:
+            name = getattr(model, kind)
+            if path.stem != name and path.stem != name.lower():
+                span = document.span((kind,))
+                found.append(Diagnostic("file-name", f"`{name}` must stand in a file `{name}.yaml`", span))
+            folder = path.parent.relative_to(root).as_posix()
+            yield _File(document, kind, model, "" if folder == "." else folder, index)
+
+
+def _kind(document: Document) -> str | None:
+    kinds = [k for k in KINDS if isinstance(document.data, dict) and k in document.data]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+def _same_name(file: _File, name: str, known: Mapping[str, Operator | Module]) -> Iterator[Diagnostic]:
+    if name in known:
+        yield Diagnostic(
+            "declared-twice",
+            f"`{name}` is declared already",
+            file.document.span((file.kind,)),
+            notes=(f"first declared in {known[name].path}",),
+        )

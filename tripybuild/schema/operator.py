@@ -1,0 +1,160 @@
+"""One operator, after parsing: types as patterns, snippets as programs, each with its place in the file."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tripybuild.diagnostics import Span
+from tripybuild.language.grammar import Program
+from tripybuild.schema.files import AliasEntry, CostEntry, TargetEntry, ToleranceEntry
+from tripybuild.source import Document
+from tripybuild.types.dtypes import dtype
+from tripybuild.types.patterns import Pattern, TensorsPattern, options
+
+Location = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snippet:
+    """A parsed snippet and where it stands. `document` may be a family's, not the operator's own."""
+
+    program: Program
+    document: Document
+    location: Location
+
+    @property
+    def text(self) -> str:
+        """The snippet as it was written, with the parameters of a family put in."""
+        return self.program.text
+
+    @property
+    def result(self) -> ast.expr:
+        """The expression that the snippet gives."""
+        return self.program.result
+
+    @property
+    def line(self) -> int:
+        """The line of the file on which the snippet begins."""
+        return self.document.span(self.location).line
+
+    def span(self, node: ast.AST | None = None) -> Span:
+        """The place of a part of the snippet in the file, or of the whole."""
+        if node is None or not hasattr(node, "lineno"):
+            return self.document.span(self.location)
+        end_line = getattr(node, "end_lineno", None) or node.lineno
+        end_column = getattr(node, "end_col_offset", None) or node.col_offset + 1
+        return self.document.snippet_span(
+            self.location, node.lineno, node.col_offset, end_line, end_column
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Input:
+    """A tensor, or several, that the operator takes."""
+
+    name: str
+    pattern: Pattern
+    doc: str
+    optional: bool = False
+    constant: bool = False
+
+    @property
+    def several(self) -> bool:
+        """Whether the input is a list of tensors."""
+        return any(isinstance(option, TensorsPattern) for option in options(self.pattern))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attribute:
+    """A Python value that the operator takes. Without a default it must be given."""
+
+    name: str
+    pattern: Pattern
+    doc: str
+    default: Snippet | None = None
+    keywords: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Output:
+    """A tensor, or several, that the operator gives."""
+
+    name: str
+    pattern: Pattern
+    doc: str
+    aliases: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law:
+    """What must hold. The name is the error code, the test's name and the word in `fails:`."""
+
+    name: str
+    that: Snippet
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Example:
+    """A call, with what it gives or the law that it breaks."""
+
+    call: Snippet
+    gives: Snippet | None
+    fails: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operator:
+    """A whole declaration. `path` is as shown to people; `folder` is the place below the registry's root."""
+
+    name: str
+    path: str
+    folder: str
+    document: Document
+    doc: str
+    inline: bool
+    types: Mapping[str, tuple[dtype, ...]]
+    inputs: Mapping[str, Input]
+    attributes: Mapping[str, Attribute]
+    signatures: tuple[tuple[str, ...], ...]
+    outputs: Mapping[str, Output]
+    laws: Mapping[str, Law]
+    infer: Mapping[str, Snippet]
+    on_sizes: Snippet | None
+    shortcut: Snippet | None
+    decompose: Snippet | None
+    reference: Snippet | None
+    lower: Mapping[str, Snippet]
+    targets: Mapping[str, TargetEntry]
+    tolerance: Mapping[str, ToleranceEntry]
+    random: bool
+    sample: Mapping[str, Snippet]
+    examples: tuple[Example, ...]
+    aliases: AliasEntry
+    cost: CostEntry
+    since: str | None = None
+    deprecated: str | None = None
+    family: str | None = None
+    _cache: dict[str, object] = field(default_factory=dict, repr=False)
+
+    def arguments(self) -> Iterator[Input | Attribute]:
+        """Inputs and attributes in the order in which a call gives them: inputs first, or as signed."""
+        if not self.signatures:
+            yield from self.inputs.values()
+            yield from self.attributes.values()
+            return
+        everything = {**self.inputs, **self.attributes}
+        for name in max(self.signatures, key=len):
+            yield everything[name]
+
+    def snippets(self) -> Iterator[tuple[str, Snippet]]:
+        """Each snippet with its kind, a key of the vocabularies."""
+        for attribute in self.attributes.values():
+            if attribute.default is not None:
+                yield "default", attribute.default
+        yield from (("shape", law.that) for law in self.laws.values())
+        yield from (("shape", snippet) for snippet in self.infer.values())
+        yield from (("shape", s) for s in (self.on_sizes,) if s)
+        yield from (("decompose", s) for s in (self.shortcut, self.decompose) if s)
+        yield from (("reference", s) for s in (self.reference,) if s)
+        yield from self.lower.items()

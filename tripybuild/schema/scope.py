@@ -1,0 +1,139 @@
+"""Which names an operator binds, and the proof that each name of each snippet is bound."""
+
+from collections.abc import Iterator
+
+from tripybuild.diagnostics import Diagnostic, suggest
+from tripybuild.language.names import calls, free
+from tripybuild.schema.operator import Attribute, Input, Operator, Output, Snippet
+from tripybuild.schema.vocabularies import CONSTANTS, DECOMPOSE, DTYPES, NAMESPACES, NUMPY, REFERENCE, SHAPE
+from tripybuild.types.patterns import ChoicePattern, Pattern, ValuePattern, options, tensors
+
+BUILDER_TARGETS = ("tensorrt", "stablehlo")
+
+
+def shape_names(pattern: Pattern) -> Iterator[str]:
+    """The plain names that the shapes of a type bind or match, in order."""
+    for tensor in tensors(pattern):
+        for dimension in tensor.shape or ():
+            if dimension.name is not None:
+                yield dimension.name
+
+
+def words(operator: Operator) -> frozenset[str]:
+    """The words that the operator's attributes choose from; a snippet compares with them by name."""
+    return frozenset(
+        word
+        for attribute in operator.attributes.values()
+        for option in options(attribute.pattern)
+        if isinstance(option, ChoicePattern)
+        for word in option.options
+    )
+
+
+def bound_names(operator: Operator) -> frozenset[str]:
+    """All names that a snippet of the operator can read, beside its vocabulary."""
+    names = {*operator.types, *operator.inputs, *operator.attributes, *operator.infer}
+    for input in operator.inputs.values():
+        names.update(shape_names(input.pattern))
+    for attribute in operator.attributes.values():
+        for option in options(attribute.pattern):
+            if isinstance(option, ValuePattern) and option.kind == "dtype" and option.argument is not None:
+                names.update(free(option.argument))
+    return frozenset(names) | words(operator)
+
+
+def unbound(operator: Operator, operators: frozenset[str]) -> Iterator[Diagnostic]:
+    """A diagnostic for each name that nothing binds. `operators` are the names of all operators."""
+    bound = bound_names(operator)
+    for kind, snippet in operator.snippets():
+        yield from _in_snippet(kind, snippet, bound, operators)
+    yield from _in_types(operator, bound)
+
+
+def _vocabulary(kind: str, operators: frozenset[str]) -> frozenset[str]:
+    names = SHAPE | DTYPES
+    if kind == "decompose":
+        names |= DECOMPOSE | operators
+    if kind == "reference":
+        names |= REFERENCE
+    if kind in NAMESPACES:
+        names |= {NAMESPACES[kind]}
+    return names
+
+
+def _in_snippet(
+    kind: str, snippet: Snippet, bound: frozenset[str], operators: frozenset[str]
+) -> Iterator[Diagnostic]:
+    known = bound | _vocabulary(kind, operators)
+    for node, name in free_nodes(snippet):
+        if name not in known:
+            near = suggest(name, known)
+            hint = f"this operator binds {', '.join(f'`{n}`' for n in sorted(bound - CONSTANTS))}"
+            yield Diagnostic(
+                "unbound-name",
+                f"`{'.'.join(map(str, snippet.location))}` uses `{name}`",
+                snippet.span(node),
+                label="nothing binds this name",
+                hint=hint + (f"; did you mean `{near}`?" if near else ""),
+            )
+    if kind == "reference":
+        for call in calls(snippet.program):
+            space, _, name = call.partition(".")
+            if space == "np" and name not in NUMPY:
+                near = suggest(name, NUMPY)
+                yield Diagnostic(
+                    "unknown-function",
+                    f"`{call}` is not part of the references' vocabulary",
+                    snippet.span(),
+                    hint=f"did you mean `np.{near}`?" if near else None,
+                )
+
+
+def free_nodes(snippet: Snippet) -> Iterator[tuple[object, str]]:
+    """The free names of a snippet, each with the first node that reads it."""
+    import ast  # noqa: PLC0415
+
+    names = set(free(snippet.program))
+    seen: set[str] = set()
+    roots = [*(a.value for a in snippet.program.assignments), snippet.program.result]
+    for root in roots:
+        for node in ast.walk(root):
+            if isinstance(node, ast.Name) and node.id in names - seen:
+                seen.add(node.id)
+                yield node, node.id
+
+
+def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]:
+    known = bound | SHAPE | DTYPES
+    groups: tuple[tuple[str, dict[str, Input | Attribute | Output]], ...] = (
+        ("inputs", dict(operator.inputs)),
+        ("attributes", dict(operator.attributes)),
+        ("outputs", dict(operator.outputs)),
+    )
+    for group, entries in groups:
+        for name, entry in entries.items():
+            span = operator.document.span((group, name, "type"))
+            for tensor in tensors(entry.pattern):
+                if tensor.element not in {*operator.types, *DTYPES, *operator.infer, "any"}:
+                    yield Diagnostic("unknown-dtype", f"`{tensor.element}` is no dtype and no type variable", span)
+                for dimension in tensor.shape or ():
+                    for used in free(dimension.expression):
+                        if used not in known:
+                            yield _unbound_in_type(f"{group}.{name}.type", used, known, span)
+            for option in options(entry.pattern):
+                if isinstance(option, ValuePattern):
+                    parts = [p for p in (option.argument, *(option.lengths or ())) if p is not None]
+                    for used in (n for part in parts for n in free(part)):
+                        if used not in known:
+                            yield _unbound_in_type(f"{group}.{name}.type", used, known, span)
+
+
+def _unbound_in_type(where: str, name: str, known: frozenset[str], span: object) -> Diagnostic:
+    near = suggest(name, known)
+    return Diagnostic(
+        "unbound-name",
+        f"`{where}` uses `{name}`",
+        span,  # type: ignore[arg-type]
+        label="nothing binds this name",
+        hint=f"did you mean `{near}`?" if near else None,
+    )

@@ -1,0 +1,141 @@
+"""Plain data against a pydantic model: what pydantic finds wrong becomes diagnostics with spans."""
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from tripybuild.diagnostics import Diagnostic, suggest
+from tripybuild.schema.files import READING_ORDER, PartEntry, Strict
+from tripybuild.source import Document
+
+Model = TypeVar("Model", bound=Strict)
+
+
+def validate(document: Document, model: type[Model]) -> tuple[Model | None, list[Diagnostic]]:
+    """Read a document as `model`.
+
+    Returns:
+        The model, or None where the data does not fit, and all that was found wrong.
+    """
+    found = list(_order(document, (), model))
+    try:
+        result = model.model_validate(document.data)
+    except ValidationError as problems:
+        found += _unique(_diagnostic(document, model, e) for e in problems.errors(include_url=False))
+        return None, found
+    return result, found
+
+
+def _unique(diagnostics: Iterator[Diagnostic]) -> list[Diagnostic]:
+    """A union reports once for each alternative: keep one diagnostic for each place."""
+    by_place: dict[object, Diagnostic] = {}
+    for diagnostic in diagnostics:
+        by_place.setdefault(diagnostic.span, diagnostic)
+    return list(by_place.values())
+
+
+def _order(document: Document, location: tuple[str, ...], model: type[Strict]) -> Iterator[Diagnostic]:
+    data = document.data
+    for part in location:
+        data = data[part] if isinstance(data, dict) else None
+    if not isinstance(data, dict):
+        return
+    order = READING_ORDER[model]
+    last, last_key = -1, ""
+    for key in data:
+        if key not in order:
+            continue
+        if order.index(key) < last:
+            yield Diagnostic(
+                "key-order",
+                f"`{key}` stands after `{last_key}`, but is read before it",
+                document.span((*location, key), key=True),
+                label=f"belongs before `{last_key}`",
+                hint="the order is " + ", ".join(f"`{k}`" for k in order if k in data),
+            )
+        else:
+            last, last_key = order.index(key), key
+    definitions = data.get("define")
+    if isinstance(definitions, dict):
+        for name in definitions:
+            yield from _order(document, (*location, "define", name), PartEntry)
+
+
+def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails) -> Diagnostic:
+    location = _existing(document.data, error["loc"])
+    key = str(error["loc"][-1]) if error["loc"] else ""
+    match error["type"]:
+        case "extra_forbidden":
+            known = _known(model, error["loc"][:-1])
+            near = suggest(key, known)
+            return Diagnostic(
+                "unknown-key",
+                f"`{key}` is not a key here",
+                document.span(location, key=True),
+                label="nobody reads this",
+                hint=f"did you mean `{near}`?" if near else _listed(known),
+            )
+        case "missing":
+            return Diagnostic(
+                "missing-key",
+                f"`{key}` is missing",
+                document.span(location),
+                label=f"needs `{key}`",
+            )
+        case "string_pattern_mismatch":
+            return Diagnostic(
+                "bad-name",
+                f"`{error['input']}` cannot be a name here",
+                document.span(location, key=key == "[key]" or error["loc"][-1] == "[key]"),
+                hint="names are ASCII letters, digits and `_`; names of laws are lower case with `-`",
+            )
+    wanted = error["msg"][0].lower() + error["msg"][1:]
+    return Diagnostic(
+        "wrong-type", f"{wanted}, but this is {_kind(error['input'])}", document.span(location)
+    )
+
+
+def _existing(data: object, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """The part of pydantic's location that exists in the data: it also names unions and models."""
+    path: list[str | int] = []
+    for part in location:
+        if isinstance(data, dict) and part in data:
+            data = data[part]
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
+        else:
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def _known(model: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:
+    """The keys that may stand at a location."""
+    here: object = model
+    for part in location:
+        if isinstance(here, type) and issubclass(here, BaseModel) and part in here.model_fields:
+            here = _models(here.model_fields[str(part)].annotation)
+        if isinstance(here, tuple):
+            here = here[0] if here else model
+    return list(here.model_fields) if isinstance(here, type) and issubclass(here, BaseModel) else []
+
+
+def _models(annotation: object) -> tuple[type[BaseModel], ...]:
+    """The models inside an annotation such as `dict[str, A | B] | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return (annotation,)
+    arguments = getattr(annotation, "__args__", ())
+    return tuple(model for argument in arguments for model in _models(argument))
+
+
+def _listed(known: list[str]) -> str | None:
+    return "the keys here are " + ", ".join(f"`{k}`" for k in known) if known else None
+
+
+def _kind(value: object) -> str:
+    names = {dict: "a mapping", list: "a list", str: "text", bool: "a boolean", int: "an integer"}
+    if value is None:
+        return "empty"
+    return names.get(type(value), f"a {type(value).__name__}")

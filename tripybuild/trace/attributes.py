@@ -1,0 +1,129 @@
+"""The little languages of attributes: each kind normalises what it is given, or says what it wanted.
+
+Normalised means: nothing negative that counts from the end, nothing left out, tuples instead of lists.
+"""
+
+import operator
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from tripybuild.trace.indexing import Index, IndexProblem, resolve
+from tripybuild.trace.operation import Declaration
+from tripybuild.trace.values import Size
+from tripybuild.types.dims import Dim
+from tripybuild.types.dtypes import BY_NAME, dtype
+
+
+class Attributes:
+    """The half of `Check` that concerns Python values."""
+
+    declaration: Declaration
+
+    def fail(self, part: str, message: str, *, label: str = "", hint: str | None = None) -> NoReturn:
+        """Report that an argument is not what the declaration asks for."""
+        raise NotImplementedError
+
+    def _refuse(self, name: str, wanted: str, value: object, hint: str | None = None) -> NoReturn:
+        message = f"`{name}` of `{self.declaration.name}` must be {wanted}"
+        self.fail(name, message, label=f"found {value!r}", hint=hint)
+
+    def integer(self, name: str, value: object) -> int:
+        """`int`: a Python integer, or anything that is one exactly."""
+        if isinstance(value, bool):
+            self._refuse(name, "an integer", value)
+        try:
+            return operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            self._refuse(name, "an integer", value)
+
+    def integers(self, name: str, value: object, *lengths: int) -> Any:
+        """`int[n]`, `int[n, m]`, `int[...]`: one number spreads over all."""
+        return self._spread(name, value, lengths, self.integer, "integers")
+
+    def size(self, name: str, value: object) -> Size:
+        """`size`: an integer, a symbolic one, or a tensor of the frontend that holds one."""
+        value = getattr(value, "dimension", value)
+        return value if isinstance(value, Dim) else self.integer(name, value)
+
+    def sizes(self, name: str, value: object, *lengths: int) -> Any:
+        """`size[n]`, `size[...]`."""
+        return self._spread(name, value, lengths, self.size, "sizes")
+
+    def real(self, name: str, value: object) -> float:
+        """`float`: a number that is not a boolean."""
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            self._refuse(name, "a number", value)
+        return float(value)
+
+    def number(self, name: str, value: object) -> float | bool:
+        """`number`: an integer, a float or a boolean, kept as it is."""
+        if not isinstance(value, (bool, int, float)):
+            self._refuse(name, "a number", value)
+        return value
+
+    def numbers(self, name: str, value: object, *lengths: int) -> Any:
+        """`number[n]`, `float[n]`."""
+        return self._spread(name, value, lengths, self.number, "numbers")
+
+    def boolean(self, name: str, value: object) -> bool:
+        """`bool`."""
+        if not isinstance(value, bool):
+            self._refuse(name, "True or False", value)
+        return value
+
+    def string(self, name: str, value: object) -> str:
+        """`string`."""
+        if not isinstance(value, str):
+            self._refuse(name, "text", value)
+        return value
+
+    def choice(self, name: str, value: object, *options: str) -> str:
+        """`constant | reflect`: one of some words."""
+        if not isinstance(value, str) or value not in options:
+            self._refuse(name, f"one of {', '.join(map(repr, options))}", value)
+        return value
+
+    def dtype(self, name: str, value: object, *allowed: dtype) -> dtype:
+        """`dtype[T]`: one of the dtypes of a type variable, or its name."""
+        found = BY_NAME.get(value) if isinstance(value, str) else value
+        if not isinstance(found, dtype) or found not in allowed:
+            self._refuse(name, f"one of {', '.join(map(str, allowed))}", value)
+        return found
+
+    def axis(self, name: str, value: object, rank: int) -> int:
+        """`axis(input)`: a dimension, counted from the end where it is negative; the result is not."""
+        axis = self.integer(name, value)
+        if not -rank <= axis < rank:
+            wanted = f"between {-rank} and {rank - 1}" if rank else "left out, since there are no dimensions"
+            self._refuse(name, wanted, axis)
+        return axis + rank if axis < 0 else axis
+
+    def axes(self, name: str, value: object, rank: int) -> tuple[int, ...]:
+        """`axis(input)[...]`: one dimension or several, each once."""
+        several = value if isinstance(value, (list, tuple, range)) else [value]
+        axes = tuple(self.axis(name, each, rank) for each in several)
+        if len(set(axes)) != len(axes):
+            self._refuse(name, "dimensions that differ", value)
+        return axes
+
+    def index(self, name: str, value: object, shape: Sequence[Size]) -> Index:
+        """`index(input)`: integers, slices, `...` and None, as in square brackets."""
+        try:
+            return resolve(value, shape)
+        except IndexProblem as problem:
+            self._refuse(name, str(problem), value)
+
+    def _spread(self, name: str, value: object, lengths: Sequence[int], each: Any, words: str) -> Any:
+        """Nested sequences of the given lengths; no lengths means one level of any length."""
+        several = isinstance(value, (list, tuple, range))
+        if not lengths:
+            if not several:
+                self._refuse(name, f"a sequence of {words}", value)
+            return tuple(each(name, item) for item in value)  # type: ignore[attr-defined]
+        length, *rest = lengths
+        items = value if several else [value] * length
+        if len(items) != length:  # type: ignore[arg-type]
+            self._refuse(name, f"{length} {words}" if not rest else f"{length} groups of {words}", value)
+        if rest:
+            return tuple(self._spread(name, item, rest, each, words) for item in items)  # type: ignore[attr-defined]
+        return tuple(each(name, item) for item in items)  # type: ignore[attr-defined]

@@ -1,0 +1,215 @@
+"""What generated `infer` methods are written in: binding, normalising, and laws with three outcomes.
+
+A law is true, false, or undecided while sizes are dynamic. False is a diagnostic at once. An undecided
+one is kept in `deferred` with the names that it reads, and decided for the sizes of each call.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, NoReturn, Protocol, Self
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.trace.attributes import Attributes
+from tripybuild.trace.constants import number
+from tripybuild.trace.location import Location
+from tripybuild.trace.messages import law_message, shown
+from tripybuild.trace.operation import Declaration, DeferredLaw, Law
+from tripybuild.trace.values import Size, TensorType, Value
+from tripybuild.types.dims import Undecided
+from tripybuild.types.dtypes import dtype
+
+
+class Typed(Protocol):
+    """A value of a graph, or a tensor of the frontend."""
+
+    @property
+    def type(self) -> TensorType:
+        """The dtype and shape."""
+        ...
+
+
+class Check(Attributes):
+    """The checks of one call of one operator, made at one place."""
+
+    def __init__(self, declaration: Declaration, location: Location) -> None:
+        self.declaration = declaration
+        self.location = location
+        self.deferred: list[DeferredLaw] = []
+
+    def fail(
+        self, part: str, message: str, *, label: str = "", hint: str | None = None, line: int | None = None
+    ) -> NoReturn:
+        """Report that a part of the declaration (an argument, a type variable, a law) does not hold."""
+        source = self.declaration.source + (f":{line}" if line else "")
+        raise DiagnosticError(
+            Diagnostic(
+                f"{self.declaration.name}/{part}",
+                message,
+                self.location.span(),
+                label,
+                (f"required by {source}",),
+                hint,
+            )
+        )
+
+    def element(self, variable: str, allowed: tuple[dtype, ...], **tensors: object) -> dtype:
+        """Bind a type variable: all given tensors have one dtype, and it is among the allowed."""
+        bound: dtype | None = None
+        first = ""
+        for name, value in tensors.items():
+            for tensor in value if isinstance(value, (tuple, list)) else (value,):
+                type: TensorType | None = getattr(tensor, "type", None)
+                if type is None:
+                    continue
+                if bound is None:
+                    bound, first = type.dtype, name
+                elif type.dtype is not bound:
+                    self.fail(
+                        variable,
+                        f"`{self.declaration.name}` takes tensors of one dtype",
+                        label=f"`{first}` is {bound}, `{name}` is {type.dtype}",
+                        hint=f"cast one of them: `cast({name}, {bound})`",
+                    )
+        if bound is None:
+            self.fail(variable, f"`{self.declaration.name}` needs a tensor", label="no argument is one")
+        if bound not in allowed:
+            self.fail(
+                variable,
+                f"`{first}` of `{self.declaration.name}` must be {_either(allowed)}",
+                label=f"`{first}` is {bound}",
+            )
+        return bound
+
+    def dtype_of(self, name: str, tensor: Typed, *allowed: dtype) -> dtype:
+        """An input with dtypes of its own: `bool[*A]`, or `bool[*M] | T[*M]`."""
+        found = tensor.type.dtype
+        if found not in allowed:
+            self.fail(
+                name,
+                f"`{name}` of `{self.declaration.name}` must be {_either(allowed)}",
+                label=f"`{name}` is {found}",
+            )
+        return found
+
+    def tensor(self, name: str, value: object) -> Any:
+        """An input that must be a tensor."""
+        if not hasattr(value, "type"):
+            self.fail(name, f"`{name}` of `{self.declaration.name}` must be a tensor", label=f"found {shown(value)}")
+        return value
+
+    def tensors(self, name: str, value: object) -> Any:
+        """An input that must be a sequence of tensors."""
+        if not isinstance(value, (list, tuple)):
+            message = f"`{name}` of `{self.declaration.name}` must be a sequence of tensors"
+            self.fail(name, message, label=f"found {shown(value)}")
+        return tuple(self.tensor(name, item) for item in value)
+
+    def number_or_tensor(self, name: str, value: Any, type: dtype) -> Any:
+        """A tensor, or a Python number that takes the dtype which the tensors have."""
+        if hasattr(value, "type"):
+            return value
+        if not isinstance(value, (bool, int, float)):
+            self.fail(name, f"`{name}` of `{self.declaration.name}` must be a tensor or a number", label=f"found {shown(value)}")
+        if (isinstance(value, float) and type.kind != "float") or (type.kind == "boolean" and not isinstance(value, bool)):
+            self.fail(
+                name,
+                f"refusing to turn `{value!r}` into {type}",
+                label=f"`{name}` takes the dtype of the other operand, {type}",
+                hint="cast the other operand first",
+            )
+        return self.constant(value, type)
+
+    def constant(self, value: float | bool, type: dtype) -> Any:
+        """A number as a tensor of rank 0; the frontend gives a tensor of its own."""
+        return number(value, type, self.location)
+
+    def shape(self, name: str, tensor: Typed, pattern: str) -> list[Size]:
+        """The sizes of a tensor whose rank fits `pattern`, to be unpacked."""
+        shape = tensor.type.shape
+        least, exact = _ranks(pattern)
+        if len(shape) != least if exact else len(shape) < least:
+            self.fail(
+                name,
+                f"`{name}` of `{self.declaration.name}` must have shape {pattern}",
+                label=f"`{name}` is {tensor.type}, of rank {len(shape)}",
+            )
+        return list(shape)
+
+    def match(self, name: str, tensor: Typed, pattern: str, sizes: Sequence[Size]) -> None:
+        """The shape of a tensor must be `sizes`, which `pattern` says in words."""
+        shape = tensor.type.shape
+        if len(shape) != len(sizes):
+            self.fail(
+                name,
+                f"`{name}` of `{self.declaration.name}` must have shape {pattern} = {shown(sizes)}",
+                label=f"`{name}` is {tensor.type}",
+            )
+        for found, wanted in zip(shape, sizes, strict=True):
+            if found is wanted:
+                continue
+            with self._undecided(name, Law("found == wanted", 0), found=found, wanted=wanted):
+                if not found == wanted:
+                    self.fail(
+                        name,
+                        f"`{name}` of `{self.declaration.name}` must have shape {pattern} = {shown(sizes)}",
+                        label=f"`{name}` is {tensor.type}",
+                    )
+
+    def law(self, name: str, **names: object) -> "_Require":
+        """Open a law: `with check.law("groups-divide", C=C) as require: require(C % groups == 0)`."""
+        return _Require(self, name, self.declaration.laws[name], names)
+
+    def _undecided(self, name: str, law: Law, **names: object) -> "_Require":
+        return _Require(self, name, law, names)
+
+
+class _Require:
+    """One open law. An `Undecided` inside it defers the law; any other answer but true is a failure."""
+
+    __slots__ = ("check", "law", "name", "names")
+
+    def __init__(self, check: Check, name: str, law: Law, names: dict[str, object]) -> None:
+        self.check, self.name, self.law, self.names = check, name, law, names
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, holds: object) -> None:
+        if not holds:
+            message, label = law_message(self.check.declaration.name, self.law, self.names)
+            self.check.fail(self.name, message, label=label, line=self.law.line)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if kind is not Undecided:
+            return False
+        code = f"{self.check.declaration.name}/{self.name}"
+        deferred = DeferredLaw(code, self.law, self.names, self.check.declaration.source)
+        self.check.deferred.append(deferred)
+        return True
+
+
+@lru_cache(maxsize=1024)
+def _ranks(pattern: str) -> tuple[int, bool]:
+    """The least rank of `[N, C, *D]`, and whether it is the only one. Commas inside brackets do not count."""
+    depth, parts, part = 0, [], ""
+    for letter in pattern.strip()[1:-1]:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += letter
+    parts = [p.strip() for p in [*parts, part] if p.strip() not in ("", "()")]
+    stars = [p for p in parts if p.startswith("*")]
+    return len(parts) - len(stars), not stars
+
+
+def _either(allowed: Sequence[dtype]) -> str:
+    names = [str(a) for a in allowed]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+Inference = Callable[..., object]

@@ -1,0 +1,69 @@
+"""The one operation that no declaration describes: data that is known when the graph is built."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from tripybuild.trace.location import Location, Unknown
+from tripybuild.trace.operation import Declaration, TraceOp
+from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dtypes import dtype
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Data:
+    """A handle on an array, or on one number that fills a shape. The digest is made when asked for."""
+
+    def __init__(self, value: "np.ndarray[Any, Any] | float | bool", type: TensorType) -> None:
+        self.value = value
+        self.type = type
+
+    @property
+    def number(self) -> float | bool | None:
+        """The one number that fills the tensor, where it is kept so."""
+        return self.value if isinstance(self.value, bool | int | float) else None
+
+    @cached_property
+    def array(self) -> "np.ndarray[Any, Any]":
+        """The data with the tensor's own dtype and shape."""
+        import numpy as np  # noqa: PLC0415 - a graph of numbers needs no NumPy
+
+        value = self.value
+        if self.number is not None:
+            wide = value if self.type.dtype.kind == "boolean" else np.asarray(value)
+            return np.full(self.type.shape, wide).astype(self.type.dtype.numpy)
+        return np.asarray(value)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over dtype, shape and bytes."""
+        head = f"{self.type}\n".encode()
+        body = repr(self.value).encode() if self.number is not None else self.array.tobytes()
+        return sha256(head + body).hexdigest()
+
+    def __repr__(self) -> str:
+        return repr(self.number) if self.number is not None else f"data {self.digest[:12]}"
+
+
+@dataclass(frozen=True, eq=False)
+class Constant(TraceOp):
+    """A tensor whose elements are known."""
+
+    data: Data
+
+    declaration = Declaration("constant", "tripybuild/trace/constants.py")
+
+
+def constant(data: "np.ndarray[Any, Any]", type: dtype, location: Location | None = None) -> Value:
+    """A constant tensor that holds an array."""
+    tensor = TensorType(type, tuple(data.shape))
+    return Constant(Data(data, tensor)).gives(tensor).placed(location or Unknown()).outputs[0]
+
+
+def number(value: float | bool, type: dtype, location: Location | None = None) -> Value:
+    """A constant of rank 0."""
+    tensor = TensorType(type, ())
+    return Constant(Data(value, tensor)).gives(tensor).placed(location or Unknown()).outputs[0]

@@ -1,0 +1,81 @@
+"""A graph: inputs, weights, outputs, and the operations between them in the order of recording."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from tripybuild.trace.operation import DeferredLaw, TraceOp
+from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dims import Dim, evaluate
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A recorded computation. Weights are inputs named by path, without data."""
+
+    name: str
+    inputs: Mapping[str, Value]
+    weights: Mapping[str, Value]
+    outputs: Mapping[str, Value]
+
+    @cached_property
+    def operations(self) -> tuple[TraceOp, ...]:
+        """Everything that the outputs need, in the order of recording, which is a topological one."""
+        found: dict[TraceOp, None] = {}
+        stack = [v.producer for v in self.outputs.values() if v.producer is not None]
+        while stack:
+            operation = stack.pop()
+            if operation not in found:
+                found[operation] = None
+                stack += [v.producer for v in operation.operands() if v.producer is not None]
+        return tuple(sorted(found, key=lambda operation: operation.serial))
+
+    @cached_property
+    def deferred(self) -> tuple[DeferredLaw, ...]:
+        """The laws that each call decides, each once."""
+        laws = {}
+        for operation in self.operations:
+            for law in operation.deferred:
+                laws[(law.code, str(law.names))] = law
+        return tuple(laws.values())
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """The names of the dynamic sizes of the inputs, sorted."""
+        sizes = (size for value in self.inputs.values() for size in value.shape)
+        return tuple(sorted({name for s in sizes if isinstance(s, Dim) for name in s.symbols}))
+
+    def substituted(self, sizes: Mapping[str, int]) -> "Graph":
+        """The same graph with numbers for symbols, in types and in attributes."""
+        values: dict[Value, Value] = {}
+
+        def fixed(type: TensorType) -> TensorType:
+            return TensorType(type.dtype, tuple([evaluate(size, sizes) for size in type.shape]))
+
+        def changed(argument: object) -> object:
+            if isinstance(argument, Value):
+                return values[argument]
+            if isinstance(argument, Dim):
+                return evaluate(argument, sizes)
+            if isinstance(argument, tuple):
+                return tuple([changed(item) for item in argument])
+            return argument
+
+        for source in (self.inputs, self.weights):
+            for name, value in source.items():
+                values[value] = Value(fixed(value.type), name=name)
+        for operation in self.operations:
+            copy = operation.rebuilt(changed, fixed)
+            values.update(zip(operation.outputs, copy.outputs, strict=True))
+        return Graph(
+            self.name,
+            {name: values[value] for name, value in self.inputs.items()},
+            {name: values[value] for name, value in self.weights.items()},
+            {name: values[value] for name, value in self.outputs.items()},
+        )
+
+    def used_weights(self) -> Iterator[str]:
+        """The weights that the outputs need, in the order of the model."""
+        read = {value for operation in self.operations for value in operation.operands()}
+        read |= set(self.outputs.values())
+        yield from (name for name, value in self.weights.items() if value in read)

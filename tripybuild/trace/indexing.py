@@ -1,0 +1,103 @@
+"""Square brackets: from integers, slices, `...` and None to a start, a size and a step for each dimension.
+
+The rules are Python's: bounds beyond the ends are clamped, negative ones count from the end.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tripybuild.trace.values import Size
+from tripybuild.types.dims import Dim
+from tripybuild.types.shapes import SHAPE_FUNCTIONS, ceildiv
+
+_maximum, _minimum = SHAPE_FUNCTIONS["max"], SHAPE_FUNCTIONS["min"]
+
+
+class IndexProblem(ValueError):
+    """What an index should have been."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A resolved index. `start`, `size` and `step` have an entry for each dimension of the tensor;
+    `result` is the shape after integers have taken dimensions away and None has put some in."""
+
+    start: tuple[Size, ...]
+    size: tuple[Size, ...]
+    step: tuple[int, ...]
+    result: tuple[Size, ...]
+
+
+def resolve(index: object, shape: Sequence[Size]) -> Index:
+    """Resolve an index into a tensor of the given shape.
+
+    Raises:
+        IndexProblem: For an index of another kind, too many entries, or an integer out of bounds.
+    """
+    entries = list(index) if isinstance(index, (tuple, list)) else [index]
+    used = sum(entry is not None and entry is not ... for entry in entries)
+    if used > len(shape):
+        raise IndexProblem(f"at most {len(shape)} indices")
+    if entries.count(...) > 1:
+        raise IndexProblem("an index with one `...`")
+    if ... not in entries:
+        entries.append(...)
+    at = entries.index(...)
+    entries[at : at + 1] = [slice(None)] * (len(shape) - used)
+    sizes = iter(shape)
+    taken: list[tuple[Size, Size, int]] = []
+    result: list[Size] = []
+    for entry in entries:
+        if entry is None:
+            result.append(1)
+            continue
+        size = next(sizes)
+        start, length, step = _one(entry, size)
+        taken.append((start, length, step))
+        if isinstance(entry, slice):
+            result.append(length)
+    starts, lengths, steps = zip(*taken, strict=True) if taken else ((), (), ())
+    return Index(tuple(starts), tuple(lengths), tuple(steps), tuple(result))
+
+
+def _one(entry: object, size: Size) -> tuple[Size, Size, int]:
+    if isinstance(entry, slice):
+        return _slice(entry, size)
+    position = _size(entry)
+    if position is None:
+        raise IndexProblem("integers, slices, `...` or None")
+    if isinstance(position, int) and isinstance(size, int) and not -size <= position < size:
+        raise IndexProblem(f"between {-size} and {size - 1} for a dimension of size {size}")
+    counted = isinstance(position, int) and position < 0
+    return (position + size if counted else position), 1, 1
+
+
+def _slice(entry: slice, size: Size) -> tuple[Size, Size, int]:
+    step = 1 if entry.step is None else entry.step
+    if not isinstance(step, int) or step == 0:
+        raise IndexProblem("a slice whose step is an integer other than 0")
+    if step > 0:
+        start = _bound(entry.start, size, 0, 0, size)
+        stop = _bound(entry.stop, size, size, 0, size)
+        return start, _maximum(0, ceildiv(stop - start, step)), step
+    start = _bound(entry.start, size, size - 1, -1, size - 1)
+    stop = _bound(entry.stop, size, -1, -1, size - 1)
+    return start, _maximum(0, ceildiv(start - stop, -step)), step
+
+
+def _bound(value: object, size: Size, missing: Size, low: Size, high: Size) -> Size:
+    """One bound of a slice, counted from the start and clamped."""
+    if value is None:
+        return missing
+    bound = _size(value)
+    if bound is None:
+        raise IndexProblem("a slice of integers")
+    if isinstance(bound, int) and bound < 0:
+        bound = size + bound
+    return _minimum(_maximum(bound, low), high)  # type: ignore[no-any-return]
+
+
+def _size(value: object) -> Size | None:
+    value = getattr(value, "dimension", value)
+    is_size = isinstance(value, (int, Dim)) and not isinstance(value, bool)
+    return value if is_size else None  # type: ignore[return-value]

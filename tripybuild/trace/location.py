@@ -1,0 +1,87 @@
+"""Where an operation was asked for: a step of a specification, or a line of the user's Python.
+
+Finding out must cost next to nothing while recording, so a place is kept as what is at hand (a step, or
+a code object and an offset) and becomes a `Span` only when somebody wants to print it.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import Protocol
+
+from tripybuild.diagnostics import Span
+
+
+class Location(Protocol):
+    """A place that can be shown."""
+
+    @property
+    def label(self) -> str:
+        """A short name: the path of the step, or the name of the function."""
+        ...
+
+    def span(self) -> Span:
+        """The lines and columns."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PythonLocation:
+    """The instruction of a frame, which knows its line and columns."""
+
+    code: CodeType
+    instruction: int
+
+    @property
+    def label(self) -> str:
+        """The function that was running."""
+        return self.code.co_name
+
+    def span(self) -> Span:
+        """The expression's own columns: Python keeps them for each instruction."""
+        positions = list(self.code.co_positions())
+        line, end_line, column, end_column = positions[self.instruction // 2]
+        line = line or self.code.co_firstlineno
+        column = 0 if column is None else column
+        end_column = column + 1 if end_column is None else end_column
+        return Span(self.code.co_filename, line, column + 1, end_line or line, end_column + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nobody said where."""
+
+    label: str = "unknown"
+
+    def span(self) -> Span:
+        """No file: line 1 of `<unknown>`."""
+        return Span("<unknown>", 1, 1, 1, 2)
+
+
+_current: ContextVar[Location | None] = ContextVar("location", default=None)
+
+
+@contextmanager
+def at(location: Location) -> Iterator[None]:
+    """Operations recorded inside are placed there, whatever Python code asks for them."""
+    token = _current.set(location)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def here(packages: frozenset[str]) -> Location:
+    """The current place: what `at` says, else the nearest frame outside of the given packages."""
+    location = _current.get()
+    if location is not None:
+        return location
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in packages:
+            return PythonLocation(frame.f_code, frame.f_lasti)
+        frame = frame.f_back
+    return Unknown()

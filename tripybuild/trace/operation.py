@@ -1,0 +1,94 @@
+"""Operations: frozen records of named operands and normalised attributes.
+
+Generated classes derive from `TraceOp`. `infer` is their one way in: it checks the laws of the
+declaration, normalises the attributes and finds the types of the outputs.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import Field, dataclass, field
+from itertools import count
+from typing import Any, ClassVar, Self
+
+from tripybuild.trace.location import Location
+from tripybuild.trace.values import TensorType, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A law as it was declared: its text, the line that declares it, and a message of its own if it has one."""
+
+    text: str
+    line: int
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What the generated code keeps of the file that it comes from, for messages."""
+
+    name: str
+    source: str
+    laws: Mapping[str, Law] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredLaw:
+    """A law that no compiler can decide because sizes are dynamic; each call decides it."""
+
+    code: str
+    law: Law
+    names: Mapping[str, object]
+    source: str
+
+
+_serial = count()
+
+
+class TraceOp:
+    """The base of all operations. Subclasses are frozen dataclasses; their fields are their arguments."""
+
+    declaration: ClassVar[Declaration]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    outputs: tuple[Value, ...]
+    location: Location
+    deferred: tuple[DeferredLaw, ...]
+    serial: int
+
+    def gives(self, *types: TensorType) -> Self:
+        """Attach outputs of these types, and a number that keeps the order of recording."""
+        keep = object.__setattr__
+        keep(self, "outputs", tuple([Value(type, self, i) for i, type in enumerate(types)]))
+        keep(self, "serial", next(_serial))
+        return self
+
+    def placed(self, location: Location, deferred: tuple[DeferredLaw, ...] = ()) -> Self:
+        """Attach where it was asked for, and the laws that stay open."""
+        object.__setattr__(self, "location", location)
+        object.__setattr__(self, "deferred", deferred)
+        return self
+
+    @property
+    def name(self) -> str:
+        """The operator's name."""
+        return self.declaration.name
+
+    def arguments(self) -> dict[str, Any]:
+        """Operands and attributes by name, in the order of the declaration."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def operands(self) -> Iterator[Value]:
+        """All tensors that the operation reads."""
+        for name in self.__dataclass_fields__:
+            argument = getattr(self, name)
+            if isinstance(argument, Value):
+                yield argument
+            elif isinstance(argument, tuple):
+                yield from (item for item in argument if isinstance(item, Value))
+
+    def rebuilt(
+        self, change: Callable[[Any], Any], types: Callable[[TensorType], TensorType]
+    ) -> Self:
+        """The same operation with changed arguments and output types, checked already."""
+        copy = type(self)(*[change(getattr(self, name)) for name in self.__dataclass_fields__])
+        copy.gives(*[types(output.type) for output in self.outputs])
+        return copy.placed(self.location, self.deferred)

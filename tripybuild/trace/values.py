@@ -1,0 +1,61 @@
+"""Tensors as a graph knows them: a dtype, a shape of numbers and symbols, and where they come from."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tripybuild.types.dims import Dim
+from tripybuild.types.dtypes import dtype
+
+if TYPE_CHECKING:
+    from tripybuild.trace.operation import TraceOp
+
+Size = int | Dim
+Shape = tuple[Size, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """A dtype and a shape, printed as MLIR does: `tensor<BxSx384xf32>`."""
+
+    dtype: dtype
+    shape: Shape
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions there are."""
+        return len(self.shape)
+
+    def __str__(self) -> str:
+        sizes = [str(s) if isinstance(s, int) or str(s).isidentifier() else f"({s})" for s in self.shape]
+        return f"tensor<{'x'.join([*sizes, self.dtype.mlir])}>"
+
+
+class Value:
+    """A tensor of a graph: the input or weight `name`, or an output of the operation `producer`."""
+
+    __slots__ = ("index", "name", "producer", "type")
+
+    def __init__(
+        self,
+        type: TensorType,
+        producer: "TraceOp | None" = None,
+        index: int = 0,
+        name: str | None = None,
+    ) -> None:
+        self.type = type
+        self.producer = producer
+        self.index = index
+        self.name = name
+
+    @property
+    def dtype(self) -> dtype:
+        """The type of the elements."""
+        return self.type.dtype
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes, as numbers and symbols."""
+        return self.type.shape
+
+    def __repr__(self) -> str:
+        return f"<{self.name or 'value'} : {self.type}>"
