@@ -1,0 +1,246 @@
+"""The session's side of the compiler process: one warm child, and a diagnostic for every end of it.
+
+The child is spawned, never forked, and is given bytes, never objects. It outlives a failed
+compile but not a crash, a time-out or this process; the next request starts another one.
+"""
+
+import atexit
+import contextlib
+import functools
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, BinaryIO, Self, cast
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets import frames
+
+HALF_AN_HOUR = 1800.0
+PATIENCE = 5.0  # seconds that a child has for leaving when its stdin is closed
+GRACE = 0.5  # seconds until the status of a crashed child is there
+TIMEOUT_VARIABLE = "TRIPYBUILD_COMPILER_TIMEOUT"
+LONGEST_TAIL = 16_384  # bytes
+MOST_LINES = 20
+
+COMMAND = (sys.executable, "-P", "-m", "tripybuild.targets.child_main")
+
+
+class CompilerProcess:
+    """A child process that compiles, started when first needed and reused until it fails."""
+
+    def __init__(
+        self, *, timeout: float = HALF_AN_HOUR, command: Sequence[str] = (*COMMAND, "cpu")
+    ) -> None:
+        self.timeout = timeout
+        self._command = command
+        self._lock = threading.RLock()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+        self._requests = 0
+
+    def start(self) -> None:
+        """Start the child if there is none, without waiting until it is ready."""
+        with self._lock:
+            if self._child is not None:
+                return
+            # A file cannot fill up and block the child, as a pipe that nobody reads would.
+            errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
+            try:
+                self._child = subprocess.Popen(  # noqa: S603 - our own module
+                    self._command,
+                    bufsize=0,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    start_new_session=True,  # Ctrl-C is for this process, which ends the child
+                    env=_environment(),
+                )
+            except BaseException:
+                errors.close()
+                raise
+            self._errors = errors
+
+    def compile(
+        self, target: str, module: str | bytes, options: Mapping[str, Any] | None = None
+    ) -> bytes:
+        """Compile a module in the child.
+
+        Args:
+            target: A key of the child's table, such as `cpu`.
+            module: MLIR text or bytecode.
+            options: The target's options, as JSON can say them.
+
+        Raises:
+            DiagnosticError: The compiler refused the module, crashed, hung or ran out of memory.
+        """
+        body = module.encode() if isinstance(module, str) else module
+        with self._lock:
+            self._requests += 1
+            header = {"id": self._requests, "target": target, "options": dict(options or {})}
+            reply, payload = self._ask(target, header, body)
+        if reply.get("outcome") == "done":
+            return payload
+        raise DiagnosticError(_refusal(target, reply))
+
+    def close(self) -> None:
+        """End the child; a later request starts another one."""
+        with self._lock:
+            child, errors = self._child, self._errors
+            self._child = self._errors = None
+        if child is None:
+            return
+        with contextlib.suppress(OSError):
+            child.stdin.close()  # type: ignore[union-attr]
+        try:
+            child.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        child.stdout.close()  # type: ignore[union-attr]
+        errors.close()  # type: ignore[union-attr]
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _ask(
+        self, target: str, header: Mapping[str, object], body: bytes
+    ) -> tuple[frames.Header, bytes]:
+        """Send a request and wait for its reply; whatever goes wrong ends the child."""
+        try:
+            self.start()
+        except OSError as error:
+            message = f"The compiler process cannot be started: {error.strerror}"
+            raise DiagnosticError(Diagnostic("compiler-crashed", message)) from error
+        expired = threading.Event()
+        watch = threading.Timer(self.timeout, self._expire, (expired,))
+        watch.daemon = True
+        watch.start()
+        try:
+            return self._exchange(header, body)
+        except (OSError, frames.BrokenMessageError) as error:
+            status, notes = self._bury()
+            if expired.is_set():
+                raise DiagnosticError(_hung(target, self.timeout, notes)) from error
+            raise DiagnosticError(_crashed(target, status, notes)) from error
+        except BaseException:  # Ctrl-C above all: the child would go on compiling
+            self._bury()
+            raise
+        finally:
+            watch.cancel()
+
+    def _exchange(self, header: Mapping[str, object], body: bytes) -> tuple[frames.Header, bytes]:
+        stdin, stdout = _pipes(self._child)
+        frames.send(stdin, header, body)
+        while (reply := frames.receive(stdout)) is not None:
+            if reply[0].get("id") == header["id"]:
+                return reply
+            if reply[0].get("outcome") != "ready":
+                break
+        raise frames.BrokenMessageError("the reply is missing, or for another request")
+
+    def _expire(self, expired: threading.Event) -> None:
+        expired.set()
+        if self._child is not None:
+            self._child.kill()
+
+    def _bury(self) -> tuple[int | None, tuple[str, ...]]:
+        """End the child; return the status that it left by itself, and its last words."""
+        child, errors = self._child, self._errors
+        assert child is not None
+        assert errors is not None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(GRACE)  # after a crash the pipes close a moment before the status is there
+        status = child.poll()
+        child.kill()
+        notes = _last_lines(errors)
+        self.close()
+        return status, notes
+
+
+def _pipes(child: "subprocess.Popen[bytes] | None") -> tuple[BinaryIO, BinaryIO]:
+    assert child is not None
+    return cast(BinaryIO, child.stdin), cast(BinaryIO, child.stdout)
+
+
+def _environment() -> dict[str, str]:
+    """Return the child's environment, in which it finds this very package."""
+    root = Path(__file__).parents[2]
+    environment = dict(os.environ)
+    if root.name not in {"site-packages", "dist-packages"}:
+        paths = (str(root), environment.get("PYTHONPATH"))
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    return environment
+
+
+def _last_lines(errors: IO[bytes]) -> tuple[str, ...]:
+    size = errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, size - LONGEST_TAIL))
+    lines = errors.read().decode(errors="replace").splitlines()
+    return tuple(line.rstrip() for line in lines if line.strip())[-MOST_LINES:]
+
+
+def _refusal(target: str, reply: frames.Header) -> Diagnostic:
+    lines = tuple(line for line in str(reply.get("text")).splitlines() if line.strip())
+    if reply.get("outcome") == "out-of-memory":
+        return _starved(target, lines[:MOST_LINES])
+    message = f"The `{target}` compiler refused the module"
+    return Diagnostic("compiler-failed", message, notes=lines[:MOST_LINES])
+
+
+def _starved(target: str, notes: tuple[str, ...]) -> Diagnostic:
+    message = f"The `{target}` compiler ran out of memory"
+    hint = "free some memory, or compile smaller shapes"
+    return Diagnostic("compiler-out-of-memory", message, notes=notes, hint=hint)
+
+
+def _hung(target: str, timeout: float, notes: tuple[str, ...]) -> Diagnostic:
+    message = f"The `{target}` compiler did not finish within {timeout:g} seconds"
+    hint = f"set `{TIMEOUT_VARIABLE}` to more seconds"
+    return Diagnostic("compiler-timeout", message, notes=notes, hint=hint)
+
+
+def _crashed(target: str, status: int | None, notes: tuple[str, ...]) -> Diagnostic:
+    if status == -signal.SIGKILL:
+        return _starved(target, (*notes, "the process was killed from outside"))
+    if status is None or status == 0:
+        reason = "gave a malformed reply"
+    elif status < 0:
+        reason = f"crashed with {_signal(-status)}"
+    else:
+        reason = f"ended with status {status}"
+    message = f"The `{target}` compiler {reason}"
+    return Diagnostic("compiler-crashed", message, notes=notes)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+@functools.cache
+def session() -> CompilerProcess:
+    """Return the one compiler process of this session, which ends with it."""
+    try:
+        timeout = float(os.environ.get(TIMEOUT_VARIABLE, HALF_AN_HOUR))
+    except ValueError:
+        timeout = HALF_AN_HOUR
+    process = CompilerProcess(timeout=timeout)
+    atexit.register(process.close)
+    return process

@@ -1,0 +1,70 @@
+"""The compiler process: reads requests on stdin, answers on stdout, ends with its parent.
+
+Native compilers abort, hang or are killed for memory; here they take nobody with them. A target
+is a key of the fixed table below, never the name of something to import.
+"""
+
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO
+
+from tripybuild.targets import frames
+
+Compile = Callable[[bytes, Mapping[str, Any]], bytes]
+
+
+def _cpu() -> Compile:
+    from tripybuild.targets import pjrt  # noqa: PLC0415 - heavy
+
+    pjrt.client()
+    return pjrt.compile
+
+
+COMPILERS: Mapping[str, Callable[[], Compile]] = {"cpu": _cpu}
+
+
+def answer(header: frames.Header, module: bytes) -> tuple[Mapping[str, object], bytes]:
+    """Compile one module; what goes wrong in Python is an answer too."""
+    prepare = COMPILERS.get(str(header.get("target")))
+    if prepare is None:
+        return {"outcome": "failed", "text": f"there is no target `{header.get('target')}`"}, b""
+    try:
+        return {"outcome": "done"}, prepare()(module, header.get("options") or {})
+    except MemoryError:
+        return {"outcome": "out-of-memory", "text": "the compiler could not allocate memory"}, b""
+    except Exception as error:  # noqa: BLE001 - any failure must reach the session as text
+        text = str(error) or type(error).__name__
+        exhausted = text.startswith("RESOURCE_EXHAUSTED")
+        return {"outcome": "out-of-memory" if exhausted else "failed", "text": text}, b""
+
+
+def main(arguments: list[str]) -> None:
+    """Serve requests until stdin ends, with the targets named in the arguments made ready."""
+    replies = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # whatever native code prints must not end up between the replies
+    requests: queue.SimpleQueue[tuple[frames.Header, bytes]] = queue.SimpleQueue()
+    listener = threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True)
+    listener.start()
+    for target in arguments:
+        COMPILERS[target]()
+    frames.send(replies, {"outcome": "ready"})
+    while True:
+        header, module = requests.get()
+        outcome, payload = answer(header, module)
+        frames.send(replies, {**outcome, "id": header.get("id")}, payload)
+
+
+def _listen(stream: BinaryIO, requests: "queue.SimpleQueue[tuple[frames.Header, bytes]]") -> None:
+    """Queue the requests; when the parent is gone, leave at once, even in mid-compile."""
+    try:
+        while (message := frames.receive(stream)) is not None:
+            requests.put(message)
+    finally:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
