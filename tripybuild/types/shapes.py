@@ -1,0 +1,232 @@
+"""The functions of shapes that `infer`, `requires` and types use: lists in, lists out.
+
+Each works on ints and on `Dim`s alike, and what it gives for `Dim`s, once they are substituted, is
+what it gives for ints. Where sizes must agree and may not, the answer assumes that they do:
+`conformable` is the law that says so.
+"""
+
+import builtins
+import contextlib
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from tripybuild.types.conditions import Condition, Truth, conjunction, disjunction, negation
+from tripybuild.types.dims import Dim, Size, maximum, minimum, same, select, symbol
+
+Shape = Sequence[Size]
+
+
+class BroadcastError(ValueError):
+    """Two shapes do not broadcast."""
+
+    def __init__(self, left: Shape, right: Shape) -> None:
+        super().__init__(f"the shapes {list(left)} and {list(right)} do not broadcast")
+        self.left = list(left)
+        self.right = list(right)
+
+
+def prod(sizes: Iterable[Size]) -> Size:
+    """Give the product of sizes; 1 if there are none."""
+    product: Size = 1
+    for size in sizes:
+        product = product * size
+    return product
+
+
+def replace(shape: Shape, dims: int | Iterable[int], size: Size) -> list[Size]:
+    """Give the shape with another size in each of the dimensions."""
+    changed = list(shape)
+    for dim in [dims] if isinstance(dims, int) else dims:
+        changed[dim] = size
+    return changed
+
+
+def drop(shape: Shape, dims: int | Iterable[int]) -> list[Size]:
+    """Give the shape without the dimensions."""
+    listed = [dims] if isinstance(dims, int) else dims
+    gone = {range(len(shape))[dim] for dim in listed}
+    return [size for dim, size in enumerate(shape) if dim not in gone]
+
+
+def insert(shape: Shape, position: int, size: Size) -> list[Size]:
+    """Give the shape with one more dimension, which will be at `position`."""
+    at = range(len(shape) + 1)[position]
+    return [*shape[:at], size, *shape[at:]]
+
+
+def align(shape: Shape, rank: int) -> list[Size]:
+    """Give the shape with leading ones, so that it has `rank` dimensions."""
+    if len(shape) > rank:
+        raise ValueError(f"the shape {list(shape)} has more than {rank} dimensions")
+    return [1] * (rank - len(shape)) + list(shape)
+
+
+def broadcast(*shapes: Shape) -> list[Size]:
+    """Give the shape that all the shapes broadcast to, by numpy's rules."""
+    result: list[Size] = []
+    for shape in shapes:
+        rank = builtins.max(len(result), len(shape))
+        pairs = zip(align(result, rank), align(shape, rank), strict=True)
+        sizes = [_broadcast_pair(a, b) for a, b in pairs]
+        if any(size is None for size in sizes):
+            raise BroadcastError(result, shape)
+        result = [size for size in sizes if size is not None]
+    return result
+
+
+def broadcast_size(sizes: Iterable[Size]) -> Size:
+    """Give the size that all the sizes broadcast to."""
+    (size,) = broadcast([1], *([each] for each in sizes))
+    return size
+
+
+def conformable(*shapes: Shape) -> Truth:
+    """Tell whether the shapes broadcast; one impossible pair decides, whatever is unsure."""
+    rank = builtins.max((len(shape) for shape in shapes), default=0)
+    columns = zip(*(align(shape, rank) for shape in shapes), strict=True)
+    return conjunction(
+        disjunction([a == b, a == 1, b == 1])
+        for column in columns
+        for a, b in itertools.combinations(column, 2)
+    )
+
+
+def _broadcast_pair(a: Size, b: Size) -> Size | None:
+    if same(a, b):
+        return a
+    if same(a, 1) or same(b, 1):
+        return b if same(a, 1) else a
+    a_is_one, b_is_one = a == 1, b == 1
+    if disjunction([a == b, a_is_one, b_is_one]) is False:
+        return None
+    # What is certainly not 1 is the result: the other is 1 or the same. Numbers are easier to use.
+    if a_is_one is False and not (isinstance(b, int) and b_is_one is False):
+        return a
+    if b_is_one is False:
+        return b
+    # Either may be 1. The larger is the result, unless the other is 0: then the result is 0.
+    larger, smaller = maximum(a, b), minimum(a, b, 1)
+    return larger * smaller
+
+
+def ceildiv(size: Size, by: Size) -> Size:
+    """Give the quotient, rounded up."""
+    return (size + by - 1) // by if (by >= 1) is True else -(-size // by)
+
+
+def scaled(size: Size, factor: Size | float) -> Size:
+    """Give `floor(size * factor)`. For a `Dim`, the factor is the nearest simple fraction."""
+    if isinstance(size, Dim) and isinstance(factor, float):
+        # A product of floats may round up to the next number; sizes have only exact arithmetic.
+        fraction = Fraction(factor).limit_denominator()
+        return size * fraction.numerator // fraction.denominator
+    if isinstance(factor, float):
+        return math.floor(size * factor)
+    return size * factor
+
+
+def count(values: Iterable[object], value: object) -> int:
+    """Count the entries that are certainly equal to the value."""
+    return sum((each == value) is True for each in values)
+
+
+def inverse(permutation: Sequence[int]) -> list[int]:
+    """Give the permutation that undoes a permutation."""
+    if sorted(permutation) != list(range(len(permutation))):
+        raise ValueError(f"{list(permutation)} is not a permutation")
+    return sorted(range(len(permutation)), key=permutation.__getitem__)
+
+
+_fresh: ContextVar[Iterator[int]] = ContextVar("fresh symbols", default=itertools.count())  # noqa: B039
+
+
+@contextlib.contextmanager
+def fresh_symbols() -> Iterator[None]:
+    """Name the unknown sizes inside from `_0` on, so that equal programs have equal names."""
+    token = _fresh.set(itertools.count())
+    try:
+        yield
+    finally:
+        _fresh.reset(token)
+
+
+def unknown(low: Size = 0, high: Size | None = None) -> Dim:
+    """Give a size that depends on data, of which only bounds are known."""
+    lowest = (low.low or 0) if isinstance(low, Dim) else low
+    highest = high.high if isinstance(high, Dim) else high
+    return symbol(f"_{next(_fresh.get())}", lowest, highest)
+
+
+def is_int(value: object) -> bool:
+    """Tell whether a value is a number that is known now, and not a list or a `Dim`."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def integer(value: Any) -> Size:
+    """Give a number without its fraction; a `Dim` has none."""
+    return value if isinstance(value, Dim) else int(value)
+
+
+def largest(*values: Any) -> Any:
+    """Give the largest of the arguments, or of one list, as Python's `max`."""
+    return _extreme(values, maximum, builtins.max)
+
+
+def smallest(*values: Any) -> Any:
+    """Give the smallest of the arguments, or of one list, as Python's `min`."""
+    return _extreme(values, minimum, builtins.min)
+
+
+def every(values: Iterable[Any]) -> Truth:
+    """Give Python's `all`, where one false value decides whatever is undecided beside it."""
+    return conjunction(_truth(each) for each in values)
+
+
+def some(values: Iterable[Any]) -> Truth:
+    """Give Python's `any`, where one true value decides whatever is undecided beside it."""
+    return disjunction(_truth(each) for each in values)
+
+
+def _truth(value: Any) -> Truth:
+    if isinstance(value, Dim):
+        return negation(value == 0)
+    return value if isinstance(value, Condition) else bool(value)
+
+
+def _extreme(
+    values: tuple[Any, ...], of_sizes: Callable[..., Size], of_anything: Callable[..., Any]
+) -> Any:
+    listed = list(values[0] if len(values) == 1 else values)
+    has_sizes = any(isinstance(each, Dim) for each in listed)
+    return of_sizes(*listed) if has_sizes else of_anything(listed)
+
+
+SHAPE_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "align": align,
+        "all": every,
+        "any": some,
+        "broadcast": broadcast,
+        "broadcast_size": broadcast_size,
+        "ceildiv": ceildiv,
+        "conformable": conformable,
+        "count": count,
+        "drop": drop,
+        "insert": insert,
+        "int": integer,
+        "inverse": inverse,
+        "is_int": is_int,
+        "max": largest,
+        "min": smallest,
+        "prod": prod,
+        "replace": replace,
+        "scaled": scaled,
+        "select": select,
+        "unknown": unknown,
+    }
+)
