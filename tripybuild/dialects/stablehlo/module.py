@@ -1,0 +1,251 @@
+"""One MLIR module with one function `@main`: begun, filled by the builders, finished.
+
+Law: a module owns its MLIR context (contexts keep every constant alive), result types are computed
+here and verified once, at the end; asking MLIR to infer each would cost three times as much.
+"""
+
+import io
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, Self
+
+from tripybuild.dialects.stablehlo import bindings
+from tripybuild.dialects.stablehlo.value import Value
+from tripybuild.types import dtypes
+
+TensorType = tuple[dtypes.dtype, tuple[int, ...]]
+Region = tuple[Sequence[TensorType], Callable[..., Sequence[Value]]]
+
+
+class _Active(threading.local):
+    """The module that this thread is filling; MLIR's own stack of contexts is per thread too."""
+
+    module: "Module | None" = None
+
+
+_active = _Active()
+
+
+def current() -> "Module":
+    """The module that the builders write to."""
+    if _active.module is None:
+        raise RuntimeError("no module has begun: use builders inside `with Module(...)`")
+    return _active.module
+
+
+class Module:
+    """A module under construction; use it as a context manager.
+
+    The arguments of `@main` are the weights, then the inputs, each in the order given.
+    """
+
+    def __init__(self, weights: Mapping[str, TensorType], inputs: Mapping[str, TensorType]) -> None:
+        ir = bindings.ir
+        self.context = _context()
+        self.constants: dict[tuple[object, ...], Value] = {}
+        self.depth = 0
+        self.create = ir.Operation.create
+        self._types: dict[TensorType, Any] = {}
+        self._parsed: dict[str, Any] = {}
+        self._stack = ExitStack()
+        with self.context, ir.Location.unknown():
+            self.mlir = ir.Module.create()
+            self._function = _function(self.mlir.body)
+            self._block = ir.Block.create_at_start(self._function.regions[0], [])
+            self.weights = {name: self._argument(name, *type_) for name, type_ in weights.items()}
+            self.inputs = {name: self._argument(name, *type_) for name, type_ in inputs.items()}
+
+    def _argument(self, name: str, dtype: dtypes.dtype, shape: tuple[int, ...]) -> Value:
+        kind = self.type(dtype, shape)
+        argument = self._block.add_argument(kind, bindings.ir.Location.name(name))
+        return Value(argument, dtype, tuple(shape))
+
+    def __enter__(self) -> Self:
+        if _active.module is not None:
+            raise RuntimeError("another module is being built in this thread")
+        self._stack.enter_context(self.context)
+        self._stack.enter_context(bindings.ir.Location.unknown())
+        self._stack.enter_context(bindings.ir.InsertionPoint(self._block))
+        _active.module = self
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        _active.module = None
+        self._stack.close()
+
+    def type(self, dtype: dtypes.dtype, shape: tuple[int, ...]) -> Any:
+        """The MLIR type of a tensor; made once per module."""
+        kind = self._types.get((dtype, shape))
+        if kind is None:
+            element = bindings.ir.Type.parse(dtype.mlir, self.context)
+            kind = bindings.ir.RankedTensorType.get(list(shape), element)
+            self._types[dtype, shape] = kind
+        return kind
+
+    def parsed(self, text: str) -> Any:
+        """An MLIR attribute by its spelling; parsed once per module."""
+        attribute = self._parsed.get(text)
+        if attribute is None:
+            attribute = self._parsed[text] = bindings.ir.Attribute.parse(text, self.context)
+        return attribute
+
+    def location(self, name: str, file: str, line: int, column: int) -> Any:
+        """A context manager: what is built inside comes from this place of this file."""
+        where = bindings.ir.Location.file(file, line, column, context=self.context)
+        return bindings.ir.Location.name(name, where, context=self.context)
+
+    def finish(self, outputs: Mapping[str, Value]) -> None:
+        """Return the outputs from `@main` and verify the whole module."""
+        ir = bindings.ir
+        results = [value.mlir for value in outputs.values()]
+        ir.Operation.create("func.return", operands=results)
+        takes = [argument.type for argument in self._block.arguments]
+        gives = [value.type for value in results]
+        names = [ir.DictAttr.get({"jax.result_info": ir.StringAttr.get(name)}) for name in outputs]
+        function_type = ir.FunctionType.get(takes, gives)
+        self._function.attributes["function_type"] = ir.TypeAttr.get(function_type)
+        self._function.attributes["res_attrs"] = ir.ArrayAttr.get(names)
+        try:
+            self.mlir.operation.verify()
+        except ir.MLIRError as error:
+            raise ValueError(f"the module is not valid StableHLO: {error}") from error
+
+    def text(self, *, locations: bool = False) -> str:
+        """The module as MLIR assembly."""
+        return str(self.mlir.operation.get_asm(enable_debug_info=locations))
+
+    def bytecode(self) -> bytes:
+        """The module as MLIR bytecode, locations included."""
+        buffer = io.BytesIO()
+        self.mlir.operation.write_bytecode(buffer)
+        return buffer.getvalue()
+
+
+def _context() -> Any:
+    context = bindings.ir.Context()
+    context.enable_multithreading(False)
+    registry = bindings.ir.DialectRegistry()
+    bindings.registry.register_dialects(registry)
+    context.append_dialect_registry(registry)
+    bindings.stablehlo.register_dialect(context)
+    bindings.chlo.register_dialect(context)
+    assert context.dialects["func"]  # asking for a dialect loads it
+    return context
+
+
+def _function(body: Any) -> Any:
+    ir = bindings.ir
+    attributes = {
+        "sym_name": ir.StringAttr.get("main"),
+        "sym_visibility": ir.StringAttr.get("public"),
+        "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
+    }
+    with ir.InsertionPoint(body):
+        return ir.Operation.create("func.func", attributes=attributes, regions=1)
+
+
+def emit(
+    name: str,
+    operands: Sequence[Value],
+    dtype: dtypes.dtype,
+    shape: tuple[int, ...],
+    attributes: dict[str, Any] | None = None,
+) -> Value:
+    """Append one operation with one result."""
+    module = current()
+    kind = module.type(dtype, shape)
+    operation = module.create(name, [kind], [value.mlir for value in operands], attributes)
+    return Value(operation.result, dtype, shape)
+
+
+def emit_regions(
+    name: str,
+    operands: Sequence[Value],
+    results: Sequence[TensorType],
+    regions: Sequence[Region],
+    attributes: dict[str, Any] | None = None,
+) -> tuple[Value, ...]:
+    """Append one operation whose regions are filled by functions on their arguments."""
+    module = current()
+    operation = bindings.ir.Operation.create(
+        name,
+        [module.type(*result) for result in results],
+        [value.mlir for value in operands],
+        attributes,
+        regions=len(regions),
+    )
+    for region, (takes, fill) in zip(operation.regions, regions, strict=True):
+        _fill(region, takes, fill)
+    return tuple(
+        Value(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
+    )
+
+
+def _fill(region: Any, takes: Sequence[TensorType], fill: Callable[..., Sequence[Value]]) -> None:
+    ir = bindings.ir
+    kinds = [current().type(*take) for take in takes]
+    locations = [ir.Location.current] * len(kinds)
+    block = ir.Block.create_at_start(region, kinds, locations)
+    arguments = [Value(mlir, *take) for mlir, take in zip(block.arguments, takes, strict=True)]
+    with _inside(block):
+        gives = [value.mlir for value in fill(*arguments)]
+        ir.Operation.create("stablehlo.return", operands=gives)
+
+
+@contextmanager
+def _inside(block: Any) -> Iterator[None]:
+    """Append to a block of a region; what is built there cannot be used outside."""
+    module = current()
+    module.depth += 1
+    try:
+        with bindings.ir.InsertionPoint(block):
+            yield
+    finally:
+        module.depth -= 1
+
+
+def emit_branches(
+    name: str, operands: Sequence[Value], branches: Sequence[Callable[[], Sequence[Value]]]
+) -> tuple[Value, ...]:
+    """Append one operation whose regions take nothing and decide its result types."""
+    ir = bindings.ir
+    # The types are known only when the branches are built, so they are built in a draft first.
+    draft = ir.Operation.create(name, [], [], None, regions=len(branches), ip=False)
+    given: list[list[Value]] = []
+    for region, branch in zip(draft.regions, branches, strict=True):
+        with _inside(ir.Block.create_at_start(region, [])):
+            given.append(list(branch()))
+            ir.Operation.create("stablehlo.return", operands=[value.mlir for value in given[-1]])
+    results = [(value.dtype, value.shape) for value in given[0]]
+    if any([(value.dtype, value.shape) for value in values] != results for values in given):
+        raise ValueError(f"branches differ: {' and '.join(map(str, given))}")
+    operation = ir.Operation.create(
+        name,
+        [current().type(*result) for result in results],
+        [value.mlir for value in operands],
+        None,
+        regions=len(branches),
+    )
+    for old, new in zip(draft.regions, operation.regions, strict=True):
+        old.blocks[0].append_to(new)
+    return tuple(
+        Value(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
+    )
+
+
+def integers(values: Sequence[int]) -> Any:
+    """An attribute of type `array<i64: ...>`."""
+    return bindings.ir.DenseI64ArrayAttr.get(values, current().context)
+
+
+def integer(value: int) -> Any:
+    """An attribute of type `i64`."""
+    i64 = bindings.ir.IntegerType.get_signless(64, current().context)
+    return bindings.ir.IntegerAttr.get(i64, value)
+
+
+def padding_pairs(low: Sequence[int], high: Sequence[int]) -> Any:
+    """An attribute of type `dense<...> : tensor<Nx2xi64>`, one row for each dimension."""
+    rows = bindings.numpy.array([low, high], bindings.numpy.int64).T.copy()
+    return bindings.ir.DenseElementsAttr.get(rows, context=current().context)
