@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 import tripybuild
 
 Array = NDArray[Any]
+CACHE_VARIABLE = "TRIPYBUILD_CACHE"  # where compiled payloads are kept
+
 Executable = Callable[..., Mapping[str, Array]]
 
 

@@ -85,10 +85,11 @@ def median(times: Sequence[float]) -> float:
 
 
 def machine(*packages: str) -> dict[str, Cell]:
-    """Return the processor, its usable cores, and the versions of the packages that are here."""
+    """Return the processor, its usable cores, its load, and the packages' versions."""
     facts: dict[str, Cell] = {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),
+        "load": round(os.getloadavg()[0], 1),  # others' work, when this much exceeds the cores
         "python": platform.python_version(),
     }
     for package in packages:
@@ -119,7 +120,9 @@ def report(tables: Sequence[Table], facts: Mapping[str, Cell], path: Path | None
     """Print the tables and the facts of the machine, and write them as JSON where asked."""
     for table in tables:
         print(table.text(), end="\n\n")
-    print(", ".join(f"{name} {value or 'absent'}" for name, value in facts.items()))
+    print(
+        ", ".join(f"{name} {'absent' if value is None else value}" for name, value in facts.items())
+    )
     if path is not None:
         whole = {"machine": dict(facts), "tables": [asdict(table) for table in tables]}
         path.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
