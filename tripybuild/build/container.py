@@ -1,0 +1,299 @@
+"""The executable: one file that is read in one way, and whose every byte is checked before use.
+
+An uncompressed zip, so that any tool can look inside. `open` checks everything but the members'
+contents, whose digests are checked as they are read. Members are read into memory, since a mapped
+file that shrinks kills the process.
+"""
+
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+
+from tripybuild.build.layout import (
+    LOCAL,
+    MOST_MEMBERS,
+    SIZE_OFFSET,
+    Entry,
+    Layout,
+    lay_out,
+    local_header,
+)
+from tripybuild.build.manifest import (
+    FORMAT,
+    MalformedManifestError,
+    Manifest,
+    Member,
+    NewerFormatError,
+    decode,
+    encode,
+)
+from tripybuild.build.publish import publish
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+
+MANIFEST, DIGEST = "manifest.json", "manifest.sha256"
+NAME = re.compile(r"[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*(/[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*)*")
+LONGEST_NAME = 200
+LARGEST_MANIFEST = 1 << 28
+DIGEST_SIZE = 65  # hexadecimal digits and a line break
+PIECE = 1 << 20
+ALIGNMENT = 64  # what the CPU runtime wants of an address to share the memory
+
+Content = bytes | memoryview | Path
+
+
+def write(path: Path, content: Mapping[str, Any], members: Mapping[str, Content]) -> None:
+    """Write an executable; equal arguments give equal bytes.
+
+    Args:
+        path: Where to. What is there is replaced when the new file is complete.
+        content: The manifest but for `format` and `members`.
+        members: The contents by name; a path stands for that file's content.
+
+    Raises:
+        DiagnosticError: A file cannot be read, or the executable cannot be written.
+        ValueError: A name is not allowed, or JSON cannot say the content.
+    """
+    _check_names(members)
+    measured = {name: _measure(members[name]) for name in sorted(members)}
+    text = encode(Manifest(measured, content))
+    digest = sha256(text).hexdigest().encode() + b"\n"
+    layout = _lay_out(text, digest, measured)
+    with publish(path) as stream:
+        stream.write(layout.headers[0] + text + layout.headers[1] + digest)
+        for header, (name, member) in zip(layout.headers[2:], measured.items(), strict=True):
+            stream.write(header)
+            _copy(stream, members[name], member)
+        stream.write(layout.tail)
+
+
+def _check_names(names: Mapping[str, object]) -> None:
+    """Allow names that are safe to extract on every system."""
+    folded = {name.lower() for name in names} | {MANIFEST, DIGEST}
+    if len(folded) != len(names) + 2 or len(folded) > MOST_MEMBERS:
+        raise ValueError("two members have the same name, or there are too many of them")
+    for name in names:
+        if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+            raise ValueError(f"a member cannot be named {name!r}")
+
+
+def _measure(content: Content) -> Member:
+    digest, checksum, size = sha256(), 0, 0
+    for piece in _pieces(content):
+        digest.update(piece)
+        checksum = zlib.crc32(piece, checksum)
+        size += len(piece)
+    return Member(size, digest.hexdigest(), checksum)
+
+
+def _copy(stream: BinaryIO, content: Content, expected: Member) -> None:
+    checksum = size = 0
+    for piece in _pieces(content):
+        checksum = zlib.crc32(piece, checksum)
+        size += stream.write(piece)
+    if (checksum, size) != (expected.crc32, expected.size):
+        message = f"`{content!s}` changed while it was read"
+        raise DiagnosticError(Diagnostic("file-unreadable", message))
+
+
+def _pieces(content: Content) -> Iterator[memoryview]:
+    if not isinstance(content, Path):
+        view = memoryview(content).cast("B")
+        yield from (view[start : start + PIECE] for start in range(0, len(view), PIECE))
+        return
+    try:
+        with content.open("rb") as file:
+            while piece := file.read(PIECE):
+                yield memoryview(piece)
+    except OSError as error:
+        raise DiagnosticError(_unreadable(content, error)) from error
+
+
+def _lay_out(text: bytes, digest: bytes, members: Mapping[str, Member]) -> Layout:
+    first = (
+        Entry(MANIFEST, len(text), zlib.crc32(text)),
+        Entry(DIGEST, len(digest), zlib.crc32(digest)),
+    )
+    rest = (Entry(name, members[name].size, members[name].crc32) for name in sorted(members))
+    return lay_out((*first, *rest))
+
+
+def open(path: Path) -> "Container":
+    """Open an executable and check all of it but the contents of its members.
+
+    Raises:
+        DiagnosticError: There is no such file, or it is not one that `write` has written.
+    """
+    try:
+        file = path.open("rb", buffering=0)
+    except FileNotFoundError as error:
+        message = f"There is no file `{path}`"
+        raise DiagnosticError(Diagnostic("file-not-found", message)) from error
+    except OSError as error:
+        raise DiagnosticError(_unreadable(path, error)) from error
+    try:
+        return Container(path, file)
+    except OSError as error:
+        file.close()
+        raise DiagnosticError(_unreadable(path, error)) from error
+    except BaseException:
+        file.close()
+        raise
+
+
+class Container:
+    """An open executable."""
+
+    manifest: Manifest
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self.path = path
+        self._file = file
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise self._refusal("not-recognised", "it is not a regular file")
+        self._size = status.st_size
+        text, digest = self._read_manifest()
+        self.manifest = self._decode(text)
+        try:
+            _check_names(self.manifest.members)
+        except ValueError as error:
+            raise self._refusal("altered", str(error)) from error
+        layout = _lay_out(text, digest, self.manifest.members)
+        self._check_layout(layout)
+        self._offsets = dict(zip(sorted(self.manifest.members), layout.offsets[2:], strict=True))
+
+    def read(self, name: str) -> memoryview:
+        """Read a member into memory, at an address that is a multiple of 64.
+
+        Raises:
+            KeyError: There is no such member.
+            DiagnosticError: Its content is not the one that was written.
+        """
+        member, offset = self.manifest.members[name], self._offsets[name]
+        space = np.empty(member.size + ALIGNMENT, np.uint8)
+        start = -space.ctypes.data % ALIGNMENT
+        content = space.data[start : start + member.size]
+        digest = sha256()
+        try:
+            self._file.seek(offset)
+            for begin in range(0, member.size, PIECE):
+                piece = content[begin : begin + PIECE]
+                self._fill(piece)
+                digest.update(piece)
+        except OSError as error:
+            raise DiagnosticError(_unreadable(self.path, error)) from error
+        if digest.hexdigest() != member.sha256:
+            raise self._refusal("altered", f"the content of `{name}` is not what was written")
+        return content.toreadonly()
+
+    def verify(self) -> None:
+        """Check every member's content.
+
+        Raises:
+            DiagnosticError: One of them is not what was written.
+        """
+        for name in self.manifest.members:
+            self.read(name)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _read_manifest(self) -> tuple[bytes, bytes]:
+        """Read the manifest and its digest, which stand first in every format."""
+        start = self._take(0, LOCAL.size + len(MANIFEST))
+        size = int.from_bytes(start[SIZE_OFFSET : SIZE_OFFSET + 4], "little")
+        if start[:4] != b"PK\x03\x04" or start[LOCAL.size :] != MANIFEST.encode():
+            raise self._refusal("not-recognised", "it does not begin with a manifest")
+        if size > LARGEST_MANIFEST:
+            raise self._refusal("altered", "its manifest is too large")
+        text = self._take(len(start), size)
+        expected = sha256(text).hexdigest().encode() + b"\n"
+        entry = Entry(DIGEST, DIGEST_SIZE, zlib.crc32(expected))
+        header = local_header(entry)
+        found = self._take(len(start) + size, len(header) + DIGEST_SIZE)
+        if found != header + expected:
+            raise self._refusal("altered", "its manifest is not what was written")
+        return text, expected
+
+    def _decode(self, text: bytes) -> Manifest:
+        try:
+            return decode(text)
+        except NewerFormatError as error:
+            raise DiagnosticError(
+                Diagnostic(
+                    "executable-too-new",
+                    f"`{self.path}` has format {error}, and this version reads format {FORMAT}",
+                    hint="upgrade tripybuild, or compile the model again with this version",
+                )
+            ) from error
+        except MalformedManifestError as error:
+            raise self._refusal("altered", f"its manifest is malformed: {error}") from error
+
+    def _check_layout(self, layout: Layout) -> None:
+        if self._size < layout.size:
+            raise self._refusal(
+                "truncated", f"it has {self._size} bytes and should have {layout.size}"
+            )
+        if self._size > layout.size:
+            raise self._refusal("altered", f"{self._size - layout.size} bytes follow its end")
+        for header, offset in zip(layout.headers, layout.offsets, strict=True):
+            if self._take(offset - len(header), len(header)) != header:
+                raise self._refusal("altered", "a member's header is not what was written")
+        if self._take(layout.tail_offset, len(layout.tail)) != layout.tail:
+            raise self._refusal("altered", "its directory is not what was written")
+
+    def _take(self, offset: int, size: int) -> bytes:
+        if offset + size > self._size:
+            found = f"it has {self._size} bytes and should have more"
+            raise self._refusal("truncated", found)
+        content = bytearray(size)
+        self._file.seek(offset)
+        self._fill(memoryview(content))
+        return bytes(content)
+
+    def _fill(self, space: memoryview) -> None:
+        while space:
+            count = self._file.readinto(space)  # type: ignore[attr-defined]
+            if not count:
+                raise self._refusal("truncated", "it became shorter while it was read")
+            space = space[count:]
+
+    def _refusal(self, what: str, found: str) -> DiagnosticError:
+        message = f"`{self.path}` {SAYS[what]}: {found}"
+        return DiagnosticError(Diagnostic(f"executable-{what}", message, hint=HINTS[what]))
+
+
+SAYS = {
+    "truncated": "is incomplete",
+    "altered": "was altered after it was compiled",
+    "not-recognised": "is not an executable of tripybuild",
+}
+HINTS = {
+    "truncated": "copy the file again, or compile the model again",
+    "altered": "do not run it; get the file from its source again, or compile the model again",
+    "not-recognised": "make one with `tripybuild compile`",
+}
+
+
+def _unreadable(path: Path, error: OSError) -> Diagnostic:
+    return Diagnostic("file-unreadable", f"`{path}` cannot be read: {error.strerror or error}")

@@ -1,0 +1,96 @@
+"""Files appear whole or not at all.
+
+A file is written beside its final place, forced to the disk and renamed. Whatever goes wrong, what
+stood there before stands there still.
+"""
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+
+SUFFIX = ".part"
+STALE_AFTER = 24 * 3600.0  # seconds; nothing is written for so long
+HINTS = {
+    errno.ENOSPC: "free some space on the disk, or write to another one",
+    errno.EDQUOT: "free some of your quota, or write elsewhere",
+    errno.EROFS: "write to a folder on a disk that is not read-only",
+    errno.EACCES: "write to a folder that you may write to",
+    errno.ENOENT: "create the folder first",
+}
+
+
+@contextlib.contextmanager
+def publish(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing that takes its place when the block ends without an exception.
+
+    Raises:
+        DiagnosticError: The operating system does not let the file be written.
+    """
+    place = Path(os.path.realpath(path))
+    partial = place.with_name(f".{place.name[:100]}.{secrets.token_hex(8)}{SUFFIX}")
+    try:
+        _refuse_special(place, path)
+        _sweep(place.parent)
+        with _removed_on_failure(partial):
+            with partial.open("xb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.replace(place)
+        _sync_folder(place.parent)
+    except OSError as error:
+        raise DiagnosticError(_unwritable(path, error)) from error
+
+
+def _refuse_special(place: Path, path: Path) -> None:
+    """Refuse to replace what is no file: as root, that would be the end of `/dev/null`."""
+    try:
+        mode = place.stat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        message = f"`{path}` cannot be written: it is not a regular file"
+        raise DiagnosticError(Diagnostic("output-unwritable", message))
+
+
+@contextlib.contextmanager
+def _removed_on_failure(partial: Path) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        raise
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a process that was killed long ago has left."""
+    limit = time.time() - STALE_AFTER
+    for partial in folder.glob(f".*.????????????????{SUFFIX}"):
+        with contextlib.suppress(OSError):
+            if partial.lstat().st_mtime < limit:
+                partial.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    # Not every file system can: the rename has happened all the same.
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _unwritable(path: Path, error: OSError) -> Diagnostic:
+    message = f"`{path}` cannot be written: {error.strerror or error}"
+    hint = HINTS.get(error.errno) if error.errno is not None else None
+    return Diagnostic("output-unwritable", message, hint=hint)
