@@ -30,14 +30,22 @@ def evaluate(
     """Give the value of a snippet that `grammar.parse` accepted."""
     frame = Frame({}, names, vocabulary, Meter(passes))
     if not isinstance(program, Program):
-        return _value(frame, program)
+        return _result(frame, program)
     for line in program.assignments:
         value = _value(frame, line.value)
         if len(line.targets) == 1:
             frame.variables[line.targets[0]] = value
         else:
             _unpack(frame, line.targets, value, line.value)
-    return _value(frame, program.result)
+    return _result(frame, program.result)
+
+
+def _result(frame: Frame, node: ast.expr) -> Any:
+    """Give the last value, when what it holds can be walked in fair time."""
+    value = _value(frame, node)
+    if isinstance(value, COLLECTIONS):
+        frame.charge(value, node)
+    return value
 
 
 def _value(frame: Frame, node: ast.expr) -> Any:
@@ -216,7 +224,7 @@ def _call(frame: Frame, node: ast.Call) -> Any:
             value = frame.listed(value, argument)
         arguments.append(value)
     named = {word.arg: _value(frame, word.value) for word in node.keywords if word.arg}
-    for value in (*arguments, *named.values()):
+    for value in (*arguments, *named.values()) if named else arguments:
         if isinstance(value, COLLECTIONS):
             frame.charge(value, node)
     try:
