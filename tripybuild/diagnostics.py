@@ -1,0 +1,233 @@
+"""Problems as data: where they are, how they read, and what each code means.
+
+Law: nothing here knows YAML, an operator or a target, and nothing here prints. Whatever a user's
+file holds, a rendered diagnostic is safe to show in a terminal.
+"""
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+
+# Characters that a terminal obeys or hides: controls (but tab and line breaks), separators that
+# only some programs take for line breaks, bidirectional overrides, invisible marks and tags,
+# surrogates and non-characters.
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
+)
+LINE_BREAK = re.compile("\r\n|\r|\n")
+
+_TAB = "    "
+_LONGEST_LINE = 160
+_BEFORE_SPAN = 40
+_LONGEST_NAME = 100
+_COLORS = {"red": "\x1b[1;31m", "blue": "\x1b[1;34m", "cyan": "\x1b[1;36m", "bold": "\x1b[1m"}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a file: lines and columns count from one, and the end is exclusive."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem: a stable code, one sentence, and what a reader needs to mend it."""
+
+    code: str
+    message: str
+    span: Span | None = None
+    label: str = ""
+    notes: tuple[str, ...] = ()
+    hint: str | None = None
+
+
+class DiagnosticError(Exception):
+    """Carries diagnostics through code that cannot return them."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__(*diagnostics)
+        self.diagnostics = diagnostics
+
+    def __str__(self) -> str:
+        return "\n".join(concise(diagnostic) for diagnostic in self.diagnostics)
+
+
+def render(diagnostic: Diagnostic, source: Callable[[str], str | None], color: bool = False) -> str:
+    """Give the block form: message, place, source line with carets, notes and hint.
+
+    Args:
+        diagnostic: The problem to show.
+        source: Gives the text of the file at a path, or None where it cannot be had.
+        color: Whether to add ANSI colors; the text is the same without them.
+    """
+    paint = _paint if color else _leave
+    code, message = _visible(diagnostic.code), _visible(diagnostic.message)
+    lines = [f"{paint('red', f'error[{code}]')}{paint('bold', f': {message}')}"]
+    notes = diagnostic.notes
+    if diagnostic.span is not None:
+        excerpt = _excerpt(diagnostic.span, _one_line(diagnostic.label), source, paint)
+        width = max(2, len(str(diagnostic.span.line)))
+        arrow = paint("blue", " " * width + "-->")
+        lines.append(f"{arrow} {_one_line(str(diagnostic.span))}")
+        lines.extend(excerpt)
+    if diagnostic.label and len(lines) <= 2:
+        notes = (diagnostic.label, *notes)  # there is no source line to put it under
+    lines.extend(f"{paint('cyan', 'note')}: {_visible(note)}" for note in notes)
+    if diagnostic.hint is not None:
+        lines.append(f"{paint('cyan', 'hint')}: {_visible(diagnostic.hint)}")
+    return "\n".join(lines)
+
+
+def concise(diagnostic: Diagnostic) -> str:
+    """Give the one-line form, `path:line:col: code message`."""
+    place = "" if diagnostic.span is None else f"{diagnostic.span}: "
+    return _one_line(f"{place}{diagnostic.code} {diagnostic.message}")
+
+
+def as_json(diagnostic: Diagnostic) -> dict[str, object]:
+    """Give the form for programs: only dicts, lists, strings, integers and None."""
+    return {**asdict(diagnostic), "notes": list(diagnostic.notes)}
+
+
+def suggest(name: str, known: Iterable[str]) -> str | None:
+    """Find the known name that `name` was most likely meant to be."""
+    names = sorted(set(known) - {name})
+    if len(name) > _LONGEST_NAME:
+        return None
+    folded = name.casefold()
+    for candidate in names:
+        if candidate.casefold() == folded:
+            return candidate
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return close[0]
+    related = [known for known in names if known and _begins_other(known, name)]
+    return min(related, key=lambda known: (abs(len(known) - len(name)), known), default=None)
+
+
+def _begins_other(one: str, other: str) -> bool:
+    """Tell whether one name is the other and more: `Cin` for `C`, `dim` for `dimension`."""
+    return bool(one and other) and (one.startswith(other) or other.startswith(one))
+
+
+def _excerpt(
+    span: Span, label: str, source: Callable[[str], str | None], paint: Callable[[str, str], str]
+) -> list[str]:
+    """Give the source line of a span and its carets, or nothing where it cannot be had."""
+    text = source(span.path)
+    lines = [] if text is None else LINE_BREAK.split(text.removeprefix("\ufeff"))
+    if not 1 <= span.line <= len(lines):
+        return []
+    line = lines[span.line - 1]
+    start = min(span.column - 1, len(line))
+    end = span.end_column - 1 if span.end_line == span.line else len(line.rstrip())
+    before, marked, after = _window(line, start, max(start, min(end, len(line))))
+    margin = " " * max(2, len(str(span.line)))
+    carets = "^" * max(1, _width(marked))
+    under = paint("red", f"{carets} {label}".rstrip())
+    return [
+        paint("blue", f"{margin} |"),
+        f"{paint('blue', f'{span.line:>2} |')} {before}{marked}{after}".rstrip(),
+        f"{paint('blue', f'{margin} |')} {' ' * _width(before)}{under}",
+    ]
+
+
+def _window(line: str, start: int, end: int) -> tuple[str, str, str]:
+    """Cut a line into what is before, in and after a span; of a long line keep what is near."""
+    first, last = 0, len(line)
+    if last > _LONGEST_LINE:
+        first = max(0, start - _BEFORE_SPAN)
+        last = min(last, first + _LONGEST_LINE)
+    end = min(end, last)
+    before = ("..." if first else "") + _shown(line[first:start])
+    after = _shown(line[end:last]) + ("..." if last < len(line) else "")
+    return before, _shown(line[start:end]), after
+
+
+def _width(text: str) -> int:
+    """Count the columns that a text takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(_character_width(character) for character in text)
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+def _shown(text: str) -> str:
+    return _visible(text).replace("\t", _TAB)
+
+
+def _visible(text: str) -> str:
+    return HIDDEN.sub("\ufffd", text)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(LINE_BREAK.split(_visible(text)))
+
+
+def _paint(color: str, text: str) -> str:
+    return f"{_COLORS[color]}{text}\x1b[0m"
+
+
+def _leave(_color: str, text: str) -> str:
+    return text
+
+
+CODES: dict[str, str] = {
+    # Reading a file
+    "file-not-found": "There is no file at this path, or it is not a regular file.",
+    "file-unreadable": "The operating system refused to open or read this file.",
+    "not-utf8": "A file must be UTF-8 text; this byte is not.",
+    "hidden-character": (
+        "The text holds a control, bidirectional or invisible character, which shows a reader "
+        "something else than what is read. Write it as an escape, or leave it out."
+    ),
+    # YAML
+    "yaml-syntax": "The text is not YAML; reading stops here.",
+    "yaml-documents": "The file must hold exactly one document, so it has no second `---`.",
+    "yaml-directive": "Directives such as `%YAML` and `%TAG` are refused; a file needs none.",
+    "yaml-anchor": (
+        "Anchors, aliases and merge keys are refused: what they bring in is not where it is read."
+    ),
+    "yaml-tag": "Tags such as `!!str` are refused: a value's type is seen in how it is written.",
+    "yaml-implicit-type": (
+        "The plain text looks like one type to a reader and another to some YAML readers "
+        "(`no`, `010`, `1:30`, dates), or is a key that is not text. Quote it, or write the value."
+    ),
+    "yaml-key": "A key must be one piece of text, not a list or a mapping.",
+    "yaml-missing-colon": (
+        "An entry of `{...}` has no `:`. Most often a comma in unquoted text began a new entry."
+    ),
+    "yaml-too-deep": "Lists and mappings are nested more deeply than any declaration needs.",
+    "yaml-too-large": "The file, a text, a number or a count is beyond what is read.",
+    "duplicate-key": "A mapping gives the same key twice; each key has one value.",
+    # The form of a declaration
+    "unknown-key": "The form has no such key here.",
+    "missing-key": "The form requires a key that is not given.",
+    "key-order": "Keys stand in reading order: name, types, law, meaning, engines, evidence.",
+    "wrong-type": "The value is not of the type that the form requires here.",
+    "wrong-value": "The value is of the right type but not one that the form allows.",
+    # Snippets
+    "snippet-syntax": "The snippet is not in the language: expressions, assignments and `return`.",
+    "snippet-grammar": "The snippet uses Python that the language of snippets does not have.",
+    "snippet-limit": "The snippet is longer, deeper or larger than one may be.",
+    "unbound-name": "The snippet uses a name that nothing binds.",
+    # Names that must be known
+    "unknown-operator": "No operator of the registry has this name.",
+    "unknown-target": "No target has this name.",
+}
