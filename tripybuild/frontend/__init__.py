@@ -1,0 +1,7 @@
+"""The hand-written half of the public API: what generated functions are written in."""
+
+from tripybuild.frontend.record import begin, record, record_several
+from tripybuild.frontend.signatures import bind
+from tripybuild.frontend.tensor import IntLike, ShapeLike, Tensor, tensor
+
+__all__ = ["IntLike", "ShapeLike", "Tensor", "begin", "bind", "record", "record_several", "tensor"]

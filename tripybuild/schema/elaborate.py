@@ -29,11 +29,18 @@ Families = Mapping[str, tuple[Document, FamilyFile]]
 
 
 def elaborate(
-    document: Document, file: OperatorFile, folder: str, families: Families
+    document: Document, file: OperatorFile, place: tuple[str, str], families: Families
 ) -> tuple[Operator | None, list[Diagnostic]]:
-    """Build the operator that a file declares, or None, and all that is wrong with it."""
+    """Build the operator that a file declares, or None, and all that is wrong with it.
+
+    Args:
+        document: The file.
+        file: Its keys, validated.
+        place: The path as shown to people, and the folder below the registry's root.
+        families: What `like:` can name.
+    """
     work = _Elaboration(document, file, families)
-    operator = work.operator(folder)
+    operator = work.operator(*place)
     return (None if work.found else operator), work.found
 
 
@@ -76,7 +83,7 @@ class _Elaboration:
         both = ((self.family[1], self.family[0]), (self.file, self.document))
         return [(n, v, document) for file, document in both for n, v in getattr(file, key).items()]
 
-    def operator(self, folder: str) -> Operator:
+    def operator(self, path: str, folder: str) -> Operator:
         file = self.file
         self.types = {n: self.dtypes(n, names, d) for n, names, d in self.entries("types")}
         doc, _ = self.get("doc")
@@ -84,7 +91,7 @@ class _Elaboration:
             self.wrong("missing-key", "`doc` is missing", ("op",))
         return Operator(
             name=file.op,
-            path=self.document.path,
+            path=path,
             folder=folder,
             document=self.document,
             doc=(doc or "").strip(),

@@ -41,6 +41,7 @@ class _File:
     document: Document
     kind: str
     model: Strict
+    shown: str
     folder: str
     root: int
 
@@ -64,7 +65,7 @@ def load(roots: Sequence[Path]) -> tuple[Registry, list[Diagnostic]]:
     own: set[str] = set()
     for file in files:
         if isinstance(file.model, OperatorFile):
-            operator, problems = elaborate(file.document, file.model, file.folder, families)
+            operator, problems = elaborate(file.document, file.model, (file.shown, file.folder), families)
             found += problems
             if operator is not None:
                 found += _same_name(file, operator.name, operators)
@@ -72,7 +73,7 @@ def load(roots: Sequence[Path]) -> tuple[Registry, list[Diagnostic]]:
         elif isinstance(file.model, ModuleFile):
             name = file.model.module
             found += _same_name(file, name, modules)
-            modules[name] = Module(name, file.document.path, file.folder, file.document, file.model)
+            modules[name] = Module(name, file.shown, file.folder, file.document, file.model)
         if file.root == len(roots) - 1 and not isinstance(file.model, FamilyFile):
             own.add(getattr(file.model, file.kind))
     operators = dict(sorted(operators.items()))
@@ -90,7 +91,7 @@ def _files(root: Path, index: int, found: list[Diagnostic]) -> Iterator[_File]:
         return
     for path in sorted(root.rglob("*.yaml")):
         shown = f"{root.name}/{path.relative_to(root).as_posix()}"
-        document, problems = read(path, shown)
+        document, problems = read(path)
         found += problems
         if document is None or problems:
             continue
@@ -112,7 +113,7 @@ def _files(root: Path, index: int, found: list[Diagnostic]) -> Iterator[_File]:
                 span = document.span((kind,))
                 found.append(Diagnostic("file-name", f"`{name}` must stand in a file `{name}.yaml`", span))
             folder = path.parent.relative_to(root).as_posix()
-            yield _File(document, kind, model, "" if folder == "." else folder, index)
+            yield _File(document, kind, model, shown, "" if folder == "." else folder, index)
 
 
 def _kind(document: Document) -> str | None:

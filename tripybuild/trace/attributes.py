@@ -65,6 +65,11 @@ class Attributes:
         """`number[n]`, `float[n]`."""
         return self._spread(name, value, lengths, self.number, "numbers")
 
+    def number_or_size(self, name: str, value: object) -> Any:
+        """`number | size`."""
+        value = getattr(value, "dimension", value)
+        return value if isinstance(value, Dim) else self.number(name, value)
+
     def boolean(self, name: str, value: object) -> bool:
         """`bool`."""
         if not isinstance(value, bool):

@@ -61,6 +61,8 @@ class Check(Attributes):
             for tensor in value if isinstance(value, (tuple, list)) else (value,):
                 type: TensorType | None = getattr(tensor, "type", None)
                 if type is None:
+                    if tensor is not None and not isinstance(tensor, (bool, int, float)):
+                        self.tensor(name, tensor)
                     continue
                 if bound is None:
                     bound, first = type.dtype, name
@@ -80,6 +82,10 @@ class Check(Attributes):
                 label=f"`{first}` is {bound}",
             )
         return bound
+
+    def element_beside_numbers(self, variable: str, allowed: tuple[dtype, ...], **values: object) -> dtype:
+        """The same where some inputs may be Python numbers, which have no dtype of their own."""
+        return self.element(variable, allowed, **values)
 
     def dtype_of(self, name: str, tensor: Typed, *allowed: dtype) -> dtype:
         """An input with dtypes of its own: `bool[*A]`, or `bool[*M] | T[*M]`."""

@@ -1,5 +1,6 @@
 """The one operation that no declaration describes: data that is known when the graph is built."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tripybuild.trace.location import Location, Unknown
 from tripybuild.trace.operation import Declaration, TraceOp
 from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dims import Dim, evaluate
 from tripybuild.types.dtypes import dtype
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 class Data:
     """A handle on an array, or on one number that fills a shape. The digest is made when asked for."""
 
-    def __init__(self, value: "np.ndarray[Any, Any] | float | bool", type: TensorType) -> None:
+    def __init__(self, value: "np.ndarray[Any, Any] | Dim | float | bool", type: TensorType) -> None:
         self.value = value
         self.type = type
 
@@ -44,7 +46,15 @@ class Data:
         body = repr(self.value).encode() if self.number is not None else self.array.tobytes()
         return sha256(head + body).hexdigest()
 
+    def substituted(self, sizes: Mapping[str, int]) -> "Data":
+        """The same data with numbers for symbols."""
+        if isinstance(self.value, Dim):
+            return Data(evaluate(self.value, sizes), self.type)  # type: ignore[arg-type]
+        return self
+
     def __repr__(self) -> str:
+        if isinstance(self.value, Dim):
+            return str(self.value)
         return repr(self.number) if self.number is not None else f"data {self.digest[:12]}"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from tripybuild.trace.constants import Data
 from tripybuild.trace.operation import DeferredLaw, TraceOp
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dims import Dim, evaluate
@@ -57,6 +58,8 @@ class Graph:
                 return values[argument]
             if isinstance(argument, Dim):
                 return evaluate(argument, sizes)
+            if isinstance(argument, Data):
+                return argument.substituted(sizes)
             if isinstance(argument, tuple):
                 return tuple([changed(item) for item in argument])
             return argument

@@ -5,7 +5,7 @@ a code object and an offset) and becomes a `Span` only when somebody wants to pr
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ def at(location: Location) -> Iterator[None]:
         _current.reset(token)
 
 
-def here(packages: frozenset[str]) -> Location:
+def here(packages: Container[str]) -> Location:
     """The current place: what `at` says, else the nearest frame outside of the given packages."""
     location = _current.get()
     if location is not None:

@@ -1,0 +1,55 @@
+"""From a registry to the text of every generated file. Pure: no disk, no clock, no order but sorted."""
+
+from collections.abc import Iterator
+
+from tripybuild.codegen.calls import BUILT_IN, Calls
+from tripybuild.codegen.frontend import frontend_file
+from tripybuild.codegen.lowering import ALIASES, decomposition_file, lowering_file
+from tripybuild.codegen.package import front_door, tensor_file
+from tripybuild.codegen.trace import trace_file
+from tripybuild.schema.load import Registry
+from tripybuild.schema.operator import Operator
+
+
+def plan(registry: Registry, package: str = BUILT_IN) -> dict[str, str]:
+    """All files of a generated package, by path.
+
+    Args:
+        registry: The declarations. Only its `own` operators give files; others are called.
+        package: The name of the package.
+    """
+    own = {name: op for name, op in registry.operators.items() if name in registry.own}
+    calls = Calls(registry.operators, registry.own, package)
+    files: dict[str, str] = {}
+    for operator in own.values():
+        files.update(_operator(operator, calls))
+    files[f"{package}/__init__.py"] = front_door(package, own)
+    files[f"{package}/py.typed"] = ""
+    if package == BUILT_IN:
+        files[f"{package}/tensor.py"] = tensor_file(own)
+    for folder in sorted(_folders(files)):
+        files.setdefault(f"{folder}/__init__.py", "")
+    return dict(sorted(files.items()))
+
+
+def _operator(operator: Operator, calls: Calls) -> Iterator[tuple[str, str]]:
+    place = f"{operator.folder}/{operator.name}" if operator.folder else operator.name
+    package = calls.package
+    yield f"{package}/ops/{place}.py", frontend_file(operator, calls)
+    if operator.inline:
+        return
+    yield f"{package}/trace/{place}.py", trace_file(operator)
+    for target in ALIASES:
+        if target in operator.lower:
+            yield f"{package}/lowering/{target}/{place}.py", lowering_file(operator, target, package)
+    if operator.decompose is not None and len(operator.lower) < len(ALIASES):
+        yield f"{package}/decompositions/{place}.py", decomposition_file(operator, calls)
+
+
+def _folders(files: dict[str, str]) -> set[str]:
+    """Every folder between the package and its files: each is a package of its own."""
+    found = set()
+    for path in files:
+        parts = path.split("/")[:-1]
+        found |= {"/".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    return found

@@ -1,0 +1,72 @@
+"""From a call of a public function to an operation of a graph."""
+
+from typing import Any
+
+from tripybuild.frontend.tensor import Tensor
+from tripybuild.trace.check import Check
+from tripybuild.trace.constants import number
+from tripybuild.trace.location import here
+from tripybuild.trace.operation import Declaration, TraceOp
+from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import dtype
+
+# Frames of these packages are ours: a user's place is outside of them. Generated packages add themselves.
+PACKAGES = {"tripybuild", "tripyapi"}
+
+
+def record(operation: type[TraceOp], *arguments: object) -> Tensor:
+    """Record an operation that gives one tensor.
+
+    Raises:
+        DiagnosticError: Where a law of the declaration does not hold, at the caller's line.
+    """
+    result = _recorded(operation, arguments)
+    return Tensor.of(result if isinstance(result, Value) else result.outputs[0])
+
+
+def record_several(operation: type[TraceOp], *arguments: object) -> Any:
+    """Record an operation that gives several tensors, as a tuple."""
+    result = _recorded(operation, arguments)
+    assert isinstance(result, TraceOp)
+    return tuple(Tensor.of(output) for output in result.outputs)
+
+
+def _recorded(operation: type[TraceOp], arguments: tuple[object, ...]) -> TraceOp | Value:
+    package = operation.__module__.partition(".")[0]
+    if package not in PACKAGES:
+        PACKAGES.add(package)
+    location = here(PACKAGES)
+    check = Check(operation.declaration, location)
+    result: TraceOp | Value = operation.infer(check, *[_value(argument) for argument in arguments])
+    if isinstance(result, Value):
+        return result
+    return result.placed(location, tuple(check.deferred))
+
+
+def _value(argument: object) -> object:
+    if isinstance(argument, Tensor):
+        return argument.value
+    if isinstance(argument, (list, tuple)):
+        return type(argument)([_value(item) for item in argument])
+    return argument
+
+
+class InlineCheck(Check):
+    """The checks of a function that records no operation of its own."""
+
+    def constant(self, value: float | bool, type: dtype) -> Tensor:
+        """A number as a tensor."""
+        return Tensor.of(number(value, type, self.location))
+
+    def settled(self, result: Any) -> Any:
+        """Hand the laws that are still open to an operation that the function recorded."""
+        first = result[0] if isinstance(result, tuple) else result
+        producer = first.value.producer if isinstance(first, Tensor) else None
+        if producer is not None and self.deferred:
+            producer.placed(producer.location, (*producer.deferred, *self.deferred))
+        return result
+
+
+def begin(declaration: Declaration) -> InlineCheck:
+    """Begin the checks of an inline function, called at the user's line."""
+    return InlineCheck(declaration, here(PACKAGES))

@@ -1,0 +1,90 @@
+"""The hand-written half of the public Tensor. Its operators are generated into a subclass."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from tripybuild.trace.constants import Constant, Data, constant
+from tripybuild.trace.location import Unknown
+from tripybuild.trace.values import Size, TensorType, Value
+from tripybuild.types.dims import Dim
+from tripybuild.types.dtypes import dtype, from_numpy
+
+if TYPE_CHECKING:
+    import numpy as np
+
+IntLike = int | Dim
+ShapeLike = Sequence[IntLike]
+
+
+class Tensor:
+    """A tensor of a graph that is being recorded: what it is, not yet what it holds."""
+
+    __slots__ = ("value",)
+    _kind: ClassVar[type["Tensor"]]
+    # NumPy must leave `array + tensor` to the tensor.
+    __array_priority__ = 10_000
+
+    def __init_subclass__(cls) -> None:
+        Tensor._kind = cls
+
+    def __init__(self, data: "np.ndarray[Any, Any] | Sequence[Any] | float", dtype: dtype | None = None) -> None:
+        import numpy as np  # noqa: PLC0415 - a graph without data needs no NumPy
+
+        array = np.asarray(data) if dtype is None else np.asarray(data).astype(dtype.numpy)
+        if dtype is None and not isinstance(data, np.ndarray):
+            narrow = {"int64": np.int32, "float64": np.float32}.get(array.dtype.name)
+            array = array if narrow is None else array.astype(narrow)
+        self.value = constant(array, from_numpy(array.dtype))
+
+    @classmethod
+    def of(cls, value: Value) -> "Tensor":
+        """The tensor that stands for a value of a graph."""
+        tensor = object.__new__(Tensor._kind)
+        tensor.value = value
+        return tensor
+
+    @property
+    def type(self) -> TensorType:
+        """The dtype and shape."""
+        return self.value.type
+
+    @property
+    def dtype(self) -> dtype:
+        """The type of the elements."""
+        return self.value.type.dtype
+
+    @property
+    def shape(self) -> tuple[Size, ...]:
+        """The sizes, as numbers and symbols."""
+        return self.value.type.shape
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions there are."""
+        return len(self.value.type.shape)
+
+    ndim = rank
+
+    def named(self, name: str) -> Self:
+        """Give the tensor a name for printing."""
+        self.value.name = name
+        return self
+
+    def __iter__(self) -> Any:
+        raise TypeError("a tensor cannot be iterated over: its size may be known only when it runs")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return f"<tensor {self.value.name or ''}: {self.type}>".replace(" :", ":")
+
+
+Tensor._kind = Tensor  # noqa: SLF001 - until the generated class exists
+
+
+def tensor(value: Size | float, type: dtype) -> Tensor:
+    """A number, or a size that is known only when the graph runs, as a tensor of rank 0."""
+    kind = TensorType(type, ())
+    made = Constant(Data(value, kind)).gives(kind).placed(Unknown())
+    return Tensor.of(made.outputs[0])
