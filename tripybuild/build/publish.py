@@ -28,8 +28,12 @@ HINTS = {
 
 
 @contextlib.contextmanager
-def publish(path: Path) -> Iterator[BinaryIO]:
+def publish(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its place when the block ends without an exception.
+
+    Args:
+        path: Its place; a link is followed.
+        durable: Whether to wait until the disk has it, so that it survives a power cut.
 
     Raises:
         DiagnosticError: The operating system does not let the file be written.
@@ -43,9 +47,11 @@ def publish(path: Path) -> Iterator[BinaryIO]:
             with partial.open("xb") as stream:
                 yield stream
                 stream.flush()
-                os.fsync(stream.fileno())
+                if durable:
+                    os.fsync(stream.fileno())
             partial.replace(place)
-        _sync_folder(place.parent)
+        if durable:
+            _sync_folder(place.parent)
     except OSError as error:
         raise DiagnosticError(_unwritable(path, error)) from error
 

@@ -1,0 +1,182 @@
+"""What was compiled before: contents by the digest of all that they depend on.
+
+The cache never decides whether a build succeeds. An entry is checked as it is read, one that is
+damaged is put aside and made again, and where nothing can be stored the made content is returned
+all the same.
+"""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import platformdirs
+from filelock import FileLock, Timeout
+
+from tripybuild.build.publish import publish
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+
+FOLDER_VARIABLE = "TRIPYBUILD_CACHE_DIR"
+MAGIC = b"tbcache1"
+START = len(MAGIC) + 32
+FIVE_GIBIBYTES = 5 << 30
+KEPT_SHARE = 0.8  # of the limit, so that not every new entry starts a sweep
+HALF_AN_HOUR = 1800.0
+LOCK_SUFFIX = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A content, whether it was there already, and what was wrong with the cache."""
+
+    content: bytes
+    hit: bool
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def default_folder() -> Path:
+    """Return the user's cache folder, or the one that the environment names."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    return Path(named) if named else platformdirs.user_cache_path("tripybuild")
+
+
+def key(parts: Mapping[str, str | bytes]) -> str:
+    """Return the digest of named parts; neither their order nor a shifted border can confuse it."""
+    digest = sha256()
+    for name in sorted(parts):
+        part = parts[name]
+        kind, content = (b"s", part.encode()) if isinstance(part, str) else (b"b", part)
+        for field in (name.encode(), kind, content):
+            digest.update(len(field).to_bytes(8, "little"))
+            digest.update(field)
+    return digest.hexdigest()
+
+
+class Cache:
+    """A folder of contents by key, of a limited size."""
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        limit: int = FIVE_GIBIBYTES,
+        patience: float = HALF_AN_HOUR,
+    ) -> None:
+        self.folder = (folder or default_folder()) / "v1"
+        self.limit = limit
+        self.patience = patience  # seconds to wait for another process that makes the same
+
+    def get(self, key: str) -> bytes | None:
+        """Return the content of a key, or None where there is none that is whole."""
+        return self._read(key)[0]
+
+    def put(self, key: str, content: bytes) -> tuple[Diagnostic, ...]:
+        """Store a content; what is wrong is returned, not raised."""
+        if len(content) > self.limit:
+            return ()
+        place = self._place(key)
+        try:
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with publish(place, durable=False) as stream:
+                stream.write(MAGIC)
+                stream.write(_digest(key, content))
+                stream.write(content)
+        except (OSError, DiagnosticError) as error:
+            return (_unwritable(self.folder, error),)
+        self._sweep()
+        return ()
+
+    def get_or_make(self, key: str, make: Callable[[], bytes]) -> Outcome:
+        """Return the content of a key, made now if it must be, and by one process only."""
+        content, warnings = self._read(key)
+        if content is not None:
+            return Outcome(content, hit=True)
+        with self._locked(key):
+            content, more = self._read(key)
+            if content is not None:
+                return Outcome(content, hit=True, warnings=(*warnings, *more))
+            content = make()
+            failures = self.put(key, content)
+        return Outcome(content, hit=False, warnings=(*warnings, *more, *failures))
+
+    def _place(self, key: str) -> Path:
+        assert len(key) == 64
+        assert key.isalnum()  # so that it cannot lead out of the folder
+        return self.folder / key[:2] / key[2:]
+
+    def _read(self, key: str) -> tuple[bytes | None, tuple[Diagnostic, ...]]:
+        place = self._place(key)
+        try:
+            stored = place.read_bytes()
+        except OSError:
+            return None, ()
+        content = stored[START:]
+        if stored[:START] != MAGIC + _digest(key, content):
+            self._put_aside(place)
+            return None, (_damaged(place),)
+        with contextlib.suppress(OSError):
+            os.utime(place)  # the sweep takes the least recently used
+        return content, ()
+
+    def _put_aside(self, place: Path) -> None:
+        """Keep a damaged entry for whoever wants to know why, but out of the way."""
+        aside = self.folder / "damaged" / f"{place.parent.name}{place.name}.{secrets.token_hex(4)}"
+        try:
+            aside.parent.mkdir(mode=0o700, exist_ok=True)
+            place.replace(aside)
+        except OSError:
+            with contextlib.suppress(OSError):
+                place.unlink()
+
+    @contextlib.contextmanager
+    def _locked(self, key: str) -> Iterator[None]:
+        """Hold the key's lock, or go on without: twice the work is better than none."""
+        place = self._place(key)
+        lock = FileLock(place.with_name(place.name + LOCK_SUFFIX))
+        with contextlib.ExitStack() as held:
+            with contextlib.suppress(OSError, Timeout, NotImplementedError):
+                place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                held.enter_context(lock.acquire(timeout=self.patience))
+            yield
+
+    def _sweep(self) -> None:
+        """Remove the least recently used entries when there is too much."""
+        entries = []
+        with contextlib.suppress(OSError):
+            for place in self.folder.glob("*/*"):
+                with contextlib.suppress(OSError):
+                    status = place.stat()
+                    entries.append((status.st_mtime_ns, status.st_size, place))
+        total = sum(size for _, size, _ in entries)
+        if total <= self.limit:
+            return
+        for _, size, place in sorted(entries):
+            with contextlib.suppress(OSError):
+                place.unlink()
+                total -= size
+            if total <= self.limit * KEPT_SHARE:
+                return
+
+
+def _digest(key: str, content: bytes) -> bytes:
+    """Return the digest of an entry; with the key in it, a renamed entry is a damaged one."""
+    digest = sha256(key.encode())
+    digest.update(content)
+    return digest.digest()
+
+
+def _damaged(place: Path) -> Diagnostic:
+    message = f"The cache entry `{place}` was damaged and is made again"
+    return Diagnostic("cache-damaged", message)
+
+
+def _unwritable(folder: Path, error: OSError | DiagnosticError) -> Diagnostic:
+    reason = error.strerror if isinstance(error, OSError) else error.diagnostics[0].message
+    return Diagnostic(
+        "cache-unwritable",
+        f"The result could not be stored in the cache `{folder}`: {reason}",
+        hint=f"set `{FOLDER_VARIABLE}` to a folder that can be written",
+    )
