@@ -226,6 +226,8 @@ def test_sizes_are_keys():
     table = {-A: "minus", -2 * A: "minus two", A: "one", 4: "four"}
     assert table[A * -2] == "minus two"
     assert table[-A] == "minus"
+    assert {-1 // A: 1, -2 // A: 2}[-2 // A] == 2
+    assert {symbol("D", -1): 1, symbol("D", -2): 2}[symbol("D", -2)] == 2
     assert copy.deepcopy(A) is A
     assert same([A, (B, 1)], (A, [B, 1]))
     assert not same([A], [B])

@@ -35,9 +35,7 @@ class Undecided(Exception):  # noqa: N818  (not an error: the law travels on to 
 class Condition:
     """A comparison of sizes, or several joined by `and` or `or`, that is not decided."""
 
-    __slots__ = ("_hash", "key", "operator", "parts", "sides", "symbols")
-
-    key: str
+    __slots__ = ("_key", "operator", "parts", "sides")
 
     def __init__(
         self,
@@ -48,12 +46,22 @@ class Condition:
         self.operator = operator
         self.sides = sides
         self.parts = parts
-        keys = [key_of(each) for each in sides] + [each.key for each in parts]
-        self.key = "(" + f" {operator} ".join(keys) + ")"
-        self.symbols: frozenset[str] = frozenset().union(
-            *(symbols_of(each) for each in sides), *(each.symbols for each in parts)
+        self._key = ""
+
+    @property
+    def key(self) -> str:
+        """A text that says all of the condition, and so decides equality."""
+        if not self._key:
+            keys = [key_of(each) for each in self.sides] + [each.key for each in self.parts]
+            self._key = "(" + f" {self.operator} ".join(keys) + ")"
+        return self._key
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The names that its truth depends on."""
+        return frozenset().union(
+            *(symbols_of(each) for each in self.sides), *(each.symbols for each in self.parts)
         )
-        self._hash = hash(self.key)
 
     def __bool__(self) -> NoReturn:
         raise Undecided(self)
@@ -62,7 +70,7 @@ class Condition:
         return isinstance(other, Condition) and self.key == other.key
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash(self.key)
 
     def __and__(self, other: "Truth") -> "Truth":
         return conjunction([self, other])

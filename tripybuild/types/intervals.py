@@ -16,6 +16,7 @@ from tripybuild.types.polynomials import (
     Terms,
     add,
     as_constant,
+    atoms_of,
     multiply,
     of_atom,
     without,
@@ -37,12 +38,12 @@ def bounds(terms: Terms) -> Bounds:
 
 
 def _bounds(terms: Terms) -> Bounds:
-    found = _termwise(terms)
-    if _atoms_are_shared(terms):
-        found = _both(found, _by_slack(terms))
+    found = _without_relaxation(terms)
+    if not any(atom.operator == "//" for atom in atoms_of(terms)):
+        return found
     divisor, relaxed = _without_quotients(terms)
     if relaxed != terms:
-        low, high = _both(_termwise(relaxed), _by_slack(relaxed))
+        low, high = _without_relaxation(relaxed)
         low = None if low is None else -(-low // divisor)
         found = _both(found, (low, None if high is None else high // divisor))
     return found
@@ -93,6 +94,11 @@ def fold_remainder(terms: Terms, term: tuple[Monomial, int], quotient: Atom) -> 
     whole = add(n, of_atom(remainder(quotient)), -1)
     replacement = multiply(((rest, coefficient // step),), whole)
     return add(add(terms, (term,), -1), replacement)
+
+
+def _without_relaxation(terms: Terms) -> Bounds:
+    found = _termwise(terms)
+    return _both(found, _by_slack(terms)) if _atoms_are_shared(terms) else found
 
 
 def _both(left: Bounds, right: Bounds) -> Bounds:

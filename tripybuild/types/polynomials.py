@@ -7,14 +7,20 @@ so divisibility is a matter of coefficients. There is no `a % b`: it is `a - b*(
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Protocol
 
 
 class Choice(Protocol):
     """What a `select` asks: see `conditions.Condition`."""
 
-    key: str
-    symbols: frozenset[str]
+    @property
+    def key(self) -> str:
+        """A text that says all of it."""
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The names that it depends on."""
 
     def holds(self, sizes: Mapping[str, int]) -> bool:
         """Tell whether it is true for these sizes."""
@@ -40,7 +46,6 @@ class Atom:
         "multiple",
         "name",
         "operator",
-        "symbols",
     )
 
     def __init__(
@@ -50,32 +55,31 @@ class Atom:
         limits: "Bounds",
         *,
         choice: Choice | None = None,
+        name: str = "",
+        multiple: int = 1,
     ) -> None:
         self.operator = operator
         self.arguments = arguments
         self.low, self.high = limits
         self.choice = choice
-        self.name = ""
-        self.multiple = 1
-        parts = [key_of(each) for each in arguments]
-        names = [symbols_of(each) for each in arguments]
-        if choice is not None:
-            parts.insert(0, choice.key)
-            names.append(choice.symbols)
-        # A tilde sorts after letters: `A*(B // C)`.
-        self.key = f"~{operator}({', '.join(parts)})"
-        self.symbols = frozenset().union(*names)
+        self.name = name
+        self.multiple = multiple
+        self.key = self._said()
+        # Not of the parts: hash(-1) is hash(-2), and keys of one hash are asked if they are equal.
         self._hash = hash(self.key)
 
     @classmethod
     def symbol(cls, name: str, limits: "Bounds", multiple: int) -> "Atom":
         """Make the atom `name // multiple`, whose value is within `limits`."""
-        made = cls("symbol", (), limits)
-        made.name, made.multiple, made.symbols = name, multiple, frozenset({name})
-        # A space sorts before all that a name may hold: `S` comes before `S1`.
-        made.key = f"{name} {limits[0]} {limits[1]} {multiple}"
-        made._hash = hash(made.key)
-        return made
+        return cls("symbol", (), limits, name=name, multiple=multiple)
+
+    def _said(self) -> str:
+        if self.name:
+            # A space sorts before all that a name may hold: `S` comes before `S1`.
+            return f"{self.name} {self.low} {self.high} {self.multiple}"
+        asked = [] if self.choice is None else [self.choice.key]
+        # A tilde sorts after letters: `A*(B // C)`.
+        return f"~{self.operator}({', '.join([*asked, *map(key_of, self.arguments)])})"
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Atom) and self.key == other.key)
@@ -85,6 +89,14 @@ class Atom:
 
     def __repr__(self) -> str:
         return f"<{self.key}>"
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The names that its value depends on."""
+        if self.name:
+            return frozenset((self.name,))
+        asked = frozenset[str]() if self.choice is None else self.choice.symbols
+        return asked.union(*map(symbols_of, self.arguments))
 
     def value(self, sizes: Mapping[str, int]) -> int:
         """Give the value for these sizes, as Python would compute it."""
@@ -145,6 +157,9 @@ def order(term: tuple[Monomial, int]) -> tuple[int, list[str]]:
     return -len(term[0]), [atom.key for atom in term[0]]
 
 
+_by_key = attrgetter("key")
+
+
 def collect(coefficients: Mapping[Monomial, int]) -> Terms:
     """Bring coefficients into the normal order, without those that are zero."""
     kept = [term for term in coefficients.items() if term[1]]
@@ -184,7 +199,7 @@ def join(left: Monomial, right: Monomial) -> Monomial:
     """Give the product of two monomials."""
     if not left or not right:
         return left or right
-    return tuple(sorted(left + right, key=lambda atom: atom.key))
+    return tuple(sorted(left + right, key=_by_key))
 
 
 def without(monomial: Monomial, factors: Iterable[Atom]) -> Monomial | None:

@@ -121,13 +121,13 @@ def ceildiv(size: Size, by: Size) -> Size:
 
 def scaled(size: Size, factor: Size | float) -> Size:
     """Give `floor(size * factor)`. For a `Dim`, the factor is the nearest simple fraction."""
-    if isinstance(size, Dim) and isinstance(factor, float):
-        # A product of floats may round up to the next number; sizes have only exact arithmetic.
-        fraction = Fraction(factor).limit_denominator()
-        return size * fraction.numerator // fraction.denominator
-    if isinstance(factor, float):
+    if not isinstance(factor, float):
+        return size * factor
+    if not isinstance(size, Dim):
         return math.floor(size * factor)
-    return size * factor
+    # A product of floats may round up to the next number; sizes have only exact arithmetic.
+    fraction = Fraction(factor).limit_denominator()
+    return size * fraction.numerator // fraction.denominator
 
 
 def count(values: Iterable[object], value: object) -> int:
