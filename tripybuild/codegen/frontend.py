@@ -74,7 +74,7 @@ def gives_tuple(operator: Operator) -> bool:
 
 
 def _definition(name: str, chosen: list[Parameter], imports: Imports, returns: str, end: str = ":") -> str:
-    imports.name("tripybuild.frontend", "Tensor")
+    imports.name("tripyapi.tensor", "Tensor")
     given: list[Doc] = []
     for parameter in chosen:
         text = f"{parameter.name}: {_public(annotation(parameter, 'Tensor', imports), imports)}"

@@ -52,7 +52,7 @@ def decomposition_file(operator: Operator, calls: Calls) -> str:
     ```
     """
     imports = Imports()
-    imports.name("tripybuild.frontend", "Tensor")
+    imports.name("tripyapi.tensor", "Tensor")
     assert operator.decompose is not None
     body = Body(imports, 4)
     names = _prelude(operator, operator.decompose, body)
@@ -85,7 +85,8 @@ def _file(
         given.append(f"{parameter.name}: {kind}{optional}")
     signature = render([call(f"def {name}", given), f" -> {result}:"])
     text = "\n".join([signature, docstring(summary, 4), body.text()])
-    text = text.replace("def lower(op:", "def lower(op:") if "op." in body.text() else _unused(text, pascal(operator.name))
+    if "op." not in body.text():
+        text = _unused(text, pascal(operator.name))
     return f"{header(operator.path)}\n{imports.text()}\n\n\n{text}\n"
 
 
@@ -99,7 +100,7 @@ def _program(snippet: Snippet, rewriter: Rewriter, body: Body, *, several: bool)
         body.add(f"{', '.join(step.targets)} = ", statement_value(rewriter.rewrite(step.value)))
     result = rewriter.rewrite(snippet.program.result)
     if several and isinstance(result, ast.Tuple):
-        body.add("return ", statement_value(result)) if False else body.add("return ", _bare(result))
+        body.add("return ", _bare(result))
         return
     body.add("return ", statement_value(result))
 
@@ -149,7 +150,7 @@ class _Prelude:
         for input in self.operator.inputs.values():
             if [t.element for t in tensors(input.pattern)] == [name] and not input.optional:
                 path = f"op.{input.name}.dtype" if not input.several else f"op.{input.name}[0].dtype"
-                self.body.add(f"{name} = {path}" if not input.several else f"{name} = {path}")
+                self.body.add(f"{name} = {path}")
                 return
         self.body.add(f"{name} = op.outputs[0].dtype")
 
@@ -187,11 +188,14 @@ class _Prelude:
         if len(shape) == 1 and shape[0].star:
             self.body.add(f"{shape[0].name} = {where}")
             return
-        keep = [d.name if d.name in wanted and d.name not in self.done - {d.name} else None for d in shape]
         keep = [d.name if d.name in wanted else None for d in shape]
         self.done.update(name for name in keep if name)
+        kept = [index for index, name in enumerate(keep) if name]
+        if len(kept) == 1:
+            self.body.add(f"{keep[kept[0]]} = {where}{_element(shape, kept[0])}")
+            return
         names = [("*" if d.star else "") + (name or "_") for d, name in zip(shape, keep, strict=True)]
-        self.body.add(f"({names[0]},) = {where}" if len(names) == 1 else f"{', '.join(names)} = {where}")
+        self.body.add(f"{', '.join(names)} = {where}")
 
     def _inferred(self, name: str) -> None:
         snippet = self.operator.infer.get(name)
@@ -202,3 +206,14 @@ class _Prelude:
         for step in snippet.program.assignments:
             self.body.add(f"{', '.join(step.targets)} = ", statement_value(rewriter.rewrite(step.value)))
         self.body.add(f"{name} = ", statement_value(rewriter.rewrite(snippet.result)))
+
+
+def _element(shape: tuple[Dimension, ...], index: int) -> str:
+    """`[0]`, `[-1]` or `[2:]`: one entry of a shape, counted from the end behind a run."""
+    star = next((i for i, d in enumerate(shape) if d.star), len(shape))
+    behind = len(shape) - index - 1
+    if index < star:
+        return f"[{index}]"
+    if index > star:
+        return f"[{-behind - 1}]"
+    return f"[{index or ''}:{-behind or ''}]"

@@ -67,15 +67,15 @@ class Imports:
         blocks = []
         for is_standard in (True, False):
             plain = sorted(m for m in self.modules if (m in standard) is is_standard)
-            froms = sorted(m for m in self.names if (m in standard) is is_standard)
+            froms = sorted(m for m, n in self.names.items() if n and (m in standard) is is_standard)
             lines = [f"import {module}" for module in plain]
-            lines += [_from(module, sorted(self.names[module], key=_import_order)) for module in froms]
+            lines += [_from(module, sorted(self.names[module], key=import_order)) for module in froms]
             if lines:
                 blocks.append("\n".join(lines))
         return "\n\n".join(blocks)
 
 
-def _import_order(name: str) -> tuple[int, str]:
+def import_order(name: str) -> tuple[int, str]:
     """The linter's order: constants, then classes, then the rest."""
     bare = name.partition(" ")[0]
     return (0 if bare.isupper() and len(bare) > 1 else 1 if bare[:1].isupper() else 2, name)

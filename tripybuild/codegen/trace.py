@@ -2,7 +2,7 @@
 
 import ast
 
-from tripybuild.codegen.arguments import annotation, field_annotation, parameters
+from tripybuild.codegen.arguments import Parameter, annotation, field_annotation, parameters
 from tripybuild.codegen.checks import CheckEmitter
 from tripybuild.codegen.expressions import statement_value
 from tripybuild.codegen.layout import Doc, bracketed, call, render
@@ -84,13 +84,11 @@ def _infer(operator: Operator, imports: Imports) -> list[str]:
     body.add("return ", call([made, ".gives"], emitter.output_types()))
     given: list[Doc] = ["cls", "check: Check"]
     for parameter in chosen:
-        text = f"{parameter.name}: {annotation(parameter, 'Value', imports)}"
+        text = f"{parameter.name}: {_accepted(parameter, imports)}"
         given.append([text, " = ", parameter.default] if parameter.default is not None else text)
     imports.name("typing", "Self")
     returns = "Self" if operator.shortcut is None else "Self | Value"
-    if any(p.name and "Value" in annotation(p, "Value", imports) for p in chosen):
-        imports.name("tripybuild.trace", "Value")
-    elif operator.shortcut is not None:
+    if operator.shortcut is not None:
         imports.name("tripybuild.trace", "Value")
     signature = render([call("def infer", given), f" -> {returns}:"], 4)
     return [
@@ -98,3 +96,16 @@ def _infer(operator: Operator, imports: Imports) -> list[str]:
         '        """Check a call and find the types of its outputs."""',
         body.text(),
     ]
+
+
+def _accepted(parameter: Parameter, imports: Imports) -> str:
+    """The annotation of a parameter; what comes in many forms leaves in one, so those are `Any`."""
+    local = Imports()
+    text = annotation(parameter, "Value", local)
+    if text in ("Value", "Value | None", "int", "float", "bool", "str", "Size"):
+        imports.names.update({m: imports.names.get(m, set()) | n for m, n in local.names.items()})
+        if "Value" in text:
+            imports.name("tripybuild.trace", "Value")
+        return text
+    imports.name("typing", "Any")
+    return "Any"

@@ -14,7 +14,7 @@ from tripybuild.types.dtypes import dtype
 PACKAGES = {"tripybuild", "tripyapi"}
 
 
-def record(operation: type[TraceOp], *arguments: object) -> Tensor:
+def record(operation: type[TraceOp], *arguments: object) -> Any:
     """Record an operation that gives one tensor.
 
     Raises:
@@ -49,6 +49,11 @@ def _value(argument: object) -> object:
     if isinstance(argument, (list, tuple)):
         return type(argument)([_value(item) for item in argument])
     return argument
+
+
+def unwrapped(tensors: Any) -> list[Value]:
+    """The values that tensors stand for."""
+    return [tensor.value for tensor in tensors]
 
 
 class InlineCheck(Check):

@@ -76,6 +76,11 @@ class TraceOp:
         """Operands and attributes by name, in the order of the declaration."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
+    @classmethod
+    def inputs(cls) -> tuple[str, ...]:
+        """The names of the arguments that are tensors, in the order of the fields."""
+        return tuple(n for n, f in cls.__dataclass_fields__.items() if "Value" in str(f.type))
+
     def operands(self) -> Iterator[Value]:
         """All tensors that the operation reads."""
         for name in self.__dataclass_fields__:

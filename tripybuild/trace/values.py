@@ -1,7 +1,7 @@
 """Tensors as a graph knows them: a dtype, a shape of numbers and symbols, and where they come from."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import dtype
@@ -53,8 +53,8 @@ class Value:
         return self.type.dtype
 
     @property
-    def shape(self) -> Shape:
-        """The sizes, as numbers and symbols."""
+    def shape(self) -> tuple[Any, ...]:
+        """The sizes: numbers and symbols while recording, only numbers when an engine is lowered to."""
         return self.type.shape
 
     def __repr__(self) -> str:

@@ -1,0 +1,52 @@
+"""An operation said with other operators, recorded afresh."""
+
+from collections.abc import Sequence
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend.record import unwrapped
+from tripybuild.frontend.tensor import Tensor
+from tripybuild.trace.generated import decomposition
+from tripybuild.trace.location import at
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.values import Value
+
+
+def decomposed(operation: TraceOp) -> tuple[Sequence[TraceOp], Sequence[Value]]:
+    """The operations that one operation stands for, in order, and the values that stand for its outputs.
+
+    Raises:
+        DiagnosticError: Where the declaration gives no decomposition.
+    """
+    function = decomposition(type(operation))
+    if function is None:
+        raise DiagnosticError(
+            Diagnostic(
+                "no-decompose",
+                f"`{operation.name}` has neither a lowering for this target nor a decomposition",
+                operation.location.span(),
+            )
+        )
+    with at(operation.location):
+        result = function(operation, *operands(operation))
+    outputs = unwrapped(result if isinstance(result, (tuple, list)) else [result])
+    known = set(operation.operands())
+    found: dict[TraceOp, None] = {}
+    stack: list[Value] = [value for value in outputs if value not in known]
+    while stack:
+        producer = stack.pop().producer
+        if producer is not None and producer not in found:
+            found[producer] = None
+            stack += [value for value in producer.operands() if value not in known]
+    return sorted(found, key=lambda step: step.serial), outputs
+
+
+def operands(operation: TraceOp) -> list[Tensor | list[Tensor] | None]:
+    """The inputs of an operation as tensors, in the order of its fields; None where left out."""
+    given: list[Tensor | list[Tensor] | None] = []
+    for name in operation.inputs():
+        argument = getattr(operation, name)
+        if isinstance(argument, tuple):
+            given.append([Tensor.of(value) for value in argument])
+        else:
+            given.append(None if argument is None else Tensor.of(argument))
+    return given

@@ -1,0 +1,167 @@
+"""The named helpers of references: what NumPy has no word for. Each has a test of its own.
+
+All of them are total on float64 arrays and on integer arrays, and none changes its arguments.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tripybuild.types import dtypes
+from tripybuild.types.dtypes import dtype
+
+Array = np.ndarray[Any, Any]
+
+
+def working(array: Array) -> Array:
+    """The array as references compute on it: every float type in float64, integers as they are."""
+    if array.dtype == np.float64 or array.dtype.kind in "iub":
+        return array
+    if array.dtype == dtypes.int4.numpy:
+        return array.astype(np.int8)
+    return array.astype(np.float64)
+
+
+def rounded(array: Any, type: dtype) -> Array:
+    """Round once to a dtype: to nearest even for floats, and wrapping for integers as engines do."""
+    array = np.asarray(array)
+    if array.dtype == type.numpy:
+        return array
+    with np.errstate(all="ignore"):
+        return array.astype(type.numpy)
+
+
+def convert(input: Array, type: dtype) -> Array:
+    """Cast: to booleans by `!= 0`; floats to integers are cut off towards zero and kept in range."""
+    if type.kind == "boolean":
+        return input != 0
+    if type.kind == "integer" and input.dtype.kind == "f":
+        low, high = lowest(type), highest(type)
+        clean = np.nan_to_num(input, nan=0.0, posinf=high, neginf=low)
+        inside = np.trunc(np.clip(clean, low, high))
+        # The largest int64 is no float64: the clipped value may round up to just beyond it.
+        safe = np.where(inside >= high, 0, inside).astype(np.int64)
+        return np.where(inside >= high, high, safe).astype(type.numpy)
+    if type.kind == "integer":
+        return input.astype(np.int64).astype(type.numpy)
+    return working(rounded(input, type))
+
+
+def round_to(type: dtype, input: Array) -> Array:
+    """The nearest value that a dtype has, ties to even, without leaving float64."""
+    if type.kind == "integer":
+        return np.rint(input)
+    return working(rounded(input, type))
+
+
+def round_half_even(input: Array) -> Array:
+    """The nearest integer, ties to even."""
+    return np.rint(input)
+
+
+def lowest(type: dtype) -> float:
+    """The least finite value of a dtype."""
+    return dtypes.lowest(type)
+
+
+def highest(type: dtype) -> float:
+    """The greatest finite value of a dtype."""
+    return dtypes.highest(type)
+
+
+def erf(input: Array) -> Array:
+    """The error function, in double precision."""
+    return np.vectorize(math.erf, otypes=[np.float64])(input) if input.size else input.astype(np.float64)
+
+
+def truncate_divide(lhs: Array, rhs: Array) -> Array:
+    """Division: integers are cut off towards zero."""
+    if np.asarray(lhs).dtype.kind == "f":
+        return np.divide(lhs, rhs)
+    with np.errstate(divide="ignore"):
+        magnitude = np.abs(lhs) // np.maximum(np.abs(rhs), 1)
+    return (np.sign(lhs) * np.sign(rhs) * magnitude).astype(np.asarray(lhs).dtype)
+
+
+def sliding_windows(
+    input: Array, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
+) -> Array:
+    """Windows over the trailing dimensions: `[..., *D]` becomes `[..., *E, *window]`.
+
+    A window along a dimension of size `d` starts at each multiple of the stride while its last element,
+    `dilation * (window - 1)` further on, lies inside.
+    """
+    lead = input.ndim - len(window)
+    reach = [r * (k - 1) + 1 for k, r in zip(window, dilation, strict=True)]
+    axes = tuple(range(lead, input.ndim))
+    view = np.lib.stride_tricks.sliding_window_view(input, reach, axis=axes)  # type: ignore[call-overload]
+    steps = [slice(None)] * lead + [slice(None, None, s) for s in stride]
+    taps = [slice(None, None, r) for r in dilation]
+    return view[(*steps, *taps)]  # type: ignore[no-any-return]
+
+
+def unfold(input: Array, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Array:
+    """Patches of a batch `[N, C, *D]`, as `[N, C, *window, *E]`: channels and taps first, then places."""
+    windows = sliding_windows(input, window, stride, dilation)
+    n = len(window)
+    order = [0, 1, *range(2 + n, 2 + 2 * n), *range(2, 2 + n)]
+    return np.transpose(windows, order)
+
+
+def index_grid(start: Sequence[int], size: Sequence[int], step: Sequence[int]) -> tuple[Array, ...]:
+    """For each dimension the positions that a slice reads, shaped to broadcast against each other."""
+    rank = len(start)
+    grids = []
+    for d in range(rank):
+        places = start[d] + step[d] * np.arange(size[d])
+        grids.append(places.reshape([-1 if i == d else 1 for i in range(rank)]))
+    return tuple(grids)
+
+
+def in_range(grid: Sequence[Array], shape: Sequence[int]) -> Array:
+    """Which places of a grid lie inside of a shape."""
+    inside: Array = np.asarray(True)
+    for places, size in zip(grid, shape, strict=True):
+        inside = inside & (places >= 0) & (places < size)
+    return inside
+
+
+def pick(input: Array, grid: Sequence[Array], mode: str = "clamp") -> Array:
+    """The elements at the places of a grid; `mode` says what lies outside: clamp, wrap or reflect."""
+    places = []
+    for where, size in zip(grid, input.shape, strict=True):
+        if mode == "wrap":
+            places.append(where % max(size, 1))
+        elif mode == "reflect" and size > 1:
+            around = where % (2 * size - 2)
+            places.append(np.where(around < size, around, 2 * size - 2 - around))
+        else:
+            places.append(np.clip(where, 0, max(size - 1, 0)))
+    if 0 in input.shape:
+        return np.zeros(np.broadcast_shapes(*(p.shape for p in places)), input.dtype)
+    return input[tuple(places)] if places else input  # type: ignore[no-any-return]
+
+
+def spread_scale(scale: Array, shape: Sequence[int], dim: int | None) -> Array:
+    """A scale for each element: one for all, one for each channel along `dim`, or one for each block of rows."""
+    if scale.ndim == 0:
+        return scale
+    if dim is not None:
+        return scale.reshape([-1 if d == dim else 1 for d in range(len(shape))])
+    return np.repeat(scale, shape[0] // scale.shape[0], axis=0)
+
+
+def write_rows(cache: Array, update: Array, position: Array) -> Array:
+    """`cache[b, h, position[b] + i] = update[b, h, i]`, as a new array."""
+    result = np.array(cache)
+    for batch, start in enumerate(np.asarray(position)):
+        result[batch, :, int(start) : int(start) + update.shape[2]] = update[batch]
+    return result
+
+
+def cumulative_extreme(input: Array, axis: int, kind: str) -> Array:
+    """The running maximum or minimum along an axis."""
+    function = np.maximum if kind == "max" else np.minimum
+    return function.accumulate(input, axis=axis)  # type: ignore[no-any-return]

@@ -1,0 +1,72 @@
+"""Run a whole graph with the references of its operators: the `reference` target."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tripybuild.frontend.decompose import decomposed
+from tripybuild.schema.operator import Operator
+from tripybuild.semantics.arrays import Array, rounded, working
+from tripybuild.semantics.reference import run_reference
+from tripybuild.trace.constants import Constant
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.values import Value
+
+
+def execute(
+    graph: Graph, operators: Mapping[str, Operator], arrays: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Run a graph without symbols.
+
+    Args:
+        graph: The graph, substituted.
+        operators: The declarations by name.
+        arrays: The inputs and weights by name.
+
+    Returns:
+        The outputs by name, each rounded to its dtype.
+    """
+    values: dict[Value, Any] = {}
+    for name, value in (*graph.inputs.items(), *graph.weights.items()):
+        values[value] = arrays.get(name)
+    for operation in graph.operations:
+        results = run_operation(operation, operators, values)
+        for output, result in zip(operation.outputs, results, strict=True):
+            values[output] = rounded(result, output.dtype)
+    return {name: np.asarray(values[value]) for name, value in graph.outputs.items()}
+
+
+def run_operation(
+    operation: TraceOp, operators: Mapping[str, Operator], values: Mapping[Value, Any]
+) -> list[Array]:
+    """Run one operation; the results are not yet rounded.
+
+    An operation without a `reference` is what it decomposes into, computed without rounding in between.
+    """
+    if isinstance(operation, Constant):
+        return [working(operation.data.array)]
+    operator = operators[operation.name]
+    if operator.reference is None:
+        inner: dict[Value, Any] = dict(values)
+        steps, outputs = decomposed(operation)
+        for step in steps:
+            inner.update(zip(step.outputs, run_operation(step, operators, inner), strict=True))
+        return [inner[output] for output in outputs]
+    arguments = operation.arguments()
+    inputs = {name: _read(arguments[name], values) for name in operator.inputs}
+    attributes = {name: arguments[name] for name in operator.attributes}
+    results = run_reference(operator, inputs, attributes)
+    for output, result in zip(operation.outputs, results, strict=True):
+        if tuple(result.shape) != tuple(output.shape):
+            message = f"the reference of `{operator.name}` gave shape {result.shape}, declared {output.shape}"
+            raise AssertionError(message)
+    return results
+
+
+def _read(argument: Any, values: Mapping[Value, Any]) -> Any:
+    """The arrays of an operand. Within a decomposition they are float64 whatever the declared dtype."""
+    if isinstance(argument, tuple):
+        return [_read(item, values) for item in argument]
+    return None if argument is None else values[argument]

@@ -1,0 +1,26 @@
+"""What the names of a `reference` do: NumPy's functions, and the named helpers.
+
+The names themselves are the closed tables of `schema.vocabularies`; this module gives exactly those.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from tripybuild.language.vocabulary import Vocabulary
+from tripybuild.schema.vocabularies import ARRAY_ATTRIBUTES, ARRAY_METHODS, NUMPY, REFERENCE
+from tripybuild.semantics import arrays
+from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.vocabulary import SHAPE
+
+
+@cache
+def reference_vocabulary() -> Vocabulary:
+    """The vocabulary of `reference` snippets."""
+    return SHAPE | Vocabulary(
+        functions={name: getattr(arrays, name) for name in REFERENCE},
+        namespaces={"np": {name: getattr(np, name) for name in NUMPY}},
+        methods=((np.ndarray, ARRAY_METHODS), (np.generic, ARRAY_METHODS)),
+        attributes=((np.ndarray, ARRAY_ATTRIBUTES), (np.generic, ARRAY_ATTRIBUTES)),
+        constants=dict(BY_NAME),
+    )

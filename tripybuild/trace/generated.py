@@ -1,0 +1,38 @@
+"""From an operation to the generated code that says what becomes of it.
+
+A generated package has one file for each operator and layer, on the same path: the class of an operation
+says where its lowering and its decomposition are, and no table of names is needed.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from tripybuild.trace.operation import TraceOp
+
+
+@cache
+def lowering(operation: type[TraceOp], target: str) -> Callable[..., Any] | None:
+    """The function that lowers operations of a class to a target, if the declaration gives one."""
+    return _generated(operation, f"lowering.{target}", "lower")
+
+
+@cache
+def decomposition(operation: type[TraceOp]) -> Callable[..., Any] | None:
+    """The function that says operations of a class with other operators, if there is one."""
+    return _generated(operation, "decompositions", "decompose")
+
+
+def _generated(operation: type[TraceOp], layer: str, function: str) -> Callable[..., Any] | None:
+    package, trace, place = operation.__module__.split(".", 2)
+    assert trace == "trace", "operations are generated into `trace`"
+    name = f"{package}.{layer}.{place}"
+    try:
+        if find_spec(name) is None:
+            return None
+    except ModuleNotFoundError:
+        return None
+    found: Callable[..., Any] = getattr(import_module(name), function)
+    return found
