@@ -1,5 +1,6 @@
 """Names and the fixed parts of generated files: the only string tricks of the generator."""
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -75,10 +76,12 @@ class Imports:
         return "\n\n".join(blocks)
 
 
-def import_order(name: str) -> tuple[int, str]:
-    """The linter's order: constants, then classes, then the rest."""
+def import_order(name: str) -> tuple[int, list[tuple[str, int]]]:
+    """The linter's order: constants, then classes, then the rest; numbers inside names count as numbers."""
     bare = name.partition(" ")[0]
-    return (0 if bare.isupper() and len(bare) > 1 else 1 if bare[:1].isupper() else 2, name)
+    kind = 0 if bare.isupper() and len(bare) > 1 else 1 if bare[:1].isupper() else 2
+    parts = re.findall(r"([^0-9]*)([0-9]*)", bare)
+    return kind, [(word, int(digits or -1)) for word, digits in parts]
 
 
 def _from(module: str, names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from tripybuild.language.names import calls
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.vocabularies import TARGETS
 
+LONGEST_SUMMARY = 88
 # The three engines that an operator must reach, be refused by, or decompose for.
 ENGINES = ("reference", "stablehlo", "tensorrt")
 
@@ -15,6 +16,7 @@ def check_registry(operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
     """All laws that concern whole declarations."""
     methods: dict[str, str] = {}
     for operator in operators.values():
+        yield from _summary(operator)
         yield from _engines(operator)
         yield from _targets(operator)
         yield from _examples(operator)
@@ -25,6 +27,19 @@ def check_registry(operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
                 message = f"`{methods[method]}` is the Tensor method `{method}` already"
                 yield Diagnostic("declared-twice", message, span)
             methods[method] = operator.name
+
+
+def _summary(operator: Operator) -> Iterator[Diagnostic]:
+    """The first paragraph is the summary of a docstring: one line."""
+    summary = " ".join(operator.doc.split("\n\n")[0].split())
+    if len(summary) > LONGEST_SUMMARY or not summary.endswith("."):
+        yield Diagnostic(
+            "doc-summary",
+            f"`doc` must begin with one sentence of at most {LONGEST_SUMMARY} characters, ended by a full stop",
+            operator.document.span(("doc",)),
+            label=f"{len(summary)} characters",
+            hint="put the rest into a second paragraph, behind an empty line",
+        )
 
 
 def tensor_methods(operator: Operator) -> tuple[str, ...]:

@@ -1,0 +1,136 @@
+"""From a graph of numbers to a module of an engine's dialect, operation by operation.
+
+Each operation lowers from itself. What has no lowering for the engine is decomposed first; nothing is
+matched back together afterwards.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.dialects import stablehlo, tensorrt
+from tripybuild.frontend.decompose import decomposed
+from tripybuild.trace.constants import Constant
+from tripybuild.trace.generated import lowering
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.values import Value
+
+
+def lower_stablehlo(graph: Graph) -> stablehlo.Module:
+    """Build a StableHLO module: weights are its first arguments, inputs follow.
+
+    Args:
+        graph: The graph, substituted: every size is a number.
+
+    Raises:
+        DiagnosticError: Where an operation has no way to StableHLO.
+    """
+    module = stablehlo.Module(*_arguments(graph))
+    _fill(module, graph, "stablehlo")
+    return module
+
+
+def lower_tensorrt(graph: Graph) -> tensorrt.Network:
+    """Record the layers of a TensorRT network; sizes may be symbols."""
+    network = tensorrt.Network(*_arguments(graph))
+    _fill(network, graph, "tensorrt")
+    return network
+
+
+def _arguments(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
+    return (
+        {name: (value.dtype, value.shape) for name, value in graph.weights.items()},
+        {name: (value.dtype, value.shape) for name, value in graph.inputs.items()},
+    )
+
+
+def _fill(module: stablehlo.Module | tensorrt.Network, graph: Graph, target: str) -> None:
+    operations, outputs = expanded(graph, target)
+    values: dict[Value, Any] = {v: module.weights[name] for name, v in graph.weights.items()}
+    values |= {v: module.inputs[name] for name, v in graph.inputs.items()}
+    with module:
+        for operation in operations:
+            span = operation.location.span()
+            with module.location(operation.location.label, span.path, span.line, span.column):
+                _lower(operation, target, values)
+        module.finish({name: values[value] for name, value in outputs.items()})
+
+
+def expanded(graph: Graph, target: str) -> tuple[list[TraceOp], dict[str, Value]]:
+    """The operations and outputs of a graph, what has no lowering replaced by what it stands for."""
+    replaced: dict[Value, Value] = {}
+    operations = [s for each in graph.operations for s in _expanded(each, target, replaced)]
+    outputs = {name: replaced.get(value, value) for name, value in graph.outputs.items()}
+    return operations, outputs
+
+
+def _expanded(operation: TraceOp, target: str, replaced: dict[Value, Value]) -> Iterator[TraceOp]:
+    if any(value in replaced for value in operation.operands()):
+        operation = _with_operands(operation, replaced)
+    if isinstance(operation, Constant) or lowering(type(operation), target) is not None:
+        yield operation
+        return
+    steps, outputs = decomposed(operation)
+    for step in steps:
+        yield from _expanded(step, target, replaced)
+    for old, new in zip(operation.outputs, outputs, strict=True):
+        replaced[old] = replaced.get(new, new)
+
+
+def _with_operands(operation: TraceOp, replaced: Mapping[Value, Value]) -> TraceOp:
+    """The same operation reading what its operands were replaced by; its outputs keep their identity."""
+
+    def changed(argument: Any) -> Any:
+        if isinstance(argument, Value):
+            return replaced.get(argument, argument)
+        if isinstance(argument, tuple):
+            return tuple(changed(item) for item in argument)
+        return argument
+
+    copy = operation.rebuilt(changed, lambda type: type)
+    object.__setattr__(copy, "outputs", operation.outputs)
+    return copy
+
+
+def _lower(operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
+    if isinstance(operation, Constant):
+        values[operation.outputs[0]] = _constant(operation, target)
+        return
+    function = lowering(type(operation), target)
+    assert function is not None
+    try:
+        result = function(operation, *[_read(getattr(operation, n), values) for n in operation.inputs()])
+    except (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError) as error:
+        raise DiagnosticError(_failed(operation, target, error)) from error
+    results = result if isinstance(result, (tuple, list)) else [result]
+    for output, given in zip(operation.outputs, results, strict=True):
+        shape = getattr(given, "shape", None)
+        if target == "stablehlo" and (shape != tuple(output.shape) or given.dtype is not output.dtype):
+            problem = f"it gave {given!r}, declared is {output.type}"
+            raise DiagnosticError(_failed(operation, target, problem))
+        values[output] = given
+
+
+def _constant(operation: Constant, target: str) -> Any:
+    type, data = operation.outputs[0].type, operation.data
+    builder = stablehlo if target == "stablehlo" else tensorrt
+    if data.number is not None:
+        return builder.constant(data.number, type.dtype, tuple(type.shape))
+    return builder.constant(data.array, type.dtype)
+
+
+def _read(argument: Any, values: Mapping[Value, Any]) -> Any:
+    if isinstance(argument, tuple):
+        return [values[value] for value in argument]
+    return None if argument is None else values[argument]
+
+
+def _failed(operation: TraceOp, target: str, problem: object) -> Diagnostic:
+    return Diagnostic(
+        "lowering-failed",
+        f"the lowering of `{operation.name}` to {target} failed: {problem}",
+        operation.location.span(),
+        notes=(f"declared in {operation.declaration.source}",),
+        hint="this is a fault of the declaration, not of your model",
+    )
