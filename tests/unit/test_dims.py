@@ -4,8 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tripybuild.types.conditions import conjunction, disjunction, negation
 from tripybuild.types.dims import (
@@ -147,6 +146,7 @@ def test_the_normal_form_is_one(a, b, c):
         (-(A // 2), "-(A // 2)"),
         (S % 32, "S % 32"),
         (A % B + S // 16, "S // 16 + A % B"),
+        (S // 2 * 3, "3*(S // 2)"),
         (S // 32 * 3, "3*(S // 32)"),
         ((A + 1) // (B + 1) * A, "A*((A + 1) // (B + 1))"),
         (maximum(A, B) - 1, "max(A, B) - 1"),
@@ -181,6 +181,8 @@ def test_sizes_read_like_python(size, text):
         -(-A // 2) * 2 >= A,
         maximum(B, 1) == B,
         minimum(A, 0) == 0,
+        minimum(A, 2 * ((A + 2) // 3)) <= A,
+        A - minimum(A, B) >= 0,
         (A + 1) // 2 <= A + 1,
     ],
 )

@@ -5,8 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tripybuild.types.conditions import Condition
 from tripybuild.types.dims import Dim, evaluate, same, symbol

@@ -74,10 +74,11 @@ def _product_text(monomial: Monomial, coefficient: int) -> tuple[str, bool]:
 def _atom_text(atom: Atom, coefficient: int) -> tuple[str, bool, int]:
     """Print an atom, and give what is left of the coefficient after it took its part."""
     if atom.operator == "symbol":
-        # The atom of a multiple is `S // 16`, and 16 of them are `S`.
-        if coefficient % atom.multiple:
-            return f"{atom.name} // {atom.multiple}", False, coefficient
-        return atom.name, True, coefficient // atom.multiple
+        # The atom of a multiple is `S // 16`; 8 of them are `S // 2`, and 16 are `S`.
+        taken = math.gcd(coefficient, atom.multiple)
+        if taken == atom.multiple:
+            return atom.name, True, coefficient // taken
+        return f"{atom.name} // {atom.multiple // taken}", False, coefficient // taken
     if atom.operator in ("//", "%"):
         return _division_text(atom, coefficient)
     texts = [terms_text(each) for each in atom.arguments]

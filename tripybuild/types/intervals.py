@@ -3,7 +3,7 @@
 The interval is sound and not always tight. Each term is bounded by itself. Where terms share atoms,
 these are rewritten as their bound plus a slack that is never negative: `B*S - B` with `B >= 1` and
 `S >= 2` becomes `1 + b + s + b*s`. And `n // d` is rewritten as `(n - n % d) / d`, since `n % d`
-has simple bounds.
+has simple bounds. And `min(a, b) - c` is `min(a - c, b - c)`.
 """
 
 import functools
@@ -24,6 +24,7 @@ from tripybuild.types.polynomials import (
 
 EVERYTHING: Bounds = (None, None)
 _EXPANSION_LIMIT = 256  # monomials; beyond it the plain bounds must do
+_CASE_LIMIT = 3  # extremes in one sum
 _RELAXATION_LIMIT = 6  # nested quotients
 Extended = float  # an int, or an infinity
 
@@ -39,6 +40,8 @@ def bounds(terms: Terms) -> Bounds:
 
 def _bounds(terms: Terms) -> Bounds:
     found = _without_relaxation(terms)
+    if len(terms) > 1:
+        found = _both(found, _by_cases(terms))
     if not any(atom.operator == "//" for atom in atoms_of(terms)):
         return found
     divisor, relaxed = _without_quotients(terms)
@@ -94,6 +97,30 @@ def fold_remainder(terms: Terms, term: tuple[Monomial, int], quotient: Atom) -> 
     whole = add(n, of_atom(remainder(quotient)), -1)
     replacement = multiply(((rest, coefficient // step),), whole)
     return add(add(terms, (term,), -1), replacement)
+
+
+def _by_cases(terms: Terms) -> Bounds:
+    """Bound `c*min(a, b) + rest` by the bounds of `c*a + rest` and `c*b + rest`."""
+    extremes = [
+        (monomial, coefficient)
+        for monomial, coefficient in terms
+        if len(monomial) == 1 and monomial[0].operator in ("max", "min")
+    ]
+    if not 1 <= len(extremes) <= _CASE_LIMIT:
+        return EVERYTHING
+    ((atom,), coefficient), *_ = extremes
+    rest = add(terms, of_atom(atom), -coefficient)
+    cases = [bounds(add(rest, each, coefficient)) for each in atom.arguments]
+    return extreme_of("max" if (atom.operator == "max") == (coefficient > 0) else "min", cases)
+
+
+def extreme_of(operator: str, found: list[Bounds]) -> Bounds:
+    """Bound the `max` or the `min` of values that have these bounds."""
+    lows = [low for low, _ in found if low is not None]
+    highs = [high for _, high in found if high is not None]
+    if operator == "max":
+        return max(lows, default=None), max(highs) if len(highs) == len(found) else None
+    return min(lows) if len(lows) == len(found) else None, min(highs, default=None)
 
 
 def _without_relaxation(terms: Terms) -> Bounds:

@@ -5,9 +5,8 @@ Division is Python's: it rounds down, also for negative numbers. What is left un
 
 import functools
 import math
-from collections.abc import Callable
 
-from tripybuild.types.intervals import bounds, is_nonnegative, is_nonzero, is_positive
+from tripybuild.types.intervals import bounds, extreme_of, is_nonnegative, is_nonzero, is_positive
 from tripybuild.types.polynomials import (
     ONE,
     ZERO,
@@ -63,15 +62,17 @@ def extreme(operator: str, values: tuple[Terms, ...]) -> Terms:
             kept.append(value)
     if len(kept) == 1:
         return kept[0]
-    return of_atom(Atom(operator, tuple(kept), _extreme_bounds(operator, kept)))
+    return of_atom(
+        Atom(operator, tuple(kept), extreme_of(operator, [bounds(each) for each in kept]))
+    )
 
 
 def choose(choice: Choice, then: Terms, otherwise: Terms) -> Terms:
     """Give `then` where the choice holds, and `otherwise` where it does not."""
     if then == otherwise:
         return then
-    lows, highs = zip(bounds(then), bounds(otherwise), strict=True)
-    limits = (_unless_none(min, lows), _unless_none(max, highs))
+    either = [bounds(then), bounds(otherwise)]
+    limits = (extreme_of("min", either)[0], extreme_of("max", either)[1])
     return of_atom(Atom("select", (then, otherwise), limits, choice=choice))
 
 
@@ -194,20 +195,6 @@ def _quotient_bounds(n: Bounds, d: Bounds) -> Bounds:
     if high is not None:
         high = high // low_d if high >= 0 else (high // high_d if high_d else -1)
     return low, high
-
-
-def _extreme_bounds(operator: str, values: list[Terms]) -> Bounds:
-    lows, highs = zip(*(bounds(each) for each in values), strict=True)
-    if operator == "max":
-        return max((each for each in lows if each is not None), default=None), _unless_none(
-            max, highs
-        )
-    return _unless_none(min, lows), min((each for each in highs if each is not None), default=None)
-
-
-def _unless_none(pick: Callable[[list[int]], int], values: tuple[int | None, ...]) -> int | None:
-    known = [each for each in values if each is not None]
-    return pick(known) if len(known) == len(values) else None
 
 
 def _dominates(operator: str, winner: Terms, loser: Terms) -> bool:
