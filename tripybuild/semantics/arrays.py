@@ -103,11 +103,8 @@ def sliding_windows(
 
 
 def unfold(input: Array, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Array:
-    """Patches of a batch `[N, C, *D]`, as `[N, C, *window, *E]`: channels and taps first, then places."""
-    windows = sliding_windows(input, window, stride, dilation)
-    n = len(window)
-    order = [0, 1, *range(2 + n, 2 + 2 * n), *range(2, 2 + n)]
-    return np.transpose(windows, order)
+    """Patches of a batch: `[N, C, *D]` becomes `[N, C, *E, *window]`, places before taps."""
+    return sliding_windows(input, window, stride, dilation)
 
 
 def index_grid(start: Sequence[int], size: Sequence[int], step: Sequence[int]) -> tuple[Array, ...]:
