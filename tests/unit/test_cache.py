@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tripybuild.build import cache as module
 from tripybuild.build.cache import Cache, key

@@ -15,8 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
-import numpy as np
-
+from tripybuild.build.elements import aligned
 from tripybuild.build.layout import (
     LOCAL,
     MOST_MEMBERS,
@@ -44,7 +43,6 @@ LONGEST_NAME = 200
 LARGEST_MANIFEST = 1 << 28
 DIGEST_SIZE = 65  # hexadecimal digits and a line break
 PIECE = 1 << 20
-ALIGNMENT = 64  # what the CPU runtime wants of an address to share the memory
 
 Content = bytes | memoryview | Path
 
@@ -178,9 +176,7 @@ class Container:
             DiagnosticError: Its content is not the one that was written.
         """
         member, offset = self.manifest.members[name], self._offsets[name]
-        space = np.empty(member.size + ALIGNMENT, np.uint8)
-        start = -space.ctypes.data % ALIGNMENT
-        content = space.data[start : start + member.size]
+        content = aligned(member.size).data
         digest = sha256()
         try:
             self._file.seek(offset)

@@ -1,0 +1,99 @@
+"""How safetensors files spell and pack the elements of tensors, and how memory holds them."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Octets = npt.NDArray[np.uint8]
+DType = np.dtype[Any]
+
+NAMES = {
+    "F64": "float64",
+    "F32": "float32",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+    "F6_E2M3": "float6_e2m3fn",
+    "F6_E3M2": "float6_e3m2fn",
+    "F4": "float4_e2m1fn",
+    "C64": "complex64",
+    "I64": "int64",
+    "I32": "int32",
+    "I16": "int16",
+    "I8": "int8",
+    "U64": "uint64",
+    "U32": "uint32",
+    "U16": "uint16",
+    "U8": "uint8",
+    "BOOL": "bool",
+}
+DTYPES = {spelled: np.dtype(getattr(ml_dtypes, name, name)) for spelled, name in NAMES.items()}
+SPELLINGS = {dtype: spelled for spelled, dtype in DTYPES.items()}
+BITS = {"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6}  # the others fill their bytes
+INT4 = np.dtype(ml_dtypes.int4)  # the format lacks it, and holds it as I8
+ALIGNMENT = 64  # what the CPU runtime wants of an address to share the memory
+
+
+def aligned(size: int) -> Octets:
+    """Return so much memory, at an address that the CPU runtime uses without a copy."""
+    space = np.empty(size + ALIGNMENT, np.uint8)
+    start = -space.ctypes.data % ALIGNMENT
+    return space[start : start + size]
+
+
+def spell(array: Array) -> str:
+    """Return the format's name of an array's dtype, or raise ValueError where it has none."""
+    dtype = np.dtype(np.int8) if array.dtype == INT4 else array.dtype.newbyteorder("=")
+    if dtype not in SPELLINGS or BITS.get(SPELLINGS[dtype]) == 6:
+        raise ValueError(f"safetensors cannot hold {array.dtype.name}")
+    return SPELLINGS[dtype]
+
+
+def packed_size(array: Array) -> int:
+    """Return how many bytes an array has in a file, or raise ValueError where it cannot be."""
+    if BITS.get(spell(array)) != 4:
+        return array.nbytes
+    if array.size % 2:
+        raise ValueError("safetensors cannot hold an odd number of float4 values")
+    return array.size // 2
+
+
+def pack(array: Array) -> Octets:
+    """Return the bytes of an array as a file has them: little-endian, row by row."""
+    if array.dtype == INT4:
+        array = array.astype(np.int8)
+    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    octets: Octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    if BITS.get(spell(array)) == 4:
+        pairs: Octets = (octets[::2] & 15) | (octets[1::2] << 4)  # type: ignore[assignment]
+        return pairs
+    return octets
+
+
+def unpack(octets: Octets, spelled: str, dtype: DType) -> Array:
+    """Turn the bytes of a file into elements, without a copy where that can be.
+
+    Raises:
+        ValueError: There are values that the dtype does not have.
+    """
+    if spelled == "BOOL" and np.any(octets > 1):
+        raise ValueError("holds bytes that are neither true nor false")
+    if BITS.get(spelled) == 6:
+        raise ValueError(f"has dtype `{spelled}`, which cannot be read")
+    if BITS.get(spelled) == 4:
+        octets = np.stack((octets & 15, octets >> 4), axis=-1).reshape(-1)
+    if dtype == INT4:
+        values = octets.view(np.int8)
+        if np.any((values < -8) | (values > 7)):
+            raise ValueError("holds values that are no int4")
+        return values.astype(INT4)
+    if octets.ctypes.data % dtype.alignment:
+        octets = octets.copy()
+    return octets.view(dtype)
