@@ -79,6 +79,18 @@ def test_a_builder_is_named_and_documented(name):
     assert builder.__name__ in (name, name.rstrip("_"))
 
 
+def test_calls_in_snippets_are_judged_without_being_made():
+    """Names, counts and keywords."""
+    assert hlo.check_call("softmax", 1, []) == "there is no builder `hlo.softmax`"
+    assert hlo.check_call("reduce", 2, ["kind"]) is None
+    assert hlo.check_call("reduce", None, ["kind"]) is None
+    assert hlo.check_call("reduce", 2, []) == "`hlo.reduce` needs `kind`"
+    assert "has no parameter `dim`" in hlo.check_call("reduce", 2, ["kind", "dim"])
+    assert "is given `input` twice" in hlo.check_call("abs", 1, ["input"])
+    assert "takes 2 arguments, and 3" in hlo.check_call("add", 3, [])
+    assert hlo.check_call("broadcast_values", 5, []) is None
+
+
 def test_nothing_is_built_outside_of_a_module():
     """A builder without a module is a mistake of the caller."""
     with pytest.raises(RuntimeError, match="no module has begun"):

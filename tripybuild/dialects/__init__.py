@@ -1,0 +1,1 @@
+"""The engines' own operations: what `hlo.` and `trt.` mean in a lowering snippet."""

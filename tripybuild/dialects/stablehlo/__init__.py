@@ -1,13 +1,15 @@
 """The `hlo` of the lowering snippets: StableHLO, built with jaxlib's bindings.
 
 Law: `BUILDERS` is the whole vocabulary of `hlo.`. Importing this package loads no compiler: a
-snippet is checked with `inspect.signature(BUILDERS[name])`, and jaxlib comes with the first Module.
+snippet is checked with `check_call`, and jaxlib comes with the first Module.
 """
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable
 from types import MappingProxyType
 from typing import Any
 
+from tripybuild.dialects.signatures import check_arguments
 from tripybuild.dialects.stablehlo.broadcast import broadcast_in_dim, broadcast_to
 from tripybuild.dialects.stablehlo.choice import (
     bitcast_convert,
@@ -112,6 +114,7 @@ __all__ = [
     "broadcast_values",
     "cbrt",
     "ceil",
+    "check_call",
     "clamp",
     "concatenate",
     "constant",
@@ -185,5 +188,24 @@ __all__ = [
 ]
 
 BUILDERS: MappingProxyType[str, Callable[..., Any]] = MappingProxyType(
-    {name: globals()[name] for name in __all__ if name not in ("BUILDERS", "Module", "Value")}
+    {
+        name: globals()[name]
+        for name in __all__
+        if name not in ("BUILDERS", "Module", "Value", "check_call")
+    }
 )
+
+
+def check_call(name: str, positional_count: int | None, keywords: Iterable[str]) -> str | None:
+    """What is wrong with `hlo.NAME(...)` in a snippet, as a sentence, or None.
+
+    `positional_count` is None when there is a `*` among the arguments.
+    """
+    builder = BUILDERS.get(name)
+    if builder is None:
+        return f"there is no builder `hlo.{name}`"
+    parameters = inspect.signature(builder).parameters
+    if any(each.kind is each.VAR_POSITIONAL for each in parameters.values()):
+        return None if not list(keywords) else f"`hlo.{name}` takes no keywords"
+    needed = {each.name: each.default is each.empty for each in parameters.values()}
+    return check_arguments(f"hlo.{name}", needed, positional_count, keywords)

@@ -1,0 +1,245 @@
+"""The `trt.` of the lowering snippets: one function for each layer, and Python's operators.
+
+Law: what each function takes is said by the table in `layers`, nowhere else; numbers beside tensors
+become constants of their dtype and rank, because TensorRT has no implicit promotion.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from tripybuild.dialects.tensorrt.layers import LAYERS
+from tripybuild.dialects.tensorrt.network import Layer, append, bind, current, record
+from tripybuild.dialects.tensorrt.value import OPERATORS, Operand, Value
+
+
+class One(Protocol):
+    """A layer with one result."""
+
+    def __call__(self, *positional: Any, **keywords: Any) -> Value:
+        """Record the layer."""
+
+
+class Several(Protocol):
+    """A layer with a tuple of results."""
+
+    def __call__(self, *positional: Any, **keywords: Any) -> tuple[Value, ...]:
+        """Record the layer."""
+
+
+def _one(name: str) -> One:
+    def build(*positional: Any, **keywords: Any) -> Value:
+        return record(name, *positional, **keywords)[0]
+
+    return _named(name, build)  # type: ignore[no-any-return]
+
+
+def _several(name: str) -> Several:
+    def build(*positional: Any, **keywords: Any) -> tuple[Value, ...]:
+        return record(name, *positional, **keywords)
+
+    return _named(name, build)  # type: ignore[no-any-return]
+
+
+def _named(name: str, build: Any) -> Any:
+    parameters = ", ".join(LAYERS[name].parameters)
+    build.__name__ = build.__qualname__ = name
+    build.__doc__ = f"Record a `{name}` layer: {parameters}."
+    return build
+
+
+activation = _one("activation")
+all_gather = _one("all_gather")
+all_reduce = _one("all_reduce")
+all_to_all = _one("all_to_all")
+argmax = _several("argmax")
+argmin = _several("argmin")
+attention = _one("attention")
+broadcast = _one("broadcast")
+cast = _one("cast")
+collapse_rank = _one("collapse_rank")
+collective_broadcast = _one("collective_broadcast")
+collective_gather = _one("collective_gather")
+collective_reduce = _one("collective_reduce")
+collective_scatter = _one("collective_scatter")
+concatenation = _one("concatenation")
+constant = _one("constant")
+convolution = _one("convolution")
+cumulative = _one("cumulative")
+deconvolution = _one("deconvolution")
+dequantize = _one("dequantize")
+dynamic_quantize = _several("dynamic_quantize")
+einsum = _one("einsum")
+element_wise = _one("element_wise")
+expand_rank = _one("expand_rank")
+gather = _one("gather")
+gather_elements = _one("gather_elements")
+gather_nd = _one("gather_nd")
+grid_sample = _one("grid_sample")
+identity = _one("identity")
+kv_cache_update = _one("kv_cache_update")
+linspace = _one("linspace")
+lrn = _one("lrn")
+matrix_multiply = _one("matrix_multiply")
+moe = _one("moe")
+nms = _several("nms")
+non_zero = _one("non_zero")
+normalization = _one("normalization")
+one_hot = _one("one_hot")
+padding = _one("padding")
+parametric_relu = _one("parametric_relu")
+pooling = _one("pooling")
+quantize = _one("quantize")
+ragged_softmax = _one("ragged_softmax")
+random_normal = _one("random_normal")
+random_uniform = _one("random_uniform")
+reduce = _one("reduce")
+reduce_scatter = _one("reduce_scatter")
+reshape = _one("reshape")
+resize_cubic = _one("resize_cubic")
+resize_linear = _one("resize_linear")
+resize_nearest = _one("resize_nearest")
+reverse_sequence = _one("reverse_sequence")
+rotary_embedding = _one("rotary_embedding")
+scale = _one("scale")
+scatter_elements = _one("scatter_elements")
+scatter_nd = _one("scatter_nd")
+select = _one("select")
+shape = _one("shape")
+shuffle = _one("shuffle")
+slice = _one("slice")
+softmax = _one("softmax")
+squeeze = _one("squeeze")
+top_k = _several("top_k")
+transpose = _one("transpose")
+unary = _one("unary")
+unsqueeze = _one("unsqueeze")
+
+
+def assertion(condition: Value, message: str) -> None:
+    """Record that the condition must hold, with what to say if it does not."""
+    record("assertion", condition, message)
+
+
+def opaque_plugin(inputs: Sequence[Value], *positional: Any, **keywords: Any) -> tuple[Value, ...]:
+    """Record a layer that somebody else wrote; `outputs` has the rank and dtype of each result."""
+    signature = LAYERS["opaque_plugin"]
+    arguments = bind(signature, (inputs, *positional), keywords)
+    results = tuple(Value(dtype, (None,) * rank) for rank, dtype in arguments["outputs"])
+    append(Layer(signature, arguments, results))
+    return results
+
+
+def if_(
+    condition: Value,
+    then: Callable[..., Any],
+    otherwise: Callable[..., Any],
+    operands: Sequence[Value],
+) -> tuple[Value, ...]:
+    """Record two branches, of which one runs; each is a function on the operands."""
+    signature = LAYERS["if_"]
+    arguments = bind(signature, (condition, then, otherwise, operands), {})
+    regions = [current().region(branch, operands) for branch in (then, otherwise)]
+    first, second = [[value.dtype for value in region.gives] for region in regions]
+    if first != second:
+        raise ValueError(f"branches give {first} and {second}")
+    pairs = zip(regions[0].gives, regions[1].gives, strict=True)
+    results = tuple(Value(a.dtype, a.shape if a.shape == b.shape else None) for a, b in pairs)
+    append(Layer(signature, arguments, results, tuple(regions)))
+    return results
+
+
+def while_(
+    state: Sequence[Value], condition: Callable[..., Any], body: Callable[..., Any]
+) -> tuple[Value, ...]:
+    """Record a loop that replaces the state by `body(*state)` while the condition holds."""
+    signature = LAYERS["while_"]
+    arguments = bind(signature, (state, condition, body), {})
+    return _loop(signature.name, arguments, state, [(condition, ()), (body, ())])
+
+
+def for_(
+    start: Value, stop: Value, step: Value, state: Sequence[Value], body: Callable[..., Any]
+) -> tuple[Value, ...]:
+    """Record a loop that replaces the state by `body(counter, *state)`."""
+    arguments = bind(LAYERS["for_"], (start, stop, step, state, body), {})
+    counter = Value(start.dtype, ())
+    return _loop("for_", arguments, state, [(body, (counter,))])
+
+
+def _loop(
+    name: str,
+    arguments: dict[str, Any],
+    state: Sequence[Value],
+    parts: Sequence[tuple[Callable[..., Any], tuple[Value, ...]]],
+) -> tuple[Value, ...]:
+    regions = tuple(
+        current().region(fill, [*extra, *[Value(each.dtype, each.shape) for each in state]])
+        for fill, extra in parts
+    )
+    results = tuple(Value(each.dtype, each.shape) for each in state)
+    if [value.dtype for value in regions[-1].gives] != [value.dtype for value in results]:
+        raise ValueError(f"a loop over {list(state)} cannot continue with {regions[-1].gives}")
+    append(Layer(LAYERS[name], arguments, results, regions))
+    return results
+
+
+def at_least(value: Value, rank: int) -> Value:
+    """The value with leading dimensions of size one, until it has the rank."""
+    if value.rank is None:
+        raise ValueError(f"the rank of {value!r} is not known, so it cannot be raised to {rank}")
+    new = rank - value.rank
+    return value if new <= 0 else unsqueeze(value, list(range(new)))
+
+
+def align(*values: Operand) -> tuple[Value, ...]:
+    """The values with equal ranks; numbers take the dtype of the first value."""
+    like = next((value for value in values if isinstance(value, Value)), None)
+    if like is None:
+        raise ValueError("at least one operand must be a tensor")
+    ranks = [value.rank for value in values if isinstance(value, Value)]
+    if None in ranks:
+        if set(ranks) != {None} or not all(isinstance(value, Value) for value in values):
+            raise ValueError(f"the ranks of {values} are not all known, so they cannot be aligned")
+        return tuple(value for value in values if isinstance(value, Value))
+    rank = max(rank for rank in ranks if rank is not None)
+    return tuple(
+        at_least(value, rank)
+        if isinstance(value, Value)
+        else constant(value, like.dtype, shape=[1] * rank)
+        for value in values
+    )
+
+
+def _binary(kind: str) -> Callable[..., Value]:
+    return lambda lhs, rhs: element_wise(*align(lhs, rhs), kind)
+
+
+def _modulo(lhs: Operand, rhs: Operand) -> Value:
+    first, second = align(lhs, rhs)
+    whole = element_wise(first, second, "kFLOOR_DIV")
+    return element_wise(first, element_wise(whole, second, "kPROD"), "kSUB")
+
+
+def _matmul(lhs: Value, rhs: Value) -> Value:
+    ops = ["kVECTOR" if value.rank == 1 else "kNONE" for value in (lhs, rhs)]
+    if "kVECTOR" not in ops:
+        lhs, rhs = align(lhs, rhs)
+    return matrix_multiply(lhs, rhs, *ops)
+
+
+OPERATORS.update(
+    {
+        kind: _binary(kind)
+        for kind in (
+            *("kSUM", "kSUB", "kPROD", "kDIV", "kFLOOR_DIV", "kPOW", "kAND", "kOR", "kXOR"),
+        )
+    }
+)
+OPERATORS.update(
+    {
+        "modulo": _modulo,
+        "matmul": _matmul,
+        "kNEG": lambda value: unary(value, "kNEG"),
+        "kNOT": lambda value: unary(value, "kNOT"),
+    }
+)

@@ -1,0 +1,146 @@
+"""Layers that compute: arithmetic, products, reductions, quantization, and sources of values."""
+
+from tripybuild.dialects.tensorrt.kinds import (
+    boolean,
+    dtype,
+    integer,
+    integers,
+    literal,
+    numbers,
+    one_of,
+    real,
+    scalar,
+    sizes,
+    tensor,
+    tensors,
+    text,
+)
+from tripybuild.dialects.tensorrt.table import layer
+from tripybuild.types.dtypes import float8
+
+_optional_tensor = tensor.or_else(None)
+_optional_integers = integers.or_else(None)
+_reduction = one_of("reduce_operation")
+_convolution = {
+    "input": tensor,
+    "weight": tensor,
+    "bias": _optional_tensor,
+    "stride": _optional_integers,
+    "dilation": _optional_integers,
+    "num_groups": integer.or_else(1),
+    "pre_padding": _optional_integers,
+    "post_padding": _optional_integers,
+}
+ARITHMETIC = (
+    layer(
+        "activation",
+        input=tensor,
+        kind=one_of("activation_type"),
+        alpha=real.or_else(None),
+        beta=real.or_else(None),
+    ),
+    layer("unary", input=tensor, kind=one_of("unary_operation")),
+    layer("element_wise", "lhs", lhs=tensor, rhs=tensor, kind=one_of("element_wise_operation")),
+    layer("select", "then_input", condition=tensor, then_input=tensor, else_input=tensor),
+    layer("cast", "dtype", input=tensor, dtype=dtype),
+    layer("identity", input=tensor),
+    layer("parametric_relu", input=tensor, slope=tensor),
+    layer(
+        "scale",
+        input=tensor,
+        mode=one_of("scale_mode"),
+        shift=_optional_tensor,
+        scale=_optional_tensor,
+        power=_optional_tensor,
+        axis=integer.or_else(1),
+    ),
+)
+
+LINEAR = (
+    layer(
+        "matrix_multiply",
+        "lhs",
+        lhs=tensor,
+        rhs=tensor,
+        op0=one_of("matrix_operation").or_else("kNONE"),
+        op1=one_of("matrix_operation").or_else("kNONE"),
+    ),
+    layer("einsum", "inputs", inputs=tensors, equation=text),
+    layer("convolution", "input", **_convolution),
+    layer("deconvolution", "input", **_convolution),
+)
+
+REDUCTIONS = (
+    layer(
+        "reduce",
+        input=tensor,
+        axes=integers,
+        kind=_reduction,
+        keep_dimensions=boolean.or_else(False),
+    ),
+    layer("softmax", input=tensor, axis=integer),
+    layer("ragged_softmax", input=tensor, bounds=tensor),
+    layer(
+        "cumulative",
+        input=tensor,
+        axis=integer,
+        kind=one_of("cumulative_operation").or_else("kSUM"),
+        exclusive=boolean.or_else(False),
+        reverse=boolean.or_else(False),
+    ),
+    layer(
+        "top_k",
+        "input int32",
+        input=tensor,
+        k=integer,
+        axis=integer,
+        kind=one_of("top_k_operation"),
+    ),
+    layer("argmin", "input int32", input=tensor, axis=integer),
+    layer("argmax", "input int32", input=tensor, axis=integer),
+    layer(
+        "pooling",
+        input=tensor,
+        kind=one_of("pooling_type"),
+        window=integers,
+        stride=_optional_integers,
+        pre_padding=_optional_integers,
+        post_padding=_optional_integers,
+        average_count_excludes_padding=boolean.or_else(None),
+        blend_factor=real.or_else(None),
+    ),
+    layer("lrn", input=tensor, window=integer, alpha=real, beta=real, k=real),
+    layer(
+        "normalization",
+        input=tensor,
+        scale=tensor,
+        bias=tensor,
+        axes=integers,
+        epsilon=real.or_else(1e-5),
+        num_groups=integer.or_else(1),
+    ),
+)
+
+SOURCES = (
+    layer("constant", "dtype", value=literal, dtype=dtype, shape=sizes.or_else(None)),
+    layer("linspace", "start", shape=sizes, start=scalar, step=numbers),
+    layer("random_uniform", "dtype", shape=sizes, low=scalar, high=scalar, dtype=dtype),
+    layer("random_normal", "dtype", shape=sizes, mean=scalar, deviation=scalar, dtype=dtype),
+)
+
+QUANTIZATION = (
+    layer("quantize", "dtype", input=tensor, scale=tensor, dtype=dtype, axis=integer.or_else(None)),
+    layer(
+        "dequantize", "dtype", input=tensor, scale=tensor, dtype=dtype, axis=integer.or_else(None)
+    ),
+    layer(
+        "dynamic_quantize",
+        "dtype scale_dtype",
+        input=tensor,
+        double_quant_scale=_optional_tensor,
+        dtype=dtype,
+        axis=integer,
+        block_size=integer.or_else(16),
+        scale_dtype=dtype.or_else(float8),
+    ),
+)

@@ -1,0 +1,68 @@
+"""The enumerations of TensorRT, spelt as NVIDIA's MLIR dialect spells them.
+
+Law: a member may also be written in plain words (`sum` for `kSUM`), so that an operator can pass
+its own attribute on; everything stored is in the dialect's spelling.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration:
+    """A closed set of names."""
+
+    name: str
+    members: tuple[str, ...]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def resolve(self, word: object) -> str | None:
+        """The member that a word means, or None."""
+        if not isinstance(word, str):
+            return None
+        if word in self.members:
+            return word
+        spelt = self.aliases.get(word, f"k{word.upper()}")
+        return spelt if spelt in self.members else None
+
+
+def _enumeration(name: str, members: str, **aliases: str) -> Enumeration:
+    return Enumeration(name, tuple(f"k{member}" for member in members.split()), aliases)
+
+
+_ALL = (
+    _enumeration(
+        "activation_type",
+        "RELU SIGMOID TANH LEAKY_RELU ELU SELU SOFTSIGN SOFTPLUS CLIP HARD_SIGMOID SCALED_TANH"
+        " THRESHOLDED_RELU GELU_ERF GELU_TANH",
+    ),
+    _enumeration(
+        "unary_operation",
+        "EXP LOG SQRT RECIP ABS NEG SIN COS TAN SINH COSH ASIN ACOS ATAN ASINH ACOSH ATANH CEIL"
+        " FLOOR ERF NOT SIGN ROUND ISINF ISNAN",
+    ),
+    _enumeration(
+        "element_wise_operation",
+        "SUM PROD MAX MIN SUB DIV POW FLOOR_DIV AND OR XOR EQUAL GREATER LESS",
+    ),
+    _enumeration("reduce_operation", "SUM PROD MAX MIN AVG"),
+    _enumeration("pooling_type", "MAX AVERAGE MAX_AVERAGE_BLEND"),
+    _enumeration("matrix_operation", "NONE TRANSPOSE VECTOR"),
+    _enumeration("slice_mode", "DEFAULT WRAP CLAMP FILL REFLECT", strict="kDEFAULT"),
+    _enumeration("resize_coordinate_transformation", "ALIGN_CORNERS ASYMMETRIC HALF_PIXEL"),
+    _enumeration("resize_round_mode", "HALF_UP HALF_DOWN FLOOR CEIL"),
+    _enumeration("resize_selector", "FORMULA UPPER"),
+    _enumeration("interpolation_mode", "NEAREST LINEAR CUBIC"),
+    _enumeration("top_k_operation", "MAX MIN"),
+    _enumeration("cumulative_operation", "SUM"),
+    _enumeration("scale_mode", "UNIFORM CHANNEL ELEMENTWISE"),
+    _enumeration("kv_cache_mode", "LINEAR"),
+    _enumeration("attention_normalization", "NONE SOFTMAX"),
+    _enumeration("bounding_box_format", "CORNER_PAIRS CENTER_SIZES"),
+)
+
+ENUMERATIONS: Mapping[str, Enumeration] = MappingProxyType({each.name: each for each in _ALL})
+
+# The members whose result is bool, whatever their operands are.
+BOOLEAN_KINDS = frozenset({"kEQUAL", "kGREATER", "kLESS", "kISINF", "kISNAN"})
