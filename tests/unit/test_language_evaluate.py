@@ -44,6 +44,7 @@ SAME_AS_PYTHON = [
     "sorted([3, 1, 2], reverse=True), list(reversed([1, 2])), list(range(5, 0, -2))",
     "all([]), any([]), all(x > 0 for x in [1, 0]), any(x > 0 for x in [0, 1])",
     "[0] * 3 + [1], 2 * (1,), 'ab' * 2, [1] == [1], [1, 2] < [1, 3], (1,) != [1]",
+    "all(1 / a > 1 for a in [2, 0]), any(1 / a < 1 for a in [2, 0])",
     "tuple([1, 2]), list((1, 2)), list(enumerate('ab', 1)), list(zip([1, 2], [3]))",
     "...",
 ]

@@ -3,8 +3,7 @@
 import ast
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tripybuild.language.grammar import SnippetError, parse, parse_expression
 from tripybuild.language.limits import MAXIMUM_CHARACTERS
@@ -122,6 +121,14 @@ def test_points_at_the_place(text, place, hint):
     error = caught.value
     assert (error.line, error.column, error.end_line, error.end_column) == place
     assert error.hint == hint
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", ["'\\d'", "1if x else 2"])
+def test_odd_literals_are_refused(text):
+    """What Python only warns of is a mistake, whatever is done with warnings outside."""
+    with pytest.raises(SnippetError):
+        parse(text)
 
 
 def test_reads_assignments():

@@ -4,8 +4,7 @@ import time
 import tracemalloc
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse
@@ -54,11 +53,11 @@ BOMBS = [
     "[[[1 for a in range(100)] for b in range(100)] for c in range(100)]",
     "{(a, b): 1 for a in range(1000) for b in range(1000)}",
     "all(all(b >= 0 for b in range(1000)) for a in range(1000))",
-    "xs = [0] * 100000\nreturn [sum(xs) for i in range(100000)]",
-    "xs = [0] * 100000\nreturn [-1 in xs for i in range(100000)]",
-    "xs = [0] * 100000\nreturn [xs[1:] for i in range(100000)]",
-    "xs = [0] * 100000\nreturn [[*xs] for i in range(100000)]",
-    "xs = [0] * 100000\nreturn [f(xs) for f in [len, sum] * 50000]",
+    "xs = [0] * 20000\nreturn [sum(xs) for i in range(9000)]",
+    "xs = [0] * 20000\nreturn [-1 in xs for i in range(9000)]",
+    "xs = [0] * 20000\nreturn [xs[1:] for i in range(9000)]",
+    "xs = [0] * 20000\nreturn [[*xs] for i in range(9000)]",
+    "xs = [0] * 20000\nreturn [f(xs) for f in [len, sum] * 4500]",
     "[range(100000) for i in range(60000)]",
     "[[0] * 100000 for i in range(60000)]",
     "['x' * 100000 for i in range(60000)]",
@@ -163,6 +162,8 @@ def test_limits():
     for value in (2**256, -(2**256), 1j, "x" * 100_001, [0] * 100_001):
         with pytest.raises(LimitError):
             bounded(value)
+    with pytest.raises(LimitError):
+        PYTHON.functions["zip"](*[range(1000)] * 1000)
     assert weigh([[1, 2], "abc", {"k": (1,)}], 1000) == 4 + 3 + 4 + 2 + 2 + 2
     assert weigh([[0] * 90] * 90, 100) < 400
     nested = [[[[[1]]]]]
