@@ -213,6 +213,14 @@ def test_failures(text, message, columns):
     assert (error.column, error.end_column) == columns
 
 
+def test_codes():
+    """A name that nothing binds, a limit, and all else are told apart."""
+    assert failure("x").code == failure("np.x", HOST).code == "unbound-name"
+    assert failure("[0] * 10 ** 9").code == "snippet-limit"
+    assert failure("[range(99999) for i in range(9)]").code == "snippet-limit"
+    assert failure("1 / 0").code == "snippet-evaluation"
+
+
 class Undecided(Exception):
     """Stands for the one of `types`, known by its name."""
 

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
-from tripybuild.language.limits import MAXIMUM_STEPS, bounded, show, weigh
+from tripybuild.language.limits import MAXIMUM_STEPS, LimitError, bounded, show, weigh
 from tripybuild.language.syntax import position
 from tripybuild.language.vocabulary import Vocabulary, listed
 
@@ -30,11 +30,16 @@ class Meter:
 class EvaluationError(Exception):
     """A snippet that has no value, and where: the line counts from one, the columns from zero."""
 
-    code = "snippet-evaluation"
-
-    def __init__(self, message: str, node: ast.AST, meter: Meter | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        node: ast.AST,
+        meter: Meter | None = None,
+        code: str = "snippet-evaluation",
+    ) -> None:
         super().__init__(message)
         self.message = message
+        self.code = code
         self.node = node
         self.line, self.column, self.end_line, self.end_column = position(node)
         self._meter = meter
@@ -66,9 +71,9 @@ class Frame:
         """Make the frame of a comprehension."""
         return Frame(dict(self.variables), self.names, self.vocabulary, self.meter)
 
-    def fail(self, node: ast.AST, message: str) -> NoReturn:
+    def fail(self, node: ast.AST, message: str, code: str = "snippet-evaluation") -> NoReturn:
         """Stop here."""
-        raise EvaluationError(message, node, self.meter)
+        raise EvaluationError(message, node, self.meter, code)
 
     def wrap(self, node: ast.AST, error: Exception, doing: str) -> NoReturn:
         """Say where an error came up, unless it is one that says more by itself."""
@@ -82,7 +87,8 @@ class Frame:
         # The text of a KeyError is the `repr` of the key, which may be of any length.
         reason = "" if isinstance(error, KeyError) else str(error)[:300]
         message = f"{doing}: {reason or type(error).__name__}"
-        raise EvaluationError(message, node, self.meter) from error
+        code = "snippet-limit" if isinstance(error, LimitError) else "snippet-evaluation"
+        raise EvaluationError(message, node, self.meter, code) from error
 
     def charge(self, value: object, node: ast.AST) -> None:
         """Count what a function or a comparison will have to look at."""
@@ -92,7 +98,8 @@ class Frame:
 
     def exhausted(self, node: ast.AST) -> NoReturn:
         """Stop a snippet that works too long."""
-        self.fail(node, f"the snippet takes more than {MAXIMUM_STEPS:,} steps")
+        message = f"the snippet takes more than {MAXIMUM_STEPS:,} steps"
+        self.fail(node, message, "snippet-limit")
 
     def grown(self, value: Any) -> Any:
         """Give back a value that was made here, when it is not too large."""

@@ -25,7 +25,7 @@ def name_value(frame: Frame, node: ast.Name) -> Any:
         return frame.words[name]
     if name in frame.vocabulary.namespaces:
         frame.fail(node, f"`{name}` is no value; write `{name}.` and one of its names")
-    return frame.fail(node, f"`{name}` is not defined")
+    return frame.fail(node, f"`{name}` is not defined", "unbound-name")
 
 
 def namespace(frame: Frame, node: ast.expr) -> Mapping[str, object] | None:
@@ -40,7 +40,7 @@ def namespace(frame: Frame, node: ast.expr) -> Mapping[str, object] | None:
 def entry(frame: Frame, node: ast.Attribute, entries: Mapping[str, object]) -> Any:
     """Find `np.where` in the namespace `np`."""
     if node.attr not in entries:
-        frame.fail(node, f"`{spelled(node)}` is not defined")
+        frame.fail(node, f"`{spelled(node)}` is not defined", "unbound-name")
     return entries[node.attr]
 
 
