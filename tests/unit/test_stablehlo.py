@@ -590,6 +590,22 @@ def test_order():
     np.testing.assert_array_equal(indices, [[0, 3, 1], [1, 0, 2]])
     _, smallest = run(lambda v: hlo.top_k(v, 2, 0, largest=False), np.int64([[5, 2], [5, 1]]))
     np.testing.assert_array_equal(smallest, [[0, 1], [1, 0]])
+    values, indices = run(lambda v: hlo.top_k(v, 4, 1), x)
+    np.testing.assert_array_equal(values, [[3, 2, 1, NAN], [INF, 1, 1, -INF]])
+    np.testing.assert_array_equal(indices, [[0, 3, 1, 2], [1, 0, 2, 3]])
+    _, indices = run(lambda v: hlo.top_k(v, 4, 1, largest=False), x)
+    np.testing.assert_array_equal(indices, [[1, 3, 0, 2], [3, 0, 2, 1]])
+
+
+@pytest.mark.parametrize("dtype", [float16, bfloat16, int8, uint8, int32, int64, float64], ids=str)
+def test_top_k_of_every_type(dtype):
+    """Many equal ones, another dimension, k of zero."""
+    x = np.random.default_rng(0).integers(0, 9, (50, 2, 3)).astype(dtype.numpy)
+    order = np.argsort(-x.astype(int), axis=0, kind="stable")[:20]
+    values, indices, none = run(lambda v: [*hlo.top_k(v, 20, 0), hlo.top_k(v, 0, 0)[0]], x)
+    np.testing.assert_array_equal(indices, order)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, order, 0))
+    assert none.shape == (0, 2, 3)
 
 
 def test_branches_and_loops():

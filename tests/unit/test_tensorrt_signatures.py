@@ -107,7 +107,7 @@ def test_the_table_is_complete():
 
 @pytest.mark.parametrize("layer", trt.LAYERS.values(), ids=trt.LAYERS)
 def test_an_entry_is_sound(layer):
-    """Kinds exist, defaults are of their kind, results come from somewhere, a builder records it."""
+    """Kinds exist, defaults are of their kind, results come from somewhere, it can be called."""
     for name, kind in layer.parameters.items():
         assert name.isidentifier()
         assert kind.enumeration or kind.name in TESTS
@@ -130,6 +130,8 @@ def test_an_entry_is_sound(layer):
         "activation(input, 'kCLIP', alpha=0, beta=6.0)",
         "while_(state, condition, body)",
         "attention(q, k, v, mask=None, causal=True, decomposable=False)",
+        "align(*values)",
+        "at_least(input, rank=2)",
     ],
 )
 def test_good_calls_pass(call):
@@ -151,6 +153,8 @@ def test_good_calls_pass(call):
         ("reduce(x, a, 'kSUM', keep_dimensions=1)", "True or False for `keep_dimensions`"),
         ("matrix_multiply(a, b, op0='kTRANSPOSED')", "one of kNONE, kTRANSPOSE, kVECTOR"),
         ("convolution(x, w, stride=2)", "a list of integers for `stride`, not 2"),
+        ("at_least(input)", "`trt.at_least` needs `rank`"),
+        ("align(a, b, rank=2)", "takes no keywords"),
         ("element_wise(*ab, kinds='kSUM')", "has no parameter `kinds`"),
     ],
 )

@@ -56,9 +56,9 @@ class Module:
             self.weights = {name: self._argument(name, *type_) for name, type_ in weights.items()}
             self.inputs = {name: self._argument(name, *type_) for name, type_ in inputs.items()}
 
-    def _argument(self, name: str, dtype: dtypes.dtype, shape: tuple[int, ...]) -> Value:
-        kind = self.type(dtype, shape)
-        argument = self._block.add_argument(kind, bindings.ir.Location.name(name))
+    def _argument(self, name: str, dtype: dtypes.dtype, shape: Sequence[int]) -> Value:
+        location = bindings.ir.Location.name(name)
+        argument = self._block.add_argument(self.type(dtype, tuple(shape)), location)
         return Value(argument, dtype, tuple(shape))
 
     def __enter__(self) -> Self:

@@ -121,22 +121,18 @@ def cumulative(
 ) -> Value:
     """Combine each element with all before it; `exclusive` leaves out the element itself.
 
-    Doubling steps: the number of operations grows with the logarithm of the size.
+    One window as long as the dimension: the compiler turns it into a tree.
     """
     check_kind(kind, input.dtype)
     check_dims(input, [dim])
-    if is_narrow(kind, input.dtype):
-        wide = cumulative(convert(input, FLOAT32), kind, dim, reverse, exclusive)
-        return convert(wide, input.dtype)
-    shift = -1 if reverse else 1
-    result = _shifted(input, kind, dim, shift) if exclusive else input
-    while abs(shift) < input.shape[dim]:
-        result = COMBINE[kind](result, _shifted(result, kind, dim, shift))
-        shift *= 2
-    return result
-
-
-def _shifted(input: Value, kind: str, dim: int, by: int) -> Value:
-    edges = [0] * input.rank
-    edges[dim] = by
-    return pad(input, neutral(kind, input.dtype), edges, [-edge for edge in edges])
+    size = input.shape[dim]
+    if exclusive:
+        edge = [0] * input.rank
+        edge[dim] = -1 if reverse else 1
+        input = pad(input, neutral(kind, input.dtype), edge, [-each for each in edge])
+    if size <= 1:
+        return input
+    window, edges = [1] * input.rank, [(0, 0)] * input.rank
+    window[dim] = size
+    edges[dim] = (0, size - 1) if reverse else (size - 1, 0)
+    return window_reduce(input, kind, window, padding=edges)

@@ -1,7 +1,7 @@
 """The `trt` of the lowering snippets: a network of TensorRT layers, recorded.
 
-Law: `LAYERS` is the whole vocabulary of `trt.`, and `check_call` judges a call in a snippet against
-it. Importing this package loads neither TensorRT nor NumPy.
+Law: `LAYERS` and `HELPERS` are the whole vocabulary of `trt.`, and `check_call` judges a call in a
+snippet against it. Importing this package loads neither TensorRT nor NumPy.
 """
 
 from tripybuild.dialects.tensorrt.builder import (
@@ -83,11 +83,12 @@ from tripybuild.dialects.tensorrt.enumerations import ENUMERATIONS
 from tripybuild.dialects.tensorrt.layers import LAYERS
 from tripybuild.dialects.tensorrt.network import Layer, Network, Region
 from tripybuild.dialects.tensorrt.printer import print_network
-from tripybuild.dialects.tensorrt.signatures import check_call
+from tripybuild.dialects.tensorrt.signatures import HELPERS, check_call
 from tripybuild.dialects.tensorrt.value import Value
 
 __all__ = [
     "ENUMERATIONS",
+    "HELPERS",
     "LAYERS",
     "Layer",
     "Network",

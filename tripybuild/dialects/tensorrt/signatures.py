@@ -5,10 +5,16 @@ dtype, which the laws of the operator and TensorRT itself decide.
 """
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from tripybuild.dialects.signatures import check_arguments
 from tripybuild.dialects.tensorrt.kinds import REQUIRED, accept
 from tripybuild.dialects.tensorrt.layers import LAYERS
+
+# What snippets may call besides layers: the parameters, or None for any number of values.
+HELPERS: Mapping[str, Mapping[str, bool] | None] = MappingProxyType(
+    {"align": None, "at_least": {"value": True, "rank": True}}
+)
 
 
 def check_call(
@@ -20,11 +26,17 @@ def check_call(
     """What is wrong with `trt.NAME(...)`, as a sentence, or None.
 
     Args:
-        name: The layer's name.
+        name: The name of a layer, or of a helper.
         positional_count: How many arguments are positional; None when there is a `*` among them.
         keywords: The names of the others.
         literals: Arguments that are plain literals, by position or keyword, to check for kind.
     """
+    if name in HELPERS:
+        helper = HELPERS[name]
+        given = list(keywords)
+        if helper is not None:
+            return check_arguments(f"trt.{name}", helper, positional_count, given)
+        return f"`trt.{name}` takes no keywords" if given else None
     layer = LAYERS.get(name)
     if layer is None:
         return f"there is no layer `trt.{name}`"
