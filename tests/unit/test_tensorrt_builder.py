@@ -213,7 +213,7 @@ def test_plugins_say_what_they_give():
         (lambda x: trt.reshape(x, [1.5]), "needs a list of sizes"),
         (lambda x: trt.cast(x, "float32"), "needs a dtype"),
         (lambda x: trt.align(1, 2), "must be a tensor"),
-        (lambda x: trt.einsum([x], "ij->i") + 1, "not all known"),
+        (lambda x: trt.einsum([x], "ij->i") + 1, "is not known"),
         (lambda x: trt.at_least(trt.einsum([x], "ij->i"), 2), "is not known"),
         (lambda x: trt.if_(x, lambda: [x], lambda: [trt.shape(x)], []), "branches give"),
         (lambda x: trt.while_([x], lambda v: v, lambda v: [trt.shape(v)]), "cannot continue"),

@@ -185,8 +185,6 @@ def _loop(
 
 def at_least(value: Value, rank: int) -> Value:
     """The value with leading dimensions of size one, until it has the rank."""
-    if value.rank is None:
-        raise ValueError(f"the rank of {value!r} is not known, so it cannot be raised to {rank}")
     new = rank - value.rank
     return value if new <= 0 else unsqueeze(value, list(range(new)))
 
@@ -196,12 +194,10 @@ def align(*values: Operand) -> tuple[Value, ...]:
     like = next((value for value in values if isinstance(value, Value)), None)
     if like is None:
         raise ValueError("at least one operand must be a tensor")
-    ranks = [value.rank for value in values if isinstance(value, Value)]
-    if None in ranks:
-        if set(ranks) != {None} or not all(isinstance(value, Value) for value in values):
-            raise ValueError(f"the ranks of {values} are not all known, so they cannot be aligned")
-        return tuple(value for value in values if isinstance(value, Value))
-    rank = max(rank for rank in ranks if rank is not None)
+    tensors = [value for value in values if isinstance(value, Value)]
+    if len(tensors) == len(values) and all(value.shape is None for value in tensors):
+        return tuple(tensors)
+    rank = max(value.rank for value in tensors)
     return tuple(
         at_least(value, rank)
         if isinstance(value, Value)

@@ -27,9 +27,11 @@ class Value:
         self.name = name
 
     @property
-    def rank(self) -> int | None:
-        """The number of dimensions, where it is known."""
-        return None if self.shape is None else len(self.shape)
+    def rank(self) -> int:
+        """The number of dimensions; ValueError where no rule knows it."""
+        if self.shape is None:
+            raise ValueError(f"the rank of {self!r} is not known")
+        return len(self.shape)
 
     def __repr__(self) -> str:
         sizes = "..." if self.shape is None else ", ".join(map(spell_size, self.shape))
