@@ -85,3 +85,19 @@ def here(packages: Container[str]) -> Location:
             return PythonLocation(frame.f_code, frame.f_lasti)
         frame = frame.f_back
     return Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLocation:
+    """A place that was read back from an executable."""
+
+    label: str
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def span(self) -> Span:
+        """The place as it was when the executable was made."""
+        return Span(self.path, self.line, self.column, self.end_line, self.end_column)

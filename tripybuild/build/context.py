@@ -1,0 +1,211 @@
+"""What all parts of one model share while it is built: sizes, names, weights, and what was found wrong."""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.vocabulary import Vocabulary
+from tripybuild.schema.model import Part
+from tripybuild.schema.operator import Snippet
+from tripybuild.source import Document
+from tripybuild.trace.location import at
+from tripybuild.trace.values import Size, TensorType, Value
+from tripybuild.types.dims import Dim, Undecided, same
+from tripybuild.types.dtypes import dtype
+from tripybuild.types.patterns import Dimension, TensorPattern
+
+
+class Skipped(Exception):  # noqa: N818 - it is no error: what it depends on has been reported
+    """A value is missing because of a problem that has been reported already."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepLocation:
+    """A step of a specification: its path, and the expression in the user's file."""
+
+    label: str
+    snippet: Snippet
+
+    def span(self) -> Span:
+        """The expression of the step."""
+        return self.snippet.span()
+
+
+class Names(dict[str, Any]):
+    """The names of a step: its part's own, then whatever `fallback` knows."""
+
+    def __init__(self, local: Mapping[str, object], fallback: Callable[[str], Any]) -> None:
+        super().__init__(local)
+        self.fallback = fallback
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or self._found(name)
+
+    def _found(self, name: object) -> bool:
+        value = self.fallback(str(name))
+        if value is None:
+            return False
+        self[str(name)] = value
+        return True
+
+
+class Context:
+    """The state of one build. Parts come and go; this stays."""
+
+    DEEPEST: ClassVar[int] = 64
+
+    def __init__(
+        self,
+        document: Document,
+        sizes: Mapping[str, object],
+        types: Mapping[str, dtype],
+        vocabulary: Vocabulary,
+    ) -> None:
+        self.document = document
+        self.sizes = dict(sizes)
+        self.types = dict(types)
+        self.vocabulary = vocabulary
+        self.templates: Callable[[str], Any] = lambda name: None  # noqa: ARG005
+        self.functions: Callable[[str], Any] = lambda name: None  # noqa: ARG005
+        self.known: frozenset[str] = frozenset()
+        self.weights: dict[str, Value] = {}
+        self.found: list[Diagnostic] = []
+        self.making: list[Part] = []
+        self.running: list[Part] = []
+        self._place: Snippet | None = None
+
+    # --- places ---
+
+    def place(self) -> Span:
+        """The expression of the user's file that is being worked on."""
+        return self.document.span(()) if self._place is None else self._place.span()
+
+    @contextmanager
+    def at(self, snippet: Snippet, label: str) -> Iterator[None]:
+        """Work on a snippet. Inside of a module of the registry, the place stays the user's."""
+        before = self._place
+        if snippet.document is self.document or before is None:
+            self._place = snippet
+        assert self._place is not None
+        try:
+            with at(StepLocation(label, self._place)):
+                yield
+        finally:
+            self._place = before
+
+    def enter(self, part: Part) -> None:
+        """Begin to run a part."""
+        if len(self.running) >= self.DEEPEST:
+            message = f"`{part.name}` calls itself"
+            raise DiagnosticError(Diagnostic("cyclic-parts", message, self.place()))
+        self.running.append(part)
+
+    def leave(self) -> None:
+        """End to run a part."""
+        self.running.pop()
+
+    def report(self, error: DiagnosticError) -> None:
+        """Keep diagnostics, each once: a part that is repeated fails the same way each time."""
+        self.found += [d for d in error.diagnostics if d not in self.found]
+
+    # --- names and values ---
+
+    def making_names(self, local: Mapping[str, object]) -> Names:
+        """The names of a part's expression: definitions, modules and sizes."""
+        return Names({**self.types, **local}, self.templates)
+
+    def step_names(self, local: Mapping[str, object]) -> Names:
+        """The names of a step: the part's own, definitions without parts, and operators."""
+        return Names(local, self.functions)
+
+    def evaluate(self, snippet: Snippet, names: Mapping[str, object]) -> Any:
+        """The value of a snippet.
+
+        Raises:
+            DiagnosticError: Where it has none, at the part of the snippet that is at fault.
+        """
+        try:
+            return evaluate(snippet.program, names, self.vocabulary, passes=(Skipped,))
+        except EvaluationError as error:
+            span = snippet.span(error.node)
+            if snippet.document is not self.document:
+                span = self.place()
+            hint = None
+            if error.code == "unbound-name" and isinstance(error.node, ast.Name):
+                near = suggest(error.node.id, {*names, *self.known})
+                hint = f"did you mean `{near}`?" if near else None
+            raise DiagnosticError(Diagnostic(error.code, error.message, span, hint=hint)) from error
+        except Undecided as undecided:
+            raise DiagnosticError(
+                Diagnostic(
+                    "undecided-size",
+                    f"this depends on whether `{undecided}`, which is known only when the model runs",
+                    snippet.span() if snippet.document is self.document else self.place(),
+                    hint="give the size a range that decides it, or make it a fixed size",
+                )
+            ) from undecided
+
+    # --- shapes ---
+
+    def shape(self, pattern: TensorPattern, names: Mapping[str, object], span: Span) -> tuple[Size, ...]:
+        """The sizes that a type asks for."""
+        sizes: list[Size] = []
+        for dimension in pattern.shape or ():
+            value = self._size(dimension, names, span)
+            sizes += list(value) if dimension.star else [value]
+        return tuple(sizes)
+
+    def _size(self, dimension: Dimension, names: Mapping[str, object], span: Span) -> Any:
+        try:
+            value = evaluate(dimension.expression, names, self.vocabulary)
+        except EvaluationError as error:
+            raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error
+        whole = isinstance(value, (int, Dim)) and not isinstance(value, bool)
+        if not dimension.star and not whole:
+            message = f"`{dimension}` is {value!r}, which is no size"
+            raise DiagnosticError(Diagnostic("wrong-type", message, span))
+        return value
+
+    def fits(self, pattern: TensorPattern, shape: tuple[Size, ...], names: dict[str, object]) -> bool:
+        """Whether a shape has the form of a type; names that are new are bound to what they find."""
+        dimensions = pattern.shape
+        if dimensions is None:
+            return True
+        stars = sum(d.star for d in dimensions)
+        if len(shape) < len(dimensions) - stars or (not stars and len(shape) != len(dimensions)):
+            return False
+        rest, after = list(shape), len(dimensions)
+        for dimension in dimensions:
+            after -= 1
+            if dimension.star:
+                taken, rest = rest[: len(rest) - after], rest[len(rest) - after :]
+                found: object = taken
+            else:
+                found, *rest = rest
+            if dimension.name is not None and names.setdefault(dimension.name, found) is found:
+                continue
+            if not self._equal(found, self._size(dimension, names, self.place())):
+                return False
+        return True
+
+    def _equal(self, found: Any, wanted: Any) -> bool:
+        """Equal, or not known to differ: operators check again what they need."""
+        if isinstance(found, list):
+            return len(found) == len(wanted) and all(map(self._equal, found, wanted))
+        if same(found, wanted):
+            return True
+        try:
+            return bool(found == wanted)
+        except Undecided:
+            return True
+
+    def described(self, pattern: TensorPattern, names: Mapping[str, object], element: dtype) -> str:
+        """A type with its sizes filled in, where they are known."""
+        try:
+            return str(TensorType(element, self.shape(pattern, names, self.place())))
+        except DiagnosticError:
+            return str(pattern)

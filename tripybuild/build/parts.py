@@ -1,0 +1,233 @@
+"""Parts at work: templates are made into instances with weights of their own, and instances run their steps.
+
+The path of an instance is the name of its weights. A step that fails is reported, what it should have
+given is missing from then on, and steps that need it are passed over: one run finds all that is wrong.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tripybuild.build.context import Context, Skipped
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend import Tensor
+from tripybuild.schema.model import Part, Step
+from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import TensorPattern, TensorsPattern
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Template:
+    """A definition, or a module, with the sizes that it will be made with."""
+
+    context: Context
+    part: Part
+    sizes: Mapping[str, object] | None = None
+
+    def __call__(self, *given: object, **named: object) -> "Template":
+        """`Linear(width, 3 * width, bias=False)`: bind the sizes."""
+        parameters = self.part.parameters
+        names = [parameter.name for parameter in parameters]
+        sizes = dict(zip(names, given, strict=False)) | named
+        if len(given) > len(names) or set(sizes) - set(names):
+            extra = sorted(set(sizes) - set(names)) or [f"{len(given)} values"]
+            raise self._misused(f"`{self.part.name}` takes {_listed(names)}, but was given {', '.join(extra)}")
+        for parameter in parameters:
+            if parameter.name not in sizes:
+                if parameter.default is None:
+                    raise self._misused(f"`{self.part.name}` needs `{parameter.name}`")
+                sizes[parameter.name] = self.context.evaluate(parameter.default, {**self.context.sizes, **sizes})
+        return Template(self.context, self.part, sizes)
+
+    def __mul__(self, count: object) -> "list[Template]":
+        """`block * depth`: a chain of parts, each with weights of its own."""
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 10_000:
+            raise self._misused(f"`{self.part.name}` can be repeated 0 to 10000 times, not {count!r} times")
+        return [self] * count
+
+    __rmul__ = __mul__
+
+    def made(self, path: str) -> "Instance":
+        """An instance with weights below a path."""
+        template = self if self.sizes is not None else self()
+        if len(self.context.making) >= self.context.DEEPEST:
+            way = " -> ".join(part.name for part in self.context.making[-4:])
+            raise self._misused(f"`{self.part.name}` contains itself: {way} -> ...", code="cyclic-parts")
+        self.context.making.append(self.part)
+        try:
+            return Instance(self.context, self.part, template.sizes or {}, path)
+        finally:
+            self.context.making.pop()
+
+    def _misused(self, message: str, code: str = "part-arguments") -> DiagnosticError:
+        return DiagnosticError(Diagnostic(code, message, self.context.place()))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) if names else "no sizes"
+
+
+def instantiate(context: Context, value: object, path: str) -> object:
+    """Make a part expression's value into what steps can use: an instance, a chain of them, or None."""
+    if isinstance(value, Template):
+        return value.made(path)
+    if isinstance(value, (list, tuple)):
+        return Chain([instantiate(context, item, f"{path}.{i}") for i, item in enumerate(value)])
+    if value is None:
+        return None
+    message = f"a part is made of parts, but this is {value!r}"
+    raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
+
+
+class Each:
+    """`each(xs)`: one item for each part of a chain."""
+
+    def __init__(self, items: Sequence[object]) -> None:
+        self.items = items
+
+
+class Chain:
+    """A list of parts; calling it is a scan.
+
+    The first output is threaded through, further outputs are collected, further inputs are shared, and
+    `each(xs)` deals one item to each part. No parts give back what came in.
+    """
+
+    def __init__(self, parts: Sequence[object]) -> None:
+        self.parts = parts
+
+    def __getitem__(self, index: int) -> object:
+        return self.parts[index]
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __iter__(self) -> Any:
+        return iter(self.parts)
+
+    def __call__(self, first: object, *shared: object) -> object:
+        collected: list[list[object]] = []
+        for index, part in enumerate(self.parts):
+            given = [item.items[index] if isinstance(item, Each) else item for item in shared]
+            result = part(first, *given)  # type: ignore[operator]
+            first, *rest = result if isinstance(result, tuple) else (result,)
+            collected = collected or [[] for _ in rest]
+            for column, item in zip(collected, rest, strict=True):
+                column.append(item)
+        return (first, *collected) if collected else first
+
+
+class Instance:
+    """A part with a path: its children, its weights, and what its steps do when it is called."""
+
+    def __init__(self, context: Context, part: Part, sizes: Mapping[str, object], path: str) -> None:
+        self._context, self._part, self._path = context, part, path
+        self._types = context.types | {name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME}
+        self._sizes = {**context.sizes, **sizes}
+        below = f"{path}." if path else ""
+        self._members: dict[str, object] = {}
+        for name, snippet in part.parts.items():
+            with context.at(snippet, f"{below}{name}"):
+                value = context.evaluate(snippet, context.making_names(self._sizes))
+                self._members[name] = instantiate(context, value, f"{below}{name}")
+        for name, weight in part.weights.items():
+            if weight.when is not None and not context.evaluate(weight.when, self._sizes):
+                self._members[name] = None
+                continue
+            assert isinstance(weight.pattern, TensorPattern)
+            span = part.document.span(weight.location)
+            shape = context.shape(weight.pattern, self._sizes, span)
+            type = TensorType(self._dtype(weight.pattern.element), shape)
+            value = Value(type, name=f"{below}{name}")
+            context.weights[f"{below}{name}"] = value
+            self._members[name] = Tensor.of(value)
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("_") or name not in self._members:
+            raise AttributeError(f"`{self._part.name}` has no part and no weight `{name}`")
+        return self._members[name]
+
+    def __call__(self, *given: object, **named: object) -> object:
+        """Run the steps: one output is its value, several are a tuple."""
+        part, context = self._part, self._context
+        names = list(part.inputs)
+        inputs = dict(zip(names, given, strict=False)) | named
+        if len(given) > len(names) or set(inputs) != set(names):
+            message = f"`{part.name}` takes {_listed(names)}, but was given {len(given) + len(named)} inputs"
+            raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
+        local: dict[str, object] = {**self._sizes, **self._types, **self._members}
+        for name, pattern in part.inputs.items():
+            self._bind(name, pattern, inputs[name], local)
+        local |= inputs
+        context.enter(part)
+        try:
+            missing = run_steps(context, (*part.steps, *part.outputs), local, self._path)
+        finally:
+            context.leave()
+        results = [local.get(target) for step in part.outputs for target in step.targets]
+        if missing & {target for step in part.outputs for target in step.targets}:
+            raise Skipped
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _bind(self, name: str, pattern: object, value: object, local: dict[str, object]) -> None:
+        """Check an input against its type; names that nothing has bound take the sizes that they find."""
+        if isinstance(pattern, TensorsPattern):
+            return
+        assert isinstance(pattern, TensorPattern)
+        context = self._context
+        if not isinstance(value, Tensor):
+            message = f"`{name}` of `{self._part.name}` must be a tensor, but this is {value!r}"
+            raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
+        fits = value.dtype is self._dtype(pattern.element)
+        if not fits or not context.fits(pattern, value.shape, local):
+            wanted = context.described(pattern, local, self._dtype(pattern.element))
+            where = self._part.document.span((*self._part.location, "inputs", name))
+            raise DiagnosticError(
+                Diagnostic(
+                    "shape-mismatch" if fits else "dtype-mismatch",
+                    f"`{name}` of `{self._part.name}` must be `{pattern}`, which is {wanted}",
+                    context.place(),
+                    label=f"gives {value.type}",
+                    notes=(f"required by {where}",),
+                )
+            )
+
+    def _dtype(self, name: str) -> dtype:
+        return self._types[name] if name in self._types else BY_NAME[name]
+
+
+def run_steps(context: Context, steps: Sequence[Step], local: dict[str, object], path: str) -> set[str]:
+    """Run steps in order, each under its own place; the names that could not be given are returned."""
+    missing: set[str] = set()
+    names = context.step_names(local)
+    for step in steps:
+        if step.reads & missing:
+            missing.update(step.targets)
+            continue
+        label = f"{path}.{step.name}" if path else step.name
+        try:
+            with context.at(step.value, label):
+                value = context.evaluate(step.value, names)
+                bound = _unpacked(context, step, value)
+        except Skipped:
+            missing.update(step.targets)
+        except DiagnosticError as error:
+            context.report(error)
+            missing.update(step.targets)
+        else:
+            names.update(bound)
+            local.update(bound)
+    return missing
+
+
+def _unpacked(context: Context, step: Step, value: object) -> dict[str, object]:
+    if len(step.targets) == 1:
+        return {step.targets[0]: value}
+    items = list(value) if isinstance(value, (tuple, list)) else [value]
+    if len(items) != len(step.targets):
+        message = f"`{step.name}` names {len(step.targets)} values, but the step gives {len(items)}"
+        raise DiagnosticError(Diagnostic("step-count", message, context.place()))
+    return dict(zip(step.targets, items, strict=True))
+
+

@@ -1,0 +1,235 @@
+"""One model, after parsing: parts with patterns and programs, each with its place in the file."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tripybuild.diagnostics import Diagnostic
+from tripybuild.language.grammar import Program, SnippetError, parse
+from tripybuild.language.names import free
+from tripybuild.schema.elaborate import expression_text
+from tripybuild.schema.files import (
+    ModelFile,
+    ModuleFile,
+    PartEntry,
+    RangeEntry,
+    SizeEntry,
+    WeightEntry,
+    WeightsEntry,
+)
+from tripybuild.schema.operator import Location, Snippet
+from tripybuild.schema.validate import validate
+from tripybuild.schema.vocabularies import DTYPES
+from tripybuild.source import Document, read
+from tripybuild.types.patterns import Pattern, TensorPattern, ValuePattern, parse_pattern
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """A size that a part is made with."""
+
+    name: str
+    default: Snippet | None = None
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weight:
+    """A weight of a part; `when` is None where it is always there."""
+
+    name: str
+    pattern: Pattern
+    location: Location
+    when: Snippet | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """`q, k, v: split(x, 3, 2)`: names, and the expression that gives them."""
+
+    targets: tuple[str, ...]
+    value: Snippet
+    reads: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The step as it is called in messages and locations."""
+        return ", ".join(self.targets)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A part: what it is made with, what it takes, what it holds, what it does."""
+
+    name: str
+    document: Document
+    doc: str
+    parameters: tuple[Parameter, ...]
+    types: Mapping[str, str]
+    inputs: Mapping[str, Pattern]
+    parts: Mapping[str, Snippet]
+    constants: Mapping[str, Snippet]
+    weights: Mapping[str, Weight]
+    state: Mapping[str, Pattern]
+    steps: tuple[Step, ...]
+    next: tuple[Step, ...]
+    outputs: tuple[Step, ...]
+    location: Location = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A model: the outermost part, its sizes and ranges, its definitions, and where its weights are."""
+
+    name: str
+    document: Document
+    doc: str
+    sizes: Mapping[str, Snippet]
+    types: Mapping[str, str]
+    ranges: Mapping[str, RangeEntry]
+    top: Part
+    define: Mapping[str, Part]
+    weights: WeightsEntry | None
+    use: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
+    """Read a model's file.
+
+    Returns:
+        The model, or None where it cannot be used, and all that is wrong with it.
+    """
+    document, found = read(path)
+    if document is None or found:
+        return None, found
+    file, found = validate(document, ModelFile)
+    if file is None:
+        return None, found
+    work = _Elaboration(document, frozenset(file.types), found)
+    model = work.model(file)
+    return (None if found else model), found
+
+
+def load_module(document: Document, file: ModuleFile) -> tuple[Part, list[Diagnostic]]:
+    """A module of a registry as a part."""
+    found: list[Diagnostic] = []
+    variables = frozenset(file.types) | {"F"}
+    part = _Elaboration(document, variables, found).part(file.module, file, ())
+    return part, found
+
+
+class _Elaboration:
+    def __init__(self, document: Document, variables: frozenset[str], found: list[Diagnostic]) -> None:
+        self.document, self.variables, self.found = document, variables, found
+
+    def model(self, file: ModelFile) -> Model:
+        top = PartEntry(
+            doc=file.doc,
+            inputs=file.inputs,
+            parts=file.parts,
+            constants=file.constants,
+            state=file.state,
+            steps=file.steps,
+            next=file.next,
+            outputs=file.outputs,
+        )
+        weights = WeightsEntry(file=file.weights) if isinstance(file.weights, str) else file.weights
+        return Model(
+            name=file.model,
+            document=self.document,
+            doc=(file.doc or "").strip(),
+            sizes={n: self.snippet(v, ("sizes", n)) for n, v in file.sizes.items()},
+            types=file.types,
+            ranges=file.ranges,
+            top=self.part(file.model, top, ()),
+            define={n: self.part(n, entry, ("define", n)) for n, entry in file.define.items()},
+            weights=weights,
+            use={name: tuple(names) for name, names in file.use.items()},
+        )
+
+    def part(self, name: str, entry: PartEntry, at: Location) -> Part:
+        variables = self.variables | frozenset(entry.types)
+        inner = _Elaboration(self.document, variables, self.found)
+        return Part(
+            name=name,
+            document=self.document,
+            doc=(entry.doc or "").strip(),
+            parameters=tuple(inner.parameters(entry, at)),
+            types=entry.types,
+            inputs={n: inner.pattern(t, (*at, "inputs", n)) for n, t in entry.inputs.items()},
+            parts={n: inner.snippet(v, (*at, "parts", n)) for n, v in entry.parts.items()},
+            constants={n: inner.snippet(v, (*at, "constants", n)) for n, v in entry.constants.items()},
+            weights={n: inner.weight(n, w, (*at, "weights", n)) for n, w in entry.weights.items()},
+            state={n: inner.pattern(t, (*at, "state", n)) for n, t in entry.state.items()},
+            steps=tuple(inner.steps(entry.steps, (*at, "steps"))),
+            next=tuple(inner.steps(dict(entry.next), (*at, "next"))),
+            outputs=tuple(inner.steps(entry.outputs, (*at, "outputs"))),
+            location=at,
+        )
+
+    def parameters(self, entry: PartEntry, at: Location) -> Iterator[Parameter]:
+        if isinstance(entry.sizes, list):
+            yield from (Parameter(name) for name in entry.sizes)
+            return
+        for name, size in entry.sizes.items():
+            if not isinstance(size, SizeEntry):
+                yield Parameter(name, self.snippet(size, (*at, "sizes", name)))
+            elif "default" in size.model_fields_set:
+                default = self.snippet(size.default, (*at, "sizes", name, "default"))
+                yield Parameter(name, default, size.doc)
+            else:
+                yield Parameter(name, None, size.doc)
+
+    def weight(self, name: str, entry: str | WeightEntry, at: Location) -> Weight:
+        if isinstance(entry, str):
+            return Weight(name, self.pattern(entry, at), at)
+        pattern = self.pattern(entry.type, (*at, "type"))
+        when = self.snippet(entry.when, (*at, "when")) if "when" in entry.model_fields_set else None
+        return Weight(name, pattern, at, when)
+
+    def steps(self, entries: Mapping[str, Any], at: Location) -> Iterator[Step]:
+        seen: dict[str, str] = {}
+        for key, value in entries.items():
+            snippet = self.snippet(value, (*at, key))
+            targets = tuple(part.strip() for part in key.split(","))
+            for target in targets:
+                if not target.lstrip("*").isidentifier() or not target.isascii():
+                    span = self.document.span((*at, key), key=True)
+                    self.found.append(Diagnostic("bad-name", f"`{target}` cannot be the name of a step", span))
+                if target in seen:
+                    span = self.document.span((*at, key), key=True)
+                    self.found.append(
+                        Diagnostic("given-twice", f"`{target}` is the name of the step `{seen[target]}` already", span)
+                    )
+                seen[target] = key
+            yield Step(targets, snippet, frozenset(free(snippet.program)))
+
+    def pattern(self, text: str, at: Location) -> Pattern:
+        try:
+            pattern = parse_pattern(text, self.variables)
+        except SnippetError as error:
+            self.found.append(self.syntax(error, at))
+            return ValuePattern("int")
+        if isinstance(pattern, ValuePattern):
+            span = self.document.span(at)
+            hint = "a tensor's type is a dtype with a shape, such as `float32[B, 8]`; `[()]` is the shape of a scalar"
+            self.found.append(Diagnostic("type-syntax", f"`{text}` is not the type of a tensor", span, hint=hint))
+        if isinstance(pattern, TensorPattern) and pattern.element not in self.variables | DTYPES:
+            span = self.document.span(at)
+            hint = f"the dtypes are {', '.join(sorted(DTYPES))}"
+            self.found.append(Diagnostic("unknown-dtype", f"`{pattern.element}` is no dtype", span, hint=hint))
+        return pattern
+
+    def snippet(self, value: object, at: Location) -> Snippet:
+        try:
+            program = parse(expression_text(value))
+        except SnippetError as error:
+            self.found.append(self.syntax(error, at))
+            program = Program("None", (), ast.Constant(None))
+        return Snippet(program, self.document, at)
+
+    def syntax(self, error: SnippetError, at: Location) -> Diagnostic:
+        span = self.document.snippet_span(at, error.line, error.column, error.end_line, error.end_column)
+        return Diagnostic(error.code, error.message, span, hint=error.hint)

@@ -1,0 +1,201 @@
+"""A graph as JSON data and back, so that an executable can be specialised for sizes that come later.
+
+Reading is data only: an operation is looked up by its operator's name in an installed generated package,
+never by anything else that a file says.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.trace.constants import Constant, Data
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.location import StoredLocation
+from tripybuild.trace.operation import DeferredLaw, Law, TraceOp
+from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dims import Dim, parse_dim
+from tripybuild.types.dtypes import BY_NAME, dtype
+
+Arrays = Mapping[str, Any]
+
+
+def to_data(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The graph as JSON data, and its array constants by name."""
+    return _Writer(graph).written()
+
+
+def from_data(
+    data: Mapping[str, Any],
+    arrays: Arrays,
+    symbols: Mapping[str, Dim],
+    operation: Callable[[str], type[TraceOp] | None],
+) -> Graph:
+    """The graph that `to_data` wrote.
+
+    Args:
+        data: The JSON data.
+        arrays: The array constants.
+        symbols: The dynamic sizes by name, with their ranges.
+        operation: Finds the class of an operator.
+
+    Raises:
+        DiagnosticError: For an operator that is not installed, or data that is not a graph.
+    """
+    try:
+        return _Reader(arrays, symbols, operation).graph(data)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        message = f"the executable's graph cannot be read: {type(error).__name__}: {error}"
+        raise DiagnosticError(Diagnostic("executable-altered", message)) from error
+
+
+def law_data(law: DeferredLaw) -> dict[str, Any]:
+    """A deferred law as JSON data."""
+    names = {name: encoded(value) for name, value in law.names.items()}
+    facts = {"code": law.code, "that": law.law.text, "source": law.source, "line": law.law.line}
+    return {**facts, "message": law.law.message, "names": names}
+
+
+def read_law(data: Mapping[str, Any], symbols: Mapping[str, Dim]) -> DeferredLaw:
+    """The deferred law that `law_data` wrote."""
+    names = {name: decoded(value, symbols) for name, value in data["names"].items()}
+    law = Law(str(data["that"]), int(data["line"]), data["message"])
+    return DeferredLaw(str(data["code"]), law, names, str(data["source"]))
+
+
+def encoded(value: object) -> Any:
+    """A number, size, dtype, word or nested sequence as JSON data."""
+    if isinstance(value, Dim):
+        return {"size": str(value)}
+    if isinstance(value, dtype):
+        return {"dtype": str(value)}
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124
+        return {"float": str(value)}
+    if isinstance(value, (tuple, list, range)):
+        return [encoded(item) for item in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return {"text": str(getattr(value, "type", value))}
+
+
+def decoded(data: Any, symbols: Mapping[str, Dim]) -> Any:
+    """The value that `encoded` wrote; sequences come back as tuples."""
+    if isinstance(data, list):
+        return tuple(decoded(item, symbols) for item in data)
+    if isinstance(data, dict):
+        ((kind, text),) = data.items()
+        match kind:
+            case "size":
+                return parse_dim(text, symbols)
+            case "dtype":
+                return BY_NAME[text]
+            case "float":
+                return float(text)
+        return str(text)
+    return data
+
+
+def _type(type: TensorType) -> list[Any]:
+    return [str(type.dtype), [encoded(size) for size in type.shape]]
+
+
+class _Writer:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.numbers: dict[Value, int] = {}
+        self.arrays: dict[str, Any] = {}
+        self.places: dict[tuple[Any, ...], int] = {}
+
+    def written(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        graph = self.graph
+        inputs = [[name, *self.declared(value)] for name, value in graph.inputs.items()]
+        weights = [[name, *self.declared(value)] for name, value in graph.weights.items()]
+        operations = [self.operation(operation) for operation in graph.operations]
+        outputs = [[name, self.numbers[value]] for name, value in graph.outputs.items()]
+        places = [list(place) for place in self.places]
+        data = {
+            "name": graph.name, "inputs": inputs, "weights": weights,
+            "operations": operations, "outputs": outputs, "places": places,
+        }  # fmt: skip
+        return data, self.arrays
+
+    def declared(self, value: Value) -> list[Any]:
+        self.numbers[value] = len(self.numbers)
+        return _type(value.type)
+
+    def operation(self, operation: TraceOp) -> dict[str, Any]:
+        span = operation.location.span()
+        place = (operation.location.label, span.path, span.line, span.column, span.end_line, span.end_column)
+        at = self.places.setdefault(place, len(self.places))
+        arguments = {name: self.argument(value) for name, value in operation.arguments().items()}
+        types = []
+        for output in operation.outputs:
+            self.numbers[output] = len(self.numbers)
+            types.append(_type(output.type))
+        return {"op": operation.name, "arguments": arguments, "types": types, "at": at}
+
+    def argument(self, value: object) -> Any:
+        if isinstance(value, Value):
+            return {"value": self.numbers[value]}
+        if isinstance(value, tuple) and value and isinstance(value[0], Value):
+            return {"values": [self.numbers[item] for item in value]}
+        if isinstance(value, Data):
+            if value.number is not None or isinstance(value.value, Dim):
+                return {"number": encoded(value.value)}
+            name = f"constant.{len(self.arrays)}"
+            self.arrays[name] = value.array
+            return {"array": name}
+        return encoded(value)
+
+
+class _Reader:
+    def __init__(
+        self,
+        arrays: Arrays,
+        symbols: Mapping[str, Dim],
+        operation: Callable[[str], type[TraceOp] | None],
+    ) -> None:
+        self.arrays, self.symbols, self.find = arrays, symbols, operation
+        self.values: list[Value] = []
+        self.places: list[StoredLocation] = []
+
+    def graph(self, data: Mapping[str, Any]) -> Graph:
+        self.places = [StoredLocation(*place) for place in data["places"]]
+        inputs = {name: self.declared(name, *rest) for name, *rest in data["inputs"]}
+        weights = {name: self.declared(name, *rest) for name, *rest in data["weights"]}
+        for entry in data["operations"]:
+            self.operation(entry)
+        outputs = {name: self.values[number] for name, number in data["outputs"]}
+        return Graph(str(data["name"]), inputs, weights, outputs)
+
+    def type(self, element: str, shape: list[Any]) -> TensorType:
+        return TensorType(BY_NAME[element], tuple(decoded(size, self.symbols) for size in shape))
+
+    def declared(self, name: str, element: str, shape: list[Any]) -> Value:
+        value = Value(self.type(element, shape), name=name)
+        self.values.append(value)
+        return value
+
+    def operation(self, entry: Mapping[str, Any]) -> None:
+        types = [self.type(*type) for type in entry["types"]]
+        if entry["op"] == Constant.declaration.name:
+            made: TraceOp = Constant(self.data(entry["arguments"]["data"], types[0]))
+        else:
+            found = self.find(str(entry["op"]))
+            if found is None:
+                message = f"the operator `{entry['op']}` is not installed here"
+                raise DiagnosticError(Diagnostic("unknown-operator", message))
+            made = found(**{name: self.argument(value) for name, value in entry["arguments"].items()})
+        made.gives(*types).placed(self.places[entry["at"]])
+        self.values += made.outputs
+
+    def argument(self, data: Any) -> Any:
+        if isinstance(data, dict) and "value" in data:
+            return self.values[data["value"]]
+        if isinstance(data, dict) and "values" in data:
+            return tuple(self.values[number] for number in data["values"])
+        return decoded(data, self.symbols)
+
+    def data(self, data: Mapping[str, Any], type: TensorType) -> Data:
+        if "array" in data:
+            return Data(self.arrays[data["array"]], type)
+        return Data(decoded(data["number"], self.symbols), type)
