@@ -671,3 +671,28 @@ def test_misuse_is_a_value_error(build, message):
     module = hlo.Module({}, {"x": (float32, (2, 3))})
     with module, pytest.raises(ValueError, match=message):
         build(module.inputs["x"])
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_values_of_every_type_can_be_moved(dtype):
+    """Shapes, slices, indices and choices know all twelve types."""
+    a = np.random.default_rng(0).integers(0, 2 if dtype is boolean else 5, (2, 3, 4))
+    i = np.array([[2, 0], [1, 1]])
+    moves = [
+        (lambda v: hlo.reshape(v, [8, 3]), a.reshape(8, 3)),
+        (lambda v: hlo.transpose(v, [2, 0, 1]), a.transpose(2, 0, 1)),
+        (lambda v: hlo.concatenate([v, v], 1), np.concatenate([a, a], 1)),
+        (lambda v: hlo.strided_slice(v, [1, 2, 0], [1, 2, 2], [1, -2, 2]), a[1:2, 2::-2, 0:4:2]),
+        (lambda v: hlo.pad(v, 0, [1, 0, 0], [0, 1, 0]), np.pad(a, [(1, 0), (0, 1), (0, 0)])),
+        (lambda v: hlo.take(v, hlo.constant(i, int32), 1), a.take(i, 1)),
+        (lambda v: hlo.dynamic_slice(v, [0, hlo.constant(1, int32), 0], [2, 2, 4]), a[:, 1:3]),
+        (lambda v: hlo.select(hlo.equal(v, 0), v, 1), np.where(a == 0, 0, 1)),
+        (lambda v: hlo.broadcast_to(v, [2, 2, 3, 4]), np.broadcast_to(a, (2, 2, 3, 4))),
+        (lambda v: hlo.reduce(v, [2], "maximum"), a.max(2)),
+        (lambda v: hlo.cumulative(v, "maximum", 1), np.maximum.accumulate(a, 1)),
+        (lambda v: hlo.sort(v, 1), np.sort(a, 1)),
+        (lambda v: hlo.argmax(v, 1), a.argmax(1)),
+    ]
+    found = run(lambda v: [move(v) for move, _ in moves], a.astype(dtype.numpy))
+    for result, (_, expected) in zip(found, moves, strict=True):
+        np.testing.assert_array_equal(result.astype(np.int64), expected)
