@@ -1,0 +1,1 @@
+"""The command line. Law: only this package prints, reads flags or exits."""

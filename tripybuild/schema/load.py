@@ -29,7 +29,7 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """All declarations of some folders. `own` are those of the last folder; the rest is extended."""
+    """All declarations of some folders. `own` are not those of the first of several folders."""
 
     operators: Mapping[str, Operator]
     modules: Mapping[str, Module]
@@ -74,7 +74,8 @@ def load(roots: Sequence[Path]) -> tuple[Registry, list[Diagnostic]]:
             name = file.model.module
             found += _same_name(file, name, modules)
             modules[name] = Module(name, file.shown, file.folder, file.document, file.model)
-        if file.root == len(roots) - 1 and not isinstance(file.model, FamilyFile):
+        extends = file.root > 0 or len(roots) == 1
+        if extends and not isinstance(file.model, FamilyFile):
             own.add(getattr(file.model, file.kind))
     operators = dict(sorted(operators.items()))
     names = frozenset(operators)

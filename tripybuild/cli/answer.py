@@ -1,0 +1,16 @@
+"""What a command says when it is done, before anybody has decided how it is shown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tripybuild.diagnostics import Diagnostic
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result of a command; with diagnostics it is a failure."""
+
+    text: str = ""  # for stdout: what was asked for
+    remark: str = ""  # for stderr: what was done
+    data: Mapping[str, object] = field(default_factory=dict)  # for `--json`
+    diagnostics: tuple[Diagnostic, ...] = ()

@@ -1,0 +1,80 @@
+"""Flags of the form `name=value`, read before a command begins: errors are usage."""
+
+import math
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+LARGEST = 1 << 62
+
+
+class Setting(NamedTuple):
+    """A size and its value."""
+
+    name: str
+    value: object
+
+
+class Shape(NamedTuple):
+    """Sizes of a specialisation."""
+
+    sizes: dict[str, int]
+
+
+class Source(NamedTuple):
+    """An input and the file that holds it."""
+
+    name: str
+    path: Path
+
+
+def setting(text: str | Setting) -> Setting:
+    """Read `depth=2`: a number, a boolean, or else a text."""
+    return text if isinstance(text, Setting) else Setting(*_value(*_split(text, "depth=2")))
+
+
+def shape(text: str | Shape) -> Shape:
+    """Read `B=1,S=128`."""
+    if isinstance(text, Shape):
+        return text
+    sizes: dict[str, int] = {}
+    for part in text.split(","):
+        name, value = _split(part.strip(), "B=1,S=128")
+        if not (value.isascii() and value.isdigit()) or len(value) > len(str(LARGEST)):
+            raise typer.BadParameter(f"`{value}` is not a size")
+        if name in sizes:
+            raise typer.BadParameter(f"`{name}` is given twice")
+        sizes[name] = int(value)
+    return Shape(sizes)
+
+
+def source(text: str | Source) -> Source:
+    """Read `tokens=tokens.npy`."""
+    if isinstance(text, Source):
+        return text
+    name, path = _split(text, "tokens=tokens.npy")
+    return Source(name, Path(path))
+
+
+def _split(text: str, example: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (equals and value and NAME.fullmatch(name)):
+        raise typer.BadParameter(f"`{text}` is not of the form `{example}`")
+    return name, value
+
+
+def _value(name: str, text: str) -> tuple[str, object]:
+    if text in {"true", "false"}:
+        return name, text == "true"
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        if isinstance(value, float) and not math.isfinite(value):
+            continue
+        return name, value
+    return name, text

@@ -1,0 +1,96 @@
+"""`tripybuild compile`: a model spec becomes one executable file."""
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tripybuild.cli.answer import Answer
+from tripybuild.cli.assignments import Setting, Shape, setting, shape
+from tripybuild.cli.command import command
+from tripybuild.cli.console import progress
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+
+SUFFIX = ".tpb"
+
+
+class Emit(StrEnum):
+    """The texts on the way to an executable."""
+
+    TRACE = "trace"
+    STABLEHLO = "stablehlo"
+    TENSORRT = "tensorrt"
+
+
+@command
+def compile_model(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The model's YAML file.")],
+    *,
+    target: Annotated[str, typer.Option(help="What runs it: cpu, reference.")] = "cpu",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="The executable; SPEC's name + .tpb."),
+    ] = None,
+    sizes: Annotated[
+        list[Setting] | None,
+        typer.Option("--set", metavar="NAME=VALUE", parser=setting, help="Change a size."),
+    ] = None,
+    shapes: Annotated[
+        list[Shape] | None,
+        typer.Option(metavar="B=1,S=128", parser=shape, help="Compile for these sizes as well."),
+    ] = None,
+    emit: Annotated[
+        Emit | None, typer.Option(help="Print a text on the way instead; -o writes it.")
+    ] = None,
+) -> Answer:
+    """Compile a model spec to an executable."""
+    chosen = {each.name: each.value for each in sizes or []}
+    wanted = [each.sizes for each in shapes or []]
+    if emit is not None:
+        from tripybuild.build import session  # noqa: PLC0415
+
+        return _emitted(session.emit(spec, emit.value, sizes=chosen, shapes=wanted), emit, output)
+    path = output or Path(f"{spec.stem}{SUFFIX}")
+    if path.resolve() == spec.resolve():
+        message = f"`{path}` is the spec itself"
+        hint = "name another file with `-o`"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+    return _compiled(spec, path, target, chosen, wanted)
+
+
+def _compiled(
+    spec: Path, path: Path, target: str, sizes: dict[str, object], shapes: list[dict[str, int]]
+) -> Answer:
+    from tripybuild.build import session  # noqa: PLC0415
+
+    start = time.perf_counter()
+    executable = session.compile_spec(
+        spec, target=target, sizes=sizes, shapes=shapes, progress=progress
+    )
+    executable.save(path)
+    seconds, size = time.perf_counter() - start, path.stat().st_size
+    text = f"Compiled `{spec}` for `{target}` into `{path}` ({_bytes(size)}) in {seconds:.2f}s"
+    data = {"path": path.as_posix(), "target": target, "bytes": size, "seconds": round(seconds, 3)}
+    return Answer(remark=text, data=data)
+
+
+def _emitted(text: str, emit: Emit, output: Path | None) -> Answer:
+    if output is None:
+        return Answer(text.rstrip("\n"), data={"emit": emit.value, "text": text})
+    from tripybuild.build.publish import publish  # noqa: PLC0415
+
+    with publish(output) as stream:
+        stream.write(text.encode())
+    data = {"emit": emit.value, "path": output.as_posix()}
+    return Answer(remark=f"Wrote `{output}`", data=data)
+
+
+def _bytes(count: int) -> str:
+    size, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB"):
+        if size < 1000:
+            break
+        size, unit = size / 1000, larger
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

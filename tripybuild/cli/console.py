@@ -1,0 +1,99 @@
+"""How an answer is shown: data on stdout, all else on stderr, colour only where it is seen.
+
+Law: what comes from a user's file never reaches the terminal as a control sequence.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import TextIO
+
+from tripybuild.diagnostics import HIDDEN, Diagnostic, as_json, concise, render
+
+MOST_SHOWN = 4 * 1024 * 1024  # bytes of a file that an excerpt is taken from
+DIM, PLAIN = "\x1b[2m", "\x1b[0m"
+
+
+class Form(StrEnum):
+    """How diagnostics are written."""
+
+    FULL = "full"
+    CONCISE = "concise"
+
+
+def colored() -> bool:
+    """Whether stderr shows colour: a terminal does, unless the environment objects."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return _is_terminal() and os.environ.get("TERM") != "dumb"
+
+
+def say(text: str) -> None:
+    """Write data to stdout."""
+    _write(sys.stdout, HIDDEN.sub("\ufffd", text))
+
+
+def remark(text: str) -> None:
+    """Write what was done to stderr."""
+    _write(sys.stderr, HIDDEN.sub("\ufffd", text))
+
+
+def say_json(data: Mapping[str, object], diagnostics: Iterable[Diagnostic]) -> None:
+    """Write the one JSON document of a command."""
+    document = {**data, "diagnostics": [as_json(each) for each in in_order(diagnostics)]}
+    say(json.dumps(document, indent=2, allow_nan=False))
+
+
+def report(diagnostics: Iterable[Diagnostic], form: Form) -> None:
+    """Write diagnostics to stderr, in the order of files and lines."""
+    ordered = in_order(diagnostics)
+    if form is Form.CONCISE:
+        _write(sys.stderr, "\n".join(map(concise, ordered)))
+        return
+    color = colored()
+    blocks = [render(each, _source, color) for each in ordered]
+    if len(blocks) > 1:
+        blocks.append(f"{len(blocks)} problems")
+    _write(sys.stderr, "\n\n".join(blocks))
+
+
+def progress(phase: str, seconds: float) -> None:
+    """Tell a person who watches that a phase has ended."""
+    if _is_terminal():
+        text = f"{HIDDEN.sub('', phase)} in {seconds:.2f}s"
+        _write(sys.stderr, f"{DIM}{text}{PLAIN}" if colored() else text)
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Sort by place, those without one last; what is equal is said once."""
+    return sorted(dict.fromkeys(diagnostics), key=_place)
+
+
+def _place(diagnostic: Diagnostic) -> tuple[bool, str, int, int]:
+    span = diagnostic.span
+    return (True, "", 0, 0) if span is None else (False, span.path, span.line, span.column)
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is not None and text:  # a closed stream is None
+        print(text, file=stream, flush=True)
+
+
+@cache
+def _source(path: str) -> str | None:
+    """Give the text of a file for an excerpt, or None where it cannot be shown."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(MOST_SHOWN).decode("utf-8")
+    except (OSError, ValueError):
+        return None

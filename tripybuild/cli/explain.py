@@ -1,0 +1,192 @@
+"""`tripybuild explain`: what an operator is and becomes, or what an error code means."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tripybuild.cli.answer import Answer
+from tripybuild.cli.command import command
+from tripybuild.cli.registry import Registries, load
+from tripybuild.diagnostics import CODES, Diagnostic, DiagnosticError, suggest
+
+if TYPE_CHECKING:
+    from tripybuild.schema.load import Module, Registry
+    from tripybuild.schema.operator import Law, Operator
+
+ENGINES = ("reference", "stablehlo", "tensorrt")
+
+
+@command
+def explain(
+    name: Annotated[
+        str, typer.Argument(metavar="OP|CODE", help="An operator, a module, or an error code.")
+    ],
+    *,
+    registry: Registries = None,
+) -> Answer:
+    """Explain an operator, a module or an error code."""
+    if name in CODES:
+        data = {"kind": "code", "code": name, "text": CODES[name]}
+        return Answer(f"{name}\n\n  {CODES[name]}", data=data)
+    known = load(registry or [])
+    operator, _, law = name.partition("/")
+    if law and operator in known.operators and law in known.operators[operator].laws:
+        return _law(known.operators[operator], known.operators[operator].laws[law])
+    if name in known.operators:
+        return _operator(known, known.operators[name])
+    if name in known.modules:
+        return _module(known.modules[name])
+    raise DiagnosticError(_unknown(name, known))
+
+
+def _unknown(name: str, known: "Registry") -> Diagnostic:
+    operator, _, law = name.partition("/")
+    names = [*known.operators, *known.modules, *CODES]
+    if law and operator in known.operators:
+        names = [f"{operator}/{each}" for each in known.operators[operator].laws]
+    near = suggest(name, names)
+    message = f"`{name}` is no operator, no module and no error code"
+    hint = f"did you mean `{near}`?" if near else "`tripybuild explain softmax` shows an operator"
+    return Diagnostic("unknown-operator", message, hint=hint)
+
+
+def _law(operator: "Operator", law: "Law") -> Answer:
+    place = f"{operator.path}:{law.that.line}"
+    lines = [f"{operator.name}/{law.name}  {place}", "", f"  requires {_one_line(law.that.text)}"]
+    if law.message:
+        lines.append(f"  {law.message}")
+    broken = [e.call.text for e in operator.examples if e.fails == law.name]
+    lines += ["", *(f"  broken by {call}" for call in broken)] if broken else []
+    data = {
+        "kind": "law",
+        "operator": operator.name,
+        "law": law.name,
+        "requires": law.that.text,
+        "place": place,
+        "broken_by": broken,
+    }
+    return Answer("\n".join(lines), data=data)
+
+
+def _module(module: "Module") -> Answer:
+    file = module.file
+    lines = [f"{module.name}  {module.path}", "", *_indented(file.doc)]
+    sizes = list(file.sizes)
+    lines += _table("sizes", [(size, "") for size in sizes])
+    lines += _table("inputs", file.inputs.items())
+    weights = {
+        name: each if isinstance(each, str) else each.type for name, each in file.weights.items()
+    }
+    lines += _table("weights", weights.items())
+    data = {
+        "kind": "module",
+        "module": module.name,
+        "path": module.path,
+        "doc": file.doc.strip(),
+        "sizes": sizes,
+        "inputs": dict(file.inputs),
+        "weights": weights,
+    }
+    return Answer("\n".join(lines), data=data)
+
+
+def _operator(known: "Registry", operator: "Operator") -> Answer:
+    signature = _signature(operator)
+    generated = _generated(known, operator)
+    ways = dict(_ways(known, operator))
+    lines = [f"{operator.name}  {operator.path}", "", f"  {signature}"]
+    lines += [f"  {name}: {', '.join(map(str, types))}" for name, types in operator.types.items()]
+    lines += ["", *_indented(operator.doc)]
+    arguments = [(each.name, each.doc) for each in operator.arguments()]
+    laws = {law.name: _one_line(law.that.text) for law in operator.laws.values()}
+    lines += _table("arguments", arguments)
+    lines += _table("laws", laws.items())
+    lines += _blocks("engines", ways)
+    lines += _table("used by", [(user, "") for user in _users(known, operator)])
+    lines += _table("generated", [(path, "") for path in generated])
+    data = {
+        "kind": "operator",
+        "operator": operator.name,
+        "path": operator.path,
+        "signature": signature,
+        "doc": operator.doc,
+        "types": {name: list(map(str, types)) for name, types in operator.types.items()},
+        "laws": laws,
+        "engines": ways,
+        "used_by": _users(known, operator),
+        "generated": generated,
+    }
+    return Answer("\n".join(lines), data=data)
+
+
+def _signature(operator: "Operator") -> str:
+    arguments = []
+    for each in operator.arguments():
+        default = getattr(each, "default", None)
+        given = f" = {_one_line(default.text)}" if default is not None else ""
+        given = " = None" if getattr(each, "optional", False) else given
+        arguments.append(f"{each.name}: {each.pattern}{given}")
+    outputs = ", ".join(f"{each.name}: {each.pattern}" for each in operator.outputs.values())
+    return f"{operator.name}({', '.join(arguments)}) -> {outputs}"
+
+
+def _ways(known: "Registry", operator: "Operator") -> Iterator[tuple[str, str]]:
+    """How each engine gets the operator: by a snippet of its own, or through other operators."""
+    from tripybuild.schema.checks import uses  # noqa: PLC0415
+
+    through = ", ".join(dict.fromkeys(uses(operator, known.operators)))
+    for engine in ENGINES:
+        own = operator.reference if engine == "reference" else operator.lower.get(engine)
+        if own is not None:
+            yield engine, own.text.strip()
+        elif operator.decompose is not None:
+            yield engine, f"through {through or 'its decomposition'}"
+        else:
+            yield engine, "refused"
+
+
+def _users(known: "Registry", operator: "Operator") -> list[str]:
+    """The operators that are decomposed into this one."""
+    from tripybuild.schema.checks import uses  # noqa: PLC0415
+
+    others = known.operators.values()
+    return [each.name for each in others if operator.name in uses(each, known.operators)]
+
+
+def _generated(known: "Registry", operator: "Operator") -> list[str]:
+    """The files that only this operator gives."""
+    from tripybuild.codegen.plan import plan  # noqa: PLC0415
+    from tripybuild.schema.load import Registry  # noqa: PLC0415
+
+    alone = Registry(known.operators, {}, frozenset({operator.name}))
+    place = f"{operator.folder}/{operator.name}." if operator.folder else f"/{operator.name}."
+    return [path for path in plan(alone) if place in path]
+
+
+def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[str]:
+    pairs = list(rows)
+    width = max((len(name) for name, _ in pairs), default=0)
+    lines = [f"  {name.ljust(width)}  {' '.join(text.split())}".rstrip() for name, text in pairs]
+    return ["", title, *lines] if lines else []
+
+
+def _blocks(title: str, texts: Mapping[str, str]) -> list[str]:
+    """Texts under their names: a short one beside it, a longer one below."""
+    width = max(map(len, texts))
+    lines = ["", title]
+    for name, text in texts.items():
+        if "\n" in text:
+            lines += [f"  {name}", *(f"    {line}".rstrip() for line in text.splitlines())]
+        else:
+            lines.append(f"  {name.ljust(width)}  {text}")
+    return lines
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}".rstrip() for line in text.strip().splitlines()]
+
+
+def _one_line(text: str) -> str:
+    """A short snippet on one line."""
+    return " ".join(text.split())

@@ -1,0 +1,72 @@
+"""`tripybuild inspect`: what an executable says of itself. No part of it is run."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tripybuild.cli.answer import Answer
+from tripybuild.cli.command import command
+
+
+@command
+def inspect_executable(
+    executable: Annotated[Path, typer.Argument(metavar="EXE", help="What `compile` wrote.")],
+) -> Answer:
+    """Show what an executable takes, gives and holds; every byte of it is checked."""
+    from tripybuild.build import container  # noqa: PLC0415
+
+    with container.open(executable) as opened:
+        manifest = opened.manifest
+        for name in manifest.members:
+            opened.read(name)
+    members = {name: each.size for name, each in manifest.members.items()}
+    data = {"path": executable.as_posix(), **manifest.content, "members": members}
+    return Answer("\n".join(_lines(executable, manifest.content, members)), data=data)
+
+
+def _lines(path: Path, content: Mapping[str, Any], members: Mapping[str, int]) -> Iterator[str]:
+    yield f"{content.get('model', '?')}  {path}"
+    doc = str(content.get("doc") or "").strip()
+    if doc:
+        yield f"\n  {doc.splitlines()[0]}"
+    yield f"\ntarget  {content.get('target', '?')}"
+    for title in ("inputs", "outputs"):
+        entries = content.get(title) or {}
+        yield from _table(title, {name: _type(each) for name, each in entries.items()})
+    for title, entries in content.items():
+        if title not in {"model", "doc", "target", "inputs", "outputs"}:
+            yield from _section(title, entries)
+    yield from _table("members", {name: f"{size:,} bytes" for name, size in members.items()})
+
+
+def _section(title: str, entries: object) -> Iterator[str]:
+    if isinstance(entries, Mapping):
+        yield from _table(title, {name: _plain(each) for name, each in entries.items()})
+    elif isinstance(entries, list):
+        yield from _table(title, {_plain(each): "" for each in entries})
+    elif entries not in (None, ""):
+        yield f"\n{title}  {_plain(entries)}"
+
+
+def _type(entry: object) -> str:
+    if isinstance(entry, Mapping) and {"dtype", "shape"} <= entry.keys():
+        return f"{entry['dtype']}[{', '.join(map(str, entry['shape']))}]"
+    return _plain(entry)
+
+
+def _plain(value: object) -> str:
+    """A value of JSON as people write it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={_plain(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    return "none" if value is None else " ".join(str(value).split())
+
+
+def _table(title: str, rows: Mapping[str, str]) -> Iterator[str]:
+    if rows:
+        width = max(map(len, rows))
+        yield f"\n{title}"
+        yield from (f"  {name.ljust(width)}  {text}".rstrip() for name, text in rows.items())

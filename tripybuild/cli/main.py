@@ -1,0 +1,68 @@
+"""The command `tripybuild`: the list of its commands.
+
+Law: `--help` loads neither the schema, nor an engine, nor NumPy. A command loads what it needs.
+"""
+
+import contextlib
+import sys
+from typing import Annotated
+
+import typer
+
+from tripybuild.cli.command import INTERRUPTED
+from tripybuild.cli.compile import compile_model
+from tripybuild.cli.explain import explain
+from tripybuild.cli.gen import generate
+from tripybuild.cli.inspect import inspect_executable
+from tripybuild.cli.new import new_model, new_operator
+from tripybuild.cli.run import run_executable
+
+app = typer.Typer(
+    help="Declare operators and models in YAML; compile them to executables.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+new = typer.Typer(
+    help="Scaffold an operator or a model that works.", rich_markup_mode=None, no_args_is_help=True
+)
+app.command("gen")(generate)
+app.add_typer(new, name="new")
+new.command("op")(new_operator)
+new.command("model")(new_model)
+app.command("explain")(explain)
+app.command("compile")(compile_model)
+app.command("run")(run_executable)
+app.command("inspect")(inspect_executable)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # noqa: PLC0415
+
+        print(f"tripybuild {version('tripybuild')}")  # noqa: T201
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Declare operators and models in YAML; compile them to executables."""
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError):  # it is closed, or a test's
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
