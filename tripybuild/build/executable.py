@@ -1,0 +1,149 @@
+"""The executable: a model that can be called with arrays, in memory or read from its file.
+
+A call is checked against the signature once for each combination of shapes; then it is a look-up and a run.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from tripybuild.build import container, weights
+from tripybuild.build.manifest_text import graph_of
+from tripybuild.build.signature import Array, Signature
+from tripybuild.build.specialise import compiled, lowered, sizes_name
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets import pjrt
+from tripybuild.trace.graph import Graph
+from tripybuild.version import VERSION
+
+Run = Callable[[list[Array]], list[Array]]
+
+
+class Executable:
+    """A compiled model. Call it with arrays by the names of its inputs."""
+
+    def __init__(self, manifest: Mapping[str, Any], members: Mapping[str, container.Content]) -> None:
+        self.manifest = MappingProxyType(dict(manifest))
+        self.signature = Signature(manifest)
+        self.warnings: list[Diagnostic] = []
+        self._members = dict(members)
+        self._outputs = tuple(manifest["outputs"])
+        self._prepared: dict[object, Run] = {}
+        self._by_sizes: dict[str, Run] = {}
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """The inputs by name, each with dtype and shape."""
+        return self.manifest["inputs"]  # type: ignore[no-any-return]
+
+    @property
+    def outputs(self) -> Mapping[str, Any]:
+        """The outputs by name, each with dtype and shape."""
+        return self.manifest["outputs"]  # type: ignore[no-any-return]
+
+    def save(self, path: Path | str) -> None:
+        """Write the executable to a file, whole or not at all."""
+        container.write(Path(path), self.manifest, self._members)
+
+    def __call__(self, **arrays: Any) -> dict[str, Array]:
+        """Run the model.
+
+        Args:
+            arrays: Each input by name: a NumPy array, or anything with DLPack.
+
+        Returns:
+            The outputs by name; they own their memory.
+
+        Raises:
+            DiagnosticError: Where an input is missing, unknown, or of another dtype or shape than declared,
+                or where a law does not hold for its sizes.
+        """
+        try:
+            given = [arrays[name] for name in self.signature.inputs]
+            key: object = tuple([(a.shape, a.dtype) for a in given])
+            run = self._prepared[key]
+            if len(arrays) != len(given):
+                raise KeyError
+        except (KeyError, AttributeError, TypeError):
+            given = self.signature.arrays(arrays)
+            key = tuple([(a.shape, a.dtype) for a in given])
+            run = self._prepared.get(key) or self._prepare(key, given)
+        return dict(zip(self._outputs, run(given), strict=True))
+
+    def _prepare(self, key: object, given: list[Array]) -> Run:
+        sizes = self.signature.bind(given)
+        name = sizes_name(sizes)
+        if name not in self._by_sizes:
+            self._by_sizes[name] = self._reference(sizes) if self.manifest["target"] == "reference" else self._cpu(sizes)
+        self._prepared[key] = self._by_sizes[name]
+        return self._by_sizes[name]
+
+    def _cpu(self, sizes: Mapping[str, int]) -> Run:
+        """The specialisation for these sizes: from the file where it has one that fits this machine."""
+        name = sizes_name(sizes)
+        stored = next((s for s in self.manifest["specialisations"] if s["name"] == name), None)
+        payload = None
+        if stored is not None and stored["identity"] == pjrt.identity():
+            payload = self._read(stored["payload"])
+        if payload is None:
+            if stored is None and self.manifest["versions"]["tripybuild"] != VERSION:
+                raise DiagnosticError(_other_version(name, self.manifest["versions"]["tripybuild"]))
+            module = lowered(self.graph, sizes) if stored is None else bytes(self._read(stored["stablehlo"]))
+            payload, warnings = compiled(module)
+            self.warnings += warnings
+        loaded = pjrt.load(payload, [self.weights[weight] for weight in self.graph.weights])
+        return lambda arrays: loaded(*arrays)
+
+    def _reference(self, sizes: Mapping[str, int]) -> Run:
+        from tripybuild.semantics.run import reference_run  # noqa: PLC0415 - needs the declarations
+
+        return reference_run(self.graph.substituted(sizes), self.weights)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph with its symbols."""
+        return graph_of(self._read("trace.json"), self._constants, self.signature.symbols)
+
+    @cached_property
+    def _constants(self) -> dict[str, Array]:
+        if "constants.safetensors" not in self._members:
+            return {}
+        return weights.decode(self._read("constants.safetensors"), "constants.safetensors")
+
+    @cached_property
+    def weights(self) -> dict[str, Array]:
+        """The weights by path."""
+        if "weights.safetensors" not in self._members:
+            return {}
+        return weights.decode(self._read("weights.safetensors"), "weights.safetensors")
+
+    def _read(self, name: str) -> memoryview:
+        content = self._members[name]
+        return memoryview(content.read_bytes() if isinstance(content, Path) else content)
+
+    def member(self, name: str) -> memoryview:
+        """The content of a member, such as `trace.json`."""
+        return self._read(name)
+
+
+def _other_version(sizes: str, made_by: str) -> Diagnostic:
+    return Diagnostic(
+        "executable-version",
+        f"the executable has no specialisation for {sizes}, and was made by tripybuild {made_by}",
+        notes=(f"this is tripybuild {VERSION}, whose operators may lower differently",),
+        hint=f"compile the model again, with `--shapes {sizes}`",
+    )
+
+
+def opened(path: Path) -> Executable:
+    """Read an executable. Every member is checked against its digest before anything is made of it."""
+    with container.open(path) as file:
+        members = {name: file.read(name) for name in file.manifest.members}
+        content = file.manifest.content
+    if content.get("kind") != "model":
+        raise DiagnosticError(Diagnostic("executable-not-recognised", f"`{path}` holds no model"))
+    return Executable(content, members)
+
+

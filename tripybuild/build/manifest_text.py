@@ -1,0 +1,56 @@
+"""The parts of a manifest that describe a graph, and the graph's own member."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tripybuild.build.model import Built, Range
+from tripybuild.trace.generated import operation_class
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.serial import from_data, law_data, to_data
+from tripybuild.trace.values import Value
+from tripybuild.types.dims import Dim
+from tripybuild.version import VERSION
+
+
+def described(built: Built, graph: Graph, target: str, shapes: Sequence[Mapping[str, int]]) -> dict[str, Any]:
+    """The manifest of a model, without specialisations."""
+    import jaxlib  # noqa: PLC0415 - only its version
+    import numpy as np  # noqa: PLC0415 - only its version
+
+    return {
+        "kind": "model",
+        "model": graph.name,
+        "doc": built.doc,
+        "target": target,
+        "inputs": {name: _tensor(value) for name, value in graph.inputs.items()},
+        "outputs": {name: _tensor(value) for name, value in graph.outputs.items()},
+        "ranges": {name: _range(each) for name, each in built.ranges.items()},
+        "sizes": {name: value for name, value in built.sizes.items() if isinstance(value, (int, float, str, bool, list))},
+        "laws": [law_data(law) for law in graph.deferred],
+        "operations": len(graph.operations),
+        "weights": len(graph.weights),
+        "specialisations": [],
+        "shapes": [dict(sizes) for sizes in shapes],
+        "versions": {"tripybuild": VERSION, "jaxlib": jaxlib.__version__, "numpy": np.__version__},
+    }
+
+
+def _tensor(value: Value) -> dict[str, Any]:
+    shape = [str(size) if isinstance(size, Dim) else size for size in value.shape]
+    return {"dtype": str(value.dtype), "shape": shape}
+
+
+def _range(each: Range) -> dict[str, int | None]:
+    return {"min": each.low, "opt": each.opt, "max": each.high, "multiple_of": each.multiple_of}
+
+
+def graph_text(graph: Graph) -> tuple[bytes, dict[str, Any]]:
+    """The member `trace.json`, and the array constants that it names."""
+    data, arrays = to_data(graph)
+    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode(), arrays
+
+
+def graph_of(text: memoryview, arrays: Mapping[str, Any], symbols: Mapping[str, Dim]) -> Graph:
+    """The graph that `graph_text` wrote."""
+    return from_data(json.loads(bytes(text)), arrays, symbols, operation_class)

@@ -1,0 +1,151 @@
+"""Compile, emit and load: what the command line and `import tripybuild` call."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from tripybuild.build import weights as weights_file
+from tripybuild.build.checkpoint import read_weights
+from tripybuild.build.executable import Executable, opened
+from tripybuild.build.lower import lower_stablehlo, lower_tensorrt
+from tripybuild.build.manifest_text import described, graph_text
+from tripybuild.build.model import Built, build
+from tripybuild.build.specialise import compiled, lowered, sizes_name
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.dialects import tensorrt
+from tripybuild.targets import pjrt
+from tripybuild.trace import printer
+from tripybuild.trace.graph import Graph
+
+TARGETS = ("cpu", "reference")
+KINDS = ("trace", "stablehlo", "tensorrt")
+Progress = Callable[[str, float], None]
+Shapes = Sequence[Mapping[str, int]]
+
+
+def compile_spec(
+    path: Path,
+    *,
+    target: str = "cpu",
+    sizes: Mapping[str, object] | None = None,
+    shapes: Shapes = (),
+    progress: Progress | None = None,
+) -> Executable:
+    """Compile a model.
+
+    Args:
+        path: The model's file.
+        target: `cpu` or `reference`.
+        sizes: Sizes to put in the place of the file's own.
+        shapes: Dynamic sizes to compile ahead of time beside the `opt` of each range.
+        progress: Told the name of each phase and the seconds since the start.
+
+    Raises:
+        DiagnosticError: With all that is wrong with the model, its weights or the request.
+    """
+    _known(target, TARGETS, "unknown-target", "target")
+    began = perf_counter()
+    tell = progress or (lambda phase, seconds: None)  # noqa: ARG005
+    tell("build", 0.0)
+    built = build(path, sizes)
+    wanted = _wanted(built, shapes)
+    tell("weights", perf_counter() - began)
+    arrays = read_weights(built)
+    graph = _used(built.graph)
+    manifest = described(built, graph, target, wanted)
+    manifest["provenance"] = _provenance(built, path)
+    members: dict[str, Any] = {}
+    members["trace.json"], constants = graph_text(graph)
+    if constants:
+        members["constants.safetensors"] = bytes(weights_file.encode(constants))
+    if graph.weights:
+        used = {name: arrays[name] for name in graph.weights}
+        members["weights.safetensors"] = memoryview(weights_file.encode(used)).toreadonly()
+    if target == "cpu":
+        for each in wanted:
+            tell(f"compile {sizes_name(each)}", perf_counter() - began)
+            manifest["specialisations"].append(_specialised(graph, each, members))
+    tell("done", perf_counter() - began)
+    return Executable(json.loads(json.dumps(manifest)), members)
+
+
+def emit(
+    path: Path, kind: str, *, sizes: Mapping[str, object] | None = None, shapes: Shapes = ()
+) -> str:
+    """The text of a model at one stage: `trace`, `stablehlo` (for the first of `shapes`) or `tensorrt`."""
+    _known(kind, KINDS, "unknown-target", "form to emit")
+    built = build(path, sizes)
+    graph = _used(built.graph)
+    if kind == "trace":
+        return printer.text(graph)
+    if kind == "tensorrt":
+        return tensorrt.print_network(lower_tensorrt(graph))
+    return lower_stablehlo(graph.substituted(_wanted(built, shapes)[-1])).text(locations=False)
+
+
+def load(path: Path | str) -> Executable:
+    """Read an executable file; every byte of it is checked against its digest."""
+    return opened(Path(path))
+
+
+def _specialised(graph: Graph, sizes: Mapping[str, int], members: dict[str, Any]) -> dict[str, Any]:
+    name = sizes_name(sizes)
+    module = lowered(graph, sizes)
+    payload, _ = compiled(module)
+    members[f"stablehlo/{name}.mlirbc"] = module
+    members[f"cpu/{name}.bin"] = payload
+    return {
+        "name": name,
+        "sizes": dict(sizes),
+        "stablehlo": f"stablehlo/{name}.mlirbc",
+        "payload": f"cpu/{name}.bin",
+        "identity": pjrt.identity(),
+    }
+
+
+def _used(graph: Graph) -> Graph:
+    """The graph with only the weights that its outputs need."""
+    used = {name: graph.weights[name] for name in graph.used_weights()}
+    return Graph(graph.name, graph.inputs, used, graph.outputs)
+
+
+def _wanted(built: Built, shapes: Shapes) -> list[dict[str, int]]:
+    """The sizes to compile for: the `opt` of each range, then those asked for."""
+    best = {name: each.opt for name, each in built.ranges.items()}
+    result = [best]
+    for asked in shapes:
+        for name, size in asked.items():
+            _in_range(built, name, size)
+        sizes = best | dict(asked)
+        if sizes not in result:
+            result.append(sizes)
+    return result
+
+
+def _in_range(built: Built, name: str, size: int) -> None:
+    if name not in built.ranges:
+        near = suggest(name, built.ranges)
+        hint = f"did you mean `{near}`?" if near else f"the dynamic sizes are {', '.join(built.ranges) or 'none'}"
+        message = f"`{built.graph.name}` has no dynamic size `{name}`"
+        raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
+    each = built.ranges[name]
+    if size < each.low or (each.high is not None and size > each.high) or size % each.multiple_of:
+        step = f", in steps of {each.multiple_of}" if each.multiple_of > 1 else ""
+        message = f"`{name}` goes from {each.low} to {each.high}{step}, but was asked to be {size}"
+        raise DiagnosticError(Diagnostic("size-out-of-range", message, built.document.span(("ranges", name))))
+
+
+def _provenance(built: Built, path: Path) -> dict[str, Any]:
+    digest = sha256(built.document.text.encode()).hexdigest()
+    return {"specification": path.name, "sha256": digest}
+
+
+def _known(name: str, known: Sequence[str], code: str, what: str) -> None:
+    if name not in known:
+        near = suggest(name, known)
+        hint = f"did you mean `{near}`?" if near else None
+        message = f"`{name}` is no {what}; there are {', '.join(f'`{k}`' for k in known)}"
+        raise DiagnosticError(Diagnostic(code, message, hint=hint))

@@ -1,0 +1,34 @@
+"""A graph for given sizes: lowered, compiled in the child process, and remembered.
+
+Compilation is content-addressed over the module, the target, the compiler and the processor.
+"""
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+from tripybuild.build.cache import Cache, key
+from tripybuild.build.lower import lower_stablehlo
+from tripybuild.diagnostics import Diagnostic
+from tripybuild.targets import child, pjrt
+from tripybuild.trace.graph import Graph
+
+
+def sizes_name(sizes: Mapping[str, int]) -> str:
+    """`B=8,S=64`, or `static` where there are no symbols: the name of a specialisation."""
+    return ",".join(f"{name}={sizes[name]}" for name in sorted(sizes)) or "static"
+
+
+def lowered(graph: Graph, sizes: Mapping[str, int]) -> bytes:
+    """The StableHLO of a graph for given sizes, as MLIR bytecode with locations."""
+    return lower_stablehlo(graph.substituted(sizes)).bytecode()
+
+
+def compiled(module: bytes) -> tuple[bytes, tuple[Diagnostic, ...]]:
+    """The executable payload of a StableHLO module, and what was wrong with the cache.
+
+    Raises:
+        DiagnosticError: Where the compiler refuses the module, crashes, hangs or runs out of memory.
+    """
+    parts = {"target": "cpu", "module": sha256(module).digest(), **pjrt.identity()}
+    outcome = Cache().get_or_make(key(parts), lambda: child.session().compile("cpu", module))
+    return outcome.content, outcome.warnings

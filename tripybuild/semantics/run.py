@@ -1,0 +1,32 @@
+"""The `reference` target: a graph that runs on the declarations' own references."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from tripybuild.diagnostics import DiagnosticError
+from tripybuild.project import registry
+from tripybuild.schema.load import Registry, load
+from tripybuild.semantics.arrays import Array
+from tripybuild.semantics.execute import execute
+from tripybuild.trace.graph import Graph
+
+
+@cache
+def declarations() -> Registry:
+    """The built-in registry, read once."""
+    result, found = load([registry()])
+    if found:
+        raise DiagnosticError(*found)
+    return result
+
+
+def reference_run(graph: Graph, weights: Mapping[str, Any]) -> Callable[[list[Array]], list[Array]]:
+    """A function from the inputs of a graph, in order, to its outputs."""
+    operators = declarations().operators
+
+    def run(arrays: list[Array]) -> list[Array]:
+        given = {**weights, **dict(zip(graph.inputs, arrays, strict=True))}
+        return list(execute(graph, operators, given).values())
+
+    return run
