@@ -10,7 +10,7 @@ import typer
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.assignments import Setting, Shape, setting, shape
 from tripybuild.cli.command import command
-from tripybuild.cli.console import progress
+from tripybuild.cli.console import Phases
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 SUFFIX = ".tpb"
@@ -67,7 +67,7 @@ def _compiled(
 
     start = time.perf_counter()
     executable = session.compile_spec(
-        spec, target=target, sizes=sizes, shapes=shapes, progress=progress
+        spec, target=target, sizes=sizes, shapes=shapes, progress=Phases()
     )
     executable.save(path)
     seconds, size = time.perf_counter() - start, path.stat().st_size

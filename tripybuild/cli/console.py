@@ -63,11 +63,18 @@ def report(diagnostics: Iterable[Diagnostic], form: Form) -> None:
     _write(sys.stderr, "\n\n".join(blocks))
 
 
-def progress(phase: str, seconds: float) -> None:
-    """Tell a person who watches that a phase has ended."""
-    if _is_terminal():
-        text = f"{HIDDEN.sub('', phase)} in {seconds:.2f}s"
-        _write(sys.stderr, f"{DIM}{text}{PLAIN}" if colored() else text)
+class Phases:
+    """Tells a person who watches what has been done, and how long it took."""
+
+    def __init__(self) -> None:
+        self._phase, self._began = "", 0.0
+
+    def __call__(self, phase: str, seconds: float) -> None:
+        """Note that a phase begins, so many seconds after the start."""
+        if self._phase and _is_terminal():
+            text = f" {HIDDEN.sub('', self._phase)} in {seconds - self._began:.2f}s"
+            _write(sys.stderr, f"{DIM}{text}{PLAIN}" if colored() else text)
+        self._phase, self._began = phase, seconds
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -10,7 +10,7 @@ import typer
 
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
-from tripybuild.cli.registry import Registries, load
+from tripybuild.cli.registry import Registries
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 
 if TYPE_CHECKING:
@@ -38,7 +38,10 @@ def generate(
     """Generate the Python package of a registry."""
     start = time.perf_counter()
     added = registry or []
-    files = _plan(added, _package(package, added))
+    name = _package(package, added)
+    from tripybuild.cli.planned import planned  # noqa: PLC0415
+
+    files = planned(added, name)
     found = _sync(out, files, check=check)
     seconds = time.perf_counter() - start
     data = {
@@ -65,12 +68,6 @@ def _package(given: str | None, added: Sequence[Path]) -> str:
         reason = "is taken" if fits else "cannot be the name of a Python package"
         raise DiagnosticError(Diagnostic("package-name", f"`{given}` {reason}", hint=hint))
     return given
-
-
-def _plan(added: Sequence[Path], package: str) -> Mapping[str, str]:
-    from tripybuild.codegen.plan import plan  # noqa: PLC0415
-
-    return plan(load(added), package)
 
 
 def _sync(out: Path, files: Mapping[str, str], *, check: bool) -> list["Difference"]:

@@ -49,13 +49,15 @@ def run_executable(
     seconds = time.perf_counter() - start
     shown = {name: _described(array) for name, array in results.items()}
     data: dict[str, object] = {"outputs": shown, "seconds": round(seconds, 6)}
+    warnings = "\n".join(f"warning: {each.message}" for each in loaded.warnings)
     if output is None:
-        return Answer("\n".join(_lines(shown)), data=data)
+        return Answer("\n".join(_lines(shown)), warnings, data)
     from tripybuild.build.arrays import write  # noqa: PLC0415
 
     raw = write(output, results)
     data["path"] = output.as_posix()
-    return Answer(remark=_written(output, shown, raw), data=data)
+    text = "\n".join(filter(None, (warnings, _written(output, shown, raw))))
+    return Answer(remark=text, data=data)
 
 
 def _read(sources: Sequence[Source], declared: Mapping[str, Any]) -> dict[str, "Array"]:
