@@ -58,19 +58,15 @@ def _find(path: Path, name: str) -> Array:
             return weights.read(path, [chosen])[chosen]
         case ".npy":
             with _reported(path), path.open("rb") as file:
-                return _check(path, np.lib.format.read_array(file, allow_pickle=False))
+                return np.lib.format.read_array(file, allow_pickle=False)
         case ".npz":
-            with _reported(path), np.load(path, allow_pickle=False) as archive:
-                return _check(path, archive[_choose(path, name, archive.files)])
+            with _reported(path), zipfile.ZipFile(path) as archive:
+                known = [each.removesuffix(".npy") for each in archive.namelist()]
+                with archive.open(f"{_choose(path, name, known)}.npy") as member:
+                    return np.lib.format.read_array(member, allow_pickle=False)
     message = f"`{path}` is not of a kind that can be read"
     hint = f"give a file that ends in {', '.join(READERS)}"
     raise DiagnosticError(Diagnostic("array-unknown-kind", message, hint=hint))
-
-
-def _check(path: Path, found: object) -> Array:
-    if not isinstance(found, np.ndarray):
-        raise _malformed(path, "it holds no array")
-    return found
 
 
 def _choose(path: Path, name: str, known: list[str]) -> str:

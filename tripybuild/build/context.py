@@ -73,6 +73,8 @@ class Context:
         self.functions: Callable[[str], Any] = lambda name: None  # noqa: ARG005
         self.known: frozenset[str] = frozenset()
         self.weights: dict[str, Value] = {}
+        self.states: dict[str, Value] = {}
+        self.updates: dict[str, Value] = {}
         self.found: list[Diagnostic] = []
         self.making: list[Part] = []
         self.running: list[Part] = []
@@ -186,6 +188,8 @@ class Context:
                 found: object = taken
             else:
                 found, *rest = rest
+            if isinstance(dimension.expression, ast.Constant) and dimension.expression.value is ...:
+                continue
             if dimension.name is not None and names.setdefault(dimension.name, found) is found:
                 continue
             if not self._equal(found, self._size(dimension, names, self.place())):

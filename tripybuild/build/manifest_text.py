@@ -25,6 +25,7 @@ def described(built: Built, graph: Graph, target: str, shapes: Sequence[Mapping[
         "target": target,
         "inputs": {name: _tensor(value) for name, value in graph.inputs.items()},
         "outputs": {name: _tensor(value) for name, value in graph.outputs.items()},
+        "state": list(built.states),
         "ranges": {name: _range(each) for name, each in built.ranges.items()},
         "sizes": {name: value for name, value in built.sizes.items() if isinstance(value, (int, float, str, bool, list))},
         "laws": [law_data(law) for law in graph.deferred],

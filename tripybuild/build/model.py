@@ -10,13 +10,13 @@ from types import FunctionType
 from typing import Any
 
 from tripybuild.build.context import Context, Skipped
-from tripybuild.build.parts import Chain, Each, Instance, Template, instantiate, run_steps
+from tripybuild.build.parts import Chain, Each, Instance, Next, Template, chunks, instantiate, run_steps
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
 from tripybuild.project import registry
 from tripybuild.schema.files import ModuleFile, RangeEntry, WeightsEntry
-from tripybuild.schema.model import Model, Part, load_model, load_module
+from tripybuild.schema.model import DEFAULT_VARIABLE, Model, Part, load_model, load_module
 from tripybuild.schema.validate import validate
 from tripybuild.source import Document, read
 from tripybuild.trace.graph import Graph
@@ -28,6 +28,10 @@ from tripybuild.types.vocabulary import SHAPE
 
 PACKAGE = "tripyapi"
 METHODS = frozenset({"cast", "flatten", "permute", "reshape", "squeeze", "transpose", "unsqueeze"})
+
+
+# What models need beside operators: to deal items to the parts of a chain, and to group them.
+LISTS = {"each": Each, "chunks": chunks}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Built:
     """A model as a graph, with what the graph does not say."""
 
     graph: Graph
+    states: tuple[str, ...]
     ranges: Mapping[str, Range]
     doc: str
     document: Document
@@ -94,9 +99,11 @@ class _Builder:
         if context.found:
             raise DiagnosticError(*context.found)
         values = {name: tensor.value for name, tensor in inputs.items()}
+        values |= context.states
+        outputs |= {f"{path}.next": value for path, value in context.updates.items()}
         graph = Graph(model.name, values, context.weights, outputs)
         sizes = {name: context.sizes[name] for name in model.sizes}
-        return Built(graph, self.ranges, model.doc, model.document, model.weights, sizes)
+        return Built(graph, tuple(context.states), self.ranges, model.doc, model.document, model.weights, sizes)
 
     def _top(self, inputs: Mapping[str, Tensor]) -> dict[str, object]:
         context = self.context
@@ -122,7 +129,7 @@ class _Builder:
     # --- sizes, symbols, inputs ---
 
     def _types(self) -> dict[str, dtype]:
-        types = {}
+        types = {DEFAULT_VARIABLE: BY_NAME["float32"]}
         for name, text in self.model.types.items():
             if text not in BY_NAME:
                 span = self.model.document.span(("types", name))
@@ -212,8 +219,8 @@ class _Builder:
         return self._modules[name]
 
     def _template(self, name: str) -> Template | Any:
-        if name == "each":
-            return Each
+        if name in LISTS:
+            return LISTS[name]
         part = self._part(name)
         return None if part is None else Template(self.context, part)
 
@@ -222,8 +229,8 @@ class _Builder:
         part = self.model.define.get(name)
         if part is not None:
             return partial(self._run, part)
-        if name == "each":
-            return Each
+        if name in LISTS:
+            return LISTS[name]
         if name in SHAPE.functions:
             found = _operator(name)
             return None if found is None else _either(found, SHAPE.functions[name])
@@ -280,7 +287,7 @@ def _vocabulary() -> Vocabulary:
     return SHAPE | Vocabulary(
         callables=own,
         methods=((Tensor, METHODS), (Instance, ANY_NAME)),
-        attributes=((Tensor, frozenset({"shape", "dtype", "rank"})), (Instance, ANY_NAME)),
+        attributes=((Tensor, frozenset({"shape", "dtype", "rank"})), (Instance, ANY_NAME), (Next, ANY_NAME)),
     )
 
 

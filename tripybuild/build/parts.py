@@ -87,6 +87,23 @@ class Each:
         self.items = items
 
 
+def chunks(items: Sequence[object], size: int) -> list[list[object]]:
+    """`chunks(stack, 3)`: the items in groups of a size; the last may be smaller."""
+    return [list(items[begin : begin + size]) for begin in range(0, len(items), size)]
+
+
+class Next:
+    """`next.keys`: what a part's state will be."""
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        self._values = values
+
+    def __getattr__(self, name: str) -> object:
+        if name not in self._values:
+            raise AttributeError(f"there is no next `{name}`")
+        return self._values[name]
+
+
 class Chain:
     """A list of parts; calling it is a scan.
 
@@ -143,6 +160,13 @@ class Instance:
             context.weights[f"{below}{name}"] = value
             self._members[name] = Tensor.of(value)
 
+        for name, pattern in part.state.items():
+            assert isinstance(pattern, TensorPattern)
+            shape = context.shape(pattern, self._sizes, part.document.span((*part.location, "state", name)))
+            state = Value(TensorType(self._dtype(pattern.element), shape), name=f"{below}{name}")
+            context.states[f"{below}{name}"] = state
+            self._members[name] = Tensor.of(state)
+
     def __getattr__(self, name: str) -> object:
         if name.startswith("_") or name not in self._members:
             raise AttributeError(f"`{self._part.name}` has no part and no weight `{name}`")
@@ -162,7 +186,9 @@ class Instance:
         local |= inputs
         context.enter(part)
         try:
-            missing = run_steps(context, (*part.steps, *part.outputs), local, self._path)
+            missing = run_steps(context, part.steps, local, self._path)
+            missing |= self._update(local, missing)
+            missing |= run_steps(context, part.outputs, local, self._path, missing)
         finally:
             context.leave()
         results = [local.get(target) for step in part.outputs for target in step.targets]
@@ -170,9 +196,26 @@ class Instance:
             raise Skipped
         return results[0] if len(results) == 1 else tuple(results)
 
+    def _update(self, local: dict[str, object], missing: set[str]) -> set[str]:
+        """Run `next:`; the outputs may read what the state will be."""
+        part, context = self._part, self._context
+        if not part.next:
+            return set()
+        values = dict(local)
+        lost = run_steps(context, part.next, values, self._path, missing)
+        updates = {name: values[name] for step in part.next for name in step.targets if name not in lost}
+        local["next"] = Next(updates)
+        below = f"{self._path}." if self._path else ""
+        for name, value in updates.items():
+            if isinstance(value, Tensor):
+                context.updates[f"{below}{name}"] = value.value
+        return {"next"} if lost else set()
+
     def _bind(self, name: str, pattern: object, value: object, local: dict[str, object]) -> None:
         """Check an input against its type; names that nothing has bound take the sizes that they find."""
         if isinstance(pattern, TensorsPattern):
+            for item in value if isinstance(value, (list, tuple)) else [value]:
+                self._bind(name, pattern.each, item, dict(local))
             return
         assert isinstance(pattern, TensorPattern)
         context = self._context
@@ -197,9 +240,19 @@ class Instance:
         return self._types[name] if name in self._types else BY_NAME[name]
 
 
-def run_steps(context: Context, steps: Sequence[Step], local: dict[str, object], path: str) -> set[str]:
-    """Run steps in order, each under its own place; the names that could not be given are returned."""
-    missing: set[str] = set()
+def run_steps(
+    context: Context,
+    steps: Sequence[Step],
+    local: dict[str, object],
+    path: str,
+    lost: set[str] | None = None,
+) -> set[str]:
+    """Run steps in order, each under its own place.
+
+    Returns:
+        The names that could not be given; `lost` are those from before.
+    """
+    missing = set(lost or ())
     names = context.step_names(local)
     for step in steps:
         if step.reads & missing:

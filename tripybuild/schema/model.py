@@ -26,6 +26,10 @@ from tripybuild.source import Document, read
 from tripybuild.types.patterns import Pattern, TensorPattern, ValuePattern, parse_pattern
 
 
+# The type variable of floats that every model has; it is float32 unless `types:` says otherwise.
+DEFAULT_VARIABLE = "F"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
     """A size that a part is made with."""
@@ -107,7 +111,7 @@ def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
     file, found = validate(document, ModelFile)
     if file is None:
         return None, found
-    work = _Elaboration(document, frozenset(file.types), found)
+    work = _Elaboration(document, frozenset(file.types) | {DEFAULT_VARIABLE}, found)
     model = work.model(file)
     return (None if found else model), found
 
@@ -115,7 +119,7 @@ def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
 def load_module(document: Document, file: ModuleFile) -> tuple[Part, list[Diagnostic]]:
     """A module of a registry as a part."""
     found: list[Diagnostic] = []
-    variables = frozenset(file.types) | {"F"}
+    variables = frozenset(file.types) | {DEFAULT_VARIABLE}
     part = _Elaboration(document, variables, found).part(file.module, file, ())
     return part, found
 

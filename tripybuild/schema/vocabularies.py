@@ -30,8 +30,8 @@ NUMPY = frozenset(
 # The named helpers of the references, each with a test of its own.
 REFERENCE = frozenset(
     """
-    convert cumulative_extreme erf in_range index_grid lowest highest pick round_half_even round_to
-    sliding_windows spread_scale truncate_divide unfold write_rows
+    convert cumulative_extreme erf floor_divide in_range index_grid lowest highest pick power
+    round_half_even round_to sliding_windows spread_scale truncate_divide unfold write_rows
     """.split()
 )
 

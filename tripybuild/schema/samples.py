@@ -1,0 +1,41 @@
+"""The `sample` of a declaration, read: which of its entries are sizes that a test may change."""
+
+from collections.abc import Iterator
+
+from tripybuild.language.evaluate import evaluate
+from tripybuild.language.names import free
+from tripybuild.schema.operator import Operator
+from tripybuild.types.vocabulary import SHAPE
+
+Place = tuple[str, tuple[int, ...]]
+
+
+def free_sizes(operator: Operator) -> dict[str, object]:
+    """The shape names to which the sample gives numbers; what it computes from others is not free."""
+    return {
+        name: evaluate(snippet.program, {}, SHAPE)
+        for name, snippet in operator.sample.items()
+        if name not in operator.inputs
+        and name not in operator.attributes
+        and not free(snippet.program)
+    }
+
+
+def places(operator: Operator) -> Iterator[Place]:
+    """Each number among the free sizes: `("S", (1,))` is the second size of `S`."""
+    for name, value in free_sizes(operator).items():
+        yield from ((name, path) for path in _paths(value))
+
+
+def _paths(value: object) -> Iterator[tuple[int, ...]]:
+    if isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from ((index, *path) for path in _paths(item))
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield ()
+
+
+def spell(place: Place) -> str:
+    """A place as a test's name: `N`, `S[1]`."""
+    name, path = place
+    return name + "".join(f"[{index}]" for index in path)

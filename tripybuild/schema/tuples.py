@@ -1,0 +1,117 @@
+"""The dtypes that a call can have, enumerated: which tuples a declaration allows, and what refuses the others.
+
+A slot is a type variable, or an input whose dtype no variable binds (`bool[*A]`); a tuple gives each slot a dtype.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from tripybuild.language.evaluate import evaluate
+from tripybuild.language.names import free
+from tripybuild.schema.operator import Law, Operator
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import ValuePattern, options, tensors
+from tripybuild.types.vocabulary import SHAPE
+
+Tuple = Mapping[str, dtype]
+
+# Beyond this many tuples, the illegal ones are those that differ from a legal one in one slot.
+MANY = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One choice of a dtype. `elements` name dtypes and variables; `codes` are what a wrong choice is called."""
+
+    name: str
+    elements: tuple[str, ...]
+    codes: frozenset[str]
+    inputs: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+
+    def allows(self, types: Tuple) -> bool:
+        """Whether the slot's own choice is among its elements."""
+        return types[self.name] in {BY_NAME[e] if e in BY_NAME else types[e] for e in self.elements}
+
+
+def slots(operator: Operator) -> tuple[Slot, ...]:
+    """The slots that a call fills: variables first, then inputs with dtypes of their own."""
+    found = [slot for name in operator.types if (slot := _variable(operator, name)).codes]
+    for input in operator.inputs.values():
+        elements = tuple(dict.fromkeys(t.element for t in tensors(input.pattern)))
+        if elements and elements[0] not in operator.types or len(elements) > 1:
+            wide = tuple(BY_NAME) if "any" in elements else elements
+            found.append(Slot(input.name, wide, frozenset({input.name}), (input.name,)))
+    return tuple(found)
+
+
+def _variable(operator: Operator, name: str) -> Slot:
+    inputs = tuple(
+        input.name
+        for input in operator.inputs.values()
+        if [t.element for t in tensors(input.pattern)] == [name]
+    )
+    attributes = tuple(
+        attribute.name
+        for attribute in operator.attributes.values()
+        for option in options(attribute.pattern)
+        if isinstance(option, ValuePattern)
+        and option.kind == "dtype"
+        and isinstance(option.argument, ast.Name)
+        and option.argument.id == name
+    )
+    codes = {*([name] if inputs else []), *attributes}
+    elements = tuple(str(each) for each in operator.types[name])
+    return Slot(name, elements, frozenset(codes), inputs, attributes)
+
+
+def dtype_laws(operator: Operator) -> tuple[Law, ...]:
+    """The laws that mention nothing but type variables."""
+    known = {*operator.types, *BY_NAME}
+    return tuple(law for law in operator.laws.values() if set(free(law.that.program)) <= known)
+
+
+def legal(operator: Operator) -> tuple[Tuple, ...]:
+    """Every tuple that the sets of the slots and the laws about dtypes allow, in the declared order."""
+    ways = slots(operator)
+    tuples = (
+        {slot.name: BY_NAME[name] for slot, name in zip(ways, names, strict=True)}
+        for names in product(*[_spread(slot, operator) for slot in ways])
+    )
+    return tuple(types for types in tuples if not refusal(operator, types))
+
+
+def _spread(slot: Slot, operator: Operator) -> tuple[str, ...]:
+    """The dtypes that a slot can have: its elements, with variables replaced by their sets."""
+    each = (str(t) for e in slot.elements for t in operator.types.get(e, (e,)))
+    return tuple(dict.fromkeys(each))
+
+
+def refusal(operator: Operator, types: Tuple) -> frozenset[str]:
+    """What a tuple can be refused with: parts of the declaration; none where it is legal."""
+    wrong = [slot for slot in slots(operator) if not slot.allows(types)]
+    if wrong:
+        return frozenset(code for slot in wrong for code in slot.codes)
+    broken = [law.name for law in dtype_laws(operator) if not evaluate(law.that.program, {**BY_NAME, **types}, SHAPE)]
+    return frozenset(broken[:1])
+
+
+def illegal(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:
+    """Every tuple that the declaration refuses, with the codes that it can be refused with."""
+    ways = slots(operator)
+    names = [slot.name for slot in ways]
+    if len(BY_NAME) ** len(ways) <= MANY:
+        everything = (dict(zip(names, c, strict=True)) for c in product(BY_NAME.values(), repeat=len(ways)))
+    else:
+        everything = (dict(t, **{n: d}) for t in legal(operator) for n in names for d in BY_NAME.values())
+    for types in everything:
+        codes = refusal(operator, types)
+        if codes:
+            yield types, codes
+
+
+def spell(types: Tuple) -> str:
+    """A tuple as a test's name: `float32`, `float32-int8`."""
+    return "-".join(str(each) for each in types.values()) or "any"
