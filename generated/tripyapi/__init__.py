@@ -8,14 +8,68 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tripyapi.ops.math.abs import abs as abs
+    from tripyapi.ops.math.acos import acos as acos
+    from tripyapi.ops.math.acosh import acosh as acosh
     from tripyapi.ops.math.add import add as add
+    from tripyapi.ops.math.asin import asin as asin
+    from tripyapi.ops.math.asinh import asinh as asinh
+    from tripyapi.ops.math.atan import atan as atan
+    from tripyapi.ops.math.atanh import atanh as atanh
+    from tripyapi.ops.math.ceil import ceil as ceil
+    from tripyapi.ops.math.cos import cos as cos
+    from tripyapi.ops.math.cosh import cosh as cosh
     from tripyapi.ops.math.div import div as div
+    from tripyapi.ops.math.eq import eq as eq
+    from tripyapi.ops.math.erf import erf as erf
     from tripyapi.ops.math.exp import exp as exp
+    from tripyapi.ops.math.floor import floor as floor
+    from tripyapi.ops.math.floordiv import floordiv as floordiv
+    from tripyapi.ops.math.ge import ge as ge
+    from tripyapi.ops.math.gt import gt as gt
+    from tripyapi.ops.math.le import le as le
+    from tripyapi.ops.math.log import log as log
+    from tripyapi.ops.math.logical_and import logical_and as logical_and
+    from tripyapi.ops.math.logical_not import logical_not as logical_not
+    from tripyapi.ops.math.logical_or import logical_or as logical_or
+    from tripyapi.ops.math.logical_xor import logical_xor as logical_xor
+    from tripyapi.ops.math.lt import lt as lt
     from tripyapi.ops.math.max import max as max
+    from tripyapi.ops.math.maximum import maximum as maximum
+    from tripyapi.ops.math.minimum import minimum as minimum
+    from tripyapi.ops.math.mod import mod as mod
+    from tripyapi.ops.math.mul import mul as mul
+    from tripyapi.ops.math.ne import ne as ne
+    from tripyapi.ops.math.neg import neg as neg
+    from tripyapi.ops.math.pow import pow as pow
+    from tripyapi.ops.math.reciprocal import reciprocal as reciprocal
+    from tripyapi.ops.math.round import round as round
+    from tripyapi.ops.math.rsqrt import rsqrt as rsqrt
+    from tripyapi.ops.math.sign import sign as sign
+    from tripyapi.ops.math.sin import sin as sin
+    from tripyapi.ops.math.sinh import sinh as sinh
+    from tripyapi.ops.math.sqrt import sqrt as sqrt
     from tripyapi.ops.math.sub import sub as sub
     from tripyapi.ops.math.sum import sum as sum
+    from tripyapi.ops.math.tan import tan as tan
     from tripyapi.ops.nn.convolution import convolution as convolution
     from tripyapi.ops.nn.softmax import softmax as softmax
+    from tripyapi.ops.shape.concatenate import concatenate as concatenate
+    from tripyapi.ops.shape.expand import expand as expand
+    from tripyapi.ops.shape.flatten import flatten as flatten
+    from tripyapi.ops.shape.flip import flip as flip
+    from tripyapi.ops.shape.gather import gather as gather
+    from tripyapi.ops.shape.getitem import getitem as getitem
+    from tripyapi.ops.shape.pad import pad as pad
+    from tripyapi.ops.shape.permute import permute as permute
+    from tripyapi.ops.shape.repeat import repeat as repeat
+    from tripyapi.ops.shape.reshape import reshape as reshape
+    from tripyapi.ops.shape.slice import slice as slice
+    from tripyapi.ops.shape.split import split as split
+    from tripyapi.ops.shape.squeeze import squeeze as squeeze
+    from tripyapi.ops.shape.stack import stack as stack
+    from tripyapi.ops.shape.transpose import transpose as transpose
+    from tripyapi.ops.shape.unsqueeze import unsqueeze as unsqueeze
     from tripyapi.tensor import Tensor as Tensor
     from tripybuild.types.dtypes import (
         bfloat16 as bfloat16,
@@ -33,46 +87,154 @@ if TYPE_CHECKING:
 # Where each public name lives, below this package.
 _PLACES = {
     "Tensor": "tripyapi.tensor",
+    "abs": "tripyapi.ops.math.abs",
+    "acos": "tripyapi.ops.math.acos",
+    "acosh": "tripyapi.ops.math.acosh",
     "add": "tripyapi.ops.math.add",
+    "asin": "tripyapi.ops.math.asin",
+    "asinh": "tripyapi.ops.math.asinh",
+    "atan": "tripyapi.ops.math.atan",
+    "atanh": "tripyapi.ops.math.atanh",
     "bfloat16": "tripybuild.types.dtypes",
     "bool": "tripybuild.types.dtypes",
+    "ceil": "tripyapi.ops.math.ceil",
+    "concatenate": "tripyapi.ops.shape.concatenate",
     "convolution": "tripyapi.ops.nn.convolution",
+    "cos": "tripyapi.ops.math.cos",
+    "cosh": "tripyapi.ops.math.cosh",
     "div": "tripyapi.ops.math.div",
     "dtype": "tripybuild.types.dtypes",
+    "eq": "tripyapi.ops.math.eq",
+    "erf": "tripyapi.ops.math.erf",
     "exp": "tripyapi.ops.math.exp",
+    "expand": "tripyapi.ops.shape.expand",
+    "flatten": "tripyapi.ops.shape.flatten",
+    "flip": "tripyapi.ops.shape.flip",
     "float16": "tripybuild.types.dtypes",
     "float32": "tripybuild.types.dtypes",
     "float8": "tripybuild.types.dtypes",
+    "floor": "tripyapi.ops.math.floor",
+    "floordiv": "tripyapi.ops.math.floordiv",
+    "gather": "tripyapi.ops.shape.gather",
+    "ge": "tripyapi.ops.math.ge",
+    "getitem": "tripyapi.ops.shape.getitem",
+    "gt": "tripyapi.ops.math.gt",
     "int32": "tripybuild.types.dtypes",
     "int4": "tripybuild.types.dtypes",
     "int64": "tripybuild.types.dtypes",
     "int8": "tripybuild.types.dtypes",
+    "le": "tripyapi.ops.math.le",
+    "log": "tripyapi.ops.math.log",
+    "logical_and": "tripyapi.ops.math.logical_and",
+    "logical_not": "tripyapi.ops.math.logical_not",
+    "logical_or": "tripyapi.ops.math.logical_or",
+    "logical_xor": "tripyapi.ops.math.logical_xor",
+    "lt": "tripyapi.ops.math.lt",
     "max": "tripyapi.ops.math.max",
+    "maximum": "tripyapi.ops.math.maximum",
+    "minimum": "tripyapi.ops.math.minimum",
+    "mod": "tripyapi.ops.math.mod",
+    "mul": "tripyapi.ops.math.mul",
+    "ne": "tripyapi.ops.math.ne",
+    "neg": "tripyapi.ops.math.neg",
+    "pad": "tripyapi.ops.shape.pad",
+    "permute": "tripyapi.ops.shape.permute",
+    "pow": "tripyapi.ops.math.pow",
+    "reciprocal": "tripyapi.ops.math.reciprocal",
+    "repeat": "tripyapi.ops.shape.repeat",
+    "reshape": "tripyapi.ops.shape.reshape",
+    "round": "tripyapi.ops.math.round",
+    "rsqrt": "tripyapi.ops.math.rsqrt",
+    "sign": "tripyapi.ops.math.sign",
+    "sin": "tripyapi.ops.math.sin",
+    "sinh": "tripyapi.ops.math.sinh",
+    "slice": "tripyapi.ops.shape.slice",
     "softmax": "tripyapi.ops.nn.softmax",
+    "split": "tripyapi.ops.shape.split",
+    "sqrt": "tripyapi.ops.math.sqrt",
+    "squeeze": "tripyapi.ops.shape.squeeze",
+    "stack": "tripyapi.ops.shape.stack",
     "sub": "tripyapi.ops.math.sub",
     "sum": "tripyapi.ops.math.sum",
+    "tan": "tripyapi.ops.math.tan",
+    "transpose": "tripyapi.ops.shape.transpose",
+    "unsqueeze": "tripyapi.ops.shape.unsqueeze",
 }
 
 __all__ = [
     "Tensor",
+    "abs",
+    "acos",
+    "acosh",
     "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
     "bfloat16",
     "bool",
+    "ceil",
+    "concatenate",
     "convolution",
+    "cos",
+    "cosh",
     "div",
     "dtype",
+    "eq",
+    "erf",
     "exp",
+    "expand",
+    "flatten",
+    "flip",
     "float8",
     "float16",
     "float32",
+    "floor",
+    "floordiv",
+    "gather",
+    "ge",
+    "getitem",
+    "gt",
     "int4",
     "int8",
     "int32",
     "int64",
+    "le",
+    "log",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "lt",
     "max",
+    "maximum",
+    "minimum",
+    "mod",
+    "mul",
+    "ne",
+    "neg",
+    "pad",
+    "permute",
+    "pow",
+    "reciprocal",
+    "repeat",
+    "reshape",
+    "round",
+    "rsqrt",
+    "sign",
+    "sin",
+    "sinh",
+    "slice",
     "softmax",
+    "split",
+    "sqrt",
+    "squeeze",
+    "stack",
     "sub",
     "sum",
+    "tan",
+    "transpose",
+    "unsqueeze",
 ]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tripybuild.codegen.rewrite import Rewriter
 from tripybuild.codegen.text import Imports
+from tripybuild.language.vocabulary import PYTHON
 from tripybuild.schema.operator import Operator
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
 
@@ -44,7 +45,7 @@ class Calls:
 
 
 def _is_python(name: str) -> bool:
-    return name in SHAPE_FUNCTIONS or name in {"sum", "max", "min", "all", "any", "abs", "round"}
+    return name in SHAPE_FUNCTIONS or name in PYTHON.functions
 
 
 class _Tensors:

@@ -85,6 +85,22 @@ def truncate_divide(lhs: Array, rhs: Array) -> Array:
     return (np.sign(lhs) * np.sign(rhs) * magnitude).astype(np.asarray(lhs).dtype)
 
 
+def floor_divide(lhs: Array, rhs: Array) -> Array:
+    """Division, rounded down: of floats, the floor of what division gives."""
+    if np.asarray(lhs).dtype.kind == "f":
+        return np.floor(np.divide(lhs, rhs))
+    return np.floor_divide(lhs, rhs)
+
+
+def power(lhs: Array, rhs: Array) -> Array:
+    """Powers: those of integers wrap, and negative exponents are cut off towards zero."""
+    if np.asarray(lhs).dtype.kind == "f":
+        return np.power(lhs, rhs)  # type: ignore[no-any-return]
+    unit = np.where(lhs == 1, 1, np.where(lhs == -1, 1 - 2 * (rhs % 2), 0))
+    whole = np.power(lhs, np.maximum(rhs, 0))
+    return np.where(rhs < 0, unit, whole).astype(whole.dtype)
+
+
 def sliding_windows(
     input: Array, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
 ) -> Array:

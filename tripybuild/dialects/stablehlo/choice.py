@@ -102,6 +102,10 @@ def _went_up(rest: Value, rhs: Value) -> Value:
 def floor_divide(lhs: Operand, rhs: Operand) -> Value:
     """The quotient, rounded down; of floats: the floor of what `divide` gives, as in TensorRT."""
     first, second = pair(lhs, rhs)
+    if first.dtype.kind == "float" and first.dtype.bits < 32:
+        # The narrow quotient may have been rounded up to an integer already.
+        wide = floor_divide(convert(first, dtypes.float32), convert(second, dtypes.float32))
+        return convert(wide, first.dtype)
     quotient = divide(first, second)
     if first.dtype.kind == "float":
         return floor(quotient)

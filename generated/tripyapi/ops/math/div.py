@@ -8,7 +8,8 @@ from tripybuild.frontend import record
 def div(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
     """Divide one tensor by another.
 
-    Integers stay integers: the quotient is cut off towards zero.
+    Integers stay integers: the quotient is cut off towards zero. What an integer divided by zero
+    gives is not defined.
 
     Args:
         lhs: The left operand. (`T[*A] | number`)

@@ -9,5 +9,5 @@ def lower(op: Add, lhs: hlo.Value, rhs: hlo.Value) -> hlo.Value:
     """Lower `add` to the `stablehlo` dialect."""
     T = op.lhs.dtype
     a, b = [hlo.convert(v, dtypes.int8) if T == dtypes.bool else v for v in (lhs, rhs)]
-    y = hlo.add(a, b)
+    y = a + b
     return hlo.convert(y, dtypes.bool) if T == dtypes.bool else y

@@ -9,5 +9,5 @@ def lower(op: Sub, lhs: trt.Value, rhs: trt.Value) -> trt.Value:
     """Lower `sub` to the `tensorrt` dialect."""
     T = op.lhs.dtype
     a, b = trt.align(*[trt.cast(v, dtypes.int8) if T == dtypes.bool else v for v in (lhs, rhs)])
-    y = trt.element_wise(a, b, "kSUB")
+    y = a - b
     return trt.cast(y, dtypes.bool) if T == dtypes.bool else y

@@ -1,0 +1,33 @@
+"""Helpers of the references: division that rounds, and powers of integers."""
+
+import numpy as np
+
+from tripybuild.semantics.arrays import floor_divide, power
+
+
+def test_floor_divide_of_floats_is_the_floor_of_the_quotient() -> None:
+    """Floats that divide by zero give infinity, as division does."""
+    with np.errstate(all="ignore"):
+        got = floor_divide(np.array([7.0, -7.0, 1.0]), np.array([2.0, 2.0, 0.0]))
+    np.testing.assert_array_equal(got, [3.0, -4.0, np.inf])
+
+
+def test_floor_divide_of_integers_rounds_down() -> None:
+    """Integers keep their dtype."""
+    got = floor_divide(np.array([7, -7, 7], np.int8), np.array([2, 2, -2], np.int8))
+    assert got.dtype == np.int8
+    assert got.tolist() == [3, -4, -4]
+
+
+def test_power_of_integers_cuts_negative_exponents_off() -> None:
+    """Only 1 and -1 have an integer as their inverse."""
+    base = np.array([2, 1, -1, -1, 0, 2], np.int8)
+    exponent = np.array([-1, -3, -3, -2, -1, 3], np.int8)
+    got = power(base, exponent)
+    assert got.dtype == np.int8
+    assert got.tolist() == [0, 1, -1, 1, 0, 8]
+
+
+def test_power_of_integers_wraps() -> None:
+    """A power that does not fit keeps its lowest bits, as the engines do."""
+    assert power(np.array([5], np.int8), np.array([30], np.int8)).tolist() == [-87]
