@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tripybuild.build import cache as module
 from tripybuild.build.cache import Cache, key
@@ -43,6 +43,7 @@ def test_a_content_is_made_once(cache):
     assert cache.get(OTHER) is None
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(), st.text() | st.binary(), max_size=4), st.data())
 def test_different_parts_have_different_keys(parts, data):
     """A key tells apart every name, value, kind and border."""

@@ -61,8 +61,8 @@ def _find(path: Path, name: str) -> Array:
                 return np.lib.format.read_array(file, allow_pickle=False)
         case ".npz":
             with _reported(path), zipfile.ZipFile(path) as archive:
-                known = [each.removesuffix(".npy") for each in archive.namelist()]
-                with archive.open(f"{_choose(path, name, known)}.npy") as member:
+                names = [each.removesuffix(".npy") for each in archive.namelist()]
+                with archive.open(f"{_choose(path, name, names)}.npy") as member:
                     return np.lib.format.read_array(member, allow_pickle=False)
     message = f"`{path}` is not of a kind that can be read"
     hint = f"give a file that ends in {', '.join(READERS)}"
