@@ -160,8 +160,9 @@ class Signature:
                 operator = law.code.partition("/")[0]
                 message, label = law_message(operator, law.law, names)
                 given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
-                notes = (f"required by {law.source}" + (f":{law.law.line}" if law.law.line else ""), label)
-                found.append(Diagnostic(law.code, f"{message}, which does not hold for {given}", notes=notes))
+                where = law.source + (f":{law.law.line}" if law.law.line else "")
+                notes = (f"this call has {given}, so {label}", f"required by {where}")
+                found.append(Diagnostic(law.code, message, notes=notes))
         return found
 
 
