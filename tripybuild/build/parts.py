@@ -222,9 +222,10 @@ class Instance:
         if not isinstance(value, Tensor):
             message = f"`{name}` of `{self._part.name}` must be a tensor, but this is {value!r}"
             raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
-        fits = value.dtype is self._dtype(pattern.element)
+        element = value.dtype if pattern.element == "any" else self._dtype(pattern.element)
+        fits = value.dtype is element
         if not fits or not context.fits(pattern, value.shape, local):
-            wanted = context.described(pattern, local, self._dtype(pattern.element))
+            wanted = context.described(pattern, local, element)
             where = self._part.document.span((*self._part.location, "inputs", name))
             raise DiagnosticError(
                 Diagnostic(

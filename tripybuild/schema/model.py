@@ -220,7 +220,7 @@ class _Elaboration:
             span = self.document.span(at)
             hint = "a tensor's type is a dtype with a shape, such as `float32[B, 8]`; `[()]` is the shape of a scalar"
             self.found.append(Diagnostic("type-syntax", f"`{text}` is not the type of a tensor", span, hint=hint))
-        if isinstance(pattern, TensorPattern) and pattern.element not in self.variables | DTYPES:
+        if isinstance(pattern, TensorPattern) and pattern.element not in self.variables | DTYPES | {"any"}:
             span = self.document.span(at)
             hint = f"the dtypes are {', '.join(sorted(DTYPES))}"
             self.found.append(Diagnostic("unknown-dtype", f"`{pattern.element}` is no dtype", span, hint=hint))

@@ -11,7 +11,7 @@ Place = tuple[str, tuple[int, ...]]
 
 
 def free_sizes(operator: Operator) -> dict[str, object]:
-    """The shape names to which the sample gives numbers; what it computes from others is not free."""
+    """The shape names to which the sample gives numbers, not what it computes from others."""
     return {
         name: evaluate(snippet.program, {}, SHAPE)
         for name, snippet in operator.sample.items()

@@ -1,6 +1,7 @@
-"""The dtypes that a call can have, enumerated: which tuples a declaration allows, and what refuses the others.
+"""The dtypes that a call can have, enumerated: what a declaration allows, and what refuses the rest.
 
-A slot is a type variable, or an input whose dtype no variable binds (`bool[*A]`); a tuple gives each slot a dtype.
+A slot is a type variable, or an input whose dtype no variable binds (`bool[*A]`); a tuple gives each
+slot a dtype.
 """
 
 import ast
@@ -23,7 +24,10 @@ MANY = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One choice of a dtype. `elements` name dtypes and variables; `codes` are what a wrong choice is called."""
+    """One choice of a dtype.
+
+    `elements` name dtypes and variables; `codes` are what a wrong choice is called.
+    """
 
     name: str
     elements: tuple[str, ...]
@@ -41,7 +45,7 @@ def slots(operator: Operator) -> tuple[Slot, ...]:
     found = [slot for name in operator.types if (slot := _variable(operator, name)).codes]
     for input in operator.inputs.values():
         elements = tuple(dict.fromkeys(t.element for t in tensors(input.pattern)))
-        if elements and elements[0] not in operator.types or len(elements) > 1:
+        if (elements and elements[0] not in operator.types) or len(elements) > 1:
             wide = tuple(BY_NAME) if "any" in elements else elements
             found.append(Slot(input.name, wide, frozenset({input.name}), (input.name,)))
     return tuple(found)
@@ -74,7 +78,7 @@ def dtype_laws(operator: Operator) -> tuple[Law, ...]:
 
 
 def legal(operator: Operator) -> tuple[Tuple, ...]:
-    """Every tuple that the sets of the slots and the laws about dtypes allow, in the declared order."""
+    """Every tuple that the slots and the laws about dtypes allow, in the declared order."""
     ways = slots(operator)
     tuples = (
         {slot.name: BY_NAME[name] for slot, name in zip(ways, names, strict=True)}
@@ -94,7 +98,11 @@ def refusal(operator: Operator, types: Tuple) -> frozenset[str]:
     wrong = [slot for slot in slots(operator) if not slot.allows(types)]
     if wrong:
         return frozenset(code for slot in wrong for code in slot.codes)
-    broken = [law.name for law in dtype_laws(operator) if not evaluate(law.that.program, {**BY_NAME, **types}, SHAPE)]
+    broken = [
+        law.name
+        for law in dtype_laws(operator)
+        if not evaluate(law.that.program, {**BY_NAME, **types}, SHAPE)
+    ]
     return frozenset(broken[:1])
 
 
@@ -103,9 +111,13 @@ def illegal(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:
     ways = slots(operator)
     names = [slot.name for slot in ways]
     if len(BY_NAME) ** len(ways) <= MANY:
-        everything = (dict(zip(names, c, strict=True)) for c in product(BY_NAME.values(), repeat=len(ways)))
+        everything = (
+            dict(zip(names, c, strict=True)) for c in product(BY_NAME.values(), repeat=len(ways))
+        )
     else:
-        everything = (dict(t, **{n: d}) for t in legal(operator) for n in names for d in BY_NAME.values())
+        everything = (
+            dict(t, **{n: d}) for t in legal(operator) for n in names for d in BY_NAME.values()
+        )
     for types in everything:
         codes = refusal(operator, types)
         if codes:
