@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from tripybuild.build.elements import aligned
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.targets import pjrt
 
@@ -65,6 +66,16 @@ def test_constants_are_bound_to_the_first_arguments():
     for base in (10, 20):
         (got,) = executable(np.array([base, base], np.float32))
         assert got.tolist() == [base - 1, base - 2]
+
+
+def test_aligned_constants_are_not_copied():
+    """Weights at an address that suits the runtime are used where they are."""
+    weight = aligned(64).view(np.float32)
+    weight[:] = 1
+    text = program("tensor<16xf32>", "%0 = stablehlo.add %a, %a : {t}\n return %0 : {t}")
+    executable = pjrt.load(pjrt.compile(text), [weight])
+    assert executable._constants[0].unsafe_buffer_pointer() == weight.ctypes.data
+    assert executable()[0].tolist() == [2.0] * 16
 
 
 def test_two_results_do_not_share_memory():
