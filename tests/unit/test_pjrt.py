@@ -118,6 +118,21 @@ def test_views_are_read_in_their_own_order(view):
     assert got.tolist() == given.tolist()
 
 
+def test_a_transposed_result_is_row_by_row():
+    """The compiler may not choose another layout for a result."""
+    body = "%0 = stablehlo.transpose %a, dims = [1, 0] : ({t}) -> tensor<4x3xf32>\n"
+    text = program("tensor<3x4xf32>", body + " return %0 : tensor<4x3xf32>", "tensor<4x3xf32>")
+    given = np.arange(12, dtype=np.float32).reshape(3, 4)
+    (got,) = pjrt.load(pjrt.compile(text))(given)
+    assert got.tolist() == given.T.tolist()
+
+
+def test_a_program_may_give_nothing():
+    """No result is a list without elements."""
+    text = "module { func.func public @main(%a: tensor<f32>) { return } }"
+    assert pjrt.load(pjrt.compile(text))(np.float32(1)[...]) == []
+
+
 def test_bytes_are_compiled_as_text_is():
     """A module may come as bytes."""
     (got,) = pjrt.load(pjrt.compile(DOUBLE.encode()))(np.ones(4, np.float32))
