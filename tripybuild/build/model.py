@@ -10,7 +10,16 @@ from types import FunctionType
 from typing import Any
 
 from tripybuild.build.context import Context, Skipped
-from tripybuild.build.parts import Chain, Each, Instance, Next, Template, chunks, instantiate, run_steps
+from tripybuild.build.parts import (
+    Chain,
+    Each,
+    Instance,
+    Next,
+    Template,
+    chunks,
+    instantiate,
+    run_steps,
+)
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
@@ -103,7 +112,15 @@ class _Builder:
         outputs |= {f"{path}.next": value for path, value in context.updates.items()}
         graph = Graph(model.name, values, context.weights, outputs)
         sizes = {name: context.sizes[name] for name in model.sizes}
-        return Built(graph, tuple(context.states), self.ranges, model.doc, model.document, model.weights, sizes)
+        return Built(
+            graph,
+            tuple(context.states),
+            self.ranges,
+            model.doc,
+            model.document,
+            model.weights,
+            sizes,
+        )
 
     def _top(self, inputs: Mapping[str, Tensor]) -> dict[str, object]:
         context = self.context
@@ -117,7 +134,7 @@ class _Builder:
                 context.report(error)
         if context.found:
             raise DiagnosticError(*context.found)
-        return local | inputs
+        return {**local, **inputs}
 
     def _output(self, name: str, value: object, step: Any) -> Value:
         if isinstance(value, Tensor):
@@ -178,13 +195,18 @@ class _Builder:
 
     def _symbol(self, name: str) -> Size:
         entry = self.model.ranges.get(name, RangeEntry())
-        given = {key: self._bound(name, key, getattr(entry, key)) for key in ("min", "opt", "max", "multiple_of")}
+        given = {
+            key: self._bound(name, key, getattr(entry, key))
+            for key in ("min", "opt", "max", "multiple_of")
+        }
         low, high, step = given["min"], given["max"], given["multiple_of"] or 1
         assert low is not None
         opt = given["opt"] if given["opt"] is not None else (high if high is not None else low)
         span = self.model.document.span(("ranges", name))
         if not 0 <= low <= opt or (high is not None and opt > high) or step < 1:
-            message = f"`{name}` needs min <= opt <= max, but has min = {low}, opt = {opt}, max = {high}"
+            message = (
+                f"`{name}` needs min <= opt <= max, but has min = {low}, opt = {opt}, max = {high}"
+            )
             raise DiagnosticError(Diagnostic("bad-range", message, span))
         if any(bound is not None and bound % step for bound in (low, opt, high)):
             message = f"the bounds of `{name}` must be multiples of {step}"
@@ -202,7 +224,9 @@ class _Builder:
         try:
             snippet = Snippet(parse(value), self.model.document, location)
         except SnippetError as error:
-            raise DiagnosticError(Diagnostic(error.code, error.message, self.model.document.span(location))) from error
+            raise DiagnosticError(
+                Diagnostic(error.code, error.message, self.model.document.span(location))
+            ) from error
         result = self.context.evaluate(snippet, self.context.sizes)
         return operator.index(result)
 
@@ -287,7 +311,11 @@ def _vocabulary() -> Vocabulary:
     return SHAPE | Vocabulary(
         callables=own,
         methods=((Tensor, METHODS), (Instance, ANY_NAME)),
-        attributes=((Tensor, frozenset({"shape", "dtype", "rank"})), (Instance, ANY_NAME), (Next, ANY_NAME)),
+        attributes=(
+            (Tensor, frozenset({"shape", "dtype", "rank"})),
+            (Instance, ANY_NAME),
+            (Next, ANY_NAME),
+        ),
     )
 
 

@@ -1,7 +1,10 @@
-"""Parts at work: templates are made into instances with weights of their own, and instances run their steps.
+"""Parts at work: templates are made into instances with weights of their own, and instances run
+their steps.
 
-The path of an instance is the name of its weights. A step that fails is reported, what it should have
-given is missing from then on, and steps that need it are passed over: one run finds all that is wrong.
+The path of an instance is the name of its weights. A step that fails is reported, what it should
+have
+given is missing from then on, and steps that need it are passed over: one run finds all that is
+wrong.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,18 +35,24 @@ class Template:
         sizes = dict(zip(names, given, strict=False)) | named
         if len(given) > len(names) or set(sizes) - set(names):
             extra = sorted(set(sizes) - set(names)) or [f"{len(given)} values"]
-            raise self._misused(f"`{self.part.name}` takes {_listed(names)}, but was given {', '.join(extra)}")
+            raise self._misused(
+                f"`{self.part.name}` takes {_listed(names)}, but was given {', '.join(extra)}"
+            )
         for parameter in parameters:
             if parameter.name not in sizes:
                 if parameter.default is None:
                     raise self._misused(f"`{self.part.name}` needs `{parameter.name}`")
-                sizes[parameter.name] = self.context.evaluate(parameter.default, {**self.context.sizes, **sizes})
+                sizes[parameter.name] = self.context.evaluate(
+                    parameter.default, {**self.context.sizes, **sizes}
+                )
         return Template(self.context, self.part, sizes)
 
     def __mul__(self, count: object) -> "list[Template]":
         """`block * depth`: a chain of parts, each with weights of its own."""
         if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 10_000:
-            raise self._misused(f"`{self.part.name}` can be repeated 0 to 10000 times, not {count!r} times")
+            raise self._misused(
+                f"`{self.part.name}` can be repeated 0 to 10000 times, not {count!r} times"
+            )
         return [self] * count
 
     __rmul__ = __mul__
@@ -53,7 +62,9 @@ class Template:
         template = self if self.sizes is not None else self()
         if len(self.context.making) >= self.context.DEEPEST:
             way = " -> ".join(part.name for part in self.context.making[-4:])
-            raise self._misused(f"`{self.part.name}` contains itself: {way} -> ...", code="cyclic-parts")
+            raise self._misused(
+                f"`{self.part.name}` contains itself: {way} -> ...", code="cyclic-parts"
+            )
         self.context.making.append(self.part)
         try:
             return Instance(self.context, self.part, template.sizes or {}, path)
@@ -107,7 +118,8 @@ class Next:
 class Chain:
     """A list of parts; calling it is a scan.
 
-    The first output is threaded through, further outputs are collected, further inputs are shared, and
+    The first output is threaded through, further outputs are collected, further inputs are shared,
+    and
     `each(xs)` deals one item to each part. No parts give back what came in.
     """
 
@@ -138,9 +150,13 @@ class Chain:
 class Instance:
     """A part with a path: its children, its weights, and what its steps do when it is called."""
 
-    def __init__(self, context: Context, part: Part, sizes: Mapping[str, object], path: str) -> None:
+    def __init__(
+        self, context: Context, part: Part, sizes: Mapping[str, object], path: str
+    ) -> None:
         self._context, self._part, self._path = context, part, path
-        self._types = context.types | {name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME}
+        self._types = context.types | {
+            name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME
+        }
         self._sizes = {**context.sizes, **sizes}
         below = f"{path}." if path else ""
         self._members: dict[str, object] = {}
@@ -162,7 +178,9 @@ class Instance:
 
         for name, pattern in part.state.items():
             assert isinstance(pattern, TensorPattern)
-            shape = context.shape(pattern, self._sizes, part.document.span((*part.location, "state", name)))
+            shape = context.shape(
+                pattern, self._sizes, part.document.span((*part.location, "state", name))
+            )
             state = Value(TensorType(self._dtype(pattern.element), shape), name=f"{below}{name}")
             context.states[f"{below}{name}"] = state
             self._members[name] = Tensor.of(state)
@@ -203,7 +221,9 @@ class Instance:
             return set()
         values = dict(local)
         lost = run_steps(context, part.next, values, self._path, missing)
-        updates = {name: values[name] for step in part.next for name in step.targets if name not in lost}
+        updates = {
+            name: values[name] for step in part.next for name in step.targets if name not in lost
+        }
         local["next"] = Next(updates)
         below = f"{self._path}." if self._path else ""
         for name, value in updates.items():
@@ -283,5 +303,3 @@ def _unpacked(context: Context, step: Step, value: object) -> dict[str, object]:
         message = f"`{step.name}` names {len(step.targets)} values, but the step gives {len(items)}"
         raise DiagnosticError(Diagnostic("step-count", message, context.place()))
     return dict(zip(step.targets, items, strict=True))
-
-

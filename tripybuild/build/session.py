@@ -128,14 +128,20 @@ def _wanted(built: Built, shapes: Shapes) -> list[dict[str, int]]:
 def _in_range(built: Built, name: str, size: int) -> None:
     if name not in built.ranges:
         near = suggest(name, built.ranges)
-        hint = f"did you mean `{near}`?" if near else f"the dynamic sizes are {', '.join(built.ranges) or 'none'}"
+        hint = (
+            f"did you mean `{near}`?"
+            if near
+            else f"the dynamic sizes are {', '.join(built.ranges) or 'none'}"
+        )
         message = f"`{built.graph.name}` has no dynamic size `{name}`"
         raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
     each = built.ranges[name]
     if size < each.low or (each.high is not None and size > each.high) or size % each.multiple_of:
         step = f", in steps of {each.multiple_of}" if each.multiple_of > 1 else ""
         message = f"`{name}` goes from {each.low} to {each.high}{step}, but was asked to be {size}"
-        raise DiagnosticError(Diagnostic("size-out-of-range", message, built.document.span(("ranges", name))))
+        raise DiagnosticError(
+            Diagnostic("size-out-of-range", message, built.document.span(("ranges", name)))
+        )
 
 
 def _provenance(built: Built, path: Path) -> dict[str, Any]:

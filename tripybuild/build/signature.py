@@ -1,4 +1,5 @@
-"""What an executable takes: names, dtypes, shapes with symbols, ranges, and laws that each call decides.
+"""What an executable takes: names, dtypes, shapes with symbols, ranges, and laws that each call
+decides.
 
 All of it is checked before native code sees a byte.
 """
@@ -69,8 +70,12 @@ class Signature:
         for name in given:
             if name not in self.inputs:
                 near = suggest(name, self.inputs)
-                hint = f"did you mean `{near}`?" if near else f"the inputs are {_listed(self.inputs)}"
-                found.append(Diagnostic("unknown-input", f"`{self.model}` has no input `{name}`", hint=hint))
+                hint = (
+                    f"did you mean `{near}`?" if near else f"the inputs are {_listed(self.inputs)}"
+                )
+                found.append(
+                    Diagnostic("unknown-input", f"`{self.model}` has no input `{name}`", hint=hint)
+                )
         for name, argument in self.inputs.items():
             if name not in given:
                 message = f"`{self.model}` needs the input `{name}`"
@@ -103,7 +108,11 @@ class Signature:
             found += self._one(argument, array, sizes, by_whom)
         found += [d for name, size in sizes.items() for d in self._in_range(name, size)]
         if not found:
-            found += [d for a, x in zip(self.inputs.values(), arrays, strict=True) for d in _expressions(a, x, sizes)]
+            found += [
+                d
+                for a, x in zip(self.inputs.values(), arrays, strict=True)
+                for d in _expressions(a, x, sizes)
+            ]
         if not found:
             found += self.broken(sizes)
         if found:
@@ -141,7 +150,13 @@ class Signature:
         if size < low or (high is not None and size > high):
             limit = f"at least {low}" if high is None else f"between {low} and {high}"
             message = f"`{name}` must be {limit}, but is {size}"
-            return [Diagnostic("size-out-of-range", message, hint="the model's `ranges:` say which sizes it takes")]
+            return [
+                Diagnostic(
+                    "size-out-of-range",
+                    message,
+                    hint="the model's `ranges:` say which sizes it takes",
+                )
+            ]
         if size % step:
             message = f"`{name}` must be a multiple of {step}, but is {size}"
             return [Diagnostic("size-out-of-range", message)]
@@ -196,5 +211,3 @@ def _listed(names: Mapping[str, object]) -> str:
 def _numpy_name(type: dtype) -> str:
     native = type.numpy.isbuiltin == 1
     return f"np.{type.numpy.name}" if native else f"ml_dtypes.{type.numpy.name}"
-
-

@@ -27,8 +27,13 @@ def compiled(module: bytes) -> tuple[bytes, tuple[Diagnostic, ...]]:
     """The executable payload of a StableHLO module, and what was wrong with the cache.
 
     Raises:
-        DiagnosticError: Where the compiler refuses the module, crashes, hangs or runs out of memory.
+        DiagnosticError: Where the compiler refuses the module, crashes, hangs or runs out of
+            memory.
     """
-    parts = {"target": "cpu", "module": sha256(module).digest(), **pjrt.identity()}
+    parts: dict[str, str | bytes] = {
+        "target": "cpu",
+        "module": sha256(module).digest(),
+        **pjrt.identity(),
+    }
     outcome = Cache().get_or_make(key(parts), lambda: child.session().compile("cpu", module))
     return outcome.content, outcome.warnings

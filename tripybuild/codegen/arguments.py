@@ -27,17 +27,18 @@ _ONE = {
     "number": ("float", "float"),
     "bool": ("bool", "bool"),
     "string": ("str", "str"),
-    "size": ("Size", "Size"),
+    "size": ("Size", "Any"),
     "dtype": ("dtypes.dtype", "dtypes.dtype"),
     "axis": ("int", "int"),
-    "index": ("object", "Index"),
+    "index": ("IndexLike", "Index"),
 }
 
 
 @dataclass(frozen=True)
 class Parameter:
     """One parameter. `default` is None where the argument is required; `computed` where the default
-    is an expression over other names, so that the signature says None."""
+    is an expression over other names, so that the signature says None.
+    """
 
     name: str
     argument: Input | Attribute
@@ -54,7 +55,7 @@ def parameters(operator: Operator, imports: Imports) -> list[Parameter]:
     """The parameters in calling order; those with a default stand behind those without."""
     result = [_parameter(argument, operator, imports) for argument in operator.arguments()]
     missing = {*operator.inputs, *operator.attributes} - {p.name for p in result}
-    everything = {**operator.inputs, **operator.attributes}
+    everything: dict[str, Input | Attribute] = {**operator.inputs, **operator.attributes}
     result += [_parameter(everything[n], operator, imports) for n in everything if n in missing]
     return sorted(result, key=lambda parameter: parameter.default is not None)
 
@@ -153,5 +154,9 @@ def _kept(pattern: Pattern, imports: Imports) -> str:
 def _import(annotation: str, imports: Imports) -> None:
     if annotation == "dtypes.dtype":
         imports.name("tripybuild.types", "dtypes")
+    if annotation == "Any":
+        imports.name("typing", "Any")
+    if annotation == "IndexLike":
+        imports.name("tripybuild.frontend", annotation)
     if annotation in ("Size", "Index"):
         imports.name("tripybuild.trace", annotation)

@@ -34,7 +34,11 @@ def _calls(target: str, snippet: Snippet) -> Iterator[Diagnostic]:
 
 
 def _is_builder(node: ast.expr, alias: str) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == alias
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == alias
+    )
 
 
 def _call(target: str, snippet: Snippet, node: ast.Call) -> Iterator[Diagnostic]:
@@ -57,15 +61,23 @@ def _literals(node: ast.Call, *, starred: bool) -> dict[int | str, object]:
     found: dict[int | str, object] = {}
     if not starred:
         found.update((i, a.value) for i, a in enumerate(node.args) if isinstance(a, ast.Constant))
-    found.update((k.arg, k.value.value) for k in node.keywords if k.arg and isinstance(k.value, ast.Constant))
+    found.update(
+        (k.arg, k.value.value) for k in node.keywords if k.arg and isinstance(k.value, ast.Constant)
+    )
     return found
 
 
 def _name(target: str, snippet: Snippet, node: ast.Attribute) -> Iterator[Diagnostic]:
     """A builder that is handed on instead of being called."""
-    known = tensorrt.LAYERS.keys() | tensorrt.HELPERS.keys() | {"Value"} if target == "tensorrt" else stablehlo.BUILDERS
+    known = (
+        tensorrt.LAYERS.keys() | tensorrt.HELPERS.keys() | {"Value"}
+        if target == "tensorrt"
+        else stablehlo.BUILDERS
+    )
     if node.attr not in known:
         near = suggest(node.attr, known)
         alias = ALIASES[target]
         hint = f"did you mean `{alias}.{near}`?" if near else None
-        yield Diagnostic("unknown-builder", f"there is no `{alias}.{node.attr}`", snippet.span(node), hint=hint)
+        yield Diagnostic(
+            "unknown-builder", f"there is no `{alias}.{node.attr}`", snippet.span(node), hint=hint
+        )

@@ -21,7 +21,9 @@ class Calls:
     own: frozenset[str]
     package: str = BUILT_IN
 
-    def rewriter(self, operator: Operator, names: Mapping[str, ast.expr], imports: Imports) -> Rewriter:
+    def rewriter(
+        self, operator: Operator, names: Mapping[str, ast.expr], imports: Imports
+    ) -> Rewriter:
         """A rewriter for `decompose`: a name is the operator when its first argument is a tensor, else Python's."""
         tensors = _Tensors(operator, frozenset(self.operators))
         assert operator.decompose is not None
@@ -81,6 +83,11 @@ class _Tensors:
             case ast.ListComp() | ast.GeneratorExp():
                 over = any(self.holds(g.iter) for g in node.generators)
                 if over:
-                    self.names |= {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+                    self.names |= {
+                        n.id
+                        for g in node.generators
+                        for n in ast.walk(g.target)
+                        if isinstance(n, ast.Name)
+                    }
                 return self.holds(node.elt)
         return False

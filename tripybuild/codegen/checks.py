@@ -1,6 +1,7 @@
 """The body of checks that trace operations and inline functions share, in the declared order:
 
-dtypes and the laws about them; plain names and runs of input shapes; attributes; `requires` with `infer`
+dtypes and the laws about them; plain names and runs of input shapes; attributes; `requires` with
+`infer`
 on demand; expressions inside input types; and last the types of the outputs.
 """
 
@@ -9,7 +10,7 @@ from collections.abc import Iterable
 
 from tripybuild.codegen.arguments import Parameter
 from tripybuild.codegen.expressions import document, statement_value
-from tripybuild.codegen.layout import Doc, bracketed, call
+from tripybuild.codegen.layout import SPACE, Doc, Group, bracketed, call, parenthesized
 from tripybuild.codegen.rewrite import Rewriter
 from tripybuild.codegen.text import Body
 from tripybuild.language.names import free
@@ -42,11 +43,20 @@ _METHODS = {
 class CheckEmitter:
     """Writes the checks of one operator into a body. The names it leaves bound are those of the snippets."""
 
-    def __init__(self, operator: Operator, parameters: list[Parameter], body: Body) -> None:
+    def __init__(
+        self,
+        operator: Operator,
+        parameters: list[Parameter],
+        body: Body,
+        unused: frozenset[str] = frozenset(),
+    ) -> None:
         self.operator = operator
         self.parameters = parameters
         self.body = body
+        self.unused = unused
         texts: dict[str, ast.expr] = {word: ast.Constant(word) for word in words(operator)}
+        if operator.inline:
+            texts |= {i.name: ast.Name(given_name(i.name)) for i in self._switched()}
         self.rewriter = Rewriter(texts, body.imports)
         self.bound: set[str] = set()
         self.inferred: set[str] = set()
@@ -58,14 +68,18 @@ class CheckEmitter:
         for law in self._dtype_laws():
             self.law(law)
         for input in self.operator.inputs.values():
-            self.shape(input)
+            if input not in self._switched():
+                self.shape(input)
+        for input in self._switched():
+            self.switched(input)
         self.attributes()
         for law in self.operator.laws.values():
             if law not in self._dtype_laws():
                 self.law(law)
         for input in self.operator.inputs.values():
             self.expressions(input)
-        for name in (*self._output_names(), *also):
+        outputs = [] if self.operator.inline else self._output_names()
+        for name in (*outputs, *also):
             self.infer(name)
 
     # --- dtypes ---
@@ -74,6 +88,7 @@ class CheckEmitter:
         """Bind the type variables: tensors first, then attributes that are dtypes, then numbers."""
         for variable, allowed in self.operator.types.items():
             using = [i for i in self.operator.inputs.values() if self._binds(i.pattern, variable)]
+            using = [i for i in using if i not in self._switched()]
             if using:
                 several = any(self._takes_number(i.pattern) for i in using)
                 method = "element_beside_numbers" if several else "element"
@@ -109,14 +124,16 @@ class CheckEmitter:
     def _dtype_attribute(self, parameter: Parameter, option: ValuePattern) -> None:
         allowed: tuple[dtype, ...] = tuple(BY_NAME.values())
         variable = option.argument.id if isinstance(option.argument, ast.Name) else None
-        if variable in self.operator.types:
+        if variable is not None and variable in self.operator.types:
             allowed = self.operator.types[variable]
         name = parameter.name
         self._default(parameter)
         value = call("check.dtype", [f'"{name}"', name, *[self._element(str(t)) for t in allowed]])
-        target = f"{name} = {variable} = " if variable and variable not in self.bound else f"{name} = "
+        binds = variable and variable not in self.bound | self.unused
+        target = f"{name} = {variable} = " if binds else f"{name} = "
         if parameter.nullable and not parameter.computed:
-            self.body.add(target, "None if ", name, " is None else ", value)
+            test: list[Doc] = ["None", SPACE, f"if {name} is None", SPACE, "else ", value]
+            self.body.add(target, parenthesized(Group(test)))
         else:
             self.body.add(target, value)
         self.bound |= {name, *([variable] if variable else [])}
@@ -142,6 +159,44 @@ class CheckEmitter:
         known = {*self.operator.types, *BY_NAME}
         return [law for law in self.operator.laws.values() if set(free(law.that.program)) <= known]
 
+    def _switched(self) -> list[Input]:
+        """The inputs that can also be a Python value which stays one, such as an index."""
+        return [i for i in self.operator.inputs.values() if is_union_with_value(i.pattern)]
+
+    def switched(self, input: Input) -> None:
+        """Check an input by what is given: a tensor binds names, which are None beside a Python value."""
+        name = given_name(input.name) if self.operator.inline else input.name
+        if name != input.name:
+            self.body.imports.name("typing", "Any")
+            self.body.add(f"{name}: Any = {input.name}")
+        tensor = next(tensors(input.pattern))
+        plain = [d.name for d in tensor.shape or () if d.name is not None and self._fresh(d)]
+        fresh = [*([tensor.element] if tensor.element in self.operator.types else []), *plain]
+        for each in fresh:
+            if each not in self.unused:
+                self.body.add(f"{each} = None")
+        body = self.body
+        self.body = body.block(f"if check.is_tensor({name}):")
+        if tensor.element in self.operator.types:
+            allowed = self._dtypes(self.operator.types[tensor.element])
+            self._assign(
+                tensor.element,
+                "check.element",
+                [f'"{tensor.element}"', allowed, f"{input.name}={name}"],
+            )
+        if tensor.shape:
+            targets = self._targets(
+                tensor.shape, [n if n in plain else None for n in (d.name for d in tensor.shape)]
+            )
+            self.body.add(
+                targets,
+                call("check.shape", [f'"{input.name}"', name, f'"{shape_text(tensor.shape)}"']),
+            )
+        self.bound.update(fresh)
+        value = next(o for o in options(input.pattern) if isinstance(o, ValuePattern))
+        self.body = body
+        self.body.block("else:").add(f"{name} = ", self._value(input.name, value, name))
+
     # --- shapes ---
 
     def shape(self, input: Input) -> None:
@@ -153,6 +208,7 @@ class CheckEmitter:
             self._several_shapes(input, pattern)
             return
         fresh = [d.name if self._fresh(d) else None for d in pattern.shape]
+        fresh = [None if name in self.unused else name for name in fresh]
         body = self._guarded(input, [name for name in fresh if name])
         if pattern.shape:
             targets = self._targets(pattern.shape, fresh)
@@ -167,20 +223,25 @@ class CheckEmitter:
 
     def _several_shapes(self, input: Input, pattern: TensorPattern) -> None:
         name = pattern.shape[0].name if pattern.shape and len(pattern.shape) == 1 else None
-        if name is not None and name not in self.bound:
+        if name is not None and name not in self.bound and name not in self.unused:
             self.body.add(f"{name} = [list(tensor.type.shape) for tensor in {input.name}]")
             self.bound.add(name)
 
     def _fresh(self, dimension: Dimension) -> bool:
         name = dimension.name
-        return name is not None and name not in self.bound and name not in self.operator.infer and not (
-            name in self.operator.attributes
+        return (
+            name is not None
+            and name not in self.bound
+            and name not in self.operator.infer
+            and name not in self.operator.attributes
         )
 
     def _targets(self, shape: tuple[Dimension, ...], fresh: list[str | None]) -> str:
         if len(shape) == 1 and shape[0].star:
             return f"{fresh[0]} = " if fresh[0] else ""
-        names = [("*" if d.star else "") + (name or "_") for d, name in zip(shape, fresh, strict=True)]
+        names = [
+            ("*" if d.star else "") + (name or "_") for d, name in zip(shape, fresh, strict=True)
+        ]
         if all(name is None for name in fresh):
             return ""
         return f"({names[0]},) = " if len(names) == 1 else f"{', '.join(names)} = "
@@ -190,7 +251,10 @@ class CheckEmitter:
         pattern = next(tensors(input.pattern), None)
         if pattern is None or pattern.shape is None or input.several:
             return
-        if any(d.name is None or d.name in {*self.operator.infer, *self.operator.attributes} for d in pattern.shape):
+        if any(
+            d.name is None or d.name in {*self.operator.infer, *self.operator.attributes}
+            for d in pattern.shape
+        ):
             for dimension in pattern.shape:
                 for name in free(dimension.expression):
                     self.infer(name)
@@ -233,8 +297,11 @@ class CheckEmitter:
         forms = options(attribute.pattern)
         value = self._normalised(name, forms)
         if value is not None:
-            optional = parameter.nullable and not parameter.computed
-            self.body.add(f"{name} = ", f"None if {name} is None else " if optional else "", value)
+            if parameter.nullable and not parameter.computed:
+                value = parenthesized(
+                    Group(["None", SPACE, f"if {name} is None", SPACE, "else ", value])
+                )
+            self.body.add(f"{name} = ", value)
         self.bound.add(name)
 
     def _default(self, parameter: Parameter) -> None:
@@ -244,7 +311,9 @@ class CheckEmitter:
             for name in free(default.program):
                 self.infer(name)
             block = self.body.block(f"if {parameter.name} is None:")
-            block.add(f"{parameter.name} = ", statement_value(self.rewriter.rewrite(default.result)))
+            block.add(
+                f"{parameter.name} = ", statement_value(self.rewriter.rewrite(default.result))
+            )
 
     def _normalised(self, name: str, forms: tuple[Pattern, ...]) -> Doc | None:
         if len(forms) > 1 and all(isinstance(f, ValuePattern) for f in forms):
@@ -262,20 +331,21 @@ class CheckEmitter:
         many = [f for f in forms if isinstance(f, ValuePattern) and f.lengths is not None]
         if one and many:
             single, several = self._value(name, one[0]), self._value(name, many[0])
-            return [several, f" if isinstance({name}, (list, tuple)) else ", single]
+            test = f"if isinstance({name}, (list, tuple))"
+            return parenthesized(Group([several, SPACE, test, SPACE, "else ", single]))
         kinds = {f.kind for f in one}
         method = "number_or_size" if "size" in kinds else "number"
         return call(f"check.{method}", [f'"{name}"', name])
 
-    def _value(self, name: str, pattern: ValuePattern) -> Doc:
-        start: list[Doc] = [f'"{name}"', name]
+    def _value(self, name: str, pattern: ValuePattern, variable: str | None = None) -> Doc:
+        start: list[Doc] = [f'"{name}"', variable or name]
         if pattern.kind == "axis":
             assert pattern.argument is not None
             method = "axis" if pattern.lengths is None else "axes"
             return call(f"check.{method}", [*start, self._rank(pattern.argument)])
         if pattern.kind == "index":
             assert isinstance(pattern.argument, ast.Name)
-            return call("check.index", [*start, f"{pattern.argument.id}.type.shape"])
+            return call("check.index", [*start, self._shape_of(pattern.argument.id)])
         one, many = _METHODS.get(pattern.kind, ("number", "numbers"))
         if pattern.lengths is None:
             return call(f"check.{one}", start)
@@ -284,6 +354,13 @@ class CheckEmitter:
             for used in free(length):
                 self.infer(used)
         return call(f"check.{many}", [*start, *lengths])
+
+    def _shape_of(self, name: str) -> str:
+        """The shape of an input: the name that holds all of it, if there is one."""
+        pattern = next(tensors(self.operator.inputs[name].pattern))
+        if pattern.shape is not None and len(pattern.shape) == 1 and pattern.shape[0].star:
+            return str(pattern.shape[0].name)
+        return f"{name}.type.shape"
 
     def _rank(self, argument: ast.expr) -> Doc:
         """`axis(input)` counts the dimensions of an input; `axis(expression)` says the rank itself."""
@@ -311,7 +388,9 @@ class CheckEmitter:
         arguments: list[Doc] = [f'"{law.name}"', *[f"{name}={name}" for name in shown]]
         block = self.body.block("with ", call("check.law", arguments), " as require:")
         for step in law.that.program.assignments:
-            block.add(f"{', '.join(step.targets)} = ", statement_value(self.rewriter.rewrite(step.value)))
+            block.add(
+                f"{', '.join(step.targets)} = ", statement_value(self.rewriter.rewrite(step.value))
+            )
         block.add(call("require", [document(self.rewriter.rewrite(law.that.result))]))
 
     def _message_names(self, message: str) -> list[str]:
@@ -333,7 +412,9 @@ class CheckEmitter:
         for used in free(snippet.program):
             self.infer(used)
         for step in snippet.program.assignments:
-            self.body.add(f"{', '.join(step.targets)} = ", statement_value(self.rewriter.rewrite(step.value)))
+            self.body.add(
+                f"{', '.join(step.targets)} = ", statement_value(self.rewriter.rewrite(step.value))
+            )
         self.body.add(f"{name} = ", statement_value(self.rewriter.rewrite(snippet.result)))
         self.bound.add(name)
 
@@ -353,7 +434,9 @@ class CheckEmitter:
         for output in self.operator.outputs.values():
             pattern = output.pattern
             if isinstance(pattern, TensorPattern) and pattern.shape is not None:
-                result.append(call("TensorType", [self._element(pattern.element), self.sizes(pattern.shape)]))
+                result.append(
+                    call("TensorType", [self._element(pattern.element), self.sizes(pattern.shape)])
+                )
             elif isinstance(pattern, TensorsPattern) and pattern.each.shape is not None:
                 runs = document(pattern.each.shape[0].expression)
                 element = self._element(pattern.each.element)
@@ -363,9 +446,14 @@ class CheckEmitter:
         return result
 
     def _assign(self, target: str, function: Doc, arguments: list[Doc]) -> None:
-        self.body.add(f"{target} = ", call(function, arguments))
+        self.body.add("" if target in self.unused else f"{target} = ", call(function, arguments))
         if target not in self.operator.inputs:
             self.bound.add(target)
+
+
+def given_name(name: str) -> str:
+    """What an inline function calls an argument that is a tensor or an index: its type says neither."""
+    return f"given_{name}"
 
 
 def is_union_with_value(pattern: Pattern) -> bool:

@@ -18,7 +18,22 @@ from tripybuild.codegen.layout import (
 )
 
 # Binding strength, weakest first, as in Python's grammar.
-TERNARY, OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, UNARY, POWER, ATOM = range(14)
+(
+    TERNARY,
+    OR,
+    AND,
+    NOT,
+    COMPARE,
+    BIT_OR,
+    BIT_XOR,
+    BIT_AND,
+    SHIFT,
+    SUM,
+    PRODUCT,
+    UNARY,
+    POWER,
+    ATOM,
+) = range(14)
 
 _BINARY: dict[type[ast.operator], tuple[str, int]] = {
     ast.Add: ("+", SUM), ast.Sub: ("-", SUM), ast.Mult: ("*", PRODUCT), ast.MatMult: ("@", PRODUCT),
@@ -52,10 +67,18 @@ def document(node: ast.expr, strength: int = TERNARY) -> Doc:
 def _constant(node: ast.Constant) -> tuple[Doc, int]:
     value = node.value
     if isinstance(value, str):
-        return json.dumps(value), ATOM
+        return quoted(value), ATOM
     if value is ...:
         return "...", ATOM
     return repr(value), ATOM
+
+
+def quoted(value: str) -> str:
+    """A string in the quotes that the formatter prefers: those that need no escapes."""
+    text = json.dumps(value, ensure_ascii=False)
+    if '"' in value and "'" not in value:
+        return "'" + text[1:-1].replace('\\"', '"') + "'"
+    return text
 
 
 def _attribute(node: ast.Attribute) -> tuple[Doc, int]:
@@ -68,7 +91,9 @@ def _call(node: ast.Call) -> tuple[Doc, int]:
         return Group([function, "(", Indent([SOFT, _generator(node.args[0])]), SOFT, ")"]), ATOM
     arguments: list[Doc] = [document(argument) for argument in node.args]
     arguments += [
-        [f"{keyword.arg}=", document(keyword.value)] if keyword.arg else ["**", document(keyword.value)]
+        [f"{keyword.arg}=", document(keyword.value)]
+        if keyword.arg
+        else ["**", document(keyword.value)]
         for keyword in node.keywords
     ]
     return call(function, arguments), ATOM
@@ -98,7 +123,9 @@ def _nested_target(node: ast.expr) -> Doc:
 
 
 def _list_comprehension(node: ast.ListComp) -> tuple[Doc, int]:
-    return Group(["[", Indent([SOFT, document(node.elt), *_clauses(node.generators)]), SOFT, "]"]), ATOM
+    return Group(
+        ["[", Indent([SOFT, document(node.elt), *_clauses(node.generators)]), SOFT, "]"]
+    ), ATOM
 
 
 def _generator_alone(node: ast.GeneratorExp) -> tuple[Doc, int]:
@@ -113,7 +140,9 @@ def _dict_comprehension(node: ast.DictComp) -> tuple[Doc, int]:
 def _binary(node: ast.BinOp) -> tuple[Doc, int]:
     symbol, strength = _BINARY[type(node.op)]
     if isinstance(node.op, ast.Pow):
-        simple = all(isinstance(n, (ast.Name, ast.Constant, ast.Attribute)) for n in (node.left, node.right))
+        simple = all(
+            isinstance(n, (ast.Name, ast.Constant, ast.Attribute)) for n in (node.left, node.right)
+        )
         between = "**" if simple else " ** "
         return [document(node.left, ATOM), between, document(node.right, UNARY)], strength
     parts = _chain(node, strength)
@@ -124,7 +153,12 @@ def _chain(node: ast.expr, strength: int) -> list[Doc]:
     """Operands of one strength as one group, which breaks before each operator."""
     if isinstance(node, ast.BinOp) and _BINARY[type(node.op)][1] == strength != POWER:
         symbol = _BINARY[type(node.op)][0]
-        return [*_chain(node.left, strength), SPACE, f"{symbol} ", document(node.right, strength + 1)]
+        return [
+            *_chain(node.left, strength),
+            SPACE,
+            f"{symbol} ",
+            document(node.right, strength + 1),
+        ]
     return [document(node, strength)]
 
 
@@ -135,7 +169,9 @@ def _unary(node: ast.UnaryOp) -> tuple[Doc, int]:
 
 def _boolean(node: ast.BoolOp) -> tuple[Doc, int]:
     symbol, strength = ("and", AND) if isinstance(node.op, ast.And) else ("or", OR)
-    return Group(joined([document(v, strength + 1) for v in node.values], [SPACE, f"{symbol} "])), strength
+    return Group(
+        joined([document(v, strength + 1) for v in node.values], [SPACE, f"{symbol} "])
+    ), strength
 
 
 def _compare(node: ast.Compare) -> tuple[Doc, int]:
@@ -159,7 +195,10 @@ def _conditional(node: ast.IfExp) -> tuple[Doc, int]:
 def _subscript(node: ast.Subscript) -> tuple[Doc, int]:
     inside = node.slice
     if isinstance(inside, ast.Tuple) and inside.elts:
-        return [document(node.value, ATOM), bracketed("[", [document(e) for e in inside.elts], "]")], ATOM
+        return [
+            document(node.value, ATOM),
+            bracketed("[", [document(e) for e in inside.elts], "]"),
+        ], ATOM
     return [document(node.value, ATOM), enclosed("[", document(inside), "]")], ATOM
 
 

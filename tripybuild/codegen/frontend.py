@@ -7,10 +7,11 @@ from tripybuild.codegen.calls import Calls
 from tripybuild.codegen.checks import CheckEmitter
 from tripybuild.codegen.expressions import statement_value
 from tripybuild.codegen.layout import Doc, call, render
-from tripybuild.codegen.text import Body, Imports, docstring, header, pascal
+from tripybuild.codegen.text import Body, Imports, docstring, header
 from tripybuild.codegen.trace import declaration
 from tripybuild.language.names import free
 from tripybuild.schema.operator import Operator
+from tripybuild.types.naming import class_name
 from tripybuild.types.patterns import TensorsPattern
 
 
@@ -73,7 +74,9 @@ def gives_tuple(operator: Operator) -> bool:
     return several or len(operator.outputs) > 1
 
 
-def _definition(name: str, chosen: list[Parameter], imports: Imports, returns: str, end: str = ":") -> str:
+def _definition(
+    name: str, chosen: list[Parameter], imports: Imports, returns: str, end: str = ":"
+) -> str:
     imports.name("tripyapi.tensor", "Tensor")
     given: list[Doc] = []
     for parameter in chosen:
@@ -91,8 +94,10 @@ def _public(text: str, imports: Imports) -> str:
 
 
 def _record(operator: Operator, chosen: list[Parameter], body: Body, package: str) -> None:
-    module = ".".join([package, "trace", *operator.folder.split("/"), operator.name]).replace("..", ".")
-    name = pascal(operator.name)
+    module = ".".join([package, "trace", *operator.folder.split("/"), operator.name]).replace(
+        "..", "."
+    )
+    name = class_name(operator.name)
     body.imports.name(module, name)
     function = "record_several" if gives_tuple(operator) else "record"
     body.imports.name("tripybuild.frontend", function)
@@ -100,9 +105,18 @@ def _record(operator: Operator, chosen: list[Parameter], body: Body, package: st
 
 
 def _inline(operator: Operator, chosen: list[Parameter], body: Body, calls: Calls) -> None:
+    """The body of an inline function, written twice: the first draft shows which names nobody reads."""
+    draft = Body(Imports(), body.indent)
+    _inline_body(operator, chosen, draft, calls, frozenset())
+    _inline_body(operator, chosen, body, calls, draft.unread())
+
+
+def _inline_body(
+    operator: Operator, chosen: list[Parameter], body: Body, calls: Calls, unused: frozenset[str]
+) -> None:
     assert operator.decompose is not None
     body.add("check = begin(DECLARATION)")
-    emitter = CheckEmitter(operator, chosen, body)
+    emitter = CheckEmitter(operator, chosen, body, unused)
     program = operator.decompose.program
     emitter.emit(also=free(program))
     rewriter = calls.rewriter(operator, emitter.rewriter.names, body.imports)
@@ -121,14 +135,21 @@ def _as_generator(node: ast.List | ast.ListComp) -> ast.expr:
     return ast.GeneratorExp(node.elt, node.generators) if isinstance(node, ast.ListComp) else node
 
 
-def _overloads(operator: Operator, chosen: list[Parameter], imports: Imports, returns: str) -> list[str]:
+def _overloads(
+    operator: Operator, chosen: list[Parameter], imports: Imports, returns: str
+) -> list[str]:
     """One typed signature for each way to call, and the function that takes any of them."""
     imports.name("typing", "Any", "overload")
     by_name = {parameter.name: parameter for parameter in chosen}
     lines = []
     for signature in operator.signatures:
         parameters_ = [_in_signature(by_name[n], operator) for n in signature]
-        lines += ["@overload", _definition(operator.name, parameters_, imports, returns, ": ..."), "", ""]
+        lines += [
+            "@overload",
+            _definition(operator.name, parameters_, imports, returns, ": ..."),
+            "",
+            "",
+        ]
     return [*lines[:-1], f"def {operator.name}(*arguments: Any, **named: Any) -> {returns}:"]
 
 
@@ -148,10 +169,24 @@ def _binding(operator: Operator, chosen: list[Parameter], imports: Imports) -> l
     forms: list[Doc] = []
     for signature in operator.signatures:
         chosen_ = [_in_signature(by_name[n], operator) for n in signature]
-        forms.append(f'"{", ".join(p.name + ("?" if p.default is not None else "") for p in chosen_)}"')
-    defaults: list[Doc] = [[f"{p.name}=", p.default if p.default is not None else "None"] for p in chosen]
+        forms.append(
+            f'"{", ".join(p.name + ("?" if p.default is not None else "") for p in chosen_)}"'
+        )
+    defaults: list[Doc] = [
+        [f"{p.name}=", p.default if p.default is not None else "None"] for p in chosen
+    ]
     names = ", ".join(p.name for p in chosen)
-    body.add(f"{names}{',' if len(chosen) == 1 else ''} = ", call("bind", [
-        f'"{operator.name}"', "arguments", "named", ["(", *[[f, ", "] for f in forms[:-1]], forms[-1], ")"], *defaults,
-    ]))
+    body.add(
+        f"{names}{',' if len(chosen) == 1 else ''} = ",
+        call(
+            "bind",
+            [
+                f'"{operator.name}"',
+                "arguments",
+                "named",
+                ["(", *[[f, ", "] for f in forms[:-1]], forms[-1], ")"],
+                *defaults,
+            ],
+        ),
+    )
     return body.lines

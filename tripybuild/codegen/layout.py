@@ -1,7 +1,9 @@
 """Expressions and statements as text that a formatter leaves alone.
 
-A small pretty printer (Wadler's): a document is text with possible line breaks in groups, and a group
-breaks as a whole when it does not fit. The groups are those of ruff and black, so that generated code
+A small pretty printer (Wadler's): a document is text with possible line breaks in groups, and a
+group
+breaks as a whole when it does not fit. The groups are those of ruff and black, so that generated
+code
 reads as formatted code without either being installed.
 """
 

@@ -8,11 +8,18 @@ from tripybuild.codegen.calls import Calls
 from tripybuild.codegen.expressions import statement_value
 from tripybuild.codegen.layout import Doc, call, render
 from tripybuild.codegen.rewrite import Rewriter, attribute
-from tripybuild.codegen.text import Body, Imports, docstring, header, pascal
+from tripybuild.codegen.text import Body, Imports, docstring, header
 from tripybuild.language.names import free
 from tripybuild.schema.operator import Input, Operator, Snippet
 from tripybuild.schema.scope import words
-from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern, UnionPattern, tensors
+from tripybuild.types.naming import class_name
+from tripybuild.types.patterns import (
+    Dimension,
+    TensorPattern,
+    TensorsPattern,
+    UnionPattern,
+    tensors,
+)
 
 ALIASES = {"tensorrt": "trt", "stablehlo": "hlo"}
 
@@ -71,28 +78,47 @@ def _gives_several(operator: Operator) -> bool:
 
 
 def _file(
-    operator: Operator, package: str, imports: Imports, name: str, value: str, result: str, summary: str, body: Body
+    operator: Operator,
+    package: str,
+    imports: Imports,
+    name: str,
+    value: str,
+    result: str,
+    summary: str,
+    body: Body,
 ) -> str:
-    module = ".".join(part for part in (package, "trace", *operator.folder.split("/"), operator.name) if part)
-    imports.name(module, pascal(operator.name))
-    given: list[Doc] = [f"op: {pascal(operator.name)}"]
+    module = ".".join(
+        part for part in (package, "trace", *operator.folder.split("/"), operator.name) if part
+    )
+    imports.name(module, class_name(operator.name))
+    given: list[Doc] = [f"op: {class_name(operator.name)}"]
     chosen = [p for p in parameters(operator, Imports()) if isinstance(p.argument, Input)]
     for parameter in chosen:
-        kind = f"Sequence[{value}]" if isinstance(parameter.argument, Input) and parameter.argument.several else value
+        kind = (
+            f"Sequence[{value}]"
+            if isinstance(parameter.argument, Input) and parameter.argument.several
+            else value
+        )
         if kind.startswith("Sequence"):
             imports.name("collections.abc", "Sequence")
-        optional = " | None" if isinstance(parameter.argument, Input) and parameter.argument.optional else ""
+        optional = (
+            " | None"
+            if isinstance(parameter.argument, Input) and parameter.argument.optional
+            else ""
+        )
         given.append(f"{parameter.name}: {kind}{optional}")
     signature = render([call(f"def {name}", given), f" -> {result}:"])
     text = "\n".join([signature, docstring(summary, 4), body.text()])
     if "op." not in body.text():
-        text = _unused(text, pascal(operator.name))
+        text = _unused(text, class_name(operator.name))
     return f"{header(operator.path)}\n{imports.text()}\n\n\n{text}\n"
 
 
 def _unused(text: str, name: str) -> str:
     """A parameter that a function does not read begins with an underscore."""
-    return text.replace(f"(op: {name}", f"(_op: {name}", 1).replace(f"\n    op: {name}", f"\n    _op: {name}", 1)
+    return text.replace(f"(op: {name}", f"(_op: {name}", 1).replace(
+        f"\n    op: {name}", f"\n    _op: {name}", 1
+    )
 
 
 def _program(snippet: Snippet, rewriter: Rewriter, body: Body, *, several: bool) -> None:
@@ -149,7 +175,9 @@ class _Prelude:
                 return
         for input in self.operator.inputs.values():
             if [t.element for t in tensors(input.pattern)] == [name] and not input.optional:
-                path = f"op.{input.name}.dtype" if not input.several else f"op.{input.name}[0].dtype"
+                path = (
+                    f"op.{input.name}.dtype" if not input.several else f"op.{input.name}[0].dtype"
+                )
                 self.body.add(f"{name} = {path}")
                 return
         self.body.add(f"{name} = op.outputs[0].dtype")
@@ -157,12 +185,18 @@ class _Prelude:
     def _from_input(self, name: str, wanted: Sequence[str]) -> bool:
         for input in self.operator.inputs.values():
             pattern = next(tensors(input.pattern), None)
-            if pattern is None or pattern.shape is None or name not in [d.name for d in pattern.shape]:
+            if (
+                pattern is None
+                or pattern.shape is None
+                or name not in [d.name for d in pattern.shape]
+            ):
                 continue
             if input.several:
                 self.body.add(f"{name} = [tensor.shape for tensor in op.{input.name}]")
                 return True
-            optional = input.optional or isinstance(input.pattern, UnionPattern) and len(pattern.shape) > 1
+            optional = input.optional or (
+                isinstance(input.pattern, UnionPattern) and len(pattern.shape) > 1
+            )
             where = f"op.{input.name}.shape"
             if optional:
                 where = f"() if op.{input.name} is None else {where}"
@@ -194,7 +228,9 @@ class _Prelude:
         if len(kept) == 1:
             self.body.add(f"{keep[kept[0]]} = {where}{_element(shape, kept[0])}")
             return
-        names = [("*" if d.star else "") + (name or "_") for d, name in zip(shape, keep, strict=True)]
+        names = [
+            ("*" if d.star else "") + (name or "_") for d, name in zip(shape, keep, strict=True)
+        ]
         self.body.add(f"{', '.join(names)} = {where}")
 
     def _inferred(self, name: str) -> None:
@@ -204,7 +240,9 @@ class _Prelude:
         self.bind(free(snippet.program))
         rewriter = Rewriter(self.names, self.body.imports)
         for step in snippet.program.assignments:
-            self.body.add(f"{', '.join(step.targets)} = ", statement_value(rewriter.rewrite(step.value)))
+            self.body.add(
+                f"{', '.join(step.targets)} = ", statement_value(rewriter.rewrite(step.value))
+            )
         self.body.add(f"{name} = ", statement_value(rewriter.rewrite(snippet.result)))
 
 

@@ -1,14 +1,19 @@
-"""From a registry to the text of every generated file. Pure: no disk, no clock, no order but sorted."""
+"""From a registry to the text of every generated file. Pure: no disk, no clock, one order."""
 
 from collections.abc import Iterator
 
 from tripybuild.codegen.calls import BUILT_IN, Calls
+from tripybuild.codegen.docs import index_page, operator_page
 from tripybuild.codegen.frontend import frontend_file
 from tripybuild.codegen.lowering import ALIASES, decomposition_file, lowering_file
 from tripybuild.codegen.package import front_door, tensor_file
+from tripybuild.codegen.schemas import schema_files
+from tripybuild.codegen.suites import suite_file
 from tripybuild.codegen.trace import trace_file
 from tripybuild.schema.load import Registry
 from tripybuild.schema.operator import Operator
+
+SUITES, DOCS, SCHEMAS = "suites", "docs/operators", "schemas"
 
 
 def plan(registry: Registry, package: str = BUILT_IN) -> dict[str, str]:
@@ -29,7 +34,23 @@ def plan(registry: Registry, package: str = BUILT_IN) -> dict[str, str]:
         files[f"{package}/tensor.py"] = tensor_file(own)
     for folder in sorted(_folders(files)):
         files.setdefault(f"{folder}/__init__.py", "")
+    for operator in own.values():
+        place = (
+            f"{operator.folder}/test_{operator.name}"
+            if operator.folder
+            else f"test_{operator.name}"
+        )
+        files[f"{SUITES}/{place}.py"] = suite_file(operator, package)
+        files[f"{DOCS}/{operator.name}.md"] = operator_page(operator, package)
+    files[f"{DOCS}/index.md"] = index_page(own)
+    if package == BUILT_IN:
+        files.update(schema_files())
     return dict(sorted(files.items()))
+
+
+def owned(package: str = BUILT_IN) -> tuple[str, ...]:
+    """The folders that hold nothing but what `plan` gives; anything else in them is stale."""
+    return (package, SUITES, DOCS, *([SCHEMAS] if package == BUILT_IN else []))
 
 
 def _operator(operator: Operator, calls: Calls) -> Iterator[tuple[str, str]]:
@@ -41,7 +62,10 @@ def _operator(operator: Operator, calls: Calls) -> Iterator[tuple[str, str]]:
     yield f"{package}/trace/{place}.py", trace_file(operator)
     for target in ALIASES:
         if target in operator.lower:
-            yield f"{package}/lowering/{target}/{place}.py", lowering_file(operator, target, package)
+            yield (
+                f"{package}/lowering/{target}/{place}.py",
+                lowering_file(operator, target, package),
+            )
     if operator.decompose is not None and len(operator.lower) < len(ALIASES):
         yield f"{package}/decompositions/{place}.py", decomposition_file(operator, calls)
 

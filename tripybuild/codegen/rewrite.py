@@ -10,7 +10,24 @@ from tripybuild.types.shapes import SHAPE_FUNCTIONS
 
 # Python's own functions that mean the same in a snippet and in generated code.
 BUILTINS = frozenset(
-    {"len", "all", "any", "zip", "range", "enumerate", "int", "float", "abs", "round", "reversed", "sorted", "sum", "list", "tuple", "dict"}
+    {
+        "len",
+        "all",
+        "any",
+        "zip",
+        "range",
+        "enumerate",
+        "int",
+        "float",
+        "abs",
+        "round",
+        "reversed",
+        "sorted",
+        "sum",
+        "list",
+        "tuple",
+        "dict",
+    }
 )
 MATH = frozenset({"sqrt", "ceil", "floor", "log", "log2", "exp"})
 CONSTANTS = frozenset({"inf", "nan", "pi"})
@@ -22,7 +39,8 @@ class Rewriter(ast.NodeTransformer):
     Args:
         names: What stands for the operator's own names, where it is not the name itself.
         imports: Collects what the result needs.
-        operator_call: Says how a call of another operator is written, or None where the name is Python's.
+        operator_call: Says how a call of another operator is written, or None where the name is
+            Python's.
     """
 
     def __init__(

@@ -62,7 +62,9 @@ def _first_line(path: str, wanted: str, found: str) -> Difference:
         if a != b:
             return Difference(path, "different", index + 1, a, b)
     shorter = min(len(new), len(old))
-    return Difference(path, "different", shorter + 1, *("".join(x[shorter : shorter + 1]) for x in (new, old)))
+    return Difference(
+        path, "different", shorter + 1, *("".join(x[shorter : shorter + 1]) for x in (new, old))
+    )
 
 
 def _present(root: Path, owned: tuple[str, ...]) -> list[str]:

@@ -6,8 +6,9 @@ from tripybuild.codegen.arguments import Parameter, annotation, field_annotation
 from tripybuild.codegen.checks import CheckEmitter
 from tripybuild.codegen.expressions import statement_value
 from tripybuild.codegen.layout import Doc, bracketed, call, render
-from tripybuild.codegen.text import Body, Imports, docstring, header, pascal
+from tripybuild.codegen.text import Body, Imports, docstring, header
 from tripybuild.schema.operator import Operator
+from tripybuild.types.naming import class_name
 
 
 def trace_file(operator: Operator) -> str:
@@ -37,7 +38,7 @@ def trace_file(operator: Operator) -> str:
     fields = [f"    {p.name}: {field_annotation(p, imports)}" for p in chosen]
     lines = [
         "@dataclass(frozen=True, eq=False)",
-        f"class {pascal(operator.name)}(TraceOp):",
+        f"class {class_name(operator.name)}(TraceOp):",
         docstring(operator.doc.split("\n\n")[0], 4),
         "",
         *fields,
@@ -63,7 +64,7 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
                 facts.append(_text(law.message))
             entries.append([f'"{law.name}": ', call("Law", facts)])
         arguments.append(bracketed("{", entries, "}"))
-    return start + render(call("Declaration", arguments), indent + 0)
+    return " " * indent + render([start.lstrip(), call("Declaration", arguments)], indent)
 
 
 def _text(value: str) -> Doc:
@@ -72,16 +73,9 @@ def _text(value: str) -> Doc:
 
 def _infer(operator: Operator, imports: Imports) -> list[str]:
     chosen = parameters(operator, imports)
-    body = Body(imports, 8)
-    emitter = CheckEmitter(operator, chosen, body)
-    emitter.emit()
-    if operator.shortcut is not None:
-        for step in operator.shortcut.program.assignments:
-            body.add(f"{', '.join(step.targets)} = ", statement_value(emitter.rewriter.rewrite(step.value)))
-        body.add("shortcut = ", statement_value(emitter.rewriter.rewrite(operator.shortcut.result)))
-        body.block("if shortcut is not None:").add("return shortcut")
-    made = call("cls", [p.name for p in chosen])
-    body.add("return ", call([made, ".gives"], emitter.output_types()))
+    draft, body = Body(Imports(), 8), Body(imports, 8)
+    _infer_body(operator, chosen, draft, frozenset())
+    _infer_body(operator, chosen, body, draft.unread())
     given: list[Doc] = ["cls", "check: Check"]
     for parameter in chosen:
         text = f"{parameter.name}: {_accepted(parameter, imports)}"
@@ -96,6 +90,23 @@ def _infer(operator: Operator, imports: Imports) -> list[str]:
         '        """Check a call and find the types of its outputs."""',
         body.text(),
     ]
+
+
+def _infer_body(
+    operator: Operator, chosen: list[Parameter], body: Body, unused: frozenset[str]
+) -> None:
+    emitter = CheckEmitter(operator, chosen, body, unused)
+    emitter.emit()
+    if operator.shortcut is not None:
+        for step in operator.shortcut.program.assignments:
+            body.add(
+                f"{', '.join(step.targets)} = ",
+                statement_value(emitter.rewriter.rewrite(step.value)),
+            )
+        body.add("shortcut = ", statement_value(emitter.rewriter.rewrite(operator.shortcut.result)))
+        body.block("if shortcut is not None:").add("return shortcut")
+    made = call("cls", [p.name for p in chosen])
+    body.add("return ", call([made, ".gives"], emitter.output_types()))
 
 
 def _accepted(parameter: Parameter, imports: Imports) -> str:

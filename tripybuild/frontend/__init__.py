@@ -2,6 +2,16 @@
 
 from tripybuild.frontend.record import begin, record, record_several
 from tripybuild.frontend.signatures import bind
-from tripybuild.frontend.tensor import IntLike, ShapeLike, Tensor, tensor
+from tripybuild.frontend.tensor import IndexLike, IntLike, ShapeLike, Tensor, tensor
 
-__all__ = ["IntLike", "ShapeLike", "Tensor", "begin", "bind", "record", "record_several", "tensor"]
+__all__ = [
+    "IndexLike",
+    "IntLike",
+    "ShapeLike",
+    "Tensor",
+    "begin",
+    "bind",
+    "record",
+    "record_several",
+    "tensor",
+]

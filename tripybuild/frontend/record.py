@@ -10,7 +10,8 @@ from tripybuild.trace.operation import Declaration, TraceOp
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import dtype
 
-# Frames of these packages are ours: a user's place is outside of them. Generated packages add themselves.
+# Frames of these packages are ours: a user's place is outside of them. Generated packages add
+# themselves.
 PACKAGES = {"tripybuild", "tripyapi"}
 
 

@@ -50,7 +50,13 @@ def _fit(
     if len(arguments) > len(names) or not set(named) <= set(names[len(arguments) :]):
         return None
     bound = dict(zip(names, arguments, strict=False)) | dict(named)
-    missing = [n for n, p in zip(names, parameters, strict=True) if n not in bound and not p.endswith("?")]
+    missing = [
+        n for n, p in zip(names, parameters, strict=True) if n not in bound and not p.endswith("?")
+    ]
     # A dtype is the one kind of argument that is told apart by what it is.
-    mixed = any(isinstance(value, dtype) != (n == "dtype") for n, value in bound.items() if n == "dtype" or isinstance(value, dtype))
+    mixed = any(
+        isinstance(value, dtype) != (n == "dtype")
+        for n, value in bound.items()
+        if n == "dtype" or isinstance(value, dtype)
+    )
     return None if missing or mixed else bound

@@ -1,6 +1,7 @@
 """The hand-written half of the public Tensor. Its operators are generated into a subclass."""
 
 from collections.abc import Sequence
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tripybuild.trace.constants import Constant, Data, constant
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 IntLike = int | Dim
 ShapeLike = Sequence[IntLike]
+IndexEntry = IntLike | slice | EllipsisType | None
+IndexLike = IndexEntry | Sequence[IndexEntry]
 
 
 class Tensor:
@@ -27,7 +30,9 @@ class Tensor:
     def __init_subclass__(cls) -> None:
         Tensor._kind = cls
 
-    def __init__(self, data: "np.ndarray[Any, Any] | Sequence[Any] | float", dtype: dtype | None = None) -> None:
+    def __init__(
+        self, data: "np.ndarray[Any, Any] | Sequence[Any] | float", dtype: dtype | None = None
+    ) -> None:
         import numpy as np  # noqa: PLC0415 - a graph without data needs no NumPy
 
         array = np.asarray(data) if dtype is None else np.asarray(data).astype(dtype.numpy)
@@ -83,7 +88,7 @@ class Tensor:
 Tensor._kind = Tensor  # noqa: SLF001 - until the generated class exists
 
 
-def tensor(value: Size | float, type: dtype) -> Tensor:
+def tensor(value: Size | float, type: dtype) -> Any:
     """A number, or a size that is known only when the graph runs, as a tensor of rank 0."""
     kind = TensorType(type, ())
     made = Constant(Data(value, kind)).gives(kind).placed(Unknown())

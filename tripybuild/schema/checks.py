@@ -59,7 +59,9 @@ def uses(operator: Operator, operators: Mapping[str, Operator]) -> tuple[str, ..
 def refused(operator: Operator, engine: str) -> bool:
     """Whether the declaration says that an engine never takes the operator."""
     facts = operator.targets.get(engine)
-    return facts is not None and any(entry.when is True or entry.when == "True" for entry in facts.refuses.values())
+    return facts is not None and any(
+        entry.when is True or entry.when == "True" for entry in facts.refuses.values()
+    )
 
 
 def _engines(operator: Operator) -> Iterator[Diagnostic]:
@@ -92,7 +94,9 @@ def _targets(operator: Operator) -> Iterator[Diagnostic]:
 
 def failures(operator: Operator) -> frozenset[str]:
     """What an example can fail with: a law, an argument, or a type variable."""
-    return frozenset({*operator.laws, *operator.inputs, *operator.attributes, *operator.types, *operator.outputs})
+    return frozenset(
+        {*operator.laws, *operator.inputs, *operator.attributes, *operator.types, *operator.outputs}
+    )
 
 
 def _examples(operator: Operator) -> Iterator[Diagnostic]:

@@ -131,7 +131,9 @@ class _Elaboration:
             if each not in BY_NAME:
                 span = document.span(("types", name, index))
                 hint = "the types are " + ", ".join(f"`{n}`" for n in BY_NAME)
-                self.found.append(Diagnostic("unknown-dtype", f"`{each}` is no dtype", span, hint=hint))
+                self.found.append(
+                    Diagnostic("unknown-dtype", f"`{each}` is no dtype", span, hint=hint)
+                )
         return tuple(BY_NAME[each] for each in names if each in BY_NAME)
 
     def pattern(self, text: str, document: Document, location: Location) -> Pattern:
@@ -175,7 +177,9 @@ class _Elaboration:
 
     def law(self, name: str, entry: Any, document: Document) -> Law:
         if isinstance(entry, LawEntry):
-            return Law(name, self.snippet(entry.that, document, ("requires", name, "that")), entry.message)
+            return Law(
+                name, self.snippet(entry.that, document, ("requires", name, "that")), entry.message
+            )
         return Law(name, self.snippet(entry, document, ("requires", name)))
 
     def signatures(self) -> list[tuple[str, ...]]:
@@ -187,7 +191,9 @@ class _Elaboration:
             for name in names:
                 if name not in known:
                     span = document.span(("signatures", index))
-                    self.found.append(Diagnostic("unbound-name", f"no argument is called `{name}`", span))
+                    self.found.append(
+                        Diagnostic("unbound-name", f"no argument is called `{name}`", span)
+                    )
             result.append(names)
         return result
 
@@ -201,7 +207,9 @@ class _Elaboration:
                 gives = self.snippet(entry.gives, document, (*location, "gives"))
             if (gives is None) == (entry.fails is None):
                 span = document.span(location)
-                self.found.append(Diagnostic("bad-example", "an example `gives` a value or `fails` a law", span))
+                self.found.append(
+                    Diagnostic("bad-example", "an example `gives` a value or `fails` a law", span)
+                )
             call = self.snippet(entry.call, document, (*location, "call"))
             result.append(Example(call, gives, entry.fails))
         return result

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from tripybuild.diagnostics import Diagnostic
 from tripybuild.language.grammar import Program, SnippetError, parse_expression
@@ -17,7 +18,7 @@ class _Replace(ast.NodeTransformer):
     def __init__(self, parameters: Mapping[str, ast.expr]) -> None:
         self.parameters = parameters
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         return self.parameters.get(node.id, node)
 
 
@@ -39,12 +40,12 @@ def put_in(program: Program, parameters: Mapping[str, ast.expr]) -> Program:
 
 def _copy(node: ast.expr) -> ast.expr:
     """A copy that keeps its positions: the same family serves many operators."""
-    fields = {}
+    fields: dict[str, Any] = {}
     for name, value in ast.iter_fields(node):
         if isinstance(value, list):
-            fields[name] = [_copy(v) if isinstance(v, ast.AST) else v for v in value]  # type: ignore[arg-type]
+            fields[name] = [_copy(v) if isinstance(v, ast.AST) else v for v in value]
         else:
-            fields[name] = _copy(value) if isinstance(value, ast.AST) else value  # type: ignore[arg-type]
+            fields[name] = _copy(value) if isinstance(value, ast.AST) else value
     return ast.copy_location(type(node)(**fields), node)
 
 
@@ -77,7 +78,9 @@ def read_like(
 def overridden(document: Document, own: OperatorFile, family: FamilyFile) -> list[Diagnostic]:
     """The keys that both the operator and its family give: there is no override."""
     found = []
-    for key in sorted(OperatorBody.model_fields.keys() & own.model_fields_set & family.model_fields_set):
+    for key in sorted(
+        OperatorBody.model_fields.keys() & own.model_fields_set & family.model_fields_set
+    ):
         mine, theirs = getattr(own, key), getattr(family, key)
         twice = sorted(set(mine) & set(theirs)) if key in MERGED else [None]
         found += [

@@ -1,7 +1,10 @@
-"""The shape of the YAML files, as pydantic models: which keys there are, in which order, holding what.
+"""The shape of the YAML files, as pydantic models: which keys there are, in which order, holding
+what.
 
-These models know no operator and parse no snippet; `schema.elaborate` does. They are also the source of the
-JSON schemas for editors. The order of the fields is the order in which a file is read and must be written.
+These models know no operator and parse no snippet; `schema.elaborate` does. They are also the
+source of the
+JSON schemas for editors. The order of the fields is the order in which a file is read and must be
+written.
 """
 
 from typing import Annotated, Any, Literal
@@ -36,7 +39,9 @@ class AttributeEntry(Strict):
     """A Python value that the operator takes."""
 
     type: str
-    default: Expression = Field(default=None, description="An expression; without it the argument is required.")
+    default: Expression = Field(
+        default=None, description="An expression; without it the argument is required."
+    )
     keywords: bool = Field(default=False, description="Takes all other keyword arguments.")
     doc: Doc
 
@@ -45,7 +50,9 @@ class OutputEntry(Strict):
     """A tensor that the operator gives."""
 
     type: str
-    aliases: str | None = Field(default=None, description="The input whose buffer this output reuses.")
+    aliases: str | None = Field(
+        default=None, description="The input whose buffer this output reuses."
+    )
     doc: Doc
 
 
@@ -112,7 +119,9 @@ class AliasEntry(Strict):
 class OperatorBody(Strict):
     """What an operator and a family of operators both can say."""
 
-    inline: bool = Field(default=False, description="Composed at call time; leaves no operation of its own.")
+    inline: bool = Field(
+        default=False, description="Composed at call time; leaves no operation of its own."
+    )
     doc: Doc | None = None
     types: dict[Name, list[str]] = Field(default_factory=dict)
     inputs: dict[Name, InputEntry] = Field(default_factory=dict)
@@ -142,7 +151,9 @@ class OperatorFile(OperatorBody):
 
     tripybuild: Literal[1]
     op: Name
-    like: str | None = Field(default=None, description="The family, with its parameters: `unary(kind=...)`.")
+    like: str | None = Field(
+        default=None, description="The family, with its parameters: `unary(kind=...)`."
+    )
 
 
 class FamilyFile(OperatorBody):
@@ -207,7 +218,9 @@ class WeightsEntry(Strict):
     """Where the weights of a model are, and what they are called there."""
 
     file: str
-    package: str | None = Field(default=None, description="An installed distribution that holds the file.")
+    package: str | None = Field(
+        default=None, description="An installed distribution that holds the file."
+    )
     prefix: str = ""
     rename: dict[str, str] = Field(default_factory=dict)
     unused: list[str] = Field(default_factory=list)

@@ -65,7 +65,9 @@ def load(roots: Sequence[Path]) -> tuple[Registry, list[Diagnostic]]:
     own: set[str] = set()
     for file in files:
         if isinstance(file.model, OperatorFile):
-            operator, problems = elaborate(file.document, file.model, (file.shown, file.folder), families)
+            operator, problems = elaborate(
+                file.document, file.model, (file.shown, file.folder), families
+            )
             found += problems
             if operator is not None:
                 found += _same_name(file, operator.name, operators)
@@ -112,7 +114,9 @@ def _files(root: Path, index: int, found: list[Diagnostic]) -> Iterator[_File]:
             name = getattr(model, kind)
             if path.stem != name and path.stem != name.lower():
                 span = document.span((kind,))
-                found.append(Diagnostic("file-name", f"`{name}` must stand in a file `{name}.yaml`", span))
+                found.append(
+                    Diagnostic("file-name", f"`{name}` must stand in a file `{name}.yaml`", span)
+                )
             folder = path.parent.relative_to(root).as_posix()
             yield _File(document, kind, model, shown, "" if folder == "." else folder, index)
 
@@ -122,7 +126,9 @@ def _kind(document: Document) -> str | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
-def _same_name(file: _File, name: str, known: Mapping[str, Operator | Module]) -> Iterator[Diagnostic]:
+def _same_name(
+    file: _File, name: str, known: Mapping[str, Operator | Module]
+) -> Iterator[Diagnostic]:
     if name in known:
         yield Diagnostic(
             "declared-twice",

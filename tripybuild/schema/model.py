@@ -25,7 +25,6 @@ from tripybuild.schema.vocabularies import DTYPES
 from tripybuild.source import Document, read
 from tripybuild.types.patterns import Pattern, TensorPattern, ValuePattern, parse_pattern
 
-
 # The type variable of floats that every model has; it is float32 unless `types:` says otherwise.
 DEFAULT_VARIABLE = "F"
 
@@ -125,7 +124,9 @@ def load_module(document: Document, file: ModuleFile) -> tuple[Part, list[Diagno
 
 
 class _Elaboration:
-    def __init__(self, document: Document, variables: frozenset[str], found: list[Diagnostic]) -> None:
+    def __init__(
+        self, document: Document, variables: frozenset[str], found: list[Diagnostic]
+    ) -> None:
         self.document, self.variables, self.found = document, variables, found
 
     def model(self, file: ModelFile) -> Model:
@@ -164,7 +165,9 @@ class _Elaboration:
             types=entry.types,
             inputs={n: inner.pattern(t, (*at, "inputs", n)) for n, t in entry.inputs.items()},
             parts={n: inner.snippet(v, (*at, "parts", n)) for n, v in entry.parts.items()},
-            constants={n: inner.snippet(v, (*at, "constants", n)) for n, v in entry.constants.items()},
+            constants={
+                n: inner.snippet(v, (*at, "constants", n)) for n, v in entry.constants.items()
+            },
             weights={n: inner.weight(n, w, (*at, "weights", n)) for n, w in entry.weights.items()},
             state={n: inner.pattern(t, (*at, "state", n)) for n, t in entry.state.items()},
             steps=tuple(inner.steps(entry.steps, (*at, "steps"))),
@@ -201,11 +204,17 @@ class _Elaboration:
             for target in targets:
                 if not target.lstrip("*").isidentifier() or not target.isascii():
                     span = self.document.span((*at, key), key=True)
-                    self.found.append(Diagnostic("bad-name", f"`{target}` cannot be the name of a step", span))
+                    self.found.append(
+                        Diagnostic("bad-name", f"`{target}` cannot be the name of a step", span)
+                    )
                 if target in seen:
                     span = self.document.span((*at, key), key=True)
                     self.found.append(
-                        Diagnostic("given-twice", f"`{target}` is the name of the step `{seen[target]}` already", span)
+                        Diagnostic(
+                            "given-twice",
+                            f"`{target}` is the name of the step `{seen[target]}` already",
+                            span,
+                        )
                     )
                 seen[target] = key
             yield Step(targets, snippet, frozenset(free(snippet.program)))
@@ -219,11 +228,17 @@ class _Elaboration:
         if isinstance(pattern, ValuePattern):
             span = self.document.span(at)
             hint = "a tensor's type is a dtype with a shape, such as `float32[B, 8]`; `[()]` is the shape of a scalar"
-            self.found.append(Diagnostic("type-syntax", f"`{text}` is not the type of a tensor", span, hint=hint))
-        if isinstance(pattern, TensorPattern) and pattern.element not in self.variables | DTYPES | {"any"}:
+            self.found.append(
+                Diagnostic("type-syntax", f"`{text}` is not the type of a tensor", span, hint=hint)
+            )
+        if isinstance(pattern, TensorPattern) and pattern.element not in self.variables | DTYPES | {
+            "any"
+        }:
             span = self.document.span(at)
             hint = f"the dtypes are {', '.join(sorted(DTYPES))}"
-            self.found.append(Diagnostic("unknown-dtype", f"`{pattern.element}` is no dtype", span, hint=hint))
+            self.found.append(
+                Diagnostic("unknown-dtype", f"`{pattern.element}` is no dtype", span, hint=hint)
+            )
         return pattern
 
     def snippet(self, value: object, at: Location) -> Snippet:
@@ -235,5 +250,7 @@ class _Elaboration:
         return Snippet(program, self.document, at)
 
     def syntax(self, error: SnippetError, at: Location) -> Diagnostic:
-        span = self.document.snippet_span(at, error.line, error.column, error.end_line, error.end_column)
+        span = self.document.snippet_span(
+            at, error.line, error.column, error.end_line, error.end_column
+        )
         return Diagnostic(error.code, error.message, span, hint=error.hint)

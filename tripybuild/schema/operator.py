@@ -39,10 +39,10 @@ class Snippet:
 
     def span(self, node: ast.AST | None = None) -> Span:
         """The place of a part of the snippet in the file, or of the whole."""
-        if node is None or not hasattr(node, "lineno"):
+        if not isinstance(node, ast.expr) or not hasattr(node, "lineno"):
             return self.document.span(self.location)
-        end_line = getattr(node, "end_lineno", None) or node.lineno
-        end_column = getattr(node, "end_col_offset", None) or node.col_offset + 1
+        end_line = node.end_lineno or node.lineno
+        end_column = node.end_col_offset or node.col_offset + 1
         return self.document.snippet_span(
             self.location, node.lineno, node.col_offset, end_line, end_column
         )
@@ -143,7 +143,7 @@ class Operator:
             yield from self.inputs.values()
             yield from self.attributes.values()
             return
-        everything = {**self.inputs, **self.attributes}
+        everything: dict[str, Input | Attribute] = {**self.inputs, **self.attributes}
         for name in max(self.signatures, key=len):
             yield everything[name]
 

@@ -1,11 +1,20 @@
 """Which names an operator binds, and the proof that each name of each snippet is bound."""
 
+import ast
 from collections.abc import Iterator
 
-from tripybuild.diagnostics import Diagnostic, suggest
+from tripybuild.diagnostics import Diagnostic, Span, suggest
 from tripybuild.language.names import calls, free
 from tripybuild.schema.operator import Attribute, Input, Operator, Output, Snippet
-from tripybuild.schema.vocabularies import CONSTANTS, DECOMPOSE, DTYPES, NAMESPACES, NUMPY, REFERENCE, SHAPE
+from tripybuild.schema.vocabularies import (
+    CONSTANTS,
+    DECOMPOSE,
+    DTYPES,
+    NAMESPACES,
+    NUMPY,
+    REFERENCE,
+    SHAPE,
+)
 from tripybuild.types.patterns import ChoicePattern, Pattern, ValuePattern, options, tensors
 
 BUILDER_TARGETS = ("tensorrt", "stablehlo")
@@ -37,7 +46,11 @@ def bound_names(operator: Operator) -> frozenset[str]:
         names.update(shape_names(input.pattern))
     for attribute in operator.attributes.values():
         for option in options(attribute.pattern):
-            if isinstance(option, ValuePattern) and option.kind == "dtype" and option.argument is not None:
+            if (
+                isinstance(option, ValuePattern)
+                and option.kind == "dtype"
+                and option.argument is not None
+            ):
                 names.update(free(option.argument))
     return frozenset(names) | words(operator)
 
@@ -89,10 +102,8 @@ def _in_snippet(
                 )
 
 
-def free_nodes(snippet: Snippet) -> Iterator[tuple[object, str]]:
+def free_nodes(snippet: Snippet) -> Iterator[tuple[ast.Name, str]]:
     """The free names of a snippet, each with the first node that reads it."""
-    import ast  # noqa: PLC0415
-
     names = set(free(snippet.program))
     seen: set[str] = set()
     roots = [*(a.value for a in snippet.program.assignments), snippet.program.result]
@@ -115,7 +126,11 @@ def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]
             span = operator.document.span((group, name, "type"))
             for tensor in tensors(entry.pattern):
                 if tensor.element not in {*operator.types, *DTYPES, *operator.infer, "any"}:
-                    yield Diagnostic("unknown-dtype", f"`{tensor.element}` is no dtype and no type variable", span)
+                    yield Diagnostic(
+                        "unknown-dtype",
+                        f"`{tensor.element}` is no dtype and no type variable",
+                        span,
+                    )
                 for dimension in tensor.shape or ():
                     for used in free(dimension.expression):
                         if used not in known:
@@ -128,12 +143,12 @@ def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]
                             yield _unbound_in_type(f"{group}.{name}.type", used, known, span)
 
 
-def _unbound_in_type(where: str, name: str, known: frozenset[str], span: object) -> Diagnostic:
+def _unbound_in_type(where: str, name: str, known: frozenset[str], span: Span) -> Diagnostic:
     near = suggest(name, known)
     return Diagnostic(
         "unbound-name",
         f"`{where}` uses `{name}`",
-        span,  # type: ignore[arg-type]
+        span,
         label="nothing binds this name",
         hint=f"did you mean `{near}`?" if near else None,
     )

@@ -1,7 +1,7 @@
-"""The dtypes that a call can have, enumerated: what a declaration allows, and what refuses the rest.
+"""The dtypes that a call can have, enumerated: what a declaration allows, what refuses the rest.
 
-A slot is a type variable, or an input whose dtype no variable binds (`bool[*A]`); a tuple gives each
-slot a dtype.
+A slot is a type variable, or an input whose dtype no variable binds (`bool[*A]`); a tuple gives
+each slot a dtype.
 """
 
 import ast
@@ -11,7 +11,8 @@ from itertools import product
 
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.names import free
-from tripybuild.schema.operator import Law, Operator
+from tripybuild.schema.operator import Input, Law, Operator
+from tripybuild.schema.samples import given_as_value
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import ValuePattern, options, tensors
 from tripybuild.types.vocabulary import SHAPE
@@ -43,7 +44,7 @@ class Slot:
 def slots(operator: Operator) -> tuple[Slot, ...]:
     """The slots that a call fills: variables first, then inputs with dtypes of their own."""
     found = [slot for name in operator.types if (slot := _variable(operator, name)).codes]
-    for input in operator.inputs.values():
+    for input in tensor_inputs(operator):
         elements = tuple(dict.fromkeys(t.element for t in tensors(input.pattern)))
         if (elements and elements[0] not in operator.types) or len(elements) > 1:
             wide = tuple(BY_NAME) if "any" in elements else elements
@@ -51,10 +52,15 @@ def slots(operator: Operator) -> tuple[Slot, ...]:
     return tuple(found)
 
 
+def tensor_inputs(operator: Operator) -> list[Input]:
+    """The inputs that the sample gives as tensors."""
+    return [i for i in operator.inputs.values() if not given_as_value(operator, i)]
+
+
 def _variable(operator: Operator, name: str) -> Slot:
     inputs = tuple(
         input.name
-        for input in operator.inputs.values()
+        for input in tensor_inputs(operator)
         if [t.element for t in tensors(input.pattern)] == [name]
     )
     attributes = tuple(

@@ -23,7 +23,9 @@ def validate(document: Document, model: type[Model]) -> tuple[Model | None, list
     try:
         result = model.model_validate(document.data)
     except ValidationError as problems:
-        found += _unique(_diagnostic(document, model, e) for e in problems.errors(include_url=False))
+        found += _unique(
+            _diagnostic(document, model, e) for e in problems.errors(include_url=False)
+        )
         return None, found
     return result, found
 
@@ -36,7 +38,9 @@ def _unique(diagnostics: Iterator[Diagnostic]) -> list[Diagnostic]:
     return list(by_place.values())
 
 
-def _order(document: Document, location: tuple[str, ...], model: type[Strict]) -> Iterator[Diagnostic]:
+def _order(
+    document: Document, location: tuple[str, ...], model: type[Strict]
+) -> Iterator[Diagnostic]:
     data = document.data
     for part in location:
         data = data[part] if isinstance(data, dict) else None
@@ -101,9 +105,9 @@ def _existing(data: object, location: tuple[str | int, ...]) -> tuple[str | int,
     """The part of pydantic's location that exists in the data: it also names unions and models."""
     path: list[str | int] = []
     for part in location:
-        if isinstance(data, dict) and part in data:
-            data = data[part]
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+        if (isinstance(data, dict) and part in data) or (
+            isinstance(data, list) and isinstance(part, int) and part < len(data)
+        ):
             data = data[part]
         else:
             continue

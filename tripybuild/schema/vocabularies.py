@@ -1,6 +1,7 @@
 """Which names each kind of snippet may use. Names only: what they do is said where they are run.
 
-A third party's registry is data too, so every table here is closed. `semantics.vocabulary` implements
+A third party's registry is data too, so every table here is closed. `semantics.vocabulary`
+implements
 exactly these names; a test compares them.
 """
 
@@ -14,29 +15,158 @@ SHAPE = frozenset(PYTHON.functions) | frozenset(SHAPE_FUNCTIONS) | CONSTANTS
 
 # `np.` of the references. Nothing here reads or writes files, starts processes or takes code.
 NUMPY = frozenset(
-    """
-    abs absolute add all amax amin any arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax
-    argmin argsort atleast_1d broadcast_arrays broadcast_shapes broadcast_to cbrt ceil clip concatenate cos
-    cosh cumprod cumsum diag divide einsum equal exp exp2 expand_dims expm1 eye fabs flip floor floor_divide
-    floor_divide fmod full greater greater_equal hypot identity inf invert isfinite isinf isnan less
-    less_equal linspace log log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor matmul
-    max maximum mean min minimum mod moveaxis multiply nan negative nonzero not_equal ones ones_like outer
-    pad permute_dims pi power prod reciprocal remainder repeat reshape rint roll round sign sin sinh sort
-    split sqrt square squeeze stack subtract sum swapaxes take take_along_axis tan tanh tile transpose tril
-    triu true_divide trunc var where zeros zeros_like
-    """.split()
+    [
+        "abs",
+        "absolute",
+        "add",
+        "all",
+        "amax",
+        "amin",
+        "any",
+        "arange",
+        "arccos",
+        "arccosh",
+        "arcsin",
+        "arcsinh",
+        "arctan",
+        "arctan2",
+        "arctanh",
+        "argmax",
+        "argmin",
+        "argsort",
+        "atleast_1d",
+        "broadcast_arrays",
+        "broadcast_shapes",
+        "broadcast_to",
+        "cbrt",
+        "ceil",
+        "clip",
+        "concatenate",
+        "cos",
+        "cosh",
+        "cumprod",
+        "cumsum",
+        "diag",
+        "divide",
+        "einsum",
+        "equal",
+        "exp",
+        "exp2",
+        "expand_dims",
+        "expm1",
+        "eye",
+        "fabs",
+        "flip",
+        "floor",
+        "floor_divide",
+        "floor_divide",
+        "fmod",
+        "full",
+        "greater",
+        "greater_equal",
+        "hypot",
+        "identity",
+        "inf",
+        "invert",
+        "isfinite",
+        "isinf",
+        "isnan",
+        "less",
+        "less_equal",
+        "linspace",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "logaddexp",
+        "logical_and",
+        "logical_not",
+        "logical_or",
+        "logical_xor",
+        "matmul",
+        "max",
+        "maximum",
+        "mean",
+        "min",
+        "minimum",
+        "mod",
+        "moveaxis",
+        "multiply",
+        "nan",
+        "negative",
+        "nonzero",
+        "not_equal",
+        "ones",
+        "ones_like",
+        "outer",
+        "pad",
+        "permute_dims",
+        "pi",
+        "power",
+        "prod",
+        "reciprocal",
+        "remainder",
+        "repeat",
+        "reshape",
+        "rint",
+        "roll",
+        "round",
+        "sign",
+        "sin",
+        "sinh",
+        "sort",
+        "split",
+        "sqrt",
+        "square",
+        "squeeze",
+        "stack",
+        "subtract",
+        "sum",
+        "swapaxes",
+        "take",
+        "take_along_axis",
+        "tan",
+        "tanh",
+        "tile",
+        "transpose",
+        "tril",
+        "triu",
+        "true_divide",
+        "trunc",
+        "var",
+        "where",
+        "zeros",
+        "zeros_like",
+    ]
 )
 
 # The named helpers of the references, each with a test of its own.
 REFERENCE = frozenset(
-    """
-    convert cumulative_extreme erf floor_divide in_range index_grid lowest highest pick power
-    round_half_even round_to sliding_windows spread_scale truncate_divide unfold write_rows
-    """.split()
+    [
+        "convert",
+        "cumulative_extreme",
+        "erf",
+        "floor_divide",
+        "in_range",
+        "index_grid",
+        "lowest",
+        "highest",
+        "pick",
+        "power",
+        "round_half_even",
+        "round_to",
+        "sliding_windows",
+        "spread_scale",
+        "truncate_divide",
+        "unfold",
+        "write_rows",
+    ]
 )
 
 # The methods that a tensor has in `decompose`, and an array in `reference`.
-ARRAY_METHODS = frozenset({"astype", "reshape", "transpose", "sum", "max", "min", "mean", "prod", "cumsum"})
+ARRAY_METHODS = frozenset(
+    {"astype", "reshape", "transpose", "sum", "max", "min", "mean", "prod", "cumsum"}
+)
 ARRAY_ATTRIBUTES = frozenset({"shape", "ndim", "size", "T", "dtype"})
 
 # The functions of `decompose` beside the operators.

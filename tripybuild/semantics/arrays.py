@@ -20,8 +20,10 @@ def working(array: Array) -> Array:
     if array.dtype == np.float64 or array.dtype.kind in "iub":
         return array
     if array.dtype == dtypes.int4.numpy:
-        return array.astype(np.int8)
-    return array.astype(np.float64)
+        array = array.astype(np.int8)
+        return array
+    wide: Array = array.astype(np.float64)
+    return wide
 
 
 def rounded(array: Any, type: dtype) -> Array:
@@ -30,7 +32,8 @@ def rounded(array: Any, type: dtype) -> Array:
     if array.dtype == type.numpy:
         return array
     with np.errstate(all="ignore"):
-        return array.astype(type.numpy)
+        result: Array = array.astype(type.numpy)
+    return result
 
 
 def convert(input: Array, type: dtype) -> Array:
@@ -73,7 +76,11 @@ def highest(type: dtype) -> float:
 
 def erf(input: Array) -> Array:
     """The error function, in double precision."""
-    return np.vectorize(math.erf, otypes=[np.float64])(input) if input.size else input.astype(np.float64)
+    return (
+        np.vectorize(math.erf, otypes=[np.float64])(input)
+        if input.size
+        else input.astype(np.float64)
+    )
 
 
 def truncate_divide(lhs: Array, rhs: Array) -> Array:
@@ -95,7 +102,7 @@ def floor_divide(lhs: Array, rhs: Array) -> Array:
 def power(lhs: Array, rhs: Array) -> Array:
     """Powers: those of integers wrap, and negative exponents are cut off towards zero."""
     if np.asarray(lhs).dtype.kind == "f":
-        return np.power(lhs, rhs)  # type: ignore[no-any-return]
+        return np.power(lhs, rhs)
     unit = np.where(lhs == 1, 1, np.where(lhs == -1, 1 - 2 * (rhs % 2), 0))
     whole = np.power(lhs, np.maximum(rhs, 0))
     return np.where(rhs < 0, unit, whole).astype(whole.dtype)
@@ -106,19 +113,22 @@ def sliding_windows(
 ) -> Array:
     """Windows over the trailing dimensions: `[..., *D]` becomes `[..., *E, *window]`.
 
-    A window along a dimension of size `d` starts at each multiple of the stride while its last element,
+    A window along a dimension of size `d` starts at each multiple of the stride while its last
+    element,
     `dilation * (window - 1)` further on, lies inside.
     """
     lead = input.ndim - len(window)
     reach = [r * (k - 1) + 1 for k, r in zip(window, dilation, strict=True)]
     axes = tuple(range(lead, input.ndim))
-    view = np.lib.stride_tricks.sliding_window_view(input, reach, axis=axes)  # type: ignore[call-overload]
+    view = np.lib.stride_tricks.sliding_window_view(input, reach, axis=axes)
     steps = [slice(None)] * lead + [slice(None, None, s) for s in stride]
     taps = [slice(None, None, r) for r in dilation]
-    return view[(*steps, *taps)]  # type: ignore[no-any-return]
+    return view[(*steps, *taps)]
 
 
-def unfold(input: Array, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Array:
+def unfold(
+    input: Array, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
+) -> Array:
     """Patches of a batch: `[N, C, *D]` becomes `[N, C, *E, *window]`, places before taps."""
     return sliding_windows(input, window, stride, dilation)
 
@@ -154,7 +164,7 @@ def pick(input: Array, grid: Sequence[Array], mode: str = "clamp") -> Array:
             places.append(np.clip(where, 0, max(size - 1, 0)))
     if 0 in input.shape:
         return np.zeros(np.broadcast_shapes(*(p.shape for p in places)), input.dtype)
-    return input[tuple(places)] if places else input  # type: ignore[no-any-return]
+    return input[tuple(places)] if places else input
 
 
 def spread_scale(scale: Array, shape: Sequence[int], dim: int | None) -> Array:
@@ -177,4 +187,4 @@ def write_rows(cache: Array, update: Array, position: Array) -> Array:
 def cumulative_extreme(input: Array, axis: int, kind: str) -> Array:
     """The running maximum or minimum along an axis."""
     function = np.maximum if kind == "max" else np.minimum
-    return function.accumulate(input, axis=axis)  # type: ignore[no-any-return]
+    return function.accumulate(input, axis=axis)

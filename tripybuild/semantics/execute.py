@@ -43,7 +43,8 @@ def run_operation(
 ) -> list[Array]:
     """Run one operation; the results are not yet rounded.
 
-    An operation without a `reference` is what it decomposes into, computed without rounding in between.
+    An operation without a `reference` is what it decomposes into, computed without rounding in
+    between.
     """
     if isinstance(operation, Constant):
         return [working(operation.data.array)]

@@ -1,8 +1,10 @@
 """Run the `reference` of a declaration in NumPy: what an operator means, said once.
 
-Floats are computed in float64 and rounded once, at the outputs, so that the oracle is better than what it judges.
+Floats are computed in float64 and rounded once, at the outputs, so that the oracle is better than
+what it judges.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,7 +39,8 @@ def run_reference(
     """
     assert operator.reference is not None
     scope = Scope(operator, inputs, attributes)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is nan
         result = scope.evaluate(operator.reference)
     several = len(operator.outputs) > 1 or any(
         isinstance(output.pattern, TensorsPattern) for output in operator.outputs.values()
@@ -62,7 +65,11 @@ class Scope:
             self._bind_input(input.name, inputs.get(input.name))
         for attribute in operator.attributes.values():
             for option in options(attribute.pattern):
-                if isinstance(option, ValuePattern) and option.kind == "dtype" and option.argument is not None:
+                if (
+                    isinstance(option, ValuePattern)
+                    and option.kind == "dtype"
+                    and option.argument is not None
+                ):
                     variable = getattr(option.argument, "id", None)
                     if variable is not None and attributes.get(attribute.name) is not None:
                         self.names[variable] = attributes[attribute.name]
@@ -98,7 +105,11 @@ class Scope:
             taken: Any = sizes[: len(sizes) - after] if dimension.star else sizes[0]
             sizes = sizes[len(taken) :] if dimension.star else sizes[1:]
             name = dimension.name
-            if name is not None and name not in self.operator.infer and self.names.get(name) is None:
+            if (
+                name is not None
+                and name not in self.operator.infer
+                and self.names.get(name) is None
+            ):
                 self.names[name] = taken
 
     def evaluate(self, snippet: Snippet) -> Any:
@@ -109,7 +120,9 @@ class Scope:
             return evaluate(snippet.program, self.names, reference_vocabulary())
         except EvaluationError as error:
             raise DiagnosticError(
-                Diagnostic("reference-failed", str(error), snippet.span(getattr(error, "node", None)))
+                Diagnostic(
+                    "reference-failed", str(error), snippet.span(getattr(error, "node", None))
+                )
             ) from error
 
     def infer(self, name: str) -> None:

@@ -1,6 +1,7 @@
 """What the names of a `reference` do: NumPy's functions, and the named helpers.
 
-The names themselves are the closed tables of `schema.vocabularies`; this module gives exactly those.
+The names themselves are the closed tables of `schema.vocabularies`; this module gives exactly
+those.
 """
 
 from dataclasses import replace

@@ -6,4 +6,14 @@ from tripybuild.trace.indexing import Index
 from tripybuild.trace.operation import Declaration, Law, TraceOp
 from tripybuild.trace.values import Size, TensorType, Value
 
-__all__ = ["Check", "Declaration", "Graph", "Index", "Law", "Size", "TensorType", "TraceOp", "Value"]
+__all__ = [
+    "Check",
+    "Declaration",
+    "Graph",
+    "Index",
+    "Law",
+    "Size",
+    "TensorType",
+    "TraceOp",
+    "Value",
+]

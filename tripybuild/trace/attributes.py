@@ -1,11 +1,13 @@
-"""The little languages of attributes: each kind normalises what it is given, or says what it wanted.
+"""The little languages of attributes: each kind normalises what it is given, or says what it
+wanted.
 
-Normalised means: nothing negative that counts from the end, nothing left out, tuples instead of lists.
+Normalised means: nothing negative that counts from the end, nothing left out, tuples instead of
+lists.
 """
 
 import operator
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 from tripybuild.trace.indexing import Index, IndexProblem, resolve
 from tripybuild.trace.operation import Declaration
@@ -19,7 +21,9 @@ class Attributes:
 
     declaration: Declaration
 
-    def fail(self, part: str, message: str, *, label: str = "", hint: str | None = None) -> NoReturn:
+    def fail(
+        self, part: str, message: str, *, label: str = "", hint: str | None = None
+    ) -> NoReturn:
         """Report that an argument is not what the declaration asks for."""
         raise NotImplementedError
 
@@ -36,6 +40,12 @@ class Attributes:
         except TypeError:
             self._refuse(name, "an integer", value)
 
+    @overload
+    def integers(self, name: str, value: object, length: int = ..., /) -> tuple[int, ...]: ...
+
+    @overload
+    def integers(self, name: str, value: object, *lengths: int) -> tuple[tuple[int, ...], ...]: ...
+
     def integers(self, name: str, value: object, *lengths: int) -> Any:
         """`int[n]`, `int[n, m]`, `int[...]`: one number spreads over all."""
         return self._spread(name, value, lengths, self.integer, "integers")
@@ -44,6 +54,12 @@ class Attributes:
         """`size`: an integer, a symbolic one, or a tensor of the frontend that holds one."""
         value = getattr(value, "dimension", value)
         return value if isinstance(value, Dim) else self.integer(name, value)
+
+    @overload
+    def sizes(self, name: str, value: object, length: int = ..., /) -> tuple[Size, ...]: ...
+
+    @overload
+    def sizes(self, name: str, value: object, *lengths: int) -> tuple[tuple[Size, ...], ...]: ...
 
     def sizes(self, name: str, value: object, *lengths: int) -> Any:
         """`size[n]`, `size[...]`."""
@@ -99,7 +115,11 @@ class Attributes:
         """`axis(input)`: a dimension, counted from the end where it is negative; the result is not."""
         axis = self.integer(name, value)
         if not -rank <= axis < rank:
-            wanted = f"between {-rank} and {rank - 1}" if rank else "left out, since there are no dimensions"
+            wanted = (
+                f"between {-rank} and {rank - 1}"
+                if rank
+                else "left out, since there are no dimensions"
+            )
             self._refuse(name, wanted, axis)
         return axis + rank if axis < 0 else axis
 
@@ -118,7 +138,9 @@ class Attributes:
         except IndexProblem as problem:
             self._refuse(name, str(problem), value)
 
-    def _spread(self, name: str, value: object, lengths: Sequence[int], each: Any, words: str) -> Any:
+    def _spread(
+        self, name: str, value: object, lengths: Sequence[int], each: Any, words: str
+    ) -> Any:
         """Nested sequences of the given lengths; no lengths means one level of any length."""
         several = isinstance(value, (list, tuple, range))
         if not lengths:
@@ -128,7 +150,9 @@ class Attributes:
         length, *rest = lengths
         items = value if several else [value] * length
         if len(items) != length:  # type: ignore[arg-type]
-            self._refuse(name, f"{length} {words}" if not rest else f"{length} groups of {words}", value)
+            self._refuse(
+                name, f"{length} {words}" if not rest else f"{length} groups of {words}", value
+            )
         if rest:
             return tuple(self._spread(name, item, rest, each, words) for item in items)  # type: ignore[attr-defined]
         return tuple(each(name, item) for item in items)  # type: ignore[attr-defined]

@@ -1,6 +1,8 @@
-"""What generated `infer` methods are written in: binding, normalising, and laws with three outcomes.
+"""What generated `infer` methods are written in: binding, normalising, and laws with three
+outcomes.
 
-A law is true, false, or undecided while sizes are dynamic. False is a diagnostic at once. An undecided
+A law is true, false, or undecided while sizes are dynamic. False is a diagnostic at once. An
+undecided
 one is kept in `deferred` with the names that it reads, and decided for the sizes of each call.
 """
 
@@ -15,7 +17,7 @@ from tripybuild.trace.constants import number
 from tripybuild.trace.location import Location
 from tripybuild.trace.messages import law_message, shown
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
-from tripybuild.trace.values import Size, TensorType, Value
+from tripybuild.trace.values import Size, TensorType
 from tripybuild.types.dims import Undecided
 from tripybuild.types.dtypes import boolean, dtype, float32, int32, int64
 
@@ -38,7 +40,13 @@ class Check(Attributes):
         self.deferred: list[DeferredLaw] = []
 
     def fail(
-        self, part: str, message: str, *, label: str = "", hint: str | None = None, line: int | None = None
+        self,
+        part: str,
+        message: str,
+        *,
+        label: str = "",
+        hint: str | None = None,
+        line: int | None = None,
     ) -> NoReturn:
         """Report that a part of the declaration (an argument, a type variable, a law) does not hold."""
         source = self.declaration.source + (f":{line}" if line else "")
@@ -74,7 +82,9 @@ class Check(Attributes):
                         hint=f"cast one of them: `cast({name}, {bound})`",
                     )
         if bound is None:
-            self.fail(variable, f"`{self.declaration.name}` needs a tensor", label="no argument is one")
+            self.fail(
+                variable, f"`{self.declaration.name}` needs a tensor", label="no argument is one"
+            )
         if bound not in allowed:
             self.fail(
                 variable,
@@ -83,13 +93,19 @@ class Check(Attributes):
             )
         return bound
 
-    def element_beside_numbers(self, variable: str, allowed: tuple[dtype, ...], **values: object) -> dtype:
+    def element_beside_numbers(
+        self, variable: str, allowed: tuple[dtype, ...], **values: object
+    ) -> dtype:
         """The same where some inputs may be Python numbers: they have a dtype only if no tensor has one."""
         if any(self.is_tensor(value) for value in values.values()):
             return self.element(variable, allowed, **values)
-        kinds = [own_dtype(value) for value in values.values() if isinstance(value, (bool, int, float))]
+        kinds = [
+            own_dtype(value) for value in values.values() if isinstance(value, (bool, int, float))
+        ]
         if not kinds or any(kind is not kinds[0] for kind in kinds) or kinds[0] not in allowed:
-            self.fail(variable, f"`{self.declaration.name}` needs a tensor", label="no argument is one")
+            self.fail(
+                variable, f"`{self.declaration.name}` needs a tensor", label="no argument is one"
+            )
         return kinds[0]
 
     @staticmethod
@@ -111,7 +127,11 @@ class Check(Attributes):
     def tensor(self, name: str, value: object) -> Any:
         """An input that must be a tensor."""
         if not hasattr(value, "type"):
-            self.fail(name, f"`{name}` of `{self.declaration.name}` must be a tensor", label=f"found {shown(value)}")
+            self.fail(
+                name,
+                f"`{name}` of `{self.declaration.name}` must be a tensor",
+                label=f"found {shown(value)}",
+            )
         return value
 
     def tensors(self, name: str, value: object) -> Any:
@@ -126,8 +146,14 @@ class Check(Attributes):
         if hasattr(value, "type"):
             return value
         if not isinstance(value, (bool, int, float)):
-            self.fail(name, f"`{name}` of `{self.declaration.name}` must be a tensor or a number", label=f"found {shown(value)}")
-        if (isinstance(value, float) and type.kind != "float") or (type.kind == "boolean" and not isinstance(value, bool)):
+            self.fail(
+                name,
+                f"`{name}` of `{self.declaration.name}` must be a tensor or a number",
+                label=f"found {shown(value)}",
+            )
+        if (isinstance(value, float) and type.kind != "float") or (
+            type.kind == "boolean" and not isinstance(value, bool)
+        ):
             self.fail(
                 name,
                 f"refusing to turn `{value!r}` into {type}",
@@ -140,7 +166,7 @@ class Check(Attributes):
         """A number as a tensor of rank 0; the frontend gives a tensor of its own."""
         return number(value, type, self.location)
 
-    def shape(self, name: str, tensor: Typed, pattern: str) -> list[Size]:
+    def shape(self, name: str, tensor: Any, pattern: str) -> list[Size]:
         """The sizes of a tensor whose rank fits `pattern`, to be unpacked."""
         shape = tensor.type.shape
         least, exact = _ranks(pattern)
@@ -152,7 +178,7 @@ class Check(Attributes):
             )
         return list(shape)
 
-    def match(self, name: str, tensor: Typed, pattern: str, sizes: Sequence[Size]) -> None:
+    def match(self, name: str, tensor: Any, pattern: str, sizes: Sequence[Size]) -> None:
         """The shape of a tensor must be `sizes`, which `pattern` says in words."""
         shape = tensor.type.shape
         if len(shape) != len(sizes):
@@ -197,7 +223,10 @@ class _Require:
             self.check.fail(self.name, message, label=label, line=self.law.line)
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> bool:
         if kind is not Undecided:
             return False

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 class Data:
     """A handle on an array, or on one number that fills a shape. The digest is made when asked for."""
 
-    def __init__(self, value: "np.ndarray[Any, Any] | Dim | float | bool", type: TensorType) -> None:
+    def __init__(
+        self, value: "np.ndarray[Any, Any] | Dim | float | bool", type: TensorType
+    ) -> None:
         self.value = value
         self.type = type
 
@@ -49,7 +51,7 @@ class Data:
     def substituted(self, sizes: Mapping[str, int]) -> "Data":
         """The same data with numbers for symbols."""
         if isinstance(self.value, Dim):
-            return Data(evaluate(self.value, sizes), self.type)  # type: ignore[arg-type]
+            return Data(evaluate(self.value, sizes), self.type)
         return self
 
     def __repr__(self) -> str:

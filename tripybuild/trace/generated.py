@@ -1,6 +1,7 @@
 """From an operation to the generated code that says what becomes of it.
 
-A generated package has one file for each operator and layer, on the same path: the class of an operation
+A generated package has one file for each operator and layer, on the same path: the class of an
+operation
 says where its lowering and its decomposition are, and no table of names is needed.
 """
 
@@ -11,22 +12,22 @@ from importlib.util import find_spec
 from typing import Any
 
 from tripybuild.trace.operation import TraceOp
+from tripybuild.types.naming import class_name
 
 
-@cache
 def lowering(operation: type[TraceOp], target: str) -> Callable[..., Any] | None:
     """The function that lowers operations of a class to a target, if the declaration gives one."""
-    return _generated(operation, f"lowering.{target}", "lower")
+    return _generated(operation.__module__, f"lowering.{target}", "lower")
+
+
+def decomposition(operation: type[TraceOp]) -> Callable[..., Any] | None:
+    """The function that says operations of a class with other operators, if there is one."""
+    return _generated(operation.__module__, "decompositions", "decompose")
 
 
 @cache
-def decomposition(operation: type[TraceOp]) -> Callable[..., Any] | None:
-    """The function that says operations of a class with other operators, if there is one."""
-    return _generated(operation, "decompositions", "decompose")
-
-
-def _generated(operation: type[TraceOp], layer: str, function: str) -> Callable[..., Any] | None:
-    package, trace, place = operation.__module__.split(".", 2)
+def _generated(module: str, layer: str, function: str) -> Callable[..., Any] | None:
+    package, trace, place = module.split(".", 2)
     assert trace == "trace", "operations are generated into `trace`"
     name = f"{package}.{layer}.{place}"
     try:
@@ -45,5 +46,5 @@ def operation_class(name: str, package: str = "tripyapi") -> type[TraceOp] | Non
     if place is None or f"{package}.ops." not in place:
         return None
     module = import_module(place.replace(".ops.", ".trace.", 1))
-    found: type[TraceOp] = getattr(module, "".join(part[:1].upper() + part[1:] for part in name.split("_")))
+    found: type[TraceOp] = getattr(module, class_name(name))
     return found

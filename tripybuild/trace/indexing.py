@@ -1,4 +1,5 @@
-"""Square brackets: from integers, slices, `...` and None to a start, a size and a step for each dimension.
+"""Square brackets: from integers, slices, `...` and None to a start, a size and a step for each
+dimension.
 
 The rules are Python's: bounds beyond the ends are clamped, negative ones count from the end.
 """
@@ -21,7 +22,8 @@ class IndexProblem(ValueError):
 @dataclass(frozen=True, slots=True)
 class Index:
     """A resolved index. `start`, `size` and `step` have an entry for each dimension of the tensor;
-    `result` is the shape after integers have taken dimensions away and None has put some in."""
+    `result` is the shape after integers have taken dimensions away and None has put some in.
+    """
 
     start: tuple[Size, ...]
     size: tuple[Size, ...]

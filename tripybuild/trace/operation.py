@@ -49,6 +49,7 @@ class TraceOp:
 
     declaration: ClassVar[Declaration]
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    infer: ClassVar[Callable[..., Any]]
     outputs: tuple[Value, ...]
     location: Location
     deferred: tuple[DeferredLaw, ...]

@@ -1,7 +1,9 @@
 """Graphs as text.
 
-The readable form names values after inputs, weights and outputs. The canonical form numbers them and
-leaves out names and places: two graphs that compute the same way print the same, so it is a cache key.
+The readable form names values after inputs, weights and outputs. The canonical form numbers them
+and
+leaves out names and places: two graphs that compute the same way print the same, so it is a cache
+key.
 """
 
 from collections.abc import Iterator
@@ -16,7 +18,9 @@ def text(graph: Graph, *, locations: bool = False) -> str:
     """The readable form, such as `out = resize_linear(inp : tensor<2x2xf32>, scales=(2, 2)) : tensor<4x4xf32>`."""
     names = _readable(graph)
     lines = [f"def {graph.name}("]
-    lines += [f"    {names[v]} : {v.type}," for v in (*graph.inputs.values(), *graph.weights.values())]
+    lines += [
+        f"    {names[v]} : {v.type}," for v in (*graph.inputs.values(), *graph.weights.values())
+    ]
     lines.append("):")
     for operation in graph.operations:
         line = f"    {_operation(operation, names, types=True)}"
@@ -37,7 +41,9 @@ def canonical(graph: Graph) -> str:
     for name, value in graph.weights.items():
         names[value] = f"%weight[{name}]"
     _number(graph, names)
-    arguments = [f"{names[v]} : {v.type}" for v in (*graph.inputs.values(), *graph.weights.values())]
+    arguments = [
+        f"{names[v]} : {v.type}" for v in (*graph.inputs.values(), *graph.weights.values())
+    ]
     operations = [_operation(operation, names, types=True) for operation in graph.operations]
     results = [names[value] for value in graph.outputs.values()]
     return "\n".join([f"({', '.join(arguments)})", *operations, f"return {', '.join(results)}", ""])

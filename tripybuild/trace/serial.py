@@ -1,6 +1,8 @@
-"""A graph as JSON data and back, so that an executable can be specialised for sizes that come later.
+"""A graph as JSON data and back, so that an executable can be specialised for sizes that come
+later.
 
-Reading is data only: an operation is looked up by its operator's name in an installed generated package,
+Reading is data only: an operation is looked up by its operator's name in an installed generated
+package,
 never by anything else that a file says.
 """
 
@@ -124,7 +126,14 @@ class _Writer:
 
     def operation(self, operation: TraceOp) -> dict[str, Any]:
         span = operation.location.span()
-        place = (operation.location.label, span.path, span.line, span.column, span.end_line, span.end_column)
+        place = (
+            operation.location.label,
+            span.path,
+            span.line,
+            span.column,
+            span.end_line,
+            span.end_column,
+        )
         at = self.places.setdefault(place, len(self.places))
         arguments = {name: self.argument(value) for name, value in operation.arguments().items()}
         types = []
@@ -184,7 +193,9 @@ class _Reader:
             if found is None:
                 message = f"the operator `{entry['op']}` is not installed here"
                 raise DiagnosticError(Diagnostic("unknown-operator", message))
-            made = found(**{name: self.argument(value) for name, value in entry["arguments"].items()})
+            made = found(
+                **{name: self.argument(value) for name, value in entry["arguments"].items()}
+            )
         made.gives(*types).placed(self.places[entry["at"]])
         self.values += made.outputs
 

@@ -26,7 +26,9 @@ class TensorType:
         return len(self.shape)
 
     def __str__(self) -> str:
-        sizes = [str(s) if isinstance(s, int) or str(s).isidentifier() else f"({s})" for s in self.shape]
+        sizes = [
+            str(s) if isinstance(s, int) or str(s).isidentifier() else f"({s})" for s in self.shape
+        ]
         return f"tensor<{'x'.join([*sizes, self.dtype.mlir])}>"
 
 

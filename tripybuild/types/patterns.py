@@ -1,6 +1,8 @@
-"""The types of declarations, as data: `T[N, C, *D]`, `int[len(D), 2]`, `axis(input)`, `constant | reflect`.
+"""The types of declarations, as data: `T[N, C, *D]`, `int[len(D), 2]`, `axis(input)`, `constant |
+reflect`.
 
-A type is written in Python's expression syntax and parsed once. What it means for a call is decided by
+A type is written in Python's expression syntax and parsed once. What it means for a call is decided
+by
 the generated code and by the semantics; this module only knows the form.
 """
 
@@ -11,10 +13,23 @@ from dataclasses import dataclass
 from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.types.dtypes import BY_NAME
 
-# The kinds of Python values that an attribute can have. Those in `TAKES_ARGUMENT` are written as calls or
+# The kinds of Python values that an attribute can have. Those in `TAKES_ARGUMENT` are written as
+# calls or
 # with one bracket (`axis(input)`, `dtype[T]`).
 KINDS = frozenset(
-    {"int", "float", "number", "bool", "size", "string", "dtype", "axis", "index", "subscripts", "mapping"}
+    {
+        "int",
+        "float",
+        "number",
+        "bool",
+        "size",
+        "string",
+        "dtype",
+        "axis",
+        "index",
+        "subscripts",
+        "mapping",
+    }
 )
 TAKES_ARGUMENT = frozenset({"axis", "index", "subscripts"})
 
@@ -58,7 +73,8 @@ class TensorsPattern:
 
 @dataclass(frozen=True, slots=True)
 class ValuePattern:
-    """A Python value: `int`, `int[len(D), 2]`, `size[...]`, `axis(input)[...]`, `dtype[T]`, `(int, dtype)[...]`.
+    """A Python value: `int`, `int[len(D), 2]`, `size[...]`, `axis(input)[...]`, `dtype[T]`, `(int,
+    dtype)[...]`.
 
     `lengths` is None for one value, empty for any number of values, else the length of each level.
     """
@@ -172,7 +188,10 @@ def parse_shape(text: str) -> tuple[Dimension, ...]:
 def error(node: ast.AST, message: str, hint: str | None = None) -> SnippetError:
     """A diagnostic's worth of facts about one part of a type."""
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-    end = getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column + 1
+    end = (
+        getattr(node, "end_lineno", None) or line,
+        getattr(node, "end_col_offset", None) or column + 1,
+    )
     return SnippetError(message, (line, column, *end), code="type-syntax", hint=hint)
 
 
@@ -204,7 +223,9 @@ class _Parser:
                 return RegionPattern(takes, gives)
             case ast.Call(func=ast.Name(id="like"), args=[ast.Name(id=name)], keywords=[]):
                 return LikePattern(name)
-            case ast.Call(func=ast.Name(id=kind), args=[argument], keywords=[]) if kind in TAKES_ARGUMENT:
+            case ast.Call(func=ast.Name(id=kind), args=[argument], keywords=[]) if (
+                kind in TAKES_ARGUMENT
+            ):
                 return ValuePattern(kind, argument)
             case ast.Name(id=name) if name in KINDS - TAKES_ARGUMENT or name in self.elements:
                 return ValuePattern(name)
@@ -238,7 +259,9 @@ class _Parser:
                 return ValuePattern("dtype", node.slice)
             case ast.Name(id=name) if name in self.elements or name not in KINDS:
                 return TensorPattern(name, self.tensor_shape(node.slice))
-            case ast.Tuple(elts=parts) if all(isinstance(p, ast.Name) and p.id in KINDS for p in parts):
+            case ast.Tuple(elts=parts) if all(
+                isinstance(p, ast.Name) and p.id in KINDS for p in parts
+            ):
                 fields = tuple(p.id for p in parts if isinstance(p, ast.Name))
                 return ValuePattern("tuple", None, self.lengths(node.slice), fields)
         value = self.pattern(node.value)

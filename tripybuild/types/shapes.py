@@ -13,10 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from tripybuild.types.conditions import Condition, Truth, conjunction, disjunction, negation
 from tripybuild.types.dims import Dim, Size, maximum, minimum, same, select, symbol
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 Shape = Sequence[Size]
 
@@ -28,6 +31,14 @@ class BroadcastError(ValueError):
         super().__init__(f"the shapes {list(left)} and {list(right)} do not broadcast")
         self.left = list(left)
         self.right = list(right)
+
+
+@overload
+def prod(sizes: Iterable[int]) -> int: ...
+
+
+@overload
+def prod(sizes: Iterable[Size]) -> Size: ...
 
 
 def prod(sizes: Iterable[Size]) -> Size:
@@ -114,8 +125,13 @@ def _broadcast_pair(a: Size, b: Size) -> Size | None:
     return larger * smaller
 
 
-def ceildiv(size: Size, by: Size) -> Size:
-    """Give the quotient, rounded up."""
+def ceildiv(size: Size | float, by: Size | float) -> Size:
+    """Give the quotient, rounded up. A `Dim` is divided by the nearest simple fraction."""
+    if isinstance(size, Dim) and isinstance(by, float):
+        fraction = Fraction(by).limit_denominator()
+        return -(-size * fraction.denominator // fraction.numerator)
+    if isinstance(size, float) or isinstance(by, float):
+        return math.ceil(size / by)  # type: ignore[operator]  # a float beside a Dim fails
     return (size + by - 1) // by if (by >= 1) is True else -(-size // by)
 
 
@@ -162,7 +178,7 @@ def unknown(low: Size = 0, high: Size | None = None) -> Dim:
     return symbol(f"_{next(_fresh.get())}", lowest, highest)
 
 
-def is_int(value: object) -> bool:
+def is_int(value: object) -> "TypeIs[int]":
     """Tell whether a value is a number that is known now, and not a list or a `Dim`."""
     return isinstance(value, int) and not isinstance(value, bool)
 

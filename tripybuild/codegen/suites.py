@@ -1,0 +1,89 @@
+"""The constraint suite of an operator: the data of its declaration.
+
+The machinery that asks the questions is `tripybuild.suite`.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from tripybuild.codegen.expressions import quoted
+from tripybuild.codegen.layout import Doc, bracketed, call, render
+from tripybuild.codegen.text import header
+from tripybuild.schema.operator import Operator
+from tripybuild.schema.samples import places, spell as spell_place
+from tripybuild.schema.tuples import legal, spell as spell_types
+
+# What is asked, in the words of the test's docstring.
+_QUESTIONS = {
+    "values": "Each legal tuple of dtypes computes on `cpu` what the reference computes.",
+    "tensorrt": "Each legal tuple of dtypes is recorded for TensorRT, unless TensorRT refuses it.",
+    "composition": "The decomposition computes what the reference computes.",
+    "illegal_dtypes": "Every other tuple of dtypes is refused, with the code of what refuses it.",
+    "symbol": "A size that is a symbol gives the shape that a number gives.",
+    "example": "An example gives what it says, or fails with the law that it names.",
+}
+
+
+def suite_file(operator: Operator, package: str) -> str:
+    """The file of one suite.
+
+    ```python
+    SUITE = Suite("ops_registry/nn/softmax.yaml", "tripyapi", __file__)
+    TYPES = ["float32", "float16", "bfloat16"]
+
+
+    @pytest.mark.parametrize("types", TYPES)
+    def test_values(types: str) -> None:
+        "Each legal tuple of dtypes computes on `cpu` what the reference computes."
+        SUITE.check_values(types)
+
+
+    def test_illegal_dtypes() -> None:
+        "Every other tuple of dtypes is refused, with the code of what refuses it."
+        SUITE.check_illegal_dtypes()
+    ```
+    """
+    types = [spell_types(each) for each in legal(operator)]
+    tests = list(_tests(operator))
+    imports = ["import pytest", ""] if any("pytest" in test for test in tests) else []
+    data = [f'SUITE = Suite("{operator.path}", "{package}", __file__)']
+    if any("TYPES" in test for test in tests):
+        data.append(render(["TYPES = ", _list(types)]))
+    lines = [header(operator.path), *imports, "from tripybuild.suite import Suite", "", *data]
+    return "\n\n\n".join(["\n".join(lines), *tests]) + "\n"
+
+
+def _tests(operator: Operator) -> Iterator[str]:
+    if legal(operator):
+        yield _each("values", "types", "TYPES")
+        yield _each("tensorrt", "types", "TYPES")
+        if (
+            operator.decompose is not None
+            and operator.reference is not None
+            and not operator.inline
+        ):
+            yield _each("composition", "types", "TYPES")
+        yield _test("illegal_dtypes", "")
+    sizes = [spell_place(place) for place in places(operator)]
+    if sizes:
+        yield _each("symbol", "size", _list(sizes))
+    calls = [" ".join(example.call.text.split()) for example in operator.examples]
+    if calls:
+        yield _each("example", "call", _list(list(dict.fromkeys(calls))))
+
+
+def _each(question: str, argument: str, values: Doc) -> str:
+    decorator = render(call("@pytest.mark.parametrize", [f'"{argument}"', values]))
+    return f"{decorator}\n{_test(question, argument)}"
+
+
+def _test(question: str, argument: str) -> str:
+    parameter = f"{argument}: str" if argument else ""
+    return (
+        f"def test_{question}({parameter}) -> None:\n"
+        f'    """{_QUESTIONS[question]}"""\n'
+        f"    SUITE.check_{question}({argument})"
+    )
+
+
+def _list(texts: Sequence[str]) -> Doc:
+    return bracketed("[", [quoted(text) for text in texts], "]")

@@ -1,0 +1,50 @@
+"""How far a result may be from the reference, and a sentence where it is further."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tripybuild.schema.files import ToleranceEntry
+from tripybuild.schema.operator import Operator
+from tripybuild.semantics.arrays import Array
+from tripybuild.types.dtypes import dtype
+
+# What holds where a declaration says nothing. Integers and booleans are equal or wrong.
+DEFAULT: Mapping[str, ToleranceEntry] = {
+    "float64": ToleranceEntry(relative=1e-12, absolute=1e-12),
+    "float32": ToleranceEntry(relative=1e-5, absolute=1e-6),
+    "float16": ToleranceEntry(relative=2e-3, absolute=2e-3),
+    "bfloat16": ToleranceEntry(relative=2e-2, absolute=2e-2),
+    "float8": ToleranceEntry(relative=0.13, absolute=0.02),
+    "float4": ToleranceEntry(relative=0.5, absolute=0.5),
+}
+EXACT = ToleranceEntry()
+
+
+def tolerance(operator: Operator, types: tuple[dtype, ...]) -> ToleranceEntry:
+    """The tolerance of a result that some dtypes took part in: the widest of theirs."""
+    entries = [operator.tolerance.get(str(t)) or DEFAULT.get(str(t), EXACT) for t in types]
+    return ToleranceEntry(
+        relative=max((entry.relative for entry in entries), default=0.0),
+        absolute=max((entry.absolute for entry in entries), default=0.0),
+    )
+
+
+def difference(got: Array, want: Array, within: ToleranceEntry) -> str | None:
+    """What is wrong with a result, in a sentence, or None."""
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"got {got.dtype}{list(got.shape)}, want {want.dtype}{list(want.shape)}"
+    a, b = (x.astype(np.float64) if x.dtype.kind not in "iub" else x for x in (got, want))
+    if a.dtype.kind == "f":
+        equal = np.isclose(a, b, within.relative, within.absolute, equal_nan=True)
+    elif within.absolute or within.relative:
+        equal = np.isclose(
+            a.astype(np.float64), b.astype(np.float64), within.relative, within.absolute
+        )
+    else:
+        equal = a == b
+    if np.all(equal):
+        return None
+    place = tuple(int(i) for i in np.argwhere(~np.asarray(equal))[0])
+    count = int(np.count_nonzero(~np.asarray(equal)))
+    return f"got {a[place]}, want {b[place]} at {list(place)}; {count} of {a.size} elements differ"
