@@ -1,0 +1,124 @@
+"""The calls of `examples:`, evaluated: lists become tensors where an operator takes tensors."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tripybuild.frontend import Tensor
+from tripybuild.language.evaluate import evaluate
+from tripybuild.language.vocabulary import Vocabulary
+from tripybuild.schema.checks import tensor_methods
+from tripybuild.schema.operator import Example, Input, Operator
+from tripybuild.semantics.arrays import Array
+from tripybuild.suite.cases import outputs
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dtypes import BY_NAME, from_numpy
+from tripybuild.types.vocabulary import SHAPE
+
+Functions = Callable[[str], Callable[..., Any]]
+
+
+@dataclass(frozen=True)
+class ExampleCase:
+    """An example as a graph. Its literals are inputs, so that no compiler folds them."""
+
+    label: str
+    graph: Graph
+    data: Mapping[str, Array]
+
+
+def spell(example: Example) -> str:
+    """An example as a test's name: the call on one line."""
+    return " ".join(example.call.text.split())
+
+
+def example_case(
+    example: Example, operators: Mapping[str, Operator], functions: Functions
+) -> ExampleCase:
+    """Make the call of an example.
+
+    Raises:
+        DiagnosticError: Where the declaration refuses it.
+    """
+    literals = _Literals()
+    words = {name: literals.caller(op, functions) for name, op in operators.items()}
+    methods = frozenset(
+        m for op in operators.values() for m in tensor_methods(op) if not m.startswith("_")
+    )
+    vocabulary = SHAPE | Vocabulary(
+        functions=words,
+        methods=((Tensor, methods),),
+        attributes=((Tensor, frozenset({"shape", "dtype", "rank"})),),
+        constants=BY_NAME,
+    )
+    result = evaluate(example.call.program, {}, vocabulary)
+    graph = Graph("example", literals.values, {}, outputs(result))
+    return ExampleCase(spell(example), graph, literals.arrays)
+
+
+class _Literals:
+    """The lists of a call, as inputs of a graph and as arrays."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Value] = {}
+        self.arrays: dict[str, Array] = {}
+
+    def caller(self, operator: Operator, functions: Functions) -> Callable[..., Any]:
+        """The public function, taking lists for tensors; looked up when it is called."""
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            order = _order(operator, len(arguments), named)
+            given = [
+                self.argument(operator.inputs.get(n), a)
+                for n, a in zip(order, arguments, strict=False)
+            ]
+            given += arguments[len(given) :]
+            return functions(operator.name)(
+                *given, **{n: self.argument(operator.inputs.get(n), a) for n, a in named.items()}
+            )
+
+        return call
+
+    def argument(self, input: Input | None, value: Any) -> Any:
+        """A list as a tensor, or as several, where an input stands for it."""
+        if input is None or not isinstance(value, (list, tuple)):
+            return value
+        if input.several:
+            return [self._tensor(each) for each in value]
+        return Tensor(_array(value)) if input.constant else self.tensor(_array(value))
+
+    def _tensor(self, value: Any) -> Any:
+        return value if isinstance(value, Tensor) else self.tensor(_array(value))
+
+    def tensor(self, array: Array) -> Tensor:
+        """A tensor that an array will be given for."""
+        name = f"literal{len(self.values)}"
+        self.arrays[name] = array
+        self.values[name] = Value(
+            TensorType(from_numpy(array.dtype), tuple(array.shape)), name=name
+        )
+        return Tensor.of(self.values[name])
+
+
+def _order(operator: Operator, count: int, named: Mapping[str, object]) -> list[str]:
+    """The names of the arguments that are given by position."""
+    for signature in operator.signatures:
+        if len(signature) >= count and set(named) <= set(signature[count:]):
+            return list(signature[:count])
+    return [argument.name for argument in operator.arguments()]
+
+
+def _array(value: Any) -> Array:
+    """A literal with the dtype that its numbers suggest."""
+    array = np.asarray(value)
+    narrow = {"f": np.float32, "i": np.int32, "b": np.bool_}.get(array.dtype.kind)
+    return array if narrow is None else array.astype(narrow)
+
+
+def expected(example: Example) -> Any:
+    """What an example gives, as nested lists of numbers."""
+    assert example.gives is not None
+    return evaluate(example.gives.program, {}, SHAPE)

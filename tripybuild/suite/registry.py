@@ -1,0 +1,40 @@
+"""Which declarations a suite is about: the registry that it names, on top of the built-in one."""
+
+from functools import cache
+from pathlib import Path
+
+from tripybuild.diagnostics import DiagnosticError
+from tripybuild.schema.load import Registry, load
+
+BUILT_IN = "ops_registry"
+
+
+@cache
+def registry(*roots: Path) -> Registry:
+    """The declarations below some folders.
+
+    Raises:
+        DiagnosticError: Where anything is wrong with them.
+    """
+    found, problems = load(roots)
+    if problems:
+        raise DiagnosticError(*problems)
+    return found
+
+
+def declared_in(source: str, suite: str) -> Registry:
+    """The registry of the file `source`, searched for in the folders above the suite's own file."""
+    name = source.partition("/")[0]
+    own = next((p / name for p in Path(suite).resolve().parents if (p / source).is_file()), None)
+    if own is None:
+        message = f"{source}: not found in any folder above {suite}"
+        raise FileNotFoundError(message)
+    built_in = built_in_root()
+    return registry(own) if own == built_in else registry(built_in, own)
+
+
+def built_in_root() -> Path:
+    """The built-in registry: beside the package in a clone, inside of it where installed."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "data" / BUILT_IN
+    return installed if installed.is_dir() else package.parent / BUILT_IN

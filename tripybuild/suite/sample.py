@@ -1,0 +1,145 @@
+"""The declared sample as the arguments of a call: sizes become shapes, the rest attributes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tripybuild.language.evaluate import evaluate
+from tripybuild.language.names import free
+from tripybuild.schema.operator import Input, Operator, Snippet
+from tripybuild.schema.samples import Place, free_sizes, given_as_value
+from tripybuild.schema.scope import words
+from tripybuild.schema.tuples import Tuple, slots, tensor_inputs
+from tripybuild.trace.values import Size
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import TensorPattern, TensorsPattern, ValuePattern, options, tensors
+from tripybuild.types.vocabulary import SHAPE
+
+Change = Callable[[Place, int], Any]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One input of a call: its dtype, its shape, and the generator that the sample gives it."""
+
+    type: dtype
+    shapes: tuple[tuple[Size, ...], ...]
+    several: bool
+    generator: Snippet | None
+
+    @property
+    def numbers(self) -> list[tuple[int, ...]]:
+        """The shapes, of which every size must be a number."""
+        return [tuple(map(int, shape)) for shape in self.shapes]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A sample with its names bound: operands, attributes by keyword, and the names themselves."""
+
+    operands: Mapping[str, Operand]
+    attributes: Mapping[str, Any]
+    names: Mapping[str, Any]
+
+
+class _Names(dict[str, Any]):
+    """Names of one call; those of `infer` and defaults are computed when they are read."""
+
+    def __init__(self, operator: Operator) -> None:
+        super().__init__({word: word for word in words(operator)} | dict(BY_NAME))
+        self.operator = operator
+
+    def value(self, snippet: Snippet) -> Any:
+        for name in free(snippet.program):
+            self.need(name)
+        return evaluate(snippet.program, self, SHAPE)
+
+    def need(self, name: str) -> None:
+        attribute = self.operator.attributes.get(name)
+        if name in self:
+            return
+        if name in self.operator.infer:
+            self[name] = self.value(self.operator.infer[name])
+        elif attribute is not None and attribute.default is not None:
+            self[name] = self._spread(attribute.pattern, self.value(attribute.default))
+
+    def _spread(self, pattern: Any, value: Any) -> Any:
+        """`int[n]` takes one number for all."""
+        for option in options(pattern):
+            if (
+                isinstance(option, ValuePattern)
+                and option.lengths
+                and isinstance(value, (int, float))
+            ):
+                for length in reversed(option.lengths):
+                    for name in free(length):
+                        self.need(name)
+                    value = [value] * evaluate(length, self, SHAPE)
+        return value
+
+
+def bind(
+    operator: Operator, types: Tuple, change: Change | None = None, *, only_shapes: bool = False
+) -> Bound:
+    """Bind the sample of an operator.
+
+    Args:
+        operator: The declaration.
+        types: The dtype of each slot.
+        change: What becomes of each free size.
+        only_shapes: Whether the change concerns the shapes of inputs alone, and no attribute.
+    """
+    names = _Names(operator)
+    names.update(types)
+    sizes = {
+        name: _changed(name, (), value, change) for name, value in free_sizes(operator).items()
+    }
+    plain = free_sizes(operator) if only_shapes else sizes
+    names.update(plain)
+    attributes: dict[str, Any] = {}
+    values = {i.name for i in operator.inputs.values() if given_as_value(operator, i)}
+    for name, snippet in operator.sample.items():
+        if name in values or name in operator.attributes:
+            attributes[name] = names[name] = names.value(snippet)
+        elif name not in operator.inputs and name not in sizes:
+            names[name] = names.value(snippet)
+    for slot in slots(operator):
+        attributes |= dict.fromkeys(slot.attributes, types[slot.name])
+        names |= dict.fromkeys(slot.attributes, types[slot.name])
+    names.update(sizes)
+    operands = {i.name: _operand(operator, i, types, names) for i in tensor_inputs(operator)}
+    return Bound({n: o for n, o in operands.items() if o is not None}, attributes, names)
+
+
+def _changed(name: str, path: tuple[int, ...], value: Any, change: Change | None) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_changed(name, (*path, i), v, change) for i, v in enumerate(value)]
+    if change is None or not isinstance(value, int) or isinstance(value, bool):
+        return value
+    return change((name, path), value)
+
+
+def _operand(operator: Operator, input: Input, types: Tuple, names: _Names) -> Operand | None:
+    pattern = next(tensors(input.pattern), None)
+    if pattern is None:
+        return None
+    element = types.get(input.name) or types.get(pattern.element) or BY_NAME[pattern.element]
+    generator = operator.sample.get(input.name)
+    several = isinstance(options(input.pattern)[0], TensorsPattern)
+    if several:
+        assert pattern.shape is not None
+        for name in free(pattern.shape[0].expression):
+            names.need(name)
+        shapes = evaluate(pattern.shape[0].expression, names, SHAPE)
+        return Operand(element, tuple(map(tuple, shapes)), several, generator)
+    return Operand(element, (_shape(pattern, names),), several, generator)
+
+
+def _shape(pattern: TensorPattern, names: _Names) -> tuple[Size, ...]:
+    found: list[Size] = []
+    for dimension in pattern.shape if pattern.shape is not None else ():
+        for name in free(dimension.expression):
+            names.need(name)
+        value = evaluate(dimension.expression, names, SHAPE)
+        found += value if dimension.star else [value]
+    return tuple(found)

@@ -1,0 +1,247 @@
+"""The questions that a generated suite asks of one operator.
+
+Each raises an AssertionError that says everything that is wrong.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from tripybuild.build.lower import lower_tensorrt
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, concise
+from tripybuild.frontend.decompose import decomposed
+from tripybuild.language.evaluate import EvaluationError
+from tripybuild.schema.operator import Example, Operator
+from tripybuild.schema.samples import places, spell as spell_place
+from tripybuild.schema.tuples import Tuple, illegal, legal, slots, spell as spell_types
+from tripybuild.semantics.compare import difference, tolerance
+from tripybuild.semantics.execute import execute, run_operation
+from tripybuild.suite import batch, examples
+from tripybuild.suite.cases import Case, Function, sample_case, variations
+from tripybuild.suite.facts import refused
+from tripybuild.suite.registry import declared_in
+from tripybuild.suite.symbolic import disagreements
+from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import from_numpy
+
+CPU = ("cpu", "stablehlo")
+
+
+class Suite:
+    """The suite of one operator.
+
+    Args:
+        source: The declaration, such as `ops_registry/nn/softmax.yaml`.
+        package: The generated package.
+        file: The file of the suite; the registry is found in a folder above it.
+    """
+
+    def __init__(self, source: str, package: str, file: str) -> None:
+        self.source, self.package, self.file = source, package, file
+
+    @cached_property
+    def operator(self) -> Operator:
+        """The declaration."""
+        return next(o for o in self.operators.values() if o.path == self.source)
+
+    @cached_property
+    def operators(self) -> Mapping[str, Operator]:
+        """All declarations that the package can use."""
+        return declared_in(self.source, self.file).operators
+
+    def function(self, name: str) -> Function:
+        """The public function of an operator."""
+        own = getattr(import_module(self.package), name, None)
+        found: Function = own if own is not None else getattr(import_module("tripyapi"), name)
+        return found
+
+    # --- numbers ---
+
+    @cached_property
+    def _cases(self) -> list[tuple[Case, Tuple]]:
+        found: list[tuple[Case, Tuple]] = []
+        seen: set[tuple[str, ...]] = set()
+        function = self.function(self.operator.name)
+        for types in legal(self.operator):
+            kinds = tuple(each.kind for each in types.values())
+            every = variations(self.operator, function, types, every=kinds not in seen)
+            found += [(case, types) for case in every if not refused(self.operator, CPU, types)]
+            seen.add(kinds)
+        return found
+
+    @cached_property
+    def _outcomes(self) -> dict[Case, batch.Outcome]:
+        """Everything that runs, from one compilation."""
+        allowed = [case for case, _ in self._cases if case.allowed]
+        return dict(zip(allowed, batch.run(allowed), strict=True))
+
+    def check_values(self, types: str) -> None:
+        """On `cpu`, the sample and the calls near it equal the reference within the tolerance."""
+        _none(self._wrong_values(types))
+
+    def _wrong_values(self, types: str) -> Iterator[str]:
+        for case, given in self._cases:
+            if case.types != types:
+                continue
+            if not case.allowed:
+                yield f"{case.label} is refused: {case.refusal}"
+                continue
+            graph, outcome = case.graph, self._outcomes[case]
+            if isinstance(outcome, str):
+                yield f"{case.label}: {outcome}"
+                continue
+            try:
+                wanted = execute(graph, self.operators, case.data).values()
+            except (DiagnosticError, AssertionError, ValueError) as error:
+                yield f"{case.label}: the reference failed: {spoken(error)}"
+                continue
+            for got, want in zip(outcome, wanted, strict=True):
+                within = tolerance(self.operator, (*given.values(), from_numpy(want.dtype)))
+                found = difference(got, got if self.operator.random else want, within)
+                if found is not None:
+                    yield f"{case.label}: {found}"
+
+    def check_composition(self, types: str) -> None:
+        """The decomposition and the reference say the same."""
+        case, given = next(
+            (c, t) for c, t in self._cases if c.types == types and c.label == "sample"
+        )
+        outputs = list(case.graph.outputs.values())
+        operation = outputs[0].producer
+        assert operation is not None
+        values: dict[Value, Any] = {v: case.data[n] for n, v in case.graph.inputs.items()}
+        wanted = run_operation(operation, self.operators, values)
+        steps, results = decomposed(operation)
+        for step in steps:
+            values.update(
+                zip(step.outputs, run_operation(step, self.operators, values), strict=True)
+            )
+        for got, want in zip(results, wanted, strict=True):
+            found = np.asarray(values[got], dtype=np.float64), np.asarray(want, dtype=np.float64)
+            _none(
+                filter(None, [difference(*found, tolerance(self.operator, tuple(given.values())))])
+            )
+
+    # --- refusals ---
+
+    def check_illegal_dtypes(self) -> None:
+        """Each tuple of dtypes that is not legal is refused with the code of what refuses it."""
+        _none(self._wrongly_accepted())
+
+    def _wrongly_accepted(self) -> Iterator[str]:
+        name = self.operator.name
+        for types, codes in (*illegal(self.operator), *self._mixed()):
+            code = self._refusal(types)
+            if code not in {f"{name}/{part}" for part in codes}:
+                wanted = " or ".join(sorted(f"{name}/{part}" for part in codes))
+                yield f"{spell_types(types)}: {code or 'accepted'}, want {wanted}"
+
+    def _mixed(self) -> Iterator[tuple[Tuple, frozenset[str]]]:
+        """Tensors that share a variable and have different dtypes."""
+        first = next(iter(legal(self.operator)), None)
+        for slot in slots(self.operator) if first else ():
+            if len(slot.inputs) > 1 and slot.name in self.operator.types:
+                assert first is not None
+                for name in slot.inputs:
+                    other = next(
+                        (t for t in self.operator.types[slot.name] if t is not first[slot.name]),
+                        None,
+                    )
+                    if other is not None:
+                        yield {**first, name: other}, slot.codes
+
+    def _refusal(self, types: Tuple) -> str | None:
+        case = sample_case(self.operator, self.function(self.operator.name), types)
+        try:
+            _ = case.graph
+        except DiagnosticError as error:
+            return error.diagnostics[0].code
+        return None
+
+    # --- shapes, engines, examples ---
+
+    def check_symbol(self, size: str) -> None:
+        """With one size as a symbol, what is inferred becomes what numbers give."""
+        place = next(p for p in places(self.operator) if spell_place(p) == size)
+        _none(disagreements(self.operator, self.function(self.operator.name), place))
+
+    def check_tensorrt(self, types: str) -> None:
+        """The lowering to TensorRT can be recorded, with the shapes that were inferred."""
+        for given in legal(self.operator):
+            if spell_types(given) == types and not refused(self.operator, ("tensorrt",), given):
+                graph = sample_case(self.operator, self.function(self.operator.name), given).graph
+                network = lower_tensorrt(graph)
+                for name, value in graph.outputs.items():
+                    found = network.outputs[name]
+                    assert found.dtype is value.dtype, (
+                        f"recorded {found.dtype}, declared {value.dtype}"
+                    )
+                    if found.shape is not None and None not in found.shape:
+                        assert found.shape == value.shape, (
+                            f"recorded {found.shape}, declared {value.shape}"
+                        )
+
+    @cached_property
+    def _example_outcomes(self) -> dict[str, tuple[examples.ExampleCase, batch.Outcome]]:
+        giving = [e for e in self.operator.examples if e.gives is not None]
+        cases = [c for e in giving if not isinstance(c := self._example(e), DiagnosticError)]
+        return {c.label: (c, o) for c, o in zip(cases, batch.run(cases), strict=True)}
+
+    def _example(self, example: Example) -> examples.ExampleCase | DiagnosticError:
+        try:
+            return examples.example_case(example, self.operators, self.function)
+        except DiagnosticError as error:
+            return error
+        except EvaluationError as error:
+            return DiagnosticError(Diagnostic("bad-example", str(error), example.call.span()))
+
+    def check_example(self, call: str) -> None:
+        """An example gives what it says, on two engines, or fails with the law that it names."""
+        for example in self.operator.examples:
+            if examples.spell(example) == call:
+                made = self._example(example)
+                if example.fails is not None:
+                    found = (
+                        "nothing"
+                        if not isinstance(made, DiagnosticError)
+                        else made.diagnostics[0].code
+                    )
+                    assert found == f"{self.operator.name}/{example.fails}", f"failed with {found}"
+                    continue
+                if isinstance(made, DiagnosticError):
+                    raise AssertionError(spoken(made))
+                _none(self._wrong_example(example, made))
+
+    def _wrong_example(self, example: Example, made: examples.ExampleCase) -> Iterator[str]:
+        case, outcome = self._example_outcomes[made.label]
+        if isinstance(outcome, str):
+            yield outcome
+            return
+        wanted = examples.expected(example)
+        several = [wanted] if len(outcome) == 1 else wanted
+        reference = execute(case.graph, self.operators, case.data).values()
+        for engine, results in (("cpu", outcome), ("reference", reference)):
+            for got, want in zip(results, several, strict=True):
+                array = np.asarray(want, dtype=np.float64)
+                if array.shape != got.shape and array.size + got.size > 0:
+                    yield f"{engine}: got shape {list(got.shape)}, want {list(array.shape)}"
+                elif not np.allclose(
+                    got.astype(np.float64), array.reshape(got.shape), 1e-4, 1e-4, equal_nan=True
+                ):
+                    yield f"{engine}: got {got.tolist()}, want {want}"
+
+
+def spoken(error: Exception) -> str:
+    """An error in one line."""
+    if isinstance(error, DiagnosticError):
+        return "; ".join(map(concise, error.diagnostics))
+    return f"{type(error).__name__}: {error}"
+
+
+def _none(problems: Iterator[str] | Sequence[str]) -> None:
+    found = list(problems)
+    if found:
+        raise AssertionError("\n".join(found))

@@ -1,0 +1,50 @@
+"""Shapes with symbols: what is inferred on symbols, substituted, is what is inferred on numbers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tripybuild.diagnostics import DiagnosticError, concise
+from tripybuild.frontend import Tensor
+from tripybuild.schema.operator import Operator
+from tripybuild.schema.samples import Place
+from tripybuild.schema.tuples import legal
+from tripybuild.suite.cases import Function, at_place, outputs
+from tripybuild.suite.sample import Bound, bind
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dims import symbol
+
+SYMBOL = "Z"
+
+
+def disagreements(operator: Operator, function: Function, place: Place) -> Iterator[str]:
+    """What is wrong when the size at one place is dynamic."""
+    types = legal(operator)[0]
+    size = at_place(operator, place)
+
+    def change(where: Place, old: int) -> Any:
+        return symbol(SYMBOL, 0, None) if where == place else old
+
+    numbers = _graph(function, bind(operator, types))
+    try:
+        symbols = _graph(function, bind(operator, types, change, only_shapes=True)).substituted(
+            {SYMBOL: size}
+        )
+    except DiagnosticError as error:
+        yield "; ".join(map(concise, error.diagnostics))
+        return
+    for name, value in numbers.outputs.items():
+        found = symbols.outputs[name]
+        if str(found.type) != str(value.type):
+            yield f"{name}: symbols give {found.type}, numbers {value.type}"
+
+
+def _graph(function: Function, bound: Bound) -> Graph:
+    arguments: dict[str, Any] = {}
+    values: dict[str, Value] = {}
+    for name, operand in bound.operands.items():
+        made = [Value(TensorType(operand.type, shape)) for shape in operand.shapes]
+        values |= {f"{name}_{i}": value for i, value in enumerate(made)}
+        tensors = [Tensor.of(value) for value in made]
+        arguments[name] = tensors if operand.several else tensors[0]
+    return Graph("symbols", values, {}, outputs(function(**arguments, **bound.attributes)))
