@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
+from tripybuild.codes import CODES as CODES  # noqa: PLC0414  # the front door of this layer
+
 # Characters that a terminal obeys or hides: controls (but tab and line breaks), separators that
 # only some programs take for line breaks, bidirectional overrides, invisible marks and tags,
 # surrogates and non-characters.
@@ -186,48 +188,3 @@ def _paint(color: str, text: str) -> str:
 
 def _leave(_color: str, text: str) -> str:
     return text
-
-
-CODES: dict[str, str] = {
-    # Reading a file
-    "file-not-found": "There is no file at this path, or it is not a regular file.",
-    "file-unreadable": "The operating system refused to open or read this file.",
-    "not-utf8": "A file must be UTF-8 text; this byte is not.",
-    "hidden-character": (
-        "The text holds a control, bidirectional or invisible character, which shows a reader "
-        "something else than what is read. Write it as an escape, or leave it out."
-    ),
-    # YAML
-    "yaml-syntax": "The text is not YAML; reading stops here.",
-    "yaml-documents": "The file must hold exactly one document, so it has no second `---`.",
-    "yaml-directive": "Directives such as `%YAML` and `%TAG` are refused; a file needs none.",
-    "yaml-anchor": (
-        "Anchors, aliases and merge keys are refused: what they bring in is not where it is read."
-    ),
-    "yaml-tag": "Tags such as `!!str` are refused: a value's type is seen in how it is written.",
-    "yaml-implicit-type": (
-        "The plain text looks like one type to a reader and another to some YAML readers "
-        "(`no`, `010`, `1:30`, dates), or is a key that is not text. Quote it, or write the value."
-    ),
-    "yaml-key": "A key must be one piece of text, not a list or a mapping.",
-    "yaml-missing-colon": (
-        "An entry of `{...}` has no `:`. Most often a comma in unquoted text began a new entry."
-    ),
-    "yaml-too-deep": "Lists and mappings are nested more deeply than any declaration needs.",
-    "yaml-too-large": "The file, a text, a number or a count is beyond what is read.",
-    "duplicate-key": "A mapping gives the same key twice; each key has one value.",
-    # The form of a declaration
-    "unknown-key": "The form has no such key here.",
-    "missing-key": "The form requires a key that is not given.",
-    "key-order": "Keys stand in reading order: name, types, law, meaning, engines, evidence.",
-    "wrong-type": "The value is not of the type that the form requires here.",
-    "wrong-value": "The value is of the right type but not one that the form allows.",
-    # Snippets
-    "snippet-syntax": "The snippet is not in the language: expressions, assignments and `return`.",
-    "snippet-grammar": "The snippet uses Python that the language of snippets does not have.",
-    "snippet-limit": "The snippet is longer, deeper or larger than one may be.",
-    "unbound-name": "The snippet uses a name that nothing binds.",
-    # Names that must be known
-    "unknown-operator": "No operator of the registry has this name.",
-    "unknown-target": "No target has this name.",
-}

@@ -57,7 +57,8 @@ def report(diagnostics: Iterable[Diagnostic], form: Form) -> None:
         _write(sys.stderr, "\n".join(map(concise, ordered)))
         return
     color = colored()
-    blocks = [render(each, _source, color) for each in ordered]
+    source = cache(_source)
+    blocks = [render(each, source, color) for each in ordered]
     if len(blocks) > 1:
         blocks.append(f"{len(blocks)} problems")
     _write(sys.stderr, "\n\n".join(blocks))
@@ -96,7 +97,6 @@ def _write(stream: TextIO | None, text: str) -> None:
         print(text, file=stream, flush=True)
 
 
-@cache
 def _source(path: str) -> str | None:
     """Give the text of a file for an excerpt, or None where it cannot be shown."""
     try:

@@ -42,7 +42,7 @@ def generate(
     from tripybuild.cli.planned import planned  # noqa: PLC0415
 
     files = planned(added, name)
-    found = _sync(out, files, check=check)
+    found = _sync(out, files, name, check=check)
     seconds = time.perf_counter() - start
     data = {
         "files": len(files),
@@ -50,7 +50,7 @@ def generate(
     }
     if check and found:
         drift = tuple(_drift(out, each) for each in found)
-        text = f"{_files(len(found))} of {len(files)} out of date; run `tripybuild gen`"
+        text = f"{_files(len(found))} out of date; `tripybuild gen` mends that"
         return Answer(remark=text, data=data, diagnostics=drift)
     return Answer(remark=_summary(out, found, len(files), seconds), data=data)
 
@@ -70,17 +70,26 @@ def _package(given: str | None, added: Sequence[Path]) -> str:
     return given
 
 
-def _sync(out: Path, files: Mapping[str, str], *, check: bool) -> list["Difference"]:
-    from tripybuild.codegen.sync import differences, foreign, write  # noqa: PLC0415
+def _sync(out: Path, files: Mapping[str, str], package: str, *, check: bool) -> list["Difference"]:
+    from tripybuild.codegen.sync import apply, differences, neighbours  # noqa: PLC0415
 
-    others = [(out / path).as_posix() for path in foreign(out, files)]
-    if others and not check:
-        hint = "choose another `--out` or `--package`, or remove the file"
-        raise DiagnosticError(
-            *(Diagnostic("not-generated", f"`{p}` was not generated", hint=hint) for p in others)
-        )
+    if others := neighbours(out, package):
+        message = f"`{out}` holds the generated package `{others[0]}`, and would hold `{package}`"
+        hint = "give each package a folder of its own with `--out`"
+        raise DiagnosticError(Diagnostic("not-generated", message, hint=hint))
     owned = tuple(sorted({path.split("/")[0] for path in files if "/" in path}))
-    return differences(out, files, owned) if check else write(out, files, owned)
+    found = differences(out, files, owned)
+    if foreign := [each for each in found if each.kind == "foreign"]:
+        raise DiagnosticError(*(_foreign(out, each) for each in foreign))
+    if not check:
+        apply(out, files, found)
+    return found
+
+
+def _foreign(out: Path, difference: "Difference") -> Diagnostic:
+    message = f"`{(out / difference.path).as_posix()}` was not generated, and stays as it is"
+    hint = "choose another `--out` or `--package`, or remove the file"
+    return Diagnostic("not-generated", message, hint=hint)
 
 
 def _drift(out: Path, difference: "Difference") -> Diagnostic:
@@ -89,12 +98,14 @@ def _drift(out: Path, difference: "Difference") -> Diagnostic:
         return Diagnostic("out-of-date", f"`{path}` is missing")
     if difference.kind == "stale":
         return Diagnostic("out-of-date", f"`{path}` is left over: nothing declares it any more")
-    line, width = difference.line, max(1, len(difference.found))
-    wanted = difference.wanted.strip()
+    found, wanted = difference.found, difference.wanted.strip()
+    pairs = zip(found, difference.wanted, strict=False)
+    same = next((at for at, (a, b) in enumerate(pairs) if a != b), 0)
+    line, column = difference.line, same + 1
     return Diagnostic(
         "out-of-date",
         f"`{path}` is not what its declaration gives",
-        Span(path, line, 1, line, width + 1),
+        Span(path, line, column, line, column + 1),
         label=f"would be `{wanted}`" if wanted else "would not be there",
     )
 

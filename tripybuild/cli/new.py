@@ -11,9 +11,10 @@ from typing import Annotated
 
 import typer
 
+from tripybuild.cli import registry as registries
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
-from tripybuild.cli.registry import Registries, built_in, checkout, load, schema_file, shown
+from tripybuild.cli.registry import Registries, checkout, schema_file, shown
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -81,7 +82,7 @@ def new_operator(
     _check_folder(folder)
     root = _registry(registry or [])
     file = root / folder / f"{name}.yaml"
-    known = load([path for path in registry or [] if path.is_dir()])
+    known = registries.load([path for path in registry or [] if path.is_dir()])
     if name in known.operators and not file.exists():
         message = f"there is an operator `{name}` already"
         note = f"declared in {known.operators[name].path}"
@@ -135,7 +136,7 @@ def _registry(added: list[Path]) -> Path:
         message = "the built-in registry is part of an installed package and stays as it is"
         hint = "name a folder of your own: `--registry my_registry`"
         raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
-    return shown(built_in())
+    return shown(registries.built_in())
 
 
 def _modeline(file: Path, kind: str) -> str:
