@@ -32,19 +32,19 @@ class Executable:
         self.signature = Signature(manifest)
         self.warnings: list[Diagnostic] = []
         self._members = dict(members)
-        self._outputs = tuple(manifest["outputs"])
+        self._outputs = tuple(entry["name"] for entry in manifest["outputs"])
         self._prepared: dict[object, Run] = {}
         self._by_sizes: dict[str, Run] = {}
 
     @property
     def inputs(self) -> Mapping[str, Any]:
         """The inputs by name, each with dtype and shape."""
-        return self.manifest["inputs"]  # type: ignore[no-any-return]
+        return {entry["name"]: entry for entry in self.manifest["inputs"]}
 
     @property
     def outputs(self) -> Mapping[str, Any]:
         """The outputs by name, each with dtype and shape."""
-        return self.manifest["outputs"]  # type: ignore[no-any-return]
+        return {entry["name"]: entry for entry in self.manifest["outputs"]}
 
     def save(self, path: Path | str) -> None:
         """Write the executable to a file, whole or not at all."""

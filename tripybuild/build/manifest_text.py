@@ -25,8 +25,9 @@ def described(
         "model": graph.name,
         "doc": built.doc,
         "target": target,
-        "inputs": {name: _tensor(value) for name, value in graph.inputs.items()},
-        "outputs": {name: _tensor(value) for name, value in graph.outputs.items()},
+        # Lists, since JSON objects have no order and the order is that of the arguments.
+        "inputs": [_tensor(name, value) for name, value in graph.inputs.items()],
+        "outputs": [_tensor(name, value) for name, value in graph.outputs.items()],
         "state": list(built.states),
         "ranges": {name: _range(each) for name, each in built.ranges.items()},
         "sizes": {
@@ -43,9 +44,9 @@ def described(
     }
 
 
-def _tensor(value: Value) -> dict[str, Any]:
+def _tensor(name: str, value: Value) -> dict[str, Any]:
     shape = [str(size) if isinstance(size, Dim) else size for size in value.shape]
-    return {"dtype": str(value.dtype), "shape": shape}
+    return {"name": name, "dtype": str(value.dtype), "shape": shape}
 
 
 def _range(each: Range) -> dict[str, int | None]:

@@ -47,8 +47,10 @@ class Signature:
             for name, r in self.ranges.items()
         }
         self.inputs = {
-            name: Argument(name, BY_NAME[entry["dtype"]], tuple(map(self._size, entry["shape"])))
-            for name, entry in manifest["inputs"].items()
+            entry["name"]: Argument(
+                entry["name"], BY_NAME[entry["dtype"]], tuple(map(self._size, entry["shape"]))
+            )
+            for entry in manifest["inputs"]
         }
         self._laws = manifest["laws"]
 

@@ -43,7 +43,7 @@ def run_executable(
     from tripybuild.build import session  # noqa: PLC0415
 
     loaded = session.load(executable)
-    given = _read(inputs or [], loaded.manifest["inputs"])
+    given = _read(inputs or [], loaded.inputs)
     start = time.perf_counter()
     results = loaded(**given)
     seconds = time.perf_counter() - start
