@@ -7,6 +7,7 @@ from tripybuild.build.lower import lower_stablehlo
 from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.semantics.arrays import Array
 from tripybuild.targets import pjrt
+from tripybuild.targets.child import session
 from tripybuild.trace.graph import Graph
 
 Outcome = list[Array] | str
@@ -35,18 +36,20 @@ def run(cases: Sequence[Runnable]) -> list[Outcome]:
         return []
     try:
         return list(_run(cases))
-    except (DiagnosticError, ValueError, pjrt.CompileError) as error:
+    except (DiagnosticError, ValueError) as error:
         if len(cases) > 1:
             half = len(cases) // 2
             return [*run(cases[:half]), *run(cases[half:])]
-        if isinstance(error, DiagnosticError):
-            return ["; ".join(map(concise, error.diagnostics))]
-        return [f"does not compile: {error}"]
+        problems = error.diagnostics if isinstance(error, DiagnosticError) else ()
+        return ["; ".join(map(concise, problems)) or f"does not compile: {error}"]
 
 
 def _run(cases: Sequence[Runnable]) -> list[list[Array]]:
     graph = joined(cases)
-    program = pjrt.load(pjrt.compile(lower_stablehlo(graph).text()))
+    module = lower_stablehlo(graph).text()
+    program = pjrt.load(
+        session().compile("cpu", module)
+    )  # a crash of the compiler is an outcome too
     results = iter(program(*[array for case in cases for array in case.data.values()]))
     return [[next(results) for _ in case.graph.outputs] for case in cases]
 

@@ -9,7 +9,7 @@ from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.frontend import Tensor
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import Place, free_sizes, places
-from tripybuild.schema.tuples import Tuple, spell
+from tripybuild.schema.tuples import Tuple, legal, spell
 from tripybuild.semantics.arrays import Array
 from tripybuild.suite.generators import generated
 from tripybuild.suite.sample import Bound, Change, bind
@@ -100,8 +100,10 @@ def case(function: Function, label: str, types: Tuple, bound: Bound) -> Case:
 def sample_case(operator: Operator, function: Function, types: Tuple) -> Case:
     """The declared sample; without the inputs that may be left out where it is legal only so."""
     whole = case(function, "sample", types, bind(operator, types))
-    bare = without_optional(operator, whole)
-    return bare if bare is not None and not whole.allowed and bare.allowed else whole
+    lead = legal(operator)[0]
+    if whole.allowed or case(function, "sample", lead, bind(operator, lead)).allowed:
+        return whole
+    return without_optional(operator, whole) or whole
 
 
 def without_optional(operator: Operator, whole: Case) -> Case | None:

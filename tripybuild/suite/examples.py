@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.frontend import Tensor
+from tripybuild.frontend import Tensor, tensor
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.checks import tensor_methods
@@ -44,7 +44,8 @@ def example_case(
         DiagnosticError: Where the declaration refuses it.
     """
     literals = _Literals()
-    words = {name: literals.caller(op, functions) for name, op in operators.items()}
+    words: dict[str, Callable[..., Any]] = {"tensor": tensor}
+    words |= {name: literals.caller(op, functions) for name, op in operators.items()}
     methods = frozenset(
         m for op in operators.values() for m in tensor_methods(op) if not m.startswith("_")
     )
