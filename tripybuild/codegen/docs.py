@@ -120,7 +120,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _mark(source: str) -> str:
-    return f"<!-- {header(source).strip('# \n')} -->"
+    return f"<!-- {header(source)[2:-1]} -->"
 
 
 def _cell(text: str) -> str:
