@@ -8,17 +8,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tripyapi.ops.create.arange import arange as arange
+    from tripyapi.ops.create.full import full as full
+    from tripyapi.ops.create.full_like import full_like as full_like
+    from tripyapi.ops.create.iota import iota as iota
+    from tripyapi.ops.create.iota_like import iota_like as iota_like
+    from tripyapi.ops.create.ones import ones as ones
+    from tripyapi.ops.create.ones_like import ones_like as ones_like
+    from tripyapi.ops.create.sequence import sequence as sequence
+    from tripyapi.ops.create.tril import tril as tril
+    from tripyapi.ops.create.triu import triu as triu
+    from tripyapi.ops.create.zeros import zeros as zeros
+    from tripyapi.ops.create.zeros_like import zeros_like as zeros_like
     from tripyapi.ops.math.abs import abs as abs
     from tripyapi.ops.math.acos import acos as acos
     from tripyapi.ops.math.acosh import acosh as acosh
     from tripyapi.ops.math.add import add as add
+    from tripyapi.ops.math.all import all as all
+    from tripyapi.ops.math.any import any as any
+    from tripyapi.ops.math.argmax import argmax as argmax
+    from tripyapi.ops.math.argmin import argmin as argmin
     from tripyapi.ops.math.asin import asin as asin
     from tripyapi.ops.math.asinh import asinh as asinh
     from tripyapi.ops.math.atan import atan as atan
     from tripyapi.ops.math.atanh import atanh as atanh
+    from tripyapi.ops.math.cast import cast as cast
     from tripyapi.ops.math.ceil import ceil as ceil
     from tripyapi.ops.math.cos import cos as cos
     from tripyapi.ops.math.cosh import cosh as cosh
+    from tripyapi.ops.math.cumsum import cumsum as cumsum
     from tripyapi.ops.math.div import div as div
     from tripyapi.ops.math.eq import eq as eq
     from tripyapi.ops.math.erf import erf as erf
@@ -34,14 +52,18 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.logical_or import logical_or as logical_or
     from tripyapi.ops.math.logical_xor import logical_xor as logical_xor
     from tripyapi.ops.math.lt import lt as lt
+    from tripyapi.ops.math.masked_fill import masked_fill as masked_fill
     from tripyapi.ops.math.max import max as max
     from tripyapi.ops.math.maximum import maximum as maximum
+    from tripyapi.ops.math.mean import mean as mean
+    from tripyapi.ops.math.min import min as min
     from tripyapi.ops.math.minimum import minimum as minimum
     from tripyapi.ops.math.mod import mod as mod
     from tripyapi.ops.math.mul import mul as mul
     from tripyapi.ops.math.ne import ne as ne
     from tripyapi.ops.math.neg import neg as neg
     from tripyapi.ops.math.pow import pow as pow
+    from tripyapi.ops.math.prod import prod as prod
     from tripyapi.ops.math.reciprocal import reciprocal as reciprocal
     from tripyapi.ops.math.round import round as round
     from tripyapi.ops.math.rsqrt import rsqrt as rsqrt
@@ -52,8 +74,27 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.sub import sub as sub
     from tripyapi.ops.math.sum import sum as sum
     from tripyapi.ops.math.tan import tan as tan
+    from tripyapi.ops.math.topk import topk as topk
+    from tripyapi.ops.math.var import var as var
+    from tripyapi.ops.math.where import where as where
+    from tripyapi.ops.nn.avgpool import avgpool as avgpool
     from tripyapi.ops.nn.convolution import convolution as convolution
+    from tripyapi.ops.nn.elu import elu as elu
+    from tripyapi.ops.nn.gelu import gelu as gelu
+    from tripyapi.ops.nn.hard_sigmoid import hard_sigmoid as hard_sigmoid
+    from tripyapi.ops.nn.layernorm import layernorm as layernorm
+    from tripyapi.ops.nn.leaky_relu import leaky_relu as leaky_relu
+    from tripyapi.ops.nn.matmul import matmul as matmul
+    from tripyapi.ops.nn.maxpool import maxpool as maxpool
+    from tripyapi.ops.nn.outer import outer as outer
+    from tripyapi.ops.nn.relu import relu as relu
+    from tripyapi.ops.nn.selu import selu as selu
+    from tripyapi.ops.nn.sigmoid import sigmoid as sigmoid
+    from tripyapi.ops.nn.silu import silu as silu
     from tripyapi.ops.nn.softmax import softmax as softmax
+    from tripyapi.ops.nn.softplus import softplus as softplus
+    from tripyapi.ops.nn.softsign import softsign as softsign
+    from tripyapi.ops.nn.tanh import tanh as tanh
     from tripyapi.ops.shape.concatenate import concatenate as concatenate
     from tripyapi.ops.shape.expand import expand as expand
     from tripyapi.ops.shape.flatten import flatten as flatten
@@ -91,19 +132,28 @@ _PLACES = {
     "acos": "tripyapi.ops.math.acos",
     "acosh": "tripyapi.ops.math.acosh",
     "add": "tripyapi.ops.math.add",
+    "all": "tripyapi.ops.math.all",
+    "any": "tripyapi.ops.math.any",
+    "arange": "tripyapi.ops.create.arange",
+    "argmax": "tripyapi.ops.math.argmax",
+    "argmin": "tripyapi.ops.math.argmin",
     "asin": "tripyapi.ops.math.asin",
     "asinh": "tripyapi.ops.math.asinh",
     "atan": "tripyapi.ops.math.atan",
     "atanh": "tripyapi.ops.math.atanh",
+    "avgpool": "tripyapi.ops.nn.avgpool",
     "bfloat16": "tripybuild.types.dtypes",
     "bool": "tripybuild.types.dtypes",
+    "cast": "tripyapi.ops.math.cast",
     "ceil": "tripyapi.ops.math.ceil",
     "concatenate": "tripyapi.ops.shape.concatenate",
     "convolution": "tripyapi.ops.nn.convolution",
     "cos": "tripyapi.ops.math.cos",
     "cosh": "tripyapi.ops.math.cosh",
+    "cumsum": "tripyapi.ops.math.cumsum",
     "div": "tripyapi.ops.math.div",
     "dtype": "tripybuild.types.dtypes",
+    "elu": "tripyapi.ops.nn.elu",
     "eq": "tripyapi.ops.math.eq",
     "erf": "tripyapi.ops.math.erf",
     "exp": "tripyapi.ops.math.exp",
@@ -115,41 +165,65 @@ _PLACES = {
     "float8": "tripybuild.types.dtypes",
     "floor": "tripyapi.ops.math.floor",
     "floordiv": "tripyapi.ops.math.floordiv",
+    "full": "tripyapi.ops.create.full",
+    "full_like": "tripyapi.ops.create.full_like",
     "gather": "tripyapi.ops.shape.gather",
     "ge": "tripyapi.ops.math.ge",
+    "gelu": "tripyapi.ops.nn.gelu",
     "getitem": "tripyapi.ops.shape.getitem",
     "gt": "tripyapi.ops.math.gt",
+    "hard_sigmoid": "tripyapi.ops.nn.hard_sigmoid",
     "int32": "tripybuild.types.dtypes",
     "int4": "tripybuild.types.dtypes",
     "int64": "tripybuild.types.dtypes",
     "int8": "tripybuild.types.dtypes",
+    "iota": "tripyapi.ops.create.iota",
+    "iota_like": "tripyapi.ops.create.iota_like",
+    "layernorm": "tripyapi.ops.nn.layernorm",
     "le": "tripyapi.ops.math.le",
+    "leaky_relu": "tripyapi.ops.nn.leaky_relu",
     "log": "tripyapi.ops.math.log",
     "logical_and": "tripyapi.ops.math.logical_and",
     "logical_not": "tripyapi.ops.math.logical_not",
     "logical_or": "tripyapi.ops.math.logical_or",
     "logical_xor": "tripyapi.ops.math.logical_xor",
     "lt": "tripyapi.ops.math.lt",
+    "masked_fill": "tripyapi.ops.math.masked_fill",
+    "matmul": "tripyapi.ops.nn.matmul",
     "max": "tripyapi.ops.math.max",
     "maximum": "tripyapi.ops.math.maximum",
+    "maxpool": "tripyapi.ops.nn.maxpool",
+    "mean": "tripyapi.ops.math.mean",
+    "min": "tripyapi.ops.math.min",
     "minimum": "tripyapi.ops.math.minimum",
     "mod": "tripyapi.ops.math.mod",
     "mul": "tripyapi.ops.math.mul",
     "ne": "tripyapi.ops.math.ne",
     "neg": "tripyapi.ops.math.neg",
+    "ones": "tripyapi.ops.create.ones",
+    "ones_like": "tripyapi.ops.create.ones_like",
+    "outer": "tripyapi.ops.nn.outer",
     "pad": "tripyapi.ops.shape.pad",
     "permute": "tripyapi.ops.shape.permute",
     "pow": "tripyapi.ops.math.pow",
+    "prod": "tripyapi.ops.math.prod",
     "reciprocal": "tripyapi.ops.math.reciprocal",
+    "relu": "tripyapi.ops.nn.relu",
     "repeat": "tripyapi.ops.shape.repeat",
     "reshape": "tripyapi.ops.shape.reshape",
     "round": "tripyapi.ops.math.round",
     "rsqrt": "tripyapi.ops.math.rsqrt",
+    "selu": "tripyapi.ops.nn.selu",
+    "sequence": "tripyapi.ops.create.sequence",
+    "sigmoid": "tripyapi.ops.nn.sigmoid",
     "sign": "tripyapi.ops.math.sign",
+    "silu": "tripyapi.ops.nn.silu",
     "sin": "tripyapi.ops.math.sin",
     "sinh": "tripyapi.ops.math.sinh",
     "slice": "tripyapi.ops.shape.slice",
     "softmax": "tripyapi.ops.nn.softmax",
+    "softplus": "tripyapi.ops.nn.softplus",
+    "softsign": "tripyapi.ops.nn.softsign",
     "split": "tripyapi.ops.shape.split",
     "sqrt": "tripyapi.ops.math.sqrt",
     "squeeze": "tripyapi.ops.shape.squeeze",
@@ -157,8 +231,16 @@ _PLACES = {
     "sub": "tripyapi.ops.math.sub",
     "sum": "tripyapi.ops.math.sum",
     "tan": "tripyapi.ops.math.tan",
+    "tanh": "tripyapi.ops.nn.tanh",
+    "topk": "tripyapi.ops.math.topk",
     "transpose": "tripyapi.ops.shape.transpose",
+    "tril": "tripyapi.ops.create.tril",
+    "triu": "tripyapi.ops.create.triu",
     "unsqueeze": "tripyapi.ops.shape.unsqueeze",
+    "var": "tripyapi.ops.math.var",
+    "where": "tripyapi.ops.math.where",
+    "zeros": "tripyapi.ops.create.zeros",
+    "zeros_like": "tripyapi.ops.create.zeros_like",
 }
 
 __all__ = [
@@ -167,19 +249,28 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "all",
+    "any",
+    "arange",
+    "argmax",
+    "argmin",
     "asin",
     "asinh",
     "atan",
     "atanh",
+    "avgpool",
     "bfloat16",
     "bool",
+    "cast",
     "ceil",
     "concatenate",
     "convolution",
     "cos",
     "cosh",
+    "cumsum",
     "div",
     "dtype",
+    "elu",
     "eq",
     "erf",
     "exp",
@@ -191,41 +282,65 @@ __all__ = [
     "float32",
     "floor",
     "floordiv",
+    "full",
+    "full_like",
     "gather",
     "ge",
+    "gelu",
     "getitem",
     "gt",
+    "hard_sigmoid",
     "int4",
     "int8",
     "int32",
     "int64",
+    "iota",
+    "iota_like",
+    "layernorm",
     "le",
+    "leaky_relu",
     "log",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
     "lt",
+    "masked_fill",
+    "matmul",
     "max",
     "maximum",
+    "maxpool",
+    "mean",
+    "min",
     "minimum",
     "mod",
     "mul",
     "ne",
     "neg",
+    "ones",
+    "ones_like",
+    "outer",
     "pad",
     "permute",
     "pow",
+    "prod",
     "reciprocal",
+    "relu",
     "repeat",
     "reshape",
     "round",
     "rsqrt",
+    "selu",
+    "sequence",
+    "sigmoid",
     "sign",
+    "silu",
     "sin",
     "sinh",
     "slice",
     "softmax",
+    "softplus",
+    "softsign",
     "split",
     "sqrt",
     "squeeze",
@@ -233,8 +348,16 @@ __all__ = [
     "sub",
     "sum",
     "tan",
+    "tanh",
+    "topk",
     "transpose",
+    "tril",
+    "triu",
     "unsqueeze",
+    "var",
+    "where",
+    "zeros",
+    "zeros_like",
 ]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import tripyapi as tp
 from tripybuild import frontend
 from tripybuild.frontend import IndexLike
+from tripybuild.types import dtypes
 
 
 class Tensor(frontend.Tensor):
@@ -42,6 +43,9 @@ class Tensor(frontend.Tensor):
 
     def __lt__(self, rhs: "Tensor | float") -> "Tensor":
         return tp.lt(self, rhs)
+
+    def __matmul__(self, rhs: "Tensor") -> "Tensor":
+        return tp.matmul(self, rhs)
 
     def __mod__(self, rhs: "Tensor | float") -> "Tensor":
         return tp.mod(self, rhs)
@@ -90,6 +94,10 @@ class Tensor(frontend.Tensor):
 
     def __xor__(self, rhs: "Tensor") -> "Tensor":
         return tp.logical_xor(self, rhs)
+
+    def cast(self, dtype: dtypes.dtype) -> "Tensor":
+        """Convert each value to another type."""
+        return tp.cast(self, dtype)
 
     def expand(self, sizes: Sequence[frontend.IntLike]) -> "Tensor":
         """Repeat dimensions of size one, and put new ones in front."""

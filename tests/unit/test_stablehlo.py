@@ -169,6 +169,23 @@ def test_functions_of_one_number():
     np.testing.assert_allclose(found[-1], 1 - np.array(erf), atol=1e-6)
 
 
+def test_integers_divided_by_zero_give_zero():
+    """Also where the compiler folds constants, which dies of a plain division."""
+    lhs, rhs = np.array([7, -7, 7], np.int32), np.array([0, 0, 2], np.int32)
+    check(hlo.divide, [0, 0, 3], lhs, rhs)
+    check(hlo.floor_divide, [0, 0, 3], lhs, rhs)
+    check(hlo.modulo, [0, 0, 1], lhs, rhs)
+    check(lambda x: x + hlo.constant(5, int32, (3,)) // hlo.constant(0, int32, (3,)), lhs, lhs)
+    check(lambda x: x + hlo.remainder(5, hlo.constant(0, int32, (3,))), lhs, lhs)
+
+
+def test_narrow_floats_are_divided_before_they_are_rounded():
+    """A quotient just below an integer would be rounded up to it, and not down again."""
+    lhs = np.linspace(1, 9, 999).astype(bfloat16.numpy)
+    rhs = lhs[::-1].copy()
+    check(hlo.floor_divide, np.floor(lhs.astype(np.float64) / rhs.astype(np.float64)), lhs, rhs)
+
+
 def test_integers_divide_in_three_ways():
     """Truncated as StableHLO, floored as Python; the remainders follow."""
     a = np.array([7, -7, 7, -7, 6, -6, 0], np.int32)

@@ -29,3 +29,11 @@ def test_illegal_dtypes() -> None:
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
     SUITE.check_symbol(size)
+
+
+@pytest.mark.parametrize(
+    "call", ["max([[1.0, 2.0], [3.0, 0.0]], dim=1)", "max([1.0, 2.0], dim=1)", "max([True])"]
+)
+def test_example(call: str) -> None:
+    """An example gives what it says, or fails with the law that it names."""
+    SUITE.check_example(call)

@@ -5,24 +5,7 @@ import pytest
 from tripybuild.suite import Suite
 
 SUITE = Suite("ops_registry/shape/getitem.yaml", "tripyapi", __file__)
-TYPES = [
-    "float32-int32",
-    "float32-int64",
-    "float16-int32",
-    "float16-int64",
-    "bfloat16-int32",
-    "bfloat16-int64",
-    "int4-int32",
-    "int4-int64",
-    "int8-int32",
-    "int8-int64",
-    "int32-int32",
-    "int32-int64",
-    "int64-int32",
-    "int64-int64",
-    "bool-int32",
-    "bool-int64",
-]
+TYPES = ["float32", "float16", "bfloat16", "int4", "int8", "int32", "int64", "bool"]
 
 
 @pytest.mark.parametrize("types", TYPES)

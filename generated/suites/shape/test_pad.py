@@ -35,10 +35,10 @@ def test_symbol(size: str) -> None:
     "call",
     [
         "pad([1.0, 2.0], [[1, 0]], value=5.0)",
-        "pad([1.0, 2.0, 3.0], [[1, 2]], \"reflect\")",
+        'pad([1.0, 2.0, 3.0], [[1, 2]], "reflect")',
         "pad([1.0, 2.0], [[-1, 0]])",
         "pad([1, 2], [[1, 0]], value=0.5)",
-        "pad([1.0, 2.0], [[2, 0]], \"reflect\")",
+        'pad([1.0, 2.0], [[2, 0]], "reflect")',
     ],
 )
 def test_example(call: str) -> None:

@@ -35,13 +35,13 @@ def test_symbol(size: str) -> None:
     "call",
     [
         "slice([1.0, 2.0, 3.0, 4.0], [3], [2], [-2])",
-        "slice([1.0, 2.0], [-1], [4], mode=\"wrap\")",
+        'slice([1.0, 2.0], [-1], [4], mode="wrap")',
         "slice([1.0, 2.0], [0], [-1])",
         "slice([1.0, 2.0], [0], [1], [0])",
         "slice([1.0, 2.0], [0], [1], value=tensor(1.0, float32))",
         "slice([1.0, 2.0], [1], [2])",
-        "slice(ones([0]), [0], [2], mode=\"clamp\")",
-        "slice([1.0, 2.0], [-2], [2], mode=\"reflect\")",
+        'slice(ones([0]), [0], [2], mode="clamp")',
+        'slice([1.0, 2.0], [-2], [2], mode="reflect")',
     ],
 )
 def test_example(call: str) -> None:

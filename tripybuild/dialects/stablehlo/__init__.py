@@ -15,6 +15,7 @@ from tripybuild.dialects.stablehlo.choice import (
     bitcast_convert,
     clamp,
     convert,
+    divide,
     equal,
     floor_divide,
     greater,
@@ -26,6 +27,7 @@ from tripybuild.dialects.stablehlo.choice import (
     less_equal,
     modulo,
     not_equal,
+    remainder,
     select,
 )
 from tripybuild.dialects.stablehlo.constants import constant, iota
@@ -46,7 +48,6 @@ from tripybuild.dialects.stablehlo.elementwise import (
     ceil,
     cosh,
     cosine,
-    divide,
     erf,
     erfc,
     exponential,
@@ -62,7 +63,6 @@ from tripybuild.dialects.stablehlo.elementwise import (
     not_,
     or_,
     power,
-    remainder,
     round_nearest_afz,
     round_nearest_even,
     rsqrt,

@@ -6,16 +6,9 @@ Python's rounding (`//` and `%` look at the divisor's sign) is composed here.
 
 from typing import Any
 
+from tripybuild.dialects.stablehlo import elementwise
 from tripybuild.dialects.stablehlo.broadcast import broadcast_shapes, broadcast_to
-from tripybuild.dialects.stablehlo.elementwise import (
-    Binary,
-    Unary,
-    abs,
-    divide,
-    floor,
-    remainder,
-    xor,
-)
+from tripybuild.dialects.stablehlo.elementwise import Binary, Unary, abs, floor, xor
 from tripybuild.dialects.stablehlo.module import current, emit
 from tripybuild.dialects.stablehlo.operands import pair, same_types
 from tripybuild.dialects.stablehlo.value import OPERATORS, Operand, Value
@@ -94,6 +87,26 @@ is_inf = _test("is_inf", "Whether it is infinite; never, where the dtype has no 
 is_nan = _test("is_nan", "Whether it is not a number.")
 
 
+def divide(lhs: Operand, rhs: Operand) -> Value:
+    """The quotient; of integers: toward zero, and 0 where the divisor is 0."""
+    return _guarded(elementwise.divide, lhs, rhs)
+
+
+def remainder(lhs: Operand, rhs: Operand) -> Value:
+    """What `divide` leaves: the sign of `lhs`; of integers 0 where the divisor is 0."""
+    return _guarded(elementwise.remainder, lhs, rhs)
+
+
+def _guarded(build: Binary, lhs: Operand, rhs: Operand) -> Value:
+    """XLA's constant folding dies of an integer divided by 0, and its code gives -1."""
+    first, second = pair(lhs, rhs)
+    never_zero = not isinstance(rhs, Value) and rhs != 0
+    if first.dtype.kind == "float" or never_zero:
+        return build(first, second)
+    by_zero = equal(second, 0)
+    return select(by_zero, 0, build(first, select(by_zero, 1, second)))
+
+
 def _went_up(rest: Value, rhs: Value) -> Value:
     """Whether truncation went up: there is a rest, and its sign is not the divisor's."""
     return not_equal(rest, 0) & xor(less(rest, 0), less(rhs, 0))
@@ -106,19 +119,20 @@ def floor_divide(lhs: Operand, rhs: Operand) -> Value:
         # The narrow quotient may have been rounded up to an integer already.
         wide = floor_divide(convert(first, dtypes.float32), convert(second, dtypes.float32))
         return convert(wide, first.dtype)
-    quotient = divide(first, second)
+    divisor = second if isinstance(rhs, Value) else rhs
+    quotient = divide(first, divisor)
     if first.dtype.kind == "float":
         return floor(quotient)
     if first.dtype.lowest == 0:
         return quotient
-    rest = remainder(first, second)
+    rest = remainder(first, divisor)
     return select(_went_up(rest, second), quotient - 1, quotient)
 
 
 def modulo(lhs: Operand, rhs: Operand) -> Value:
     """Python's `%`: what is left by rounding down, with the divisor's sign."""
     first, second = pair(lhs, rhs)
-    rest = remainder(first, second)
+    rest = remainder(first, second if isinstance(rhs, Value) else rhs)
     if first.dtype.lowest == 0:
         return rest
     return select(_went_up(rest, second), rest + second, rest)
@@ -147,4 +161,4 @@ def bitcast_convert(input: Value, dtype: dtypes.dtype) -> Value:
     return emit("stablehlo.bitcast_convert", (input,), dtype, input.shape)
 
 
-OPERATORS.update({"floor_divide": floor_divide, "modulo": modulo})
+OPERATORS.update({"divide": divide, "floor_divide": floor_divide, "modulo": modulo})

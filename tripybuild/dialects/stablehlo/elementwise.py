@@ -102,7 +102,6 @@ OPERATORS.update(
         "add": add,
         "subtract": subtract,
         "multiply": multiply,
-        "divide": divide,
         "power": power,
         "negate": negate,
         "not_": not_,

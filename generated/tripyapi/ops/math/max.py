@@ -10,6 +10,8 @@ from tripybuild.frontend import record
 def max(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
     """Find the largest value along some dimensions.
 
+    Of no values, it is the least that the type has.
+
     Args:
         input: The values to reduce. (`T[*S]`)
         dim: The dimensions to reduce; all of them by default. (`axis(input)[...]`)

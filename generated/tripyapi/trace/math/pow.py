@@ -15,7 +15,7 @@ class Pow(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "pow", "ops_registry/math/pow.yaml", {"broadcastable": Law("conformable(A, B)", 22)}
+        "pow", "ops_registry/math/pow.yaml", {"broadcastable": Law("conformable(A, B)", 23)}
     )
 
     @classmethod
