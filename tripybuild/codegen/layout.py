@@ -108,29 +108,37 @@ def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
         elif isinstance(part, Indent):
             stack.append((level + 4, broken, part.inner))
         elif isinstance(part, Group):
-            fits = _fits(width - column, [*stack, (level, False, part.inner)])
+            fits = _fits(width - column, part.inner, stack)
             stack.append((level, not fits, part.inner))
         else:
             stack += [(level, broken, each) for each in reversed(part)]
     return "".join(output)
 
 
-def _fits(space: int, stack: list[tuple[int, bool, Doc]]) -> bool:
-    """Whether what follows reaches the next possible line break within the space."""
-    while stack and space >= 0:
-        level, broken, part = stack.pop()
+def _fits(space: int, part: Doc, behind: Sequence[tuple[int, bool, Doc]]) -> bool:
+    """Whether a flat part, and what is behind it, reach the next line break within the space."""
+    stack: list[tuple[bool, Doc]] = [(False, part)]
+    left = len(behind)
+    while space >= 0:
+        if stack:
+            broken, part = stack.pop()
+        elif left:
+            left -= 1
+            _, broken, part = behind[left]
+        else:
+            return True
         if isinstance(part, str):
             space -= len(part)
         elif isinstance(part, Line):
             if broken:
                 return True
             space -= len(part.flat)
+        elif isinstance(part, Indent):
+            stack.append((broken, part.inner))
+        elif isinstance(part, Group):
+            stack.append((False, part.inner))
         elif isinstance(part, IfBroken):
             space -= len(part.text) if broken else 0
-        elif isinstance(part, Indent):
-            stack.append((level, broken, part.inner))
-        elif isinstance(part, Group):
-            stack.append((level, broken and False, part.inner))
         else:
-            stack += [(level, broken, each) for each in reversed(part)]
-    return space >= 0
+            stack.extend((broken, each) for each in reversed(part))
+    return False

@@ -6,12 +6,14 @@ namespace is for the caller to know.
 
 import ast
 from collections.abc import Iterable
+from functools import lru_cache
 
 from tripybuild.language.grammar import Program
 
 _Comprehension = ast.ListComp | ast.DictComp | ast.GeneratorExp
 
 
+@lru_cache(maxsize=1 << 14)  # the same few snippets are asked about again and again
 def free(snippet: Program | ast.expr) -> tuple[str, ...]:
     """Name what the snippet takes from outside: not its own lines, nor what follows a `for`."""
     return _unique(node.id for node in _free_nodes(snippet))

@@ -80,7 +80,7 @@ def _in_snippet(
     known = bound | _vocabulary(kind, operators)
     for node, name in free_nodes(snippet):
         if name not in known:
-            near = suggest(name, known)
+            near = suggest(name, bound) or suggest(name, known)
             hint = f"this operator binds {', '.join(f'`{n}`' for n in sorted(bound - CONSTANTS))}"
             yield Diagnostic(
                 "unbound-name",

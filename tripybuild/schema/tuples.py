@@ -7,6 +7,7 @@ each slot a dtype.
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 from tripybuild.language.evaluate import evaluate
@@ -21,6 +22,8 @@ Tuple = Mapping[str, dtype]
 
 # Beyond this many tuples, the illegal ones are those that differ from a legal one in one slot.
 MANY = 4_000
+# Operators whose slots and laws are remembered: more than a registry has.
+KEPT = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class Slot:
         return types[self.name] in {BY_NAME[e] if e in BY_NAME else types[e] for e in self.elements}
 
 
+@lru_cache(maxsize=KEPT)
 def slots(operator: Operator) -> tuple[Slot, ...]:
     """The slots that a call fills: variables first, then inputs with dtypes of their own."""
     found = [slot for name in operator.types if (slot := _variable(operator, name)).codes]
@@ -77,6 +81,7 @@ def _variable(operator: Operator, name: str) -> Slot:
     return Slot(name, elements, frozenset(codes), inputs, attributes)
 
 
+@lru_cache(maxsize=KEPT)
 def dtype_laws(operator: Operator) -> tuple[Law, ...]:
     """The laws that mention nothing but type variables."""
     known = {*operator.types, *BY_NAME}

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from tripybuild.diagnostics import Diagnostic, suggest
-from tripybuild.schema.files import READING_ORDER, PartEntry, Strict
+from tripybuild.schema.files import FORMAT, READING_ORDER, PartEntry, Strict
 from tripybuild.source import Document
 
 Model = TypeVar("Model", bound=Strict)
@@ -94,6 +94,13 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
                 f"`{error['input']}` cannot be a name here",
                 document.span(location, key=key == "[key]" or error["loc"][-1] == "[key]"),
                 hint="names are ASCII letters, digits and `_`; names of laws are lower case with `-`",
+            )
+        case "literal_error" if location == ("tripybuild",):
+            return Diagnostic(
+                "wrong-value",
+                f"this tripybuild reads form {FORMAT} of its files, found `{error['input']}`",
+                document.span(location),
+                hint="another version of tripybuild reads it, or write the form of this one",
             )
     wanted = error["msg"][0].lower() + error["msg"][1:]
     return Diagnostic(
