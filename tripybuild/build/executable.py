@@ -66,13 +66,13 @@ class Executable:
         """
         try:
             given = [arrays[name] for name in self.signature.inputs]
-            key: object = tuple([(a.shape, a.dtype) for a in given])
+            key: object = tuple([(a.shape, a.dtype, a.__class__) for a in given])
             run = self._prepared[key]
             if len(arrays) != len(given):
                 raise KeyError
         except (KeyError, AttributeError, TypeError):
             given = self.signature.arrays(arrays)
-            key = tuple([(a.shape, a.dtype) for a in given])
+            key = tuple([(a.shape, a.dtype, a.__class__) for a in given])
             run = self._prepared.get(key) or self._prepare(key, given)
         return dict(zip(self._outputs, run(given), strict=True))
 

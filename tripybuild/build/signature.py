@@ -18,7 +18,7 @@ from tripybuild.trace.messages import law_message
 from tripybuild.trace.serial import read_law
 from tripybuild.types import dims
 from tripybuild.types.dims import Dim, parse_dim, symbol
-from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.dtypes import BY_NAME, boolean, dtype, highest, lowest
 from tripybuild.types.vocabulary import SHAPE
 
 Array = np.ndarray[Any, Any]
@@ -33,7 +33,7 @@ class Argument:
     shape: tuple[int | Dim, ...]
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+        return f"{self.dtype}[{', '.join(map(str, self.shape)) or '()'}]"
 
 
 class Signature:
@@ -89,10 +89,12 @@ class Signature:
     def _array(self, name: str, value: Any) -> Array:
         if isinstance(value, np.ndarray):
             return value
+        if isinstance(value, np.generic):
+            return np.asarray(value)
+        if isinstance(value, (int, float)):
+            return _number(self.inputs[name], value)
         if hasattr(value, "__dlpack__"):
-            return np.from_dlpack(value)
-        if isinstance(value, (int, float, bool, np.generic)):
-            return np.asarray(value, self.inputs[name].dtype.numpy)
+            return _exchanged(name, value)
         message = f"the input `{name}` must be an array, but this is a {type(value).__name__}"
         hint = "a NumPy array, or anything with DLPack"
         raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint))
@@ -126,7 +128,7 @@ class Signature:
     ) -> list[Diagnostic]:
         name = argument.name
         if array.dtype != argument.dtype.numpy:
-            message = f"the input `{name}` must be {argument.dtype}, but this is {array.dtype.name}"
+            message = f"the input `{name}` must be {argument.dtype}, but this is {_spelled(array)}"
             hint = f"convert it: `{name}.astype({_numpy_name(argument.dtype)})`"
             return [Diagnostic("input-dtype", message, hint=hint)]
         if array.ndim != len(argument.shape):
@@ -181,6 +183,34 @@ class Signature:
                 notes = (f"this call has {given}, so {label}", f"required by {where}")
                 found.append(Diagnostic(law.code, message, notes=notes))
         return found
+
+
+def _number(argument: Argument, value: float) -> Array:
+    """A Python number as an array, where the dtype has such a number."""
+    type = argument.dtype
+    fits = isinstance(value, bool) == (type is boolean)
+    if fits and type.kind == "integer":
+        fits = isinstance(value, int) and lowest(type) <= value <= highest(type)
+    if not fits:
+        message = f"the input `{argument.name}` must be {type}, but this is {value!r}"
+        raise DiagnosticError(Diagnostic("input-dtype", message))
+    return np.asarray(value).astype(type.numpy)
+
+
+def _exchanged(name: str, value: Any) -> Array:
+    """The array of another library, without a copy where it is in this machine's memory."""
+    try:
+        return np.from_dlpack(value)
+    except Exception as error:  # whatever the other library raises
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        message = f"the input `{name}` cannot be taken from {type(value).__module__}: {reason}"
+        hint = "give a NumPy array"
+        raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint)) from error
+
+
+def _spelled(array: Array) -> str:
+    """A dtype's name; one of another byte order looks the same otherwise."""
+    return array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in other byte order"
 
 
 def _known(value: Any, sizes: Mapping[str, int]) -> Any:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.project import registry
 from tripybuild.schema.load import Registry, load
@@ -27,6 +29,7 @@ def reference_run(graph: Graph, weights: Mapping[str, Any]) -> Callable[[list[Ar
 
     def run(arrays: list[Array]) -> list[Array]:
         given = {**weights, **dict(zip(graph.inputs, arrays, strict=True))}
-        return list(execute(graph, operators, given).values())
+        # A result can be an input or a weight as it is: the caller gets memory of its own.
+        return [np.array(each) for each in execute(graph, operators, given).values()]
 
     return run
