@@ -163,7 +163,7 @@ def _reported(path: Path) -> Iterator[None]:
             warnings.simplefilter("ignore")  # NumPy's, on files from Python 2
             yield
     except FileNotFoundError as error:
-        message = f"There is no file `{path}`"
+        message = f"there is no file `{path}`"
         raise DiagnosticError(Diagnostic("file-not-found", message)) from error
     except OSError as error:
         message = f"`{path}` cannot be read: {error.strerror or error}"

@@ -132,7 +132,7 @@ def open(path: Path) -> "Container":
     try:
         file = path.open("rb", buffering=0)
     except FileNotFoundError as error:
-        message = f"There is no file `{path}`"
+        message = f"there is no file `{path}`"
         raise DiagnosticError(Diagnostic("file-not-found", message)) from error
     except OSError as error:
         raise DiagnosticError(_unreadable(path, error)) from error

@@ -75,12 +75,18 @@ class Context:
         self.weights: dict[str, Value] = {}
         self.states: dict[str, Value] = {}
         self.updates: dict[str, Value] = {}
+        self.recordings: dict[object, Any] = {}
         self.found: list[Diagnostic] = []
         self.making: list[Part] = []
         self.running: list[Part] = []
         self._place: Snippet | None = None
 
     # --- places ---
+
+    @property
+    def current(self) -> Snippet | None:
+        """The snippet of the user's file that is being worked on."""
+        return self._place
 
     def place(self) -> Span:
         """The expression of the user's file that is being worked on."""
@@ -145,7 +151,7 @@ class Context:
             raise DiagnosticError(
                 Diagnostic(
                     "undecided-size",
-                    f"this depends on whether `{undecided}`, which is known only when the model runs",
+                    f"whether `{undecided.condition}` holds is known only when the model runs",
                     snippet.span() if snippet.document is self.document else self.place(),
                     hint="give the size a range that decides it, or make it a fixed size",
                 )

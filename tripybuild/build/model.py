@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
@@ -89,7 +89,8 @@ class _Builder:
         self.context = Context(model.document, {}, self._types(), _vocabulary())
         self.context.templates = self._template
         self.context.functions = self._function
-        self.context.known = frozenset(model.define) | _module_names()
+        operators = frozenset(import_module(PACKAGE).__all__)
+        self.context.known = frozenset(model.define) | _module_names() | operators
         self._modules: dict[str, Part] = {}
         self._sizes(overrides)
         self.ranges: dict[str, Range] = {}
@@ -287,6 +288,7 @@ def _module_names() -> frozenset[str]:
     return frozenset(path.stem for path in (registry() / "modules").glob("*.yaml"))
 
 
+@cache
 def _module(name: str) -> Part | None:
     """A module of the registry, by its name."""
     folder = registry() / "modules"

@@ -221,7 +221,7 @@ def _reported(source: Path | str) -> Iterator[None]:
         message = f"`{source}` is not a safetensors file as it should be: {error}"
         raise DiagnosticError(Diagnostic("weights-malformed", message)) from error
     except FileNotFoundError as error:
-        message = f"There is no weights file `{source}`"
+        message = f"there is no weights file `{source}`"
         raise DiagnosticError(Diagnostic("weights-not-found", message)) from error
     except OSError as error:
         _unreadable(source, error)

@@ -11,10 +11,11 @@ from typing import Annotated
 
 import typer
 
+from tripybuild import project
 from tripybuild.cli import registry as registries
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
-from tripybuild.cli.registry import Registries, checkout, schema_file, shown
+from tripybuild.cli.registry import Registries, shown
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -132,7 +133,7 @@ def _registry(added: list[Path]) -> Path:
     """Give the registry that gets the file: the last one named, or this checkout's."""
     if added:
         return added[-1]
-    if checkout() is None:
+    if registries.is_installed():
         message = "the built-in registry is part of an installed package and stays as it is"
         hint = "name a folder of your own: `--registry my_registry`"
         raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
@@ -141,8 +142,9 @@ def _registry(added: list[Path]) -> Path:
 
 def _modeline(file: Path, kind: str) -> str:
     """Say where the schema is: from the file where both are in one tree, else absolutely."""
-    schema, root = schema_file(kind), checkout()
-    if root is None or not file.resolve().is_relative_to(root):
+    schema = project.schemas() / f"{kind}.json"
+    inside = file.resolve().is_relative_to(project.CHECKOUT)
+    if registries.is_installed() or not inside:
         return schema.as_posix()
     return Path(os.path.relpath(schema, file.resolve().parent)).as_posix()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from tripybuild.build.cache import Cache, key
 from tripybuild.cli import registry
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.project import PACKAGE
 
 FASTEST = 1  # zlib's level; the texts shrink to a sixth all the same
 
@@ -24,7 +25,7 @@ def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
         DiagnosticError: With all that is wrong in any of the registries.
     """
     roots = [registry.built_in(), *added]
-    parts = {"package": package, "python": sys.version, "code": _digest(registry.PACKAGE, "py")}
+    parts = {"package": package, "python": sys.version, "code": _digest(PACKAGE, "py")}
     parts |= {f"registry {at}": _digest(root, "yaml") for at, root in enumerate(roots)}
     outcome = Cache().get_or_make(key(parts), lambda: _encode(_plan(added, package)))
     return _decode(outcome.content)

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tripybuild import project
 from tripybuild.diagnostics import DiagnosticError
 
 if TYPE_CHECKING:
     from tripybuild.schema.load import Registry
-
-PACKAGE = Path(__file__).resolve().parents[1]
-FOLDER = "ops_registry"
 
 Registries = Annotated[
     list[Path] | None,
@@ -20,23 +18,14 @@ Registries = Annotated[
 ]
 
 
-def checkout() -> Path | None:
-    """Give the folder of the source tree that this package runs from, if it does."""
-    root = PACKAGE.parent
-    return root if (root / FOLDER).is_dir() and (root / "pyproject.toml").is_file() else None
+def is_installed() -> bool:
+    """Whether the built-in registry is part of an installed package, not of a source tree."""
+    return built_in().is_relative_to(project.PACKAGE)
 
 
 def built_in() -> Path:
     """Give the folder of the operators that tripybuild brings along."""
-    root = checkout()
-    return (PACKAGE / "data" if root is None else root) / FOLDER
-
-
-def schema_file(kind: str) -> Path:
-    """Give the JSON schema of a kind of file, `operator` or `model`."""
-    root = checkout()
-    folder = PACKAGE / "data" if root is None else root / "generated"
-    return folder / "schemas" / f"{kind}.json"
+    return project.registry()
 
 
 def shown(path: Path) -> Path:
