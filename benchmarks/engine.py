@@ -10,39 +10,28 @@ from numpy.typing import NDArray
 import tripybuild
 
 Array = NDArray[Any]
-CACHE_VARIABLE = "TRIPYBUILD_CACHE"  # where compiled payloads are kept
+CACHE_VARIABLE = "TRIPYBUILD_CACHE_DIR"  # where compiled payloads are kept
 
 Executable = Callable[..., Mapping[str, Array]]
 
 
-class MissingError(RuntimeError):
-    """This build of tripybuild does not have what a benchmark asks for."""
-
-
-def _public(name: str) -> Any:
-    if not hasattr(tripybuild, name):
-        raise MissingError(f"`tripybuild.{name}` is not there yet")
-    return getattr(tripybuild, name)
-
-
 def executable(spec: Path, output: Path, sizes: Mapping[str, int]) -> Path:
     """Compile a spec for the CPU, with the given sizes ahead of time."""
-    _public("compile")(spec, target="cpu", output=output, shapes=[dict(sizes)])
+    tripybuild.compile(spec, target="cpu", output=output, shapes=[dict(sizes)])
     return output
 
 
 def load(path: Path) -> Executable:
     """Load an executable: a callable from named arrays to named arrays."""
-    loaded: Executable = _public("load")(path)
-    return loaded
+    return tripybuild.load(path)
 
 
 def stablehlo(spec: Path, sizes: Mapping[str, int]) -> str:
     """Return the StableHLO text of a spec at concrete sizes, from the text of its file."""
-    text: str = _public("compile")(spec, target="cpu", emit="stablehlo", shapes=[dict(sizes)])
-    return text
+    return tripybuild.emit(spec, "stablehlo", shapes=[dict(sizes)])
 
 
-def module_arguments(spec: Path, inputs: Mapping[str, Array]) -> list[Array]:
-    """Return the arrays that the `main` of `stablehlo` takes, in its order."""
-    return [np.asarray(array) for array in _public("module_arguments")(spec, inputs)]
+def module_arguments(path: Path, inputs: Mapping[str, Array]) -> list[Array]:
+    """Return the arrays that the `main` of `stablehlo` takes: weights, then inputs, in its order."""
+    loaded = tripybuild.load(path)
+    return [*loaded.weights.values(), *(inputs[name] for name in loaded.inputs)]

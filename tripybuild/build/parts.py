@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tripybuild.build import replay
 from tripybuild.build.context import Context, Skipped
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
@@ -158,6 +159,7 @@ class Instance:
             name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME
         }
         self._sizes = {**context.sizes, **sizes}
+        self._own = sizes
         below = f"{path}." if path else ""
         self._members: dict[str, object] = {}
         for name, snippet in part.parts.items():
@@ -198,6 +200,22 @@ class Instance:
         if len(given) > len(names) or set(inputs) != set(names):
             message = f"`{part.name}` takes {_listed(names)}, but was given {len(given) + len(named)} inputs"
             raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
+        values = [tensor.value for tensor in inputs.values() if isinstance(tensor, Tensor)]
+        known = replay.key(part, self._own, values) if len(values) == len(names) else None
+        first = context.recordings.get(known)
+        if first is not None:
+            return _tensors(replay.replayed(context, first, self._path, values))
+        found, states = len(context.found), len(context.updates)
+        result = self._run(inputs)
+        outputs = result if isinstance(result, tuple) else (result,)
+        quiet = len(context.found) == found and len(context.updates) == states
+        if known is not None and quiet and all(isinstance(item, Tensor) for item in outputs):
+            given_back = [tensor.value for tensor in outputs]
+            context.recordings[known] = replay.recording(context, self._path, values, given_back)
+        return result
+
+    def _run(self, inputs: Mapping[str, object]) -> object:
+        part, context = self._part, self._context
         local: dict[str, object] = {**self._sizes, **self._types, **self._members}
         for name, pattern in part.inputs.items():
             self._bind(name, pattern, inputs[name], local)
@@ -259,6 +277,11 @@ class Instance:
 
     def _dtype(self, name: str) -> dtype:
         return self._types[name] if name in self._types else BY_NAME[name]
+
+
+def _tensors(values: Sequence[Value]) -> object:
+    tensors = tuple(map(Tensor.of, values))
+    return tensors[0] if len(tensors) == 1 else tensors
 
 
 def run_steps(

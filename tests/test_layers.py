@@ -1,0 +1,208 @@
+"""Who may import whom, and what no module may know. The table is that of ARCHITECTURE.md."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tripybuild.schema.load import load
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "tripybuild"
+EVERYTHING = frozenset(
+    {
+        "diagnostics", "source", "language", "types", "schema", "trace", "frontend", "passes",
+        "dialects", "codegen", "semantics", "targets", "build",
+    }
+)  # fmt: skip
+
+# Facts without imports of ours: codes, the version, where the project is. Every layer may read them.
+FACTS = frozenset({"codes", "project", "version"})
+
+# What each layer may import beside itself.
+LAYERS: dict[str, frozenset[str]] = {
+    "diagnostics": frozenset(),
+    "source": frozenset({"diagnostics"}),
+    "language": frozenset({"diagnostics"}),
+    "types": frozenset({"diagnostics", "language"}),
+    "schema": frozenset({"diagnostics", "language", "types", "source"}),
+    "trace": frozenset({"diagnostics", "language", "types"}),
+    "passes": frozenset({"diagnostics", "types", "trace"}),
+    "frontend": frozenset({"diagnostics", "language", "types", "trace"}),
+    "dialects": frozenset({"diagnostics", "types"}),
+    "codegen": frozenset({"diagnostics", "language", "types", "source", "schema", "dialects"}),
+    "semantics": frozenset({"diagnostics", "language", "types", "schema", "trace", "frontend"}),
+    "targets": frozenset({"diagnostics", "types", "dialects"}),
+    "build": EVERYTHING - {"codegen"},
+    "suite": EVERYTHING - {"codegen"},
+    "cli": EVERYTHING,
+}
+GENERATED = frozenset({"trace", "frontend", "dialects", "types"})
+HEAVY = frozenset({"jaxlib", "tensorrt", "tensorrt_rtx", "mlir_tensorrt", "xdsl", "jax", "torch"})
+HEAVY_PLACES = frozenset({"targets", "dialects"})
+# Public names of the package itself: `tripybuild.compile` and `tripybuild.load`.
+FRONT = frozenset({"__init__", "__main__"})
+
+
+def layer(path: Path) -> str:
+    """The layer of a module; `yaml_*.py` are parts of `source`."""
+    first = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return "source" if first.startswith("yaml_") else first
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """The dotted names that a module imports anywhere, outside of `if TYPE_CHECKING:`."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those that only type checkers see."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
+            yield from walk(child)
+
+
+def own_layers(path: Path) -> Iterator[tuple[int, str]]:
+    """The layers of ours that a module imports."""
+    for line, name in imports(path):
+        first, *rest = name.split(".")
+        if first == "tripybuild" and rest:
+            yield line, "source" if rest[0].startswith("yaml_") else rest[0]
+
+
+MODULES = [p for p in sorted(PACKAGE.rglob("*.py")) if layer(p) not in FRONT | {"data"}]
+
+
+def place(path: Path) -> str:
+    """A file as a test's name."""
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_layer_imports_what_it_may(path):
+    """A module imports its own layer and those below."""
+    allowed = (frozenset() if layer(path) in FACTS else LAYERS[layer(path)] | FACTS) | {layer(path)}
+    wrong = [f"line {line}: {name}" for line, name in own_layers(path) if name not in allowed]
+    assert not wrong, f"`{layer(path)}` may not import this"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_heavy_packages_stay_in_their_places(path):
+    """Engines and their bindings are imported below `targets` and `dialects` alone."""
+    found = {name.split(".")[0] for _, name in imports(path)} & HEAVY
+    assert not found or layer(path) in HEAVY_PLACES
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_only_the_command_line_prints(path):
+    """No `print`, no `sys.stdout`, no `sys.exit` and no `input` outside of `cli`."""
+    if layer(path) == "cli" or path.name == "child_main.py":  # a process of its own, that talks
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in {"print", "input", "exit", "quit"}, f"line {node.lineno}"
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in {"sys.stdout", "sys.exit"}:
+            pytest.fail(f"line {node.lineno}: {ast.unparse(node)}")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_nothing_is_evaluated(path):
+    """No `eval`, `exec` or pickle."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in {"eval", "exec", "compile", "__import__"}, node.lineno
+    assert not {name.split(".")[0] for _, name in imports(path)} & {"pickle", "marshal", "shelve"}
+
+
+def test_generated_code_knows_no_yaml():
+    """Generated packages import what is recorded with and lowered with, and nothing that reads."""
+    for path in sorted((ROOT / "generated" / "tripyapi").rglob("*.py")):
+        wrong = [name for _, name in own_layers(path) if name not in GENERATED]
+        assert not wrong, f"{place(path)} imports {wrong}"
+
+
+def test_recording_runs_without_yaml_pydantic_and_numpy():
+    """`trace`, `frontend` and the public functions load none of what reads declarations."""
+    code = (
+        "import sys, tripyapi as tp\n"
+        "from tripybuild.trace import TensorType, Value\n"
+        "from tripybuild.types.dtypes import float32\n"
+        "from tripybuild.frontend import Tensor\n"
+        "x = tp.Tensor.of(Value(TensorType(float32, (2, 3)), name='x'))\n"
+        "tp.softmax(x + x, 1)\n"
+        "print(*sorted({'yaml', 'pydantic', 'numpy', 'jaxlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'generated'}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not done.stdout.strip()
+
+
+def test_only_sync_touches_the_disk_in_codegen():
+    """Every other module of `codegen` is a function from declarations to text."""
+    for path in sorted((PACKAGE / "codegen").glob("*.py")):
+        names = {name.split(".")[0] for _, name in imports(path)}
+        if path.name != "sync.py":
+            assert not names & {"pathlib", "os", "shutil", "io", "tempfile"}, path.name
+
+
+# Names of operators are also words of English, of Python, of NumPy and of the builders' tables. As an
+# operator a name is used where code decides by it: compared with `==` or `in`, matched by `case`, or a
+# key of a table that is looked up. Builders (`dialects/`) and vocabularies name functions of the
+# engines and of Python; there the same words are no operators. Functions may be called `add` or `erf`.
+OTHER_TABLES = frozenset({"dialects", "targets", "language"})
+# `op.name == "sum"` would be about the operator; these words are compared for what they mean elsewhere.
+COMMON = frozenset(
+    {
+        "abs", "all", "any", "ceil", "exp", "floor", "log", "max", "min", "pow", "range", "round",
+        "slice", "sqrt", "sum", "shape", "size", "equal", "full", "copy", "split", "where", "not",
+    }
+)  # fmt: skip
+
+
+def decided_by(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The text constants that code decides by."""
+    for node in ast.walk(tree):
+        parts: list[ast.AST] = []
+        if isinstance(node, ast.Compare):
+            parts = [node.left, *node.comparators]
+        elif isinstance(node, ast.MatchValue):
+            parts = [node.value]
+        elif isinstance(node, ast.Dict):
+            parts = [key for key in node.keys if key is not None]
+        for part in parts:
+            items = getattr(part, "elts", [part])
+            for item in items:
+                if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                    yield item.lineno, item.value
+
+
+@pytest.fixture(scope="module")
+def operators() -> frozenset[str]:
+    """The names of the registry that are no words of anything else."""
+    registry, _ = load([ROOT / "ops_registry"])
+    return frozenset(registry.operators) - COMMON
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_no_module_decides_by_the_name_of_an_operator(path, operators):
+    """If the generator needs to know about an operator, the schema lacks a field."""
+    if layer(path) in OTHER_TABLES or path.name == "shapes.py":
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = [f"line {line}: {text!r}" for line, text in decided_by(tree) if text in operators]
+    assert not found

@@ -1,0 +1,71 @@
+"""The sizes that keep code readable: modules of 300 lines, functions of 40, docstrings on what is public."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULE, FUNCTION = 300, 40
+MODULES = sorted((ROOT / "tripybuild").rglob("*.py"))
+BANNED = frozenset({"utils", "helpers", "common", "manager", "misc"})
+
+# What is still too long, with its size: a number here may shrink and never grow.
+LONG_MODULES: dict[str, int] = {}
+LONG_FUNCTIONS: dict[str, int] = {}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def place(path: Path) -> str:
+    """A file as the lists above name it."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Function]]:
+    """Each function below a node, with its dotted name."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, Function):
+            yield prefix + node.name, node
+            yield from functions(node, f"{prefix}{node.name}.")
+        elif isinstance(node, ast.ClassDef):
+            yield from functions(node, f"{prefix}{node.name}.")
+
+
+def length(node: Function) -> int:
+    """The lines of a function's body, without its docstring."""
+    first = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    return (node.end_lineno or 0) - first[0].lineno + 1 if first else 0
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_module_is_short_and_says_what_it_is(path):
+    """A module has at most 300 lines, a docstring if it has code, and a name that says something."""
+    text = path.read_text(encoding="utf-8")
+    lines = len(text.splitlines())
+    assert lines <= max(MODULE, LONG_MODULES.get(place(path), 0)), f"{lines} lines"
+    assert not text.strip() or ast.get_docstring(ast.parse(text)), "no docstring"
+    assert path.stem not in BANNED
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_functions_are_short_and_documented(path):
+    """A function has at most 40 lines; public ones have docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for name, node in functions(tree):
+        limit = max(FUNCTION, LONG_FUNCTIONS.get(f"{place(path)}::{name}", 0))
+        assert length(node) <= limit, f"`{name}` has {length(node)} lines"
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"`{node.name}` has no docstring"
+
+
+def test_exceptions_are_needed():
+    """A module or function that became short leaves the list."""
+    for name, size in LONG_MODULES.items():
+        assert len((ROOT / name).read_text(encoding="utf-8").splitlines()) == size, name
+    for entry, size in LONG_FUNCTIONS.items():
+        path, _, name = entry.partition("::")
+        found = dict(functions(ast.parse((ROOT / path).read_text(encoding="utf-8"))))
+        assert length(found[name]) == size, entry

@@ -1,0 +1,207 @@
+"""The generator: what it plans, how it writes, and that the tools of the trade accept it."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tripybuild.codegen.plan import owned, plan
+from tripybuild.codegen.schemas import KINDS, schema_file
+from tripybuild.codegen.sync import differences, write
+from tripybuild.codegen.text import header
+from tripybuild.schema.files import READING_ORDER
+from tripybuild.schema.load import load
+
+ROOT = Path(__file__).resolve().parents[2]
+RUFF = shutil.which("ruff", path=str(ROOT / ".venv" / "bin")) or shutil.which("ruff")
+DECLARATION = """\
+tripybuild: 1
+op: double
+doc: Double each value.
+types:
+  T: [float32, int32]
+inputs:
+  input:
+    type: T[*S]
+    doc: The values.
+outputs:
+  output:
+    type: T[*S]
+    doc: Twice the values.
+requires:
+  not-scalar: len(S) > 0
+reference: input + input
+lower:
+  tensorrt: input + input
+  stablehlo: input + input
+sample: {S: [2, 3]}
+examples:
+  - call: double([1.0, 2.0])
+    gives: [2.0, 4.0]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A registry with one operator."""
+    root = tmp_path_factory.mktemp("registry") / "ops"
+    (root / "math").mkdir(parents=True)
+    (root / "math" / "double.yaml").write_text(DECLARATION)
+    return root
+
+
+def planned(*roots, package="tripyapi"):
+    """The plan of some registries, which must be free of faults."""
+    registry, problems = load(list(roots))
+    assert not problems, problems
+    return plan(registry, package)
+
+
+def test_plan_is_the_same_twice(folder):
+    """Nothing of a run (order, time, address) gets into a file."""
+    assert planned(folder) == planned(folder)
+
+
+def test_plan_has_each_layer_on_the_same_path(folder):
+    """One declaration gives one file for each layer, a suite and a page."""
+    files = planned(folder)
+    assert {
+        "tripyapi/ops/math/double.py",
+        "tripyapi/trace/math/double.py",
+        "tripyapi/lowering/stablehlo/math/double.py",
+        "tripyapi/lowering/tensorrt/math/double.py",
+        "suites/math/test_double.py",
+        "docs/operators/double.md",
+        "docs/operators/index.md",
+        "schemas/operator.json",
+    } <= files.keys()
+
+
+def test_own_package_has_suites_and_pages_but_no_schemas(folder):
+    """Schemas are about the form of files, which is the same for everybody."""
+    files = planned(ROOT / "ops_registry", folder, package="mine")
+    assert {path.split("/")[0] for path in files} == {"mine", "suites", "docs"}
+    assert 'Suite("ops/math/double.yaml", "mine", __file__)' in files["suites/math/test_double.py"]
+    assert "mine.double(input: Tensor) -> Tensor" in files["docs/operators/double.md"]
+
+
+def test_files_name_their_source_and_no_date(folder):
+    """The header says where a file comes from; what changes by itself is nowhere."""
+    files = planned(folder)
+    text = files["tripyapi/trace/math/double.py"]
+    assert text.startswith(header("ops/math/double.yaml"))
+    assert not any(re.search(r"20\d\d-\d\d|0\.1\.0", text) for text in files.values())
+
+
+def test_page_reads_well(folder):
+    """A page has the signature, the arguments, the laws and the examples of the declaration."""
+    page = planned(folder)["docs/operators/double.md"]
+    assert "tp.double(input: Tensor) -> Tensor" in page
+    assert "| `input` | `T[*S]` |" in page
+    assert "- `double/not-scalar`: `len(S) > 0`" in page
+    assert "double([1.0, 2.0])\n# gives [2.0, 4.0]" in page
+
+
+def test_write_makes_the_plan_and_then_has_nothing_to_do(folder, tmp_path):
+    """A second run writes nothing."""
+    files = planned(folder)
+    assert len(write(tmp_path, files, owned())) == len(files)
+    assert write(tmp_path, files, owned()) == []
+
+
+def test_write_removes_what_is_stale_with_its_folder(folder, tmp_path):
+    """An operator that is gone leaves no file and no folder behind."""
+    files = planned(folder)
+    stale = tmp_path / "tripyapi" / "trace" / "old" / "gone.py"
+    stale.parent.mkdir(parents=True)
+    stale.write_text(header("ops/old/gone.yaml"))
+    found = write(tmp_path, files, owned())
+    assert [d.path for d in found if d.kind == "stale"] == ["tripyapi/trace/old/gone.py"]
+    assert not stale.parent.exists()
+
+
+def test_first_differing_line_is_named(folder, tmp_path):
+    """A drift is reported by its first line, with what is there and what should be."""
+    files = planned(folder)
+    write(tmp_path, files, owned())
+    path = "tripyapi/trace/math/double.py"
+    lines = files[path].splitlines()
+    (tmp_path / path).write_text("\n".join([*lines[:4], "edited = True", *lines[5:]]) + "\n")
+    (found,) = differences(tmp_path, files, owned())
+    assert (found.kind, found.line, found.found) == ("different", 5, "edited = True")
+    assert found.wanted == lines[4]
+
+
+def test_foreign_files_stay(folder, tmp_path):
+    """What does not say that it was generated is neither overwritten nor removed."""
+    mine = tmp_path / "suites" / "test_mine.py"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine = True\n")
+    taken = tmp_path / "tripyapi" / "ops" / "math" / "double.py"
+    taken.parent.mkdir(parents=True)
+    taken.write_text("also_mine = True\n")
+    write(tmp_path, planned(folder), owned())
+    assert mine.read_text() == "mine = True\n"
+    assert taken.read_text() == "also_mine = True\n"
+
+
+@pytest.mark.skipif(RUFF is None, reason="ruff is not installed")
+@pytest.mark.parametrize("command", [["format", "--check"], ["check"]], ids=["format", "check"])
+def test_generated_code_is_accepted(command, folder, tmp_path):
+    """The formatter has nothing to change, and the linter nothing to say."""
+    write(tmp_path, planned(ROOT / "ops_registry"), owned())
+    (tmp_path / "generated").mkdir()
+    for name in ("tripyapi", "suites"):
+        shutil.move(tmp_path / name, tmp_path / "generated" / name)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "tripybuild").mkdir()
+    done = subprocess.run(
+        [RUFF, *command, "--no-cache", "generated"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_schema_is_draft_7(kind):
+    """No keyword of later drafts, nothing beside a `$ref`, and each `$ref` leads somewhere."""
+    schema = json.loads(schema_file(kind))
+    assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
+    validator = pytest.importorskip("jsonschema").Draft7Validator if _has_jsonschema() else None
+    if validator is not None:
+        validator.check_schema(schema)
+    for node in nodes(schema):
+        assert not {"prefixItems", "$defs", "unevaluatedProperties"} & node.keys()
+        if "$ref" in node:
+            assert set(node) == {"$ref"}
+            assert node["$ref"].removeprefix("#/definitions/") in schema["definitions"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_schema_has_the_keys_in_reading_order(kind):
+    """An editor proposes keys in the order in which a file is read."""
+    schema = json.loads(schema_file(kind))
+    assert tuple(schema["properties"]) == READING_ORDER[KINDS[kind]]
+    assert schema["additionalProperties"] is False
+    assert schema["required"][0] == "tripybuild"
+
+
+def _has_jsonschema():
+    try:
+        import jsonschema  # noqa: F401, PLC0415
+    except ImportError:
+        return False
+    return True
+
+
+def nodes(node):
+    """All mappings of a document."""
+    if isinstance(node, dict):
+        yield node
+        for value in node.values():
+            yield from nodes(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from nodes(value)

@@ -1,0 +1,94 @@
+"""A part that runs again on the same types records the same operations: copy them instead of running.
+
+A deep model repeats one block. The first is run, with every check; the others copy what it recorded,
+with their own inputs, weights and places. What a part records depends on its definition, its sizes
+and the types of its inputs alone: steps are pure, and scope is lexical.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tripybuild.build.context import Context, StepLocation
+from tripybuild.schema.operator import Snippet
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.values import TensorType, Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """What one run of a part recorded, and what it depended on."""
+
+    path: str
+    place: Snippet | None
+    inputs: Sequence[Value]
+    operations: Sequence[TraceOp]
+    outputs: Sequence[Value]
+
+
+def recording(
+    context: Context, path: str, inputs: Sequence[Value], outputs: Sequence[Value]
+) -> Recording:
+    """What was recorded between the inputs and the outputs of a part."""
+    known = set(inputs)
+    found: dict[TraceOp, None] = {}
+    stack = [value for value in outputs if value not in known]
+    while stack:
+        producer = stack.pop().producer
+        if producer is not None and producer not in found:
+            found[producer] = None
+            stack += [value for value in producer.operands() if value not in known]
+    operations = sorted(found, key=lambda operation: operation.serial)
+    return Recording(path, context.current, inputs, operations, outputs)
+
+
+def replayed(
+    context: Context, first: Recording, path: str, inputs: Sequence[Value]
+) -> list[Value]:
+    """The outputs of the same part at another path, on other inputs of the same types."""
+    values: dict[Value, Value] = dict(zip(first.inputs, inputs, strict=True))
+
+    def changed(argument: object) -> object:
+        if isinstance(argument, Value):
+            return values.get(argument) or _weight(argument)
+        if isinstance(argument, tuple):
+            return tuple([changed(item) for item in argument])
+        return argument
+
+    def _weight(value: Value) -> Value:
+        """The weight that has the same place below the other path."""
+        name = value.name or ""
+        if name.startswith(first.path) and context.weights.get(name) is value:
+            value = context.weights[path + name[len(first.path) :]]
+        return value
+
+    for operation in first.operations:
+        copy = operation.rebuilt(changed, _same)
+        copy.placed(_moved(operation, first, path, context.current), operation.deferred)
+        values.update(zip(operation.outputs, copy.outputs, strict=True))
+    return [values.get(value) or _weight(value) for value in first.outputs]
+
+
+def _same(type: TensorType) -> TensorType:
+    return type
+
+
+def _moved(
+    operation: TraceOp, first: Recording, path: str, place: Snippet | None
+) -> StepLocation:
+    """The place of a copy: its own path, and its caller's step where the first run's caller stood."""
+    location = operation.location
+    assert isinstance(location, StepLocation)
+    label = location.label
+    if label.startswith(first.path):
+        label = path + label[len(first.path) :]
+    snippet = place if location.snippet is first.place and place is not None else location.snippet
+    return replace(location, label=label, snippet=snippet)
+
+
+def key(part: object, sizes: Mapping[str, object], inputs: Sequence[Value]) -> object:
+    """What decides which operations a part records."""
+    return (id(part), *_texts(sizes), *((value.type.dtype, value.type.shape) for value in inputs))
+
+
+def _texts(sizes: Mapping[str, object]) -> Iterator[str]:
+    yield from (f"{name}={size!r}" for name, size in sizes.items())
