@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
@@ -32,7 +33,13 @@ class StepLocation:
 
     def span(self) -> Span:
         """The expression of the step."""
-        return self.snippet.span()
+        return _span(self.snippet)
+
+
+@lru_cache(maxsize=4096)
+def _span(snippet: Snippet) -> Span:
+    """A step records many operations, and they share its place."""
+    return snippet.span()
 
 
 class Names(dict[str, Any]):

@@ -67,7 +67,7 @@ def expanded(graph: Graph, target: str) -> tuple[list[TraceOp], dict[str, Value]
 
 
 def _expanded(operation: TraceOp, target: str, replaced: dict[Value, Value]) -> Iterator[TraceOp]:
-    if any(value in replaced for value in operation.operands()):
+    if replaced and any(value in replaced for value in operation.operands()):
         operation = _with_operands(operation, replaced)
     if isinstance(operation, Constant) or lowering(type(operation), target) is not None:
         yield operation

@@ -69,7 +69,7 @@ class Check(Attributes):
             for tensor in value if isinstance(value, (tuple, list)) else (value,):
                 type: TensorType | None = getattr(tensor, "type", None)
                 if type is None:
-                    if tensor is not None and not isinstance(tensor, (bool, int, float)):
+                    if tensor is not None:
                         self.tensor(name, tensor)
                     continue
                 if bound is None:
@@ -96,12 +96,12 @@ class Check(Attributes):
     def element_beside_numbers(
         self, variable: str, allowed: tuple[dtype, ...], **values: object
     ) -> dtype:
-        """The same where some inputs may be Python numbers: they have a dtype only if no tensor has one."""
-        if any(self.is_tensor(value) for value in values.values()):
-            return self.element(variable, allowed, **values)
-        kinds = [
-            own_dtype(value) for value in values.values() if isinstance(value, (bool, int, float))
-        ]
+        """The same where some inputs may be numbers; alone, they have a dtype of their own."""
+        numbers = {n: v for n, v in values.items() if isinstance(v, (bool, int, float))}
+        tensors = {n: v for n, v in values.items() if n not in numbers and v is not None}
+        if tensors:
+            return self.element(variable, allowed, **tensors)
+        kinds = [own_dtype(value) for value in numbers.values()]
         if not kinds or any(kind is not kinds[0] for kind in kinds) or kinds[0] not in allowed:
             self.fail(
                 variable, f"`{self.declaration.name}` needs a tensor", label="no argument is one"

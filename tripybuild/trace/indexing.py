@@ -107,4 +107,7 @@ def _size(value: object) -> Size | None:
         return value
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         return None
-    return operator.index(value)
+    try:
+        return operator.index(value)
+    except TypeError:  # an array has `__index__` whatever it holds
+        return None

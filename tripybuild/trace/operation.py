@@ -6,6 +6,7 @@ declaration, normalises the attributes and finds the types of the outputs.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field
+from functools import cache
 from itertools import count
 from typing import Any, ClassVar, Self
 
@@ -78,6 +79,7 @@ class TraceOp:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @classmethod
+    @cache
     def inputs(cls) -> tuple[str, ...]:
         """The names of the arguments that are tensors, in the order of the fields."""
         return tuple(n for n, f in cls.__dataclass_fields__.items() if "Value" in str(f.type))
