@@ -164,7 +164,7 @@ class CheckEmitter:
         return [i for i in self.operator.inputs.values() if is_union_with_value(i.pattern)]
 
     def switched(self, input: Input) -> None:
-        """Check an input by what is given: a tensor binds names, which are None beside a Python value."""
+        """Check an input that may be no tensor: the names that a tensor binds are None then."""
         name = given_name(input.name) if self.operator.inline else input.name
         if name != input.name:
             self.body.imports.name("typing", "Any")

@@ -105,7 +105,7 @@ def _record(operator: Operator, chosen: list[Parameter], body: Body, package: st
 
 
 def _inline(operator: Operator, chosen: list[Parameter], body: Body, calls: Calls) -> None:
-    """The body of an inline function, written twice: the first draft shows which names nobody reads."""
+    """The body of an inline function; a first draft shows which names nobody reads."""
     draft = Body(Imports(), body.indent)
     _inline_body(operator, chosen, draft, calls, frozenset())
     _inline_body(operator, chosen, body, calls, draft.unread())
@@ -143,22 +143,31 @@ def _overloads(
     by_name = {parameter.name: parameter for parameter in chosen}
     lines = []
     for signature in operator.signatures:
-        parameters_ = [_in_signature(by_name[n], operator) for n in signature]
+        parameters_ = _in_signature([by_name[n] for n in signature], operator)
         lines += [
             "@overload",
             _definition(operator.name, parameters_, imports, returns, ": ..."),
             "",
             "",
         ]
-    return [*lines[:-1], f"def {operator.name}(*arguments: Any, **named: Any) -> {returns}:"]
+    return [*lines, f"def {operator.name}(*_given: Any, **_named: Any) -> {returns}:"]
 
 
-def _in_signature(parameter: Parameter, operator: Operator) -> Parameter:
-    """In an overload whose point is the argument, None is no answer."""
-    everywhere = all(parameter.name in signature for signature in operator.signatures)
-    if parameter.nullable and not everywhere:
-        return Parameter(parameter.name, parameter.argument, None, False)
-    return parameter
+def _in_signature(chosen: list[Parameter], operator: Operator) -> list[Parameter]:
+    """The parameters of one overload.
+
+    Where the overload's point is the argument, None is no answer; and what stands before a required
+    argument is required.
+    """
+    result: list[Parameter] = []
+    for parameter in reversed(chosen):
+        everywhere = all(parameter.name in signature for signature in operator.signatures)
+        required = bool(result) and result[0].default is None
+        if required or (parameter.nullable and not everywhere):
+            result.insert(0, Parameter(parameter.name, parameter.argument, None, False))
+        else:
+            result.insert(0, parameter)
+    return result
 
 
 def _binding(operator: Operator, chosen: list[Parameter], imports: Imports) -> list[str]:
@@ -168,7 +177,7 @@ def _binding(operator: Operator, chosen: list[Parameter], imports: Imports) -> l
     body = Body(imports, 4)
     forms: list[Doc] = []
     for signature in operator.signatures:
-        chosen_ = [_in_signature(by_name[n], operator) for n in signature]
+        chosen_ = _in_signature([by_name[n] for n in signature], operator)
         forms.append(
             f'"{", ".join(p.name + ("?" if p.default is not None else "") for p in chosen_)}"'
         )
@@ -182,8 +191,8 @@ def _binding(operator: Operator, chosen: list[Parameter], imports: Imports) -> l
             "bind",
             [
                 f'"{operator.name}"',
-                "arguments",
-                "named",
+                "_given",
+                "_named",
                 ["(", *[[f, ", "] for f in forms[:-1]], forms[-1], ")"],
                 *defaults,
             ],

@@ -90,6 +90,8 @@ Tensor._kind = Tensor  # noqa: SLF001 - until the generated class exists
 
 def tensor(value: Size | float, type: dtype) -> Any:
     """A number, or a size that is known only when the graph runs, as a tensor of rank 0."""
+    if type.kind != "float" and not isinstance(value, Dim):
+        value = bool(value) if type.kind == "boolean" else int(value)
     kind = TensorType(type, ())
     made = Constant(Data(value, kind)).gives(kind).placed(Unknown())
     return Tensor.of(made.outputs[0])

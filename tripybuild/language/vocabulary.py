@@ -44,7 +44,8 @@ class Vocabulary:
     _callable_ids: frozenset[int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        words: dict[str, object] = {**self.constants, **self.functions}
+        # A constant hides a function: beside dtypes, `bool` is one of them.
+        words: dict[str, object] = {**self.functions, **self.constants}
         entries = (entry for names in self.namespaces.values() for entry in names.values())
         known = frozenset(id(value) for value in (*words.values(), *entries) if callable(value))
         object.__setattr__(self, "words", words)

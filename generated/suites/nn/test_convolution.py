@@ -37,6 +37,7 @@ def test_symbol(size: str) -> None:
         "convolution(ones([1, 1, 3, 3]), ones([1, 1, 2, 2]))",
         "convolution(ones([1, 4, 8, 8]), ones([8, 2, 3, 3]), groups=3)",
         "convolution(ones([1, 1, 2, 2]), ones([1, 1, 3, 3]))",
+        "convolution(ones([1, 1, 2, 2]), ones([1, 1, 0, 1]))",
     ],
 )
 def test_example(call: str) -> None:

@@ -11,7 +11,8 @@ DECLARATION = Declaration(
     "ops_registry/create/full_like.yaml",
     {
         "float8-needs-dtype": Law("T != float8 or dtype is not None", 26),
-        "int8-to-bool": Law("V != int8 or R != bool", 27),
+        "int8-to-bool": Law("V != int8 or U != bool", 27),
+        "int8-to-bool-input": Law("V != int8 or T != bool or dtype is not None", 28),
     },
 )
 
@@ -29,7 +30,7 @@ def full_like(input: Tensor, value: Tensor | float, dtype: dtypes.dtype | None =
 
     Raises:
         DiagnosticError: Where a law does not hold: `full_like/float8-needs-dtype`,
-            `full_like/int8-to-bool`.
+            `full_like/int8-to-bool`, `full_like/int8-to-bool-input`.
     """
     check = begin(DECLARATION)
     T = check.element(
@@ -60,7 +61,7 @@ def full_like(input: Tensor, value: Tensor | float, dtype: dtypes.dtype | None =
         ),
         value=value,
     )
-    dtype = (
+    dtype = U = (
         None
         if dtype is None
         else check.dtype(
@@ -76,11 +77,13 @@ def full_like(input: Tensor, value: Tensor | float, dtype: dtypes.dtype | None =
         )
     )
     value = check.number_or_tensor("value", value, V)
+    with check.law("int8-to-bool", V=V, U=U) as require:
+        require(V != dtypes.int8 or U != dtypes.bool)
     S = check.shape("input", input, "[*S]")
     check.match("value", value, "[()]", ())
     with check.law("float8-needs-dtype", T=T, dtype=dtype) as require:
         require(T != dtypes.float8 or dtype is not None)
+    with check.law("int8-to-bool-input", V=V, T=T, dtype=dtype) as require:
+        require(V != dtypes.int8 or T != dtypes.bool or dtype is not None)
     R = T if dtype is None else dtype
-    with check.law("int8-to-bool", V=V, R=R) as require:
-        require(V != dtypes.int8 or R != dtypes.bool)
     return check.settled(tp.full(S, value, R))

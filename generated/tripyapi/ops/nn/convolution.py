@@ -34,7 +34,7 @@ def convolution(
 
     Raises:
         DiagnosticError: Where a law does not hold: `convolution/spatial-rank`,
-            `convolution/positive-steps`, `convolution/not-negative`, `convolution/groups-divide`,
-            `convolution/kernel-fits`.
+            `convolution/positive-steps`, `convolution/some-taps`, `convolution/not-negative`,
+            `convolution/groups-divide`, `convolution/kernel-fits`.
     """
     return record(Convolution, input, weight, bias, stride, padding, dilation, groups)

@@ -25,11 +25,12 @@ class Convolution(TraceOp):
         {
             "spatial-rank": Law("2 <= len(D) == len(K) <= 3", 42),
             "positive-steps": Law("groups > 0 and all(s > 0 for s in (*stride, *dilation))", 43),
-            "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", 44),
-            "groups-divide": Law("C % groups == 0 and M % groups == 0", 45),
+            "some-taps": Law("all(k > 0 for k in K)", 44),
+            "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", 45),
+            "groups-divide": Law("C % groups == 0 and M % groups == 0", 46),
             "kernel-fits": Law(
                 "all(e > 0 for e in E)",
-                47,
+                48,
                 "The kernel is larger than the padded input, so the output would have shape {[N, M, *E]}",
             ),
         },
@@ -70,6 +71,8 @@ class Convolution(TraceOp):
             "positive-steps", groups=groups, stride=stride, dilation=dilation
         ) as require:
             require(groups > 0 and shapes.every(s > 0 for s in (*stride, *dilation)))
+        with check.law("some-taps", K=K) as require:
+            require(shapes.every(k > 0 for k in K))
         with check.law("not-negative", padding=padding) as require:
             require(shapes.every(p >= 0 for sides in padding for p in sides))
         with check.law("groups-divide", C=C, groups=groups, M=M) as require:

@@ -11,5 +11,4 @@ def lower(op: Argmin, input: trt.Value) -> trt.Value:
     E = op.outputs[0].shape
     lines = trt.reshape(input, [1, shapes.prod(S)]) if op.dim is None else trt.at_least(input, 2)
     axis = lines.rank - 1 if op.dim is None else lines.rank - len(S) + op.dim
-    values, positions = trt.top_k(lines, 1, axis, "kMIN")
-    return trt.reshape(positions, E)
+    return trt.reshape(trt.top_k(lines, 1, axis, "kMIN")[1], E)
