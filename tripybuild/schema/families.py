@@ -32,10 +32,16 @@ def put_in(program: Program, parameters: Mapping[str, ast.expr]) -> Program:
     ]
     result = replacing.visit(_copy(program.result))
     text = "\n".join(
-        [f"{', '.join(step.targets)} = {ast.unparse(step.value)}" for step in lines]
-        + [("return " if lines else "") + ast.unparse(result)]
+        [f"{', '.join(step.targets)} = {_spelled(step.value)}" for step in lines]
+        + [("return " if lines else "") + _spelled(result)]
     )
     return replace(program, text=text, assignments=tuple(lines), result=result)
+
+
+def _spelled(node: ast.expr) -> str:
+    """The text of an expression, with the quotes that people write."""
+    text = ast.unparse(node)
+    return text if '"' in text else text.replace("'", '"')
 
 
 def _copy(node: ast.expr) -> ast.expr:

@@ -4,7 +4,6 @@ The names themselves are the closed tables of `schema.vocabularies`; this module
 those.
 """
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -19,9 +18,7 @@ from tripybuild.types.vocabulary import SHAPE
 @cache
 def reference_vocabulary() -> Vocabulary:
     """The vocabulary of `reference` snippets."""
-    # `bool` is the dtype, as in the lowerings, and not Python's function.
-    functions = {name: SHAPE.functions[name] for name in SHAPE.functions.keys() - BY_NAME.keys()}
-    return replace(SHAPE, functions=functions) | Vocabulary(
+    return SHAPE | Vocabulary(
         functions={name: getattr(arrays, name) for name in REFERENCE},
         namespaces={"np": {name: getattr(np, name) for name in NUMPY}},
         methods=((np.ndarray, ARRAY_METHODS), (np.generic, ARRAY_METHODS)),

@@ -1,9 +1,13 @@
-"""The vocabulary of `requires`, `infer`, defaults and types: Python's own functions and those on shapes."""
+"""The vocabulary of laws, inference, defaults and types: Python's functions and those on shapes."""
 
 import math
+from dataclasses import replace
 
 from tripybuild.language.vocabulary import PYTHON, Vocabulary
+from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
 
 CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi}
-SHAPE = PYTHON | Vocabulary(functions=SHAPE_FUNCTIONS)
+# `bool` is a dtype, in every snippet that knows shapes, and not Python's function.
+_PYTHON = replace(PYTHON, functions={n: f for n, f in PYTHON.functions.items() if n not in BY_NAME})
+SHAPE = _PYTHON | Vocabulary(functions=SHAPE_FUNCTIONS)
