@@ -86,6 +86,9 @@ def enclosed(left: str, inner: Doc, right: str) -> Doc:
 
 def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
     """The text of a document, its first line without indentation."""
+    line = _flat(doc)
+    if indent + len(line) <= width:
+        return line
     output: list[str] = []
     column = indent
     stack: list[tuple[int, bool, Doc]] = [(indent, True, doc)]
@@ -113,6 +116,19 @@ def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
         else:
             stack += [(level, broken, each) for each in reversed(part)]
     return "".join(output)
+
+
+def _flat(doc: Doc) -> str:
+    """The text of a document on one line: most statements need no more."""
+    if isinstance(doc, str):
+        return doc
+    if isinstance(doc, Line):
+        return doc.flat
+    if isinstance(doc, IfBroken):
+        return ""
+    if isinstance(doc, (Indent, Group)):
+        return _flat(doc.inner)
+    return "".join([_flat(part) for part in doc])
 
 
 def _fits(space: int, part: Doc, behind: Sequence[tuple[int, bool, Doc]]) -> bool:

@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NoReturn
 
 from tripybuild.language.limits import (
@@ -44,8 +45,12 @@ class Program:
     result: ast.expr
 
 
+@lru_cache(maxsize=8192)
 def parse(text: str) -> Program:
-    """Read a snippet: at most eight statements, of which the last one is the result."""
+    """Read a snippet: at most eight statements, of which the last one is the result.
+
+    Equal texts give the same program, so nobody may change its nodes.
+    """
     module = _read(text)
     *before, last = module.body
     assignments = [_assignment(statement) for statement in before]
@@ -87,7 +92,8 @@ def _read(text: str) -> ast.Module:
     except (RecursionError, MemoryError, ValueError, Warning):
         where = _whole(text)
         raise SnippetError("the snippet is too deep", where, code="snippet-limit") from None
-    _shift(module, shift)
+    if shift:
+        _shift(module, shift)
     _check_size(text, module)
     return module
 
@@ -167,8 +173,20 @@ def _check(root: ast.expr) -> None:
             _too_deep(position(node))
         if check := _CHECKS.get(type(node)):
             check(node, parent)
-        children = [child for child in ast.iter_child_nodes(node) if _has_place(child, node)]
-        waiting.extend((child, node, depth + 1) for child in reversed(children))
+        children = [child for child in _children(node) if _has_place(child, node)]
+        waiting += [(child, node, depth + 1) for child in reversed(children)]
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """Give the nodes right below a node; written out, since every snippet of a registry comes here."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
 
 
 def _has_place(child: ast.AST, parent: ast.AST) -> bool:

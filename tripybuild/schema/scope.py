@@ -78,14 +78,14 @@ def _in_snippet(
     kind: str, snippet: Snippet, bound: frozenset[str], operators: frozenset[str]
 ) -> Iterator[Diagnostic]:
     known = bound | _vocabulary(kind, operators)
-    for node, name in free_nodes(snippet):
+    for name in free(snippet.program):
         if name not in known:
             near = suggest(name, bound) or suggest(name, known)
             hint = f"this operator binds {', '.join(f'`{n}`' for n in sorted(bound - CONSTANTS))}"
             yield Diagnostic(
                 "unbound-name",
                 f"`{'.'.join(map(str, snippet.location))}` uses `{name}`",
-                snippet.span(node),
+                snippet.span(_first(snippet, name)),
                 label="nothing binds this name",
                 hint=hint + (f"; did you mean `{near}`?" if near else ""),
             )
@@ -102,16 +102,11 @@ def _in_snippet(
                 )
 
 
-def free_nodes(snippet: Snippet) -> Iterator[tuple[ast.Name, str]]:
-    """The free names of a snippet, each with the first node that reads it."""
-    names = set(free(snippet.program))
-    seen: set[str] = set()
+def _first(snippet: Snippet, name: str) -> ast.Name | None:
+    """The first node of a snippet that reads a name."""
     roots = [*(a.value for a in snippet.program.assignments), snippet.program.result]
-    for root in roots:
-        for node in ast.walk(root):
-            if isinstance(node, ast.Name) and node.id in names - seen:
-                seen.add(node.id)
-                yield node, node.id
+    nodes = (node for root in roots for node in ast.walk(root))
+    return next((n for n in nodes if isinstance(n, ast.Name) and n.id == name), None)
 
 
 def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]:
