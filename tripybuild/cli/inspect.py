@@ -27,18 +27,30 @@ def inspect_executable(
 
 
 def _lines(path: Path, content: Mapping[str, Any], members: Mapping[str, int]) -> Iterator[str]:
-    yield f"{content.get('model', '?')}  {path}"
-    doc = str(content.get("doc") or "").strip()
-    if doc:
+    """What a reader wants to know, in that order; what this version does not know comes last."""
+    left = dict(content)
+    yield f"{left.pop('model', '?')}  {path}"
+    if doc := str(left.pop("doc", None) or "").strip():
         yield f"\n  {doc.splitlines()[0]}"
-    yield f"\ntarget  {content.get('target', '?')}"
+    yield f"\ntarget  {left.pop('target', '?')}"
     for title in ("inputs", "outputs"):
-        entries = content.get(title) or {}
-        yield from _table(title, {name: _type(each) for name, each in entries.items()})
-    for title, entries in content.items():
-        if title not in {"model", "doc", "target", "inputs", "outputs"}:
-            yield from _section(title, entries)
+        entries = left.pop(title, [])
+        yield from _table(title, {entry["name"]: _type(entry) for entry in entries})
+    ranges = left.pop("ranges", {})
+    yield from _table("ranges", {name: _range(entry) for name, entry in ranges.items()})
+    compiled = {entry["name"] or "all sizes": "" for entry in left.pop("specialisations", [])}
+    yield from _table("compiled ahead for", compiled)
+    for hidden in ("kind", "shapes"):
+        left.pop(hidden, None)
+    for title, entries in left.items():
+        yield from _section(title, entries)
     yield from _table("members", {name: f"{size:,} bytes" for name, size in members.items()})
+
+
+def _range(entry: Mapping[str, Any]) -> str:
+    text = f"{entry['min']} to {'any' if entry['max'] is None else entry['max']}"
+    step = entry.get("multiple_of", 1)
+    return f"{text}, best at {entry['opt']}" + (f", in steps of {step}" if step != 1 else "")
 
 
 def _section(title: str, entries: object) -> Iterator[str]:
@@ -50,10 +62,8 @@ def _section(title: str, entries: object) -> Iterator[str]:
         yield f"\n{title}  {_plain(entries)}"
 
 
-def _type(entry: object) -> str:
-    if isinstance(entry, Mapping) and {"dtype", "shape"} <= entry.keys():
-        return f"{entry['dtype']}[{', '.join(map(str, entry['shape']))}]"
-    return _plain(entry)
+def _type(entry: Mapping[str, Any]) -> str:
+    return f"{entry['dtype']}[{', '.join(map(str, entry['shape']))}]"
 
 
 def _plain(value: object) -> str:

@@ -1,0 +1,60 @@
+"""Faults of a declaration that only running it shows: diagnostics, at the declaration's place."""
+
+import numpy as np
+import pytest
+
+from tripybuild.build import lower, session
+from tripybuild.diagnostics import DiagnosticError
+from tripybuild.schema.load import load
+from tripybuild.semantics.reference import run_reference
+
+OPERATOR = """\
+tripybuild: 1
+op: double
+doc: Double each value.
+types:
+  T: [float32]
+inputs:
+  input:
+    type: T[*S]
+    doc: The values.
+outputs:
+  output:
+    type: T[*S]
+    doc: The results.
+reference: np.reshape(input, [7])
+lower:
+  tensorrt: trt.element_wise(input, input, "kSUM")
+  stablehlo: hlo.add(input, input)
+sample: {S: [2]}
+"""
+MODEL = "tripybuild: 1\nmodel: m\ninputs:\n  x: float32[2]\noutputs:\n  y: exp(x)\n"
+
+
+def test_a_reference_that_fails_is_named(tmp_path):
+    """The snippet's own line is shown as `reference-failed`."""
+    (tmp_path / "math").mkdir()
+    (tmp_path / "math/double.yaml").write_text(OPERATOR)
+    registry, found = load([tmp_path])
+    assert found == []
+    with pytest.raises(DiagnosticError) as caught:
+        run_reference(registry.operators["double"], {"input": np.zeros(2)}, {})
+
+    (problem,) = caught.value.diagnostics
+    assert (problem.code, problem.span.line) == ("reference-failed", 14)
+
+
+def test_a_lowering_that_fails_is_named(tmp_path, monkeypatch):
+    """The model's line is shown as `lowering-failed`, with the declaration in a note."""
+
+    def fail(*_operands):
+        raise ValueError("no such layer")
+
+    (tmp_path / "m.yaml").write_text(MODEL)
+    monkeypatch.setattr(lower, "lowering", lambda _operation, _target: fail)
+    with pytest.raises(DiagnosticError) as caught:
+        session.emit(tmp_path / "m.yaml", "stablehlo")
+
+    (problem,) = caught.value.diagnostics
+    assert (problem.code, problem.span.line) == ("lowering-failed", 6)
+    assert "ops_registry/math/exp.yaml" in problem.notes[0]
