@@ -70,6 +70,17 @@ def test_python_operators_record_layers():
     assert [line.split("kind = ")[1][:-1] for line in lines] == ["kAND", "kXOR", "kOR", "kNOT"]
 
 
+def test_numbers_beside_int8_are_cast():
+    """TensorRT takes constants of int8 only where they are dequantized."""
+    lines, result = recorded(lambda x: x + 1, (2, 3), dtype=int8)
+    assert [line.split(" = ")[1].split("(")[0] for line in lines] == [
+        "trt.constant",
+        "trt.cast",
+        "trt.element_wise",
+    ]
+    assert result.dtype is int8
+
+
 def test_the_matrix_operator_marks_vectors():
     """A vector is no row of a matrix."""
     lines, result = recorded(lambda x, y: x @ y, (3, 4), (4,))

@@ -119,6 +119,8 @@ def _lower(operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
 
 def _constant(operation: Constant, target: str) -> Any:
     type, data = operation.outputs[0].type, operation.data
+    if target == "tensorrt" and data.number is not None:
+        return tensorrt.filled(data.number, type.dtype, type.shape)
     builder = stablehlo if target == "stablehlo" else tensorrt
     if data.number is not None:
         return builder.constant(data.number, type.dtype, tuple(type.shape))

@@ -35,6 +35,8 @@ def test_symbol(size: str) -> None:
     "call",
     [
         "convolution(ones([1, 1, 3, 3]), ones([1, 1, 2, 2]))",
+        "convolution([[[1.0, 2.0, 3.0]]], [[[1.0, 1.0]]], stride=1, padding=[[1, 0]])",
+        "convolution(ones([1, 1]), ones([1, 1]))",
         "convolution(ones([1, 4, 8, 8]), ones([8, 2, 3, 3]), groups=3)",
         "convolution(ones([1, 1, 2, 2]), ones([1, 1, 3, 3]))",
         "convolution(ones([1, 1, 2, 2]), ones([1, 1, 0, 1]))",

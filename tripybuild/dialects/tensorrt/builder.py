@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from tripybuild.dialects.tensorrt.layers import LAYERS
 from tripybuild.dialects.tensorrt.network import Layer, append, bind, current, record
-from tripybuild.dialects.tensorrt.value import OPERATORS, Operand, Value
+from tripybuild.dialects.tensorrt.value import OPERATORS, Number, Operand, Size, Value
+from tripybuild.types import dtypes
 
 
 class One(Protocol):
@@ -189,6 +190,14 @@ def at_least(value: Value, rank: int) -> Value:
     return value if new <= 0 else unsqueeze(value, list(range(new)))
 
 
+def filled(value: Number, dtype: dtypes.dtype, shape: Sequence[Size] = ()) -> Value:
+    """A number repeated to a shape."""
+    # TensorRT takes constants of int8 only before a dequantize layer.
+    if dtype is dtypes.int8:
+        return cast(constant(value, dtypes.int32, shape=shape), dtypes.int8)
+    return constant(value, dtype, shape=shape)
+
+
 def align(*values: Operand) -> tuple[Value, ...]:
     """The values with equal ranks; numbers take the dtype of the first value."""
     like = next((value for value in values if isinstance(value, Value)), None)
@@ -199,9 +208,7 @@ def align(*values: Operand) -> tuple[Value, ...]:
         return tuple(tensors)
     rank = max(value.rank for value in tensors)
     return tuple(
-        at_least(value, rank)
-        if isinstance(value, Value)
-        else constant(value, like.dtype, shape=[1] * rank)
+        at_least(value, rank) if isinstance(value, Value) else filled(value, like.dtype, [1] * rank)
         for value in values
     )
 

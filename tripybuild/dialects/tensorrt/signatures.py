@@ -13,7 +13,11 @@ from tripybuild.dialects.tensorrt.layers import LAYERS
 
 # What snippets may call besides layers: the parameters, or None for any number of values.
 HELPERS: Mapping[str, Mapping[str, bool] | None] = MappingProxyType(
-    {"align": None, "at_least": {"value": True, "rank": True}}
+    {
+        "align": None,
+        "at_least": {"value": True, "rank": True},
+        "filled": {"value": True, "dtype": True, "shape": False},
+    }
 )
 
 

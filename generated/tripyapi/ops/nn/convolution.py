@@ -21,7 +21,7 @@ def convolution(
     The channels come second, and each of the `groups` sees its own share of them.
 
     Args:
-        input: The batch, with two or three spatial dimensions. (`T[N, C, *D]`)
+        input: The batch, with one, two or three spatial dimensions. (`T[N, C, *D]`)
         weight: One filter for each of the `M` output channels. (`T[M, C // groups, *K]`)
         bias: A constant to add to each output channel. (`T[M]`)
         stride: The step of the kernel along each spatial dimension. (`int[len(D)]`)

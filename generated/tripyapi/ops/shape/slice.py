@@ -11,7 +11,7 @@ def slice(
     input: Tensor,
     start: IntLike | Sequence[IntLike],
     size: IntLike | Sequence[IntLike],
-    step: IntLike | Sequence[IntLike] = 1,
+    step: int | Sequence[int] = 1,
     mode: str = "strict",
     value: Tensor | None = None,
 ) -> Tensor:
@@ -24,7 +24,7 @@ def slice(
         input: The tensor to take from. (`T[*S]`)
         start: Where the elements begin. (`size[len(S)]`)
         size: How many elements to take. (`size[len(S)]`)
-        step: The distance between elements; backwards where it is negative. (`size[len(S)]`)
+        step: The distance between elements; backwards where it is negative. (`int[len(S)]`)
         mode: What lies outside of the input. (`strict | fill | reflect | wrap | clamp`)
         value: What the mode `fill` finds outside of the input; zero by default. (`T[()]`)
 

@@ -23,7 +23,7 @@ class Convolution(TraceOp):
         "convolution",
         "ops_registry/nn/convolution.yaml",
         {
-            "spatial-rank": Law("2 <= len(D) == len(K) <= 3", 42),
+            "spatial-rank": Law("1 <= len(D) == len(K) <= 3", 42),
             "positive-steps": Law("groups > 0 and all(s > 0 for s in (*stride, *dilation))", 43),
             "some-taps": Law("all(k > 0 for k in K)", 44),
             "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", 45),
@@ -66,7 +66,7 @@ class Convolution(TraceOp):
         dilation = check.integers("dilation", dilation, len(D))
         groups = check.integer("groups", groups)
         with check.law("spatial-rank", D=D, K=K) as require:
-            require(2 <= len(D) == len(K) <= 3)
+            require(1 <= len(D) == len(K) <= 3)
         with check.law(
             "positive-steps", groups=groups, stride=stride, dilation=dilation
         ) as require:

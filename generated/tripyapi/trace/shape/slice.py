@@ -14,7 +14,7 @@ class Slice(TraceOp):
     input: Value
     start: tuple[Any, ...]
     size: tuple[Any, ...]
-    step: tuple[Any, ...]
+    step: tuple[int, ...]
     mode: str
     value: Value | None
 
@@ -26,7 +26,7 @@ class Slice(TraceOp):
             "moving": Law("all(t != 0 for t in step)", 41),
             "only-fill-has-value": Law("value is None or mode == fill", 42),
             "inside": Law(
-                "mode != strict or all(all([0 <= p, p < d]) for n, d, ends in zip(size, S, reach) if n != 0 for p in ends)",
+                "mode != strict or all(all([0 <= low, high < d]) for (low, high), d in zip(reach, S))",
                 44,
                 "A slice from {list(start)} of {list(size)} elements, {list(step)} apart, leaves the shape {S}",
             ),
@@ -34,7 +34,7 @@ class Slice(TraceOp):
                 "mode in (strict, fill) or all(any([n == 0, d > 0]) for n, d in zip(size, S))", 46
             ),
             "one-reflection": Law(
-                "mode != reflect or all(all([-d < p, p < 2 * d - 1]) for n, d, ends in zip(size, S, reach) if n != 0 for p in ends)",
+                "mode != reflect or all(all([-d < low, high < 2 * d - 1]) for (low, high), d in zip(reach, S))",
                 48,
                 "Only one reflection is possible on each side of the shape {S}",
             ),
@@ -73,7 +73,7 @@ class Slice(TraceOp):
             check.match("value", value, "[()]", ())
         start = check.sizes("start", start, len(S))
         size = check.sizes("size", size, len(S))
-        step = check.sizes("step", step, len(S))
+        step = check.integers("step", step, len(S))
         mode = check.choice("mode", mode, "strict", "fill", "reflect", "wrap", "clamp")
         with check.law("not-negative", size=size) as require:
             require(shapes.every(n >= 0 for n in size))
@@ -81,17 +81,15 @@ class Slice(TraceOp):
             require(shapes.every(t != 0 for t in step))
         with check.law("only-fill-has-value", value=value, mode=mode) as require:
             require(value is None or mode == "fill")
-        reach = [(a, a + (n - 1) * t) for a, n, t in zip(start, size, step)]
+        last = [a + (n - 1) * t for a, n, t in zip(start, size, step)]
+        reach = [(a, b) if t > 0 else (b, a) for a, b, t in zip(start, last, step)]
         with check.law(
-            "inside", mode=mode, size=size, S=S, reach=reach, start=start, step=step
+            "inside", mode=mode, reach=reach, S=S, start=start, size=size, step=step
         ) as require:
             require(
                 mode != "strict"
                 or shapes.every(
-                    shapes.every([0 <= p, p < d])
-                    for n, d, ends in zip(size, S, reach)
-                    if n != 0
-                    for p in ends
+                    shapes.every([0 <= low, high < d]) for (low, high), d in zip(reach, S)
                 )
             )
         with check.law("something-inside", mode=mode, size=size, S=S) as require:
@@ -99,14 +97,11 @@ class Slice(TraceOp):
                 mode in ("strict", "fill")
                 or shapes.every(shapes.some([n == 0, d > 0]) for n, d in zip(size, S))
             )
-        with check.law("one-reflection", mode=mode, size=size, S=S, reach=reach) as require:
+        with check.law("one-reflection", mode=mode, reach=reach, S=S) as require:
             require(
                 mode != "reflect"
                 or shapes.every(
-                    shapes.every([-d < p, p < 2 * d - 1])
-                    for n, d, ends in zip(size, S, reach)
-                    if n != 0
-                    for p in ends
+                    shapes.every([-d < low, high < 2 * d - 1]) for (low, high), d in zip(reach, S)
                 )
             )
         return cls(input, start, size, step, mode, value).gives(TensorType(T, (*size,)))

@@ -2,19 +2,26 @@
 
 from tripyapi.trace.nn.convolution import Convolution
 from tripybuild.dialects import tensorrt as trt
+from tripybuild.types import shapes
 
 
 def lower(
     op: Convolution, input: trt.Value, weight: trt.Value, bias: trt.Value | None
 ) -> trt.Value:
     """Lower `convolution` to the `tensorrt` dialect."""
-    return trt.convolution(
-        input,
-        weight,
+    D = op.input.shape[2:]
+    line = [0] * shapes.integer(len(D) == 1)
+    x, filters = [trt.unsqueeze(v, [2]) if line else v for v in (input, weight)]
+    steps, gaps = [[*[1 for i in line], *v] for v in (op.stride, op.dilation)]
+    before, behind = [[*line, *[p[side] for p in op.padding]] for side in (0, 1)]
+    y = trt.convolution(
+        x,
+        filters,
         bias,
-        stride=op.stride,
-        dilation=op.dilation,
+        stride=steps,
+        dilation=gaps,
         num_groups=op.groups,
-        pre_padding=[p[0] for p in op.padding],
-        post_padding=[p[1] for p in op.padding],
+        pre_padding=before,
+        post_padding=behind,
     )
+    return trt.squeeze(y, [2]) if line else y
