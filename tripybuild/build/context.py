@@ -24,6 +24,10 @@ class Skipped(Exception):  # noqa: N818 - it is no error: what it depends on has
     """A value is missing because of a problem that has been reported already."""
 
 
+class Endless(DiagnosticError):  # noqa: N818 - what it says is in its diagnostic
+    """Parts without end. Going on to find more that is wrong would take for ever, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepLocation:
     """A step of a specification: its path, and the expression in the user's file."""
@@ -64,6 +68,7 @@ class Context:
     """The state of one build. Parts come and go; this stays."""
 
     DEEPEST: ClassVar[int] = 64
+    MOST_PARTS: ClassVar[int] = 100_000
 
     def __init__(
         self,
@@ -78,7 +83,8 @@ class Context:
         self.vocabulary = vocabulary
         self.templates: Callable[[str], Any] = lambda name: None  # noqa: ARG005
         self.functions: Callable[[str], Any] = lambda name: None  # noqa: ARG005
-        self.known: frozenset[str] = frozenset()
+        self.known: Callable[[], frozenset[str]] = frozenset
+        self.symbols: frozenset[str] = frozenset()
         self.weights: dict[str, Value] = {}
         self.states: dict[str, Value] = {}
         self.updates: dict[str, Value] = {}
@@ -86,6 +92,7 @@ class Context:
         self.found: list[Diagnostic] = []
         self.making: list[Part] = []
         self.running: list[Part] = []
+        self.left = self.MOST_PARTS
         self._place: Snippet | None = None
 
     # --- places ---
@@ -112,22 +119,36 @@ class Context:
         finally:
             self._place = before
 
-    def enter(self, part: Part) -> None:
-        """Begin to run a part."""
-        if len(self.running) >= self.DEEPEST:
-            message = f"`{part.name}` calls itself"
-            raise DiagnosticError(Diagnostic("cyclic-parts", message, self.place()))
-        self.running.append(part)
+    @contextmanager
+    def inside(self, stack: list[Part], part: Part, what: str) -> Iterator[None]:
+        """Make or run a part, which may not go on without end.
 
-    def leave(self) -> None:
-        """End to run a part."""
-        self.running.pop()
+        Raises:
+            Endless: Where parts are nested too deeply, or there are too many.
+        """
+        self.left -= 1
+        if len(stack) >= self.DEEPEST:
+            way = " -> ".join(part.name for part in stack[-4:])
+            message = f"`{part.name}` {what} itself: {way} -> ..."
+            raise Endless(Diagnostic("cyclic-parts", message, self.place()))
+        if self.left < 0:
+            message = f"the model has more than {self.MOST_PARTS} parts and calls of parts"
+            raise Endless(Diagnostic("cyclic-parts", message, self.place()))
+        stack.append(part)
+        try:
+            yield
+        finally:
+            stack.pop()
 
     def report(self, error: DiagnosticError) -> None:
         """Keep diagnostics, each once: a part that is repeated fails the same way each time."""
         self.found += [d for d in error.diagnostics if d not in self.found]
 
     # --- names and values ---
+
+    def scope(self, part: Part) -> Mapping[str, object]:
+        """The sizes that a part sees beside its own: the model's, unless it is from another file."""
+        return self.sizes if part.document is self.document else {}
 
     def making_names(self, local: Mapping[str, object]) -> Names:
         """The names of a part's expression: definitions, modules and sizes."""
@@ -151,7 +172,7 @@ class Context:
                 span = self.place()
             hint = None
             if error.code == "unbound-name" and isinstance(error.node, ast.Name):
-                near = suggest(error.node.id, {*names, *self.known})
+                near = suggest(error.node.id, {*names, *self.known()})
                 hint = f"did you mean `{near}`?" if near else None
             raise DiagnosticError(Diagnostic(error.code, error.message, span, hint=hint)) from error
         except Undecided as undecided:
@@ -173,50 +194,49 @@ class Context:
         sizes: list[Size] = []
         for dimension in pattern.shape or ():
             value = self._size(dimension, names, span)
-            sizes += list(value) if dimension.star else [value]
+            several = dimension.star and isinstance(value, (list, tuple))
+            for size in value if several else [value]:
+                whole = isinstance(size, (int, Dim)) and not isinstance(size, bool)
+                if not whole or (isinstance(size, int) and size < 0):
+                    message = f"`{dimension}` is {value!r}, which is no size"
+                    raise DiagnosticError(Diagnostic("wrong-type", message, span))
+                sizes.append(size)
         return tuple(sizes)
 
     def _size(self, dimension: Dimension, names: Mapping[str, object], span: Span) -> Any:
         try:
-            value = evaluate(dimension.expression, names, self.vocabulary)
+            return evaluate(dimension.expression, names, self.vocabulary)
         except EvaluationError as error:
             raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error
-        whole = isinstance(value, (int, Dim)) and not isinstance(value, bool)
-        if not dimension.star and not whole:
-            message = f"`{dimension}` is {value!r}, which is no size"
-            raise DiagnosticError(Diagnostic("wrong-type", message, span))
-        return value
+
+    def bind(
+        self, pattern: TensorPattern, shape: tuple[Size, ...], names: dict[str, object]
+    ) -> None:
+        """Bind the plain names of a type that nothing has bound to the sizes that they find."""
+        for dimension, found in _paired(pattern, shape) or ():
+            if dimension.name is not None:
+                names.setdefault(dimension.name, found)
 
     def fits(
-        self, pattern: TensorPattern, shape: tuple[Size, ...], names: dict[str, object]
+        self, pattern: TensorPattern, shape: tuple[Size, ...], names: Mapping[str, object]
     ) -> bool:
-        """Whether a shape has the form of a type; names that are new are bound to what they find."""
-        dimensions = pattern.shape
-        if dimensions is None:
-            return True
-        stars = sum(d.star for d in dimensions)
-        if len(shape) < len(dimensions) - stars or (not stars and len(shape) != len(dimensions)):
+        """Whether a shape has the form of a type, all names being bound."""
+        pairs = _paired(pattern, shape)
+        if pairs is None:
             return False
-        rest, after = list(shape), len(dimensions)
-        for dimension in dimensions:
-            after -= 1
-            if dimension.star:
-                taken, rest = rest[: len(rest) - after], rest[len(rest) - after :]
-                found: object = taken
-            else:
-                found, *rest = rest
+        for dimension, found in pairs:
             if isinstance(dimension.expression, ast.Constant) and dimension.expression.value is ...:
                 continue
-            if dimension.name is not None and names.setdefault(dimension.name, found) is found:
+            if dimension.name is not None and names[dimension.name] is found:
                 continue
-            if not self._equal(found, self._size(dimension, names, self.place())):
+            if not self.equal(found, self._size(dimension, names, self.place())):
                 return False
         return True
 
-    def _equal(self, found: Any, wanted: Any) -> bool:
+    def equal(self, found: Any, wanted: Any) -> bool:
         """Equal, or not known to differ: operators check again what they need."""
         if isinstance(found, list):
-            return len(found) == len(wanted) and all(map(self._equal, found, wanted))
+            return len(found) == len(wanted) and all(map(self.equal, found, wanted))
         if same(found, wanted):
             return True
         try:
@@ -230,3 +250,25 @@ class Context:
             return str(TensorType(element, self.shape(pattern, names, self.place())))
         except DiagnosticError:
             return str(pattern)
+
+
+def _paired(
+    pattern: TensorPattern, shape: tuple[Size, ...]
+) -> list[tuple[Dimension, object]] | None:
+    """What each dimension of a type stands for, or None where the rank does not fit."""
+    dimensions = pattern.shape
+    if dimensions is None:
+        return []
+    stars = sum(dimension.star for dimension in dimensions)
+    if len(shape) < len(dimensions) - stars or (not stars and len(shape) != len(dimensions)):
+        return None
+    pairs: list[tuple[Dimension, object]] = []
+    rest, after = list(shape), len(dimensions)
+    for dimension in dimensions:
+        after -= 1
+        if dimension.star:
+            pairs.append((dimension, rest[: len(rest) - after]))
+            rest = rest[len(rest) - after :]
+        else:
+            pairs.append((dimension, rest.pop(0)))
+    return pairs

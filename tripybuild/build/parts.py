@@ -7,18 +7,21 @@ given is missing from then on, and steps that need it are passed over: one run f
 wrong.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 from tripybuild.build import replay
-from tripybuild.build.context import Context, Skipped
+from tripybuild.build.chains import Chain
+from tripybuild.build.context import Context, Endless, Skipped
+from tripybuild.build.steps import run_steps
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
-from tripybuild.schema.model import Part, Step
+from tripybuild.schema.model import Part, Weight
+from tripybuild.schema.operator import Location, Snippet
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import BY_NAME, dtype
-from tripybuild.types.patterns import TensorPattern, TensorsPattern
+from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,8 +37,9 @@ class Template:
         parameters = self.part.parameters
         names = [parameter.name for parameter in parameters]
         sizes = dict(zip(names, given, strict=False)) | named
-        if len(given) > len(names) or set(sizes) - set(names):
-            extra = sorted(set(sizes) - set(names)) or [f"{len(given)} values"]
+        extra = [*sorted(set(named) - set(names)), *sorted(set(names[: len(given)]) & set(named))]
+        if len(given) > len(names) or extra:
+            extra = extra or [f"{len(given)} values"]
             raise self._misused(
                 f"`{self.part.name}` takes {_listed(names)}, but was given {', '.join(extra)}"
             )
@@ -44,7 +48,7 @@ class Template:
                 if parameter.default is None:
                     raise self._misused(f"`{self.part.name}` needs `{parameter.name}`")
                 sizes[parameter.name] = self.context.evaluate(
-                    parameter.default, {**self.context.sizes, **sizes}
+                    parameter.default, {**self.context.scope(self.part), **sizes}
                 )
         return Template(self.context, self.part, sizes)
 
@@ -61,23 +65,24 @@ class Template:
     def made(self, path: str) -> "Instance":
         """An instance with weights below a path."""
         template = self if self.sizes is not None else self()
-        if len(self.context.making) >= self.context.DEEPEST:
-            way = " -> ".join(part.name for part in self.context.making[-4:])
-            raise self._misused(
-                f"`{self.part.name}` contains itself: {way} -> ...", code="cyclic-parts"
-            )
-        self.context.making.append(self.part)
-        try:
+        with self.context.inside(self.context.making, self.part, "contains"):
             return Instance(self.context, self.part, template.sizes or {}, path)
-        finally:
-            self.context.making.pop()
 
-    def _misused(self, message: str, code: str = "part-arguments") -> DiagnosticError:
-        return DiagnosticError(Diagnostic(code, message, self.context.place()))
+    def __repr__(self) -> str:
+        return f"the definition `{self.part.name}`"
+
+    def _misused(self, message: str) -> DiagnosticError:
+        return DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names) if names else "no sizes"
+def _listed(names: Sequence[str], none: str = "no sizes") -> str:
+    return ", ".join(f"`{name}`" for name in names) or none
+
+
+def _dimensions(pattern: object) -> Sequence[Dimension]:
+    """The dimensions of an input's type."""
+    pattern = pattern.each if isinstance(pattern, TensorsPattern) else pattern
+    return (pattern.shape or ()) if isinstance(pattern, TensorPattern) else ()
 
 
 def instantiate(context: Context, value: object, path: str) -> object:
@@ -85,23 +90,12 @@ def instantiate(context: Context, value: object, path: str) -> object:
     if isinstance(value, Template):
         return value.made(path)
     if isinstance(value, (list, tuple)):
-        return Chain([instantiate(context, item, f"{path}.{i}") for i, item in enumerate(value)])
+        items = [instantiate(context, item, f"{path}.{i}") for i, item in enumerate(value)]
+        return Chain(context, path, items)
     if value is None:
         return None
     message = f"a part is made of parts, but this is {value!r}"
     raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
-
-
-class Each:
-    """`each(xs)`: one item for each part of a chain."""
-
-    def __init__(self, items: Sequence[object]) -> None:
-        self.items = items
-
-
-def chunks(items: Sequence[object], size: int) -> list[list[object]]:
-    """`chunks(stack, 3)`: the items in groups of a size; the last may be smaller."""
-    return [list(items[begin : begin + size]) for begin in range(0, len(items), size)]
 
 
 class Next:
@@ -116,38 +110,6 @@ class Next:
         return self._values[name]
 
 
-class Chain:
-    """A list of parts; calling it is a scan.
-
-    The first output is threaded through, further outputs are collected, further inputs are shared,
-    and
-    `each(xs)` deals one item to each part. No parts give back what came in.
-    """
-
-    def __init__(self, parts: Sequence[object]) -> None:
-        self.parts = parts
-
-    def __getitem__(self, index: int) -> object:
-        return self.parts[index]
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def __iter__(self) -> Any:
-        return iter(self.parts)
-
-    def __call__(self, first: object, *shared: object) -> object:
-        collected: list[list[object]] = []
-        for index, part in enumerate(self.parts):
-            given = [item.items[index] if isinstance(item, Each) else item for item in shared]
-            result = part(first, *given)  # type: ignore[operator]
-            first, *rest = result if isinstance(result, tuple) else (result,)
-            collected = collected or [[] for _ in rest]
-            for column, item in zip(collected, rest, strict=True):
-                column.append(item)
-        return (first, *collected) if collected else first
-
-
 class Instance:
     """A part with a path: its children, its weights, and what its steps do when it is called."""
 
@@ -158,57 +120,85 @@ class Instance:
         self._types = context.types | {
             name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME
         }
-        self._sizes = {**context.sizes, **sizes}
+        self._sizes = {**context.scope(part), **sizes}
         self._own = sizes
-        below = f"{path}." if path else ""
         self._members: dict[str, object] = {}
+        self._lost: set[str] = set()
         for name, snippet in part.parts.items():
-            with context.at(snippet, f"{below}{name}"):
+            with self._collected(snippet, name):
                 value = context.evaluate(snippet, context.making_names(self._sizes))
-                self._members[name] = instantiate(context, value, f"{below}{name}")
+                self._members[name] = instantiate(context, value, self._below(name))
         for name, weight in part.weights.items():
-            if weight.when is not None and not context.evaluate(weight.when, self._sizes):
-                self._members[name] = None
-                continue
-            assert isinstance(weight.pattern, TensorPattern)
-            span = part.document.span(weight.location)
-            shape = context.shape(weight.pattern, self._sizes, span)
-            type = TensorType(self._dtype(weight.pattern.element), shape)
-            value = Value(type, name=f"{below}{name}")
-            context.weights[f"{below}{name}"] = value
-            self._members[name] = Tensor.of(value)
-
+            with self._collected(None, name):
+                self._members[name] = self._weight(weight)
         for name, pattern in part.state.items():
-            assert isinstance(pattern, TensorPattern)
-            shape = context.shape(
-                pattern, self._sizes, part.document.span((*part.location, "state", name))
-            )
-            state = Value(TensorType(self._dtype(pattern.element), shape), name=f"{below}{name}")
-            context.states[f"{below}{name}"] = state
-            self._members[name] = Tensor.of(state)
+            with self._collected(None, name):
+                value = self._value(name, pattern, (*part.location, "state", name))
+                context.states[self._below(name)] = value
+                self._members[name] = Tensor.of(value)
+        bound = {d.name for pattern in part.inputs.values() for d in _dimensions(pattern)}
+        hidden = (bound & context.symbols) - set(sizes)
+        kept = {name: size for name, size in self._sizes.items() if name not in hidden}
+        self._names: dict[str, object] = {**kept, **self._types, **self._members}
+
+    def _below(self, name: str) -> str:
+        return f"{self._path}.{name}" if self._path else name
+
+    @contextmanager
+    def _collected(self, snippet: Snippet | None, name: str) -> Iterator[None]:
+        """Make a member; what is wrong is kept, and steps that read the member are passed over."""
+        context = self._context
+        try:
+            with nullcontext() if snippet is None else context.at(snippet, self._below(name)):
+                yield
+        except Endless:
+            raise
+        except DiagnosticError as error:
+            context.report(error)
+            self._lost.add(name)
+
+    def _weight(self, weight: Weight) -> Tensor | None:
+        context = self._context
+        if weight.when is not None and not context.evaluate(weight.when, self._sizes):
+            return None
+        value = self._value(weight.name, weight.pattern, weight.location)
+        context.weights[self._below(weight.name)] = value
+        return Tensor.of(value)
+
+    def _value(self, name: str, pattern: object, location: Location) -> Value:
+        assert isinstance(pattern, TensorPattern)
+        context, document = self._context, self._part.document
+        span = document.span(location) if document is context.document else context.place()
+        shape = context.shape(pattern, self._sizes, span)
+        return Value(TensorType(self._dtype(pattern.element), shape), name=self._below(name))
+
+    def __repr__(self) -> str:
+        return f"the part `{self._path}`"
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("_") or name not in self._members:
             raise AttributeError(f"`{self._part.name}` has no part and no weight `{name}`")
         return self._members[name]
 
-    def __call__(self, *given: object, **named: object) -> object:
+    def __call__(self, /, *given: object, **named: object) -> object:
         """Run the steps: one output is its value, several are a tuple."""
         part, context = self._part, self._context
         names = list(part.inputs)
         inputs = dict(zip(names, given, strict=False)) | named
-        if len(given) > len(names) or set(inputs) != set(names):
-            message = f"`{part.name}` takes {_listed(names)}, but was given {len(given) + len(named)} inputs"
+        if len(inputs) != len(given) + len(named) or set(inputs) != set(names):
+            found = f"was given {len(given) + len(named)} inputs"
+            message = f"`{part.name}` takes {_listed(names, 'no inputs')}, but {found}"
             raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
         values = [tensor.value for tensor in inputs.values() if isinstance(tensor, Tensor)]
-        known = replay.key(part, self._own, values) if len(values) == len(names) else None
+        alike = len(values) == len(names) and replay.alike(context, self._path, values)
+        known = replay.key(part, self._own, values) if alike else None
         first = context.recordings.get(known)
         if first is not None:
             return _tensors(replay.replayed(context, first, self._path, values))
-        found, states = len(context.found), len(context.updates)
+        problems, states = len(context.found), len(context.updates)
         result = self._run(inputs)
         outputs = result if isinstance(result, tuple) else (result,)
-        quiet = len(context.found) == found and len(context.updates) == states
+        quiet = len(context.found) == problems and len(context.updates) == states
         if known is not None and quiet and all(isinstance(item, Tensor) for item in outputs):
             given_back = [tensor.value for tensor in outputs]
             context.recordings[known] = replay.recording(context, self._path, values, given_back)
@@ -216,17 +206,19 @@ class Instance:
 
     def _run(self, inputs: Mapping[str, object]) -> object:
         part, context = self._part, self._context
-        local: dict[str, object] = {**self._sizes, **self._types, **self._members}
+        local = dict(self._names)
         for name, pattern in part.inputs.items():
-            self._bind(name, pattern, inputs[name], local)
+            value = inputs[name]
+            if isinstance(value, Tensor) and isinstance(pattern, TensorPattern):
+                context.bind(pattern, value.shape, local)
+        for name, pattern in part.inputs.items():
+            self._check(name, pattern, inputs[name], local)
         local |= inputs
-        context.enter(part)
-        try:
-            missing = run_steps(context, part.steps, local, self._path)
+        with context.inside(context.running, part, "calls"):
+            steps = (*part.constants, *part.steps)
+            missing = run_steps(context, steps, local, self._path, self._lost)
             missing |= self._update(local, missing)
             missing |= run_steps(context, part.outputs, local, self._path, missing)
-        finally:
-            context.leave()
         results = [local.get(target) for step in part.outputs for target in step.targets]
         if missing & {target for step in part.outputs for target in step.targets}:
             raise Skipped
@@ -237,23 +229,43 @@ class Instance:
         part, context = self._part, self._context
         if not part.next:
             return set()
+        if any(self._below(name) in context.updates for name in part.state):
+            message = f"`{part.name}` has state, so it can be called once"
+            raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
         values = dict(local)
         lost = run_steps(context, part.next, values, self._path, missing)
-        updates = {
-            name: values[name] for step in part.next for name in step.targets if name not in lost
-        }
+        updates = {step.name: values[step.name] for step in part.next if step.name not in lost}
         local["next"] = Next(updates)
-        below = f"{self._path}." if self._path else ""
-        for name, value in updates.items():
-            if isinstance(value, Tensor):
-                context.updates[f"{below}{name}"] = value.value
+        for step in part.next:
+            if step.name in updates:
+                with self._collected(step.value, step.name):
+                    self._store(step.name, updates[step.name])
         return {"next"} if lost else set()
 
-    def _bind(self, name: str, pattern: object, value: object, local: dict[str, object]) -> None:
-        """Check an input against its type; names that nothing has bound take the sizes that they find."""
+    def _store(self, name: str, value: object) -> None:
+        """Keep what a state will be, if it is of the state's own type."""
+        context, state = self._context, self._context.states[self._below(name)]
+        if not isinstance(value, Tensor):
+            message = f"the next `{name}` must be a tensor, but this is {value!r}"
+            raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
+        fits = value.dtype is state.dtype
+        if not fits or not context.equal(list(value.shape), list(state.shape)):
+            code = "shape-mismatch" if fits else "dtype-mismatch"
+            message = f"the next `{name}` must be {state.type}, as the state is"
+            label = f"gives {value.type}"
+            raise DiagnosticError(Diagnostic(code, message, context.place(), label))
+        context.updates[self._below(name)] = value.value
+
+    def _check(
+        self, name: str, pattern: object, value: object, local: Mapping[str, object]
+    ) -> None:
+        """Check an input against its type. Each of several tensors binds what is new for itself."""
         if isinstance(pattern, TensorsPattern):
             for item in value if isinstance(value, (list, tuple)) else [value]:
-                self._bind(name, pattern.each, item, dict(local))
+                names = dict(local)
+                if isinstance(item, Tensor):
+                    self._context.bind(pattern.each, item.shape, names)
+                self._check(name, pattern.each, item, names)
             return
         assert isinstance(pattern, TensorPattern)
         context = self._context
@@ -263,12 +275,13 @@ class Instance:
         element = value.dtype if pattern.element == "any" else self._dtype(pattern.element)
         fits = value.dtype is element
         if not fits or not context.fits(pattern, value.shape, local):
-            wanted = context.described(pattern, local, element)
+            filled = context.described(pattern, local, element)
+            wanted = "" if filled == str(pattern) else f", which is {filled}"
             where = self._part.document.span((*self._part.location, "inputs", name))
             raise DiagnosticError(
                 Diagnostic(
                     "shape-mismatch" if fits else "dtype-mismatch",
-                    f"`{name}` of `{self._part.name}` must be `{pattern}`, which is {wanted}",
+                    f"`{name}` of `{self._part.name}` must be `{pattern}`{wanted}",
                     context.place(),
                     label=f"gives {value.type}",
                     notes=(f"required by {where}",),
@@ -282,47 +295,3 @@ class Instance:
 def _tensors(values: Sequence[Value]) -> object:
     tensors = tuple(map(Tensor.of, values))
     return tensors[0] if len(tensors) == 1 else tensors
-
-
-def run_steps(
-    context: Context,
-    steps: Sequence[Step],
-    local: dict[str, object],
-    path: str,
-    lost: set[str] | None = None,
-) -> set[str]:
-    """Run steps in order, each under its own place.
-
-    Returns:
-        The names that could not be given; `lost` are those from before.
-    """
-    missing = set(lost or ())
-    names = context.step_names(local)
-    for step in steps:
-        if step.reads & missing:
-            missing.update(step.targets)
-            continue
-        label = f"{path}.{step.name}" if path else step.name
-        try:
-            with context.at(step.value, label):
-                value = context.evaluate(step.value, names)
-                bound = _unpacked(context, step, value)
-        except Skipped:
-            missing.update(step.targets)
-        except DiagnosticError as error:
-            context.report(error)
-            missing.update(step.targets)
-        else:
-            names.update(bound)
-            local.update(bound)
-    return missing
-
-
-def _unpacked(context: Context, step: Step, value: object) -> dict[str, object]:
-    if len(step.targets) == 1:
-        return {step.targets[0]: value}
-    items = list(value) if isinstance(value, (tuple, list)) else [value]
-    if len(items) != len(step.targets):
-        message = f"`{step.name}` names {len(step.targets)} values, but the step gives {len(items)}"
-        raise DiagnosticError(Diagnostic("step-count", message, context.place()))
-    return dict(zip(step.targets, items, strict=True))

@@ -41,9 +41,7 @@ def recording(
     return Recording(path, context.current, inputs, operations, outputs)
 
 
-def replayed(
-    context: Context, first: Recording, path: str, inputs: Sequence[Value]
-) -> list[Value]:
+def replayed(context: Context, first: Recording, path: str, inputs: Sequence[Value]) -> list[Value]:
     """The outputs of the same part at another path, on other inputs of the same types."""
     values: dict[Value, Value] = dict(zip(first.inputs, inputs, strict=True))
 
@@ -72,9 +70,7 @@ def _same(type: TensorType) -> TensorType:
     return type
 
 
-def _moved(
-    operation: TraceOp, first: Recording, path: str, place: Snippet | None
-) -> StepLocation:
+def _moved(operation: TraceOp, first: Recording, path: str, place: Snippet | None) -> StepLocation:
     """The place of a copy: its own path, and its caller's step where the first run's caller stood."""
     location = operation.location
     assert isinstance(location, StepLocation)
@@ -83,6 +79,20 @@ def _moved(
         label = path + label[len(first.path) :]
     snippet = place if location.snippet is first.place and place is not None else location.snippet
     return replace(location, label=label, snippet=snippet)
+
+
+def alike(context: Context, path: str, inputs: Sequence[Value]) -> bool:
+    """Whether another run can be told from this one by its inputs and its path alone.
+
+    It cannot where two inputs are one value, where an input is a weight of the part itself, or where
+    the part has state.
+    """
+    below = f"{path}."
+    own = any(
+        context.weights.get(v.name) is v and v.name.startswith(below) for v in inputs if v.name
+    )
+    states = any(name.startswith(below) for name in context.states)
+    return len(set(inputs)) == len(inputs) and not own and not states
 
 
 def key(part: object, sizes: Mapping[str, object], inputs: Sequence[Value]) -> object:

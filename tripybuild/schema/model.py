@@ -19,11 +19,11 @@ from tripybuild.schema.files import (
     WeightEntry,
     WeightsEntry,
 )
+from tripybuild.schema.model_checks import Role, check_names, check_type, check_types
 from tripybuild.schema.operator import Location, Snippet
 from tripybuild.schema.validate import validate
-from tripybuild.schema.vocabularies import DTYPES
 from tripybuild.source import Document, read
-from tripybuild.types.patterns import Pattern, TensorPattern, ValuePattern, parse_pattern
+from tripybuild.types.patterns import Pattern, ValuePattern, parse_pattern
 
 # The type variable of floats that every model has; it is float32 unless `types:` says otherwise.
 DEFAULT_VARIABLE = "F"
@@ -73,7 +73,7 @@ class Part:
     types: Mapping[str, str]
     inputs: Mapping[str, Pattern]
     parts: Mapping[str, Snippet]
-    constants: Mapping[str, Snippet]
+    constants: tuple[Step, ...]
     weights: Mapping[str, Weight]
     state: Mapping[str, Pattern]
     steps: tuple[Step, ...]
@@ -91,7 +91,7 @@ class Model:
     doc: str
     sizes: Mapping[str, Snippet]
     types: Mapping[str, str]
-    ranges: Mapping[str, RangeEntry]
+    ranges: Mapping[str, Mapping[str, Snippet]]
     top: Part
     define: Mapping[str, Part]
     weights: WeightsEntry | None
@@ -140,6 +140,7 @@ class _Elaboration:
             next=file.next,
             outputs=file.outputs,
         )
+        self.found += check_types(file.types, self.document, ())
         weights = WeightsEntry(file=file.weights) if isinstance(file.weights, str) else file.weights
         return Model(
             name=file.model,
@@ -147,27 +148,27 @@ class _Elaboration:
             doc=(file.doc or "").strip(),
             sizes={n: self.snippet(v, ("sizes", n)) for n, v in file.sizes.items()},
             types=file.types,
-            ranges=file.ranges,
-            top=self.part(file.model, top, ()),
+            ranges={n: self.bounds(entry, ("ranges", n)) for n, entry in file.ranges.items()},
+            top=self.part(file.model, top, (), "model input"),
             define={n: self.part(n, entry, ("define", n)) for n, entry in file.define.items()},
             weights=weights,
             use={name: tuple(names) for name, names in file.use.items()},
         )
 
-    def part(self, name: str, entry: PartEntry, at: Location) -> Part:
+    def part(self, name: str, entry: PartEntry, at: Location, role: Role = "input") -> Part:
         variables = self.variables | frozenset(entry.types)
         inner = _Elaboration(self.document, variables, self.found)
+        self.found += check_types(entry.types, self.document, at)
+        self.found += check_names(entry, self.document, at)
         return Part(
             name=name,
             document=self.document,
             doc=(entry.doc or "").strip(),
             parameters=tuple(inner.parameters(entry, at)),
             types=entry.types,
-            inputs={n: inner.pattern(t, (*at, "inputs", n)) for n, t in entry.inputs.items()},
+            inputs={n: inner.pattern(t, (*at, "inputs", n), role) for n, t in entry.inputs.items()},
             parts={n: inner.snippet(v, (*at, "parts", n)) for n, v in entry.parts.items()},
-            constants={
-                n: inner.snippet(v, (*at, "constants", n)) for n, v in entry.constants.items()
-            },
+            constants=tuple(inner.steps(entry.constants, (*at, "constants"))),
             weights={n: inner.weight(n, w, (*at, "weights", n)) for n, w in entry.weights.items()},
             state={n: inner.pattern(t, (*at, "state", n)) for n, t in entry.state.items()},
             steps=tuple(inner.steps(entry.steps, (*at, "steps"))),
@@ -175,6 +176,12 @@ class _Elaboration:
             outputs=tuple(inner.steps(entry.outputs, (*at, "outputs"))),
             location=at,
         )
+
+    def bounds(self, entry: RangeEntry, at: Location) -> dict[str, Snippet]:
+        """The bounds that are given; what is left out has a default."""
+        given = {key: getattr(entry, key) for key in RangeEntry.model_fields}
+        given = {k: v for k, v in given.items() if k in entry.model_fields_set and v is not None}
+        return {key: self.snippet(value, (*at, key)) for key, value in given.items()}
 
     def parameters(self, entry: PartEntry, at: Location) -> Iterator[Parameter]:
         if isinstance(entry.sizes, list):
@@ -197,48 +204,18 @@ class _Elaboration:
         return Weight(name, pattern, at, when)
 
     def steps(self, entries: Mapping[str, Any], at: Location) -> Iterator[Step]:
-        seen: dict[str, str] = {}
         for key, value in entries.items():
             snippet = self.snippet(value, (*at, key))
             targets = tuple(part.strip() for part in key.split(","))
-            for target in targets:
-                if not target.lstrip("*").isidentifier() or not target.isascii():
-                    span = self.document.span((*at, key), key=True)
-                    self.found.append(
-                        Diagnostic("bad-name", f"`{target}` cannot be the name of a step", span)
-                    )
-                if target in seen:
-                    span = self.document.span((*at, key), key=True)
-                    self.found.append(
-                        Diagnostic(
-                            "given-twice",
-                            f"`{target}` is the name of the step `{seen[target]}` already",
-                            span,
-                        )
-                    )
-                seen[target] = key
             yield Step(targets, snippet, frozenset(free(snippet.program)))
 
-    def pattern(self, text: str, at: Location) -> Pattern:
+    def pattern(self, text: str, at: Location, role: Role = "held") -> Pattern:
         try:
             pattern = parse_pattern(text, self.variables)
         except SnippetError as error:
             self.found.append(self.syntax(error, at))
             return ValuePattern("int")
-        if isinstance(pattern, ValuePattern):
-            span = self.document.span(at)
-            hint = "a tensor's type is a dtype with a shape, such as `float32[B, 8]`; `[()]` is the shape of a scalar"
-            self.found.append(
-                Diagnostic("type-syntax", f"`{text}` is not the type of a tensor", span, hint=hint)
-            )
-        if isinstance(pattern, TensorPattern) and pattern.element not in self.variables | DTYPES | {
-            "any"
-        }:
-            span = self.document.span(at)
-            hint = f"the dtypes are {', '.join(sorted(DTYPES))}"
-            self.found.append(
-                Diagnostic("unknown-dtype", f"`{pattern.element}` is no dtype", span, hint=hint)
-            )
+        self.found += check_type(pattern, role, self.variables, self.document, at)
         return pattern
 
     def snippet(self, value: object, at: Location) -> Snippet:

@@ -1,0 +1,129 @@
+"""The sizes of a model: those that its file says, and those that are known only when it runs.
+
+Fixed sizes are evaluated in order, and a caller can put others in their place. A name in the shape
+of an input that is no fixed size becomes a symbol with the range that `ranges:` gives it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tripybuild.build.context import Context
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.frontend import Tensor
+from tripybuild.language.names import free
+from tripybuild.schema.model import Model
+from tripybuild.schema.operator import Snippet
+from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dims import symbol
+from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.patterns import TensorPattern
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The sizes that a dynamic dimension can have; `high` is None where there is no limit."""
+
+    low: int
+    opt: int
+    high: int | None
+    multiple_of: int = 1
+
+
+def fix_sizes(context: Context, model: Model, overrides: Mapping[str, object]) -> None:
+    """Give the fixed sizes their values; what is wrong with them is kept in the context."""
+    for name in overrides:
+        if name not in model.sizes:
+            span = model.document.span(("sizes",) if model.sizes else ())
+            message = f"`{model.name}` has no size `{name}`"
+            hint = _hint(name, model.sizes)
+            context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
+    lost: set[str] = set()
+    for name, snippet in model.sizes.items():
+        if name in overrides:
+            context.sizes[name] = overrides[name]
+        elif lost.isdisjoint(free(snippet.program)):
+            try:
+                with context.at(snippet, name):
+                    context.sizes[name] = context.evaluate(snippet, context.sizes | context.types)
+            except DiagnosticError as error:
+                context.report(error)
+                lost.add(name)
+        else:
+            lost.add(name)
+
+
+def make_symbols(context: Context, model: Model) -> dict[str, Range]:
+    """Make a symbol of each dynamic dimension; what is wrong is kept in the context."""
+    named = [d.name for pattern in _patterns(model).values() for d in pattern.shape or ()]
+    dynamic = list(dict.fromkeys(n for n in named if n is not None and n not in context.sizes))
+    ranges = {}
+    for name in dynamic:
+        try:
+            ranges[name] = _range(context, model, name)
+        except DiagnosticError as error:
+            context.report(error)
+    for name in model.ranges:
+        if name not in dynamic:
+            span = model.document.span(("ranges", name), key=True)
+            message = f"no input has a dimension `{name}`"
+            hint = _hint(name, dynamic)
+            context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
+    context.symbols = frozenset(ranges)
+    for name, each in ranges.items():
+        context.sizes[name] = symbol(name, each.low, each.high, each.multiple_of)
+    return ranges
+
+
+def make_inputs(context: Context, model: Model) -> dict[str, Tensor]:
+    """The inputs of a model as tensors; what is wrong with their shapes is kept in the context."""
+    inputs = {}
+    for name, pattern in _patterns(model).items():
+        element = context.types.get(pattern.element) or BY_NAME[pattern.element]
+        try:
+            shape = context.shape(pattern, context.sizes, model.document.span(("inputs", name)))
+        except DiagnosticError as error:
+            context.report(error)
+        else:
+            inputs[name] = Tensor.of(Value(TensorType(element, shape), name=name))
+    return inputs
+
+
+def _patterns(model: Model) -> dict[str, TensorPattern]:
+    patterns = model.top.inputs.items()
+    return {name: pattern for name, pattern in patterns if isinstance(pattern, TensorPattern)}
+
+
+def _range(context: Context, model: Model, name: str) -> Range:
+    """The range of a symbol; `min` is the first multiple and `opt` is `max` where left out."""
+    given = model.ranges.get(name, {})
+    bounds = {key: _bound(context, name, key, snippet) for key, snippet in given.items()}
+    span = model.document.span(("ranges", name))
+    step = bounds.get("multiple_of", 1)
+    if step < 1:
+        message = f"`multiple_of` of `{name}` must be at least 1, but is {step}"
+        raise DiagnosticError(Diagnostic("bad-range", message, span))
+    low, high = bounds.get("min", step), bounds.get("max")
+    opt = bounds.get("opt", low if high is None else high)
+    if not 0 <= low <= opt or (high is not None and opt > high):
+        found = f"min = {low}, opt = {opt}" + ("" if high is None else f", max = {high}")
+        message = f"`{name}` needs 0 <= min <= opt <= max, but has {found}"
+        raise DiagnosticError(Diagnostic("bad-range", message, span))
+    if any(bound is not None and bound % step for bound in (low, opt, high)):
+        message = f"the bounds of `{name}` must be multiples of {step}"
+        raise DiagnosticError(Diagnostic("bad-range", message, span))
+    return Range(low, opt, high, step)
+
+
+def _bound(context: Context, name: str, key: str, snippet: Snippet) -> int:
+    with context.at(snippet, name):
+        value = context.evaluate(snippet, context.sizes)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    message = f"`{key}` of `{name}` must be an integer, but is {value!r}"
+    hint = "`//` divides integers" if isinstance(value, float) else None
+    raise DiagnosticError(Diagnostic("bad-range", message, snippet.span(), hint=hint))
+
+
+def _hint(name: str, known: Iterable[str]) -> str | None:
+    near = suggest(name, known)
+    return f"did you mean `{near}`?" if near else None

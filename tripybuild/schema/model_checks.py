@@ -1,0 +1,84 @@
+"""The laws between the entries of a part: which types fit where, and that names are given once."""
+
+import keyword
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from tripybuild.diagnostics import Diagnostic, suggest
+from tripybuild.schema.files import PartEntry
+from tripybuild.schema.operator import Location
+from tripybuild.schema.vocabularies import DTYPES
+from tripybuild.source import Document
+from tripybuild.types.patterns import Pattern, TensorPattern, TensorsPattern
+
+TENSOR_HINT = (
+    "a tensor's type is a dtype with a shape, such as `float32[B, 8]`; "
+    "`[()]` is the shape of a scalar"
+)
+# An input of a part, an input of the whole model, or a weight or state.
+Role = Literal["input", "model input", "held"]
+HOLDERS = ("inputs", "parts", "constants", "weights", "state")
+
+
+def check_type(
+    pattern: Pattern, role: Role, variables: frozenset[str], document: Document, at: Location
+) -> Iterator[Diagnostic]:
+    """A value is a tensor; only what a part takes can be of any dtype, or be several."""
+    takes_any = role == "input"
+    each = pattern.each if takes_any and isinstance(pattern, TensorsPattern) else pattern
+    span = document.span(at)
+    if not isinstance(each, TensorPattern):
+        message = f"`{pattern}` is not the type of a tensor"
+        yield Diagnostic("type-syntax", message, span, hint=TENSOR_HINT)
+        return
+    known = variables | DTYPES | ({"any"} if takes_any else set())
+    if each.element not in known:
+        yield _no_dtype(each.element, known, document, at)
+    if takes_any:
+        return
+    if each.shape is None or any(str(dimension) in ("...", "Ellipsis") for dimension in each.shape):
+        message = f"`{pattern}` leaves the shape open, and is no input of a part"
+        yield Diagnostic("type-syntax", message, span, hint=TENSOR_HINT)
+    elif role == "model input":
+        for dimension in each.shape:
+            if dimension.star:
+                message = f"`{dimension}`: the rank of a model's input is fixed"
+                yield Diagnostic("type-syntax", message, span)
+
+
+def check_types(types: Mapping[str, str], document: Document, at: Location) -> Iterator[Diagnostic]:
+    """What `types:` names are dtypes."""
+    for name, text in types.items():
+        if text not in DTYPES:
+            yield _no_dtype(text, DTYPES, document, (*at, "types", name))
+
+
+def check_names(entry: PartEntry, document: Document, at: Location) -> Iterator[Diagnostic]:
+    """Each name of a part is given once: a step does not hide an input, a weight or a part."""
+    seen: dict[str, str] = {}
+    for holder in (*HOLDERS, "steps"):
+        for key in getattr(entry, holder):
+            span = document.span((*at, holder, key), key=True)
+            for name in key.split(",") if holder == "steps" else (key,):
+                name = name.strip()  # noqa: PLW2901
+                if name in seen:
+                    message = f"`{name}` is given by `{seen[name]}` already"
+                    yield Diagnostic("given-twice", message, span)
+                seen.setdefault(name, holder)
+                if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
+                    message = f"`{name}` cannot be the name of a step"
+                    yield Diagnostic("bad-name", message, span)
+    for key in entry.next:
+        if key not in entry.state:
+            near = suggest(key, entry.state)
+            hint = f"did you mean `{near}`?" if near else None
+            span = document.span((*at, "next", key), key=True)
+            yield Diagnostic("unbound-name", f"no state is called `{key}`", span, hint=hint)
+
+
+def _no_dtype(
+    name: str, known: frozenset[str] | set[str], document: Document, at: Location
+) -> Diagnostic:
+    near = suggest(name, known)
+    hint = f"did you mean `{near}`?" if near else f"the dtypes are {', '.join(sorted(DTYPES))}"
+    return Diagnostic("unknown-dtype", f"`{name}` is no dtype", document.span(at), hint=hint)
