@@ -174,3 +174,15 @@ def test_pythons_names_work_on_sizes():
     assert same(SHAPE_FUNCTIONS["int"](A), A)
     assert not SHAPE_FUNCTIONS["is_int"](True)
     assert isinstance(SHAPE_FUNCTIONS["select"](A == 1, A, B), Dim)
+
+
+@pytest.mark.parametrize(
+    ("size", "by", "expected"),
+    [(7, 2.0, 4), (6, 1.5, 4), (-7, 2.0, -3), (5, -0.5, -10), (0, 0.3, 0)],
+)
+def test_a_quotient_of_floats_is_rounded_up_as_that_of_integers_is(
+    size: int, by: float, expected: int
+) -> None:
+    """A float divides numbers and symbols alike."""
+    assert ceildiv(size, by) == expected
+    assert evaluate(ceildiv(symbol("Q", -99), by), {"Q": size}) == expected

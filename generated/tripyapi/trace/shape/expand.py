@@ -31,7 +31,7 @@ class Expand(TraceOp):
     )
 
     @classmethod
-    def infer(cls, check: Check, input: Value, sizes: Any) -> Self:
+    def infer(cls, check: Check, input: Value, sizes: Any) -> Self | Value:
         """Check a call and find the types of its outputs."""
         T = check.element(
             "T",
@@ -62,4 +62,9 @@ class Expand(TraceOp):
         ]
         with check.law("expandable", S=S, E=E, new=new) as require:
             require(shapes.every(shapes.some([s == 1, s == e]) for s, e in zip(S, E[new:])))
+        shortcut = (
+            input if len(E) == len(S) == shapes.count([e - s for e, s in zip(E, S)], 0) else None
+        )
+        if shortcut is not None:
+            return shortcut
         return cls(input, sizes).gives(TensorType(T, (*E,)))
