@@ -2,17 +2,13 @@
 
 from typing import Any
 
-from tripybuild.frontend.tensor import Tensor
+from tripybuild.frontend.tensor import PACKAGES as PACKAGES, Tensor  # noqa: PLC0414
 from tripybuild.trace.check import Check
 from tripybuild.trace.constants import number
 from tripybuild.trace.location import here
 from tripybuild.trace.operation import Declaration, TraceOp
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import dtype
-
-# Frames of these packages are ours: a user's place is outside of them. Generated packages add
-# themselves.
-PACKAGES = {"tripybuild", "tripyapi"}
 
 
 def record(operation: type[TraceOp], *arguments: object) -> Any:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.trace.constants import Constant, Data, constant
-from tripybuild.trace.location import Unknown
+from tripybuild.trace.location import Unknown, here
 from tripybuild.trace.values import Size, TensorType, Value
 from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import dtype, from_numpy
@@ -17,6 +18,10 @@ IntLike = int | Dim
 ShapeLike = Sequence[IntLike]
 IndexEntry = IntLike | slice | EllipsisType | None
 IndexLike = IndexEntry | Sequence[IndexEntry]
+
+
+# Frames of these packages are ours: a user's place is outside. Generated packages add themselves.
+PACKAGES = {"tripybuild", "tripyapi"}
 
 
 class Tensor:
@@ -33,13 +38,15 @@ class Tensor:
     def __init__(
         self, data: "np.ndarray[Any, Any] | Sequence[Any] | float", dtype: dtype | None = None
     ) -> None:
-        import numpy as np  # noqa: PLC0415 - a graph without data needs no NumPy
-
-        array = np.asarray(data) if dtype is None else np.asarray(data).astype(dtype.numpy)
-        if dtype is None and not isinstance(data, np.ndarray):
-            narrow = {"int64": np.int32, "float64": np.float32}.get(array.dtype.name)
-            array = array if narrow is None else array.astype(narrow)
-        self.value = constant(array, from_numpy(array.dtype))
+        place = here(PACKAGES)
+        try:
+            array = _array(data, dtype)
+            element = from_numpy(array.dtype)
+        except (ValueError, TypeError, OverflowError) as error:
+            reason = str(error).partition(".")[0]
+            message = f"a tensor cannot be made of this {type(data).__name__}: {reason}"
+            raise DiagnosticError(Diagnostic("wrong-type", message, place.span())) from error
+        self.value = constant(array, element, place)
 
     @classmethod
     def of(cls, value: Value) -> "Tensor":
@@ -78,11 +85,30 @@ class Tensor:
     def __iter__(self) -> Any:
         raise TypeError("a tensor cannot be iterated over: its size may be known only when it runs")
 
+    def __bool__(self) -> bool:
+        raise TypeError("whether a tensor is true is known only when it runs; use `where`")
+
     def __hash__(self) -> int:
         return id(self)
 
     def __repr__(self) -> str:
         return f"<tensor {self.value.name or ''}: {self.type}>".replace(" :", ":")
+
+
+def _array(data: Any, type: dtype | None) -> "np.ndarray[Any, Any]":
+    """An array that nobody else can change; Python's numbers have 32 bits if they fit."""
+    import numpy as np  # noqa: PLC0415 - a graph without data needs no NumPy
+
+    array = np.array(data)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    if type is not None:
+        with np.errstate(invalid="ignore"):
+            return array.astype(type.numpy, copy=False)
+    if isinstance(data, np.ndarray):
+        return array
+    if array.dtype == np.int64 and (array == array.astype(np.int32)).all():
+        return array.astype(np.int32)
+    return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
 Tensor._kind = Tensor  # noqa: SLF001 - until the generated class exists
