@@ -1,7 +1,9 @@
 """The weights of a model: found, named, and compared with what the model declares, in one report."""
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,12 @@ from tripybuild.build import weights
 from tripybuild.build.model import Built
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.schema.files import WeightsEntry
+from tripybuild.source import Document
 from tripybuild.trace.values import Value
-from tripybuild.types.dtypes import from_numpy
+from tripybuild.types.dtypes import BY_NAME
 
 MOST = 12
+DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 def read_weights(built: Built) -> dict[str, Any]:
@@ -31,13 +35,41 @@ def read_weights(built: Built) -> dict[str, Any]:
         hint = "add `weights: FILE.safetensors`"
         raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
     path = locate(built.weights, Path(built.document.path).parent, span)
-    index = weights.read_index(path)
+    with _placed(span):
+        index = weights.read_index(path)
     names = {name: stored_name(name, built.weights) for name in declared}
-    found = list(_compared(declared, names, index, built.weights, span))
+    found = list(_idle(declared, built.weights, built.document))
+    found += _compared(declared, names, index, built.weights, span)
     if found:
         raise DiagnosticError(*found)
-    arrays = weights.read(path, [names[name] for name in declared])
+    with _placed(span):
+        arrays = weights.read(path, [names[name] for name in declared])
     return {name: arrays[names[name]] for name in declared}
+
+
+@contextlib.contextmanager
+def _placed(span: Span) -> Iterator[None]:
+    """Say which line names the file that is malformed."""
+    try:
+        yield
+    except DiagnosticError as error:
+        raise DiagnosticError(
+            *(replace(d, span=d.span or span) for d in error.diagnostics)
+        ) from error
+
+
+def _idle(
+    declared: Mapping[str, Value], entry: WeightsEntry, document: Document
+) -> Iterator[Diagnostic]:
+    """What `rename:` maps must be there: else it is most likely misspelt."""
+    for pattern in entry.rename:
+        if not any(_matched(pattern, path) for path in declared):
+            parts = [".".join(path.split(".")[: pattern.count(".") + 1]) for path in declared]
+            near = suggest(pattern, parts)
+            hint = f"did you mean `{near}`?" if near else None
+            span = document.span(("weights", "rename", pattern), key=True)
+            message = f"`rename:` maps `{pattern}`, but no weight is there"
+            yield Diagnostic("unbound-name", message, span, hint=hint)
 
 
 def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
@@ -51,10 +83,17 @@ def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
                 )
             )
         path = folder / entry.file
+        if path.exists() and not path.resolve().is_relative_to(folder.resolve()):
+            message = f"`{entry.file}` is a link that leads out of the model's folder"
+            hint = "put the weights beside the model"
+            raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
         if not path.is_file():
             message = f"there is no file `{path}`"
             raise DiagnosticError(Diagnostic("weights-not-found", message, span))
         return path
+    if not DISTRIBUTION.fullmatch(entry.package):
+        message = f"`{entry.package}` cannot be the name of a distribution"
+        raise DiagnosticError(Diagnostic("weights-not-found", message, span))
     try:
         listed = files(entry.package) or []
     except PackageNotFoundError:
@@ -73,14 +112,18 @@ def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
 def stored_name(path: str, entry: WeightsEntry) -> str:
     """What the weight at a path is called in the file. A `*` in `rename:` stands for one part of a path."""
     for pattern, name in entry.rename.items():
-        expression = re.escape(pattern).replace(r"\*", "([^.]+)")
-        match = re.fullmatch(f"{expression}(\\..*)?", path)
+        match = _matched(pattern, path)
         if match:
             *parts, rest = match.groups()
             for part in parts:
                 name = name.replace("*", part, 1)
             return entry.prefix + name + (rest or "")
     return entry.prefix + path
+
+
+def _matched(pattern: str, path: str) -> re.Match[str] | None:
+    expression = re.escape(pattern).replace(r"\*", "([^.]+)")
+    return re.fullmatch(f"{expression}(\\..*)?", path)
 
 
 def _compared(
@@ -128,8 +171,11 @@ def _one(
             span,
             hint="the file holds it transposed" if transposed else None,
         )
-    elif from_numpy(dtype) is not value.dtype:
-        message = f"the weight `{name}` must be {value.dtype}, but the file has {from_numpy(dtype)}"
+    elif dtype != value.dtype.numpy:
+        known = [each for each in BY_NAME.values() if each.numpy == dtype]
+        message = (
+            f"the weight `{name}` must be {value.dtype}, but the file has {[*known, dtype][0]}"
+        )
         hint = (
             "declare the dtype that the file has, and cast in a step: nothing is converted silently"
         )
