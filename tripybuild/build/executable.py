@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tripybuild.build import container, weights
+from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import graph_of
 from tripybuild.build.signature import Array, Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
@@ -26,12 +27,16 @@ class Executable:
     """A compiled model. Call it with arrays by the names of its inputs."""
 
     def __init__(
-        self, manifest: Mapping[str, Any], members: Mapping[str, container.Content]
+        self,
+        manifest: Mapping[str, Any],
+        members: Mapping[str, container.Content],
+        measured: Mapping[str, Member] | None = None,
     ) -> None:
         self.manifest = MappingProxyType(dict(manifest))
         self.signature = Signature(manifest)
         self.warnings: list[Diagnostic] = []
         self._members = dict(members)
+        self._measured = dict(measured or {})
         self._outputs = tuple(entry["name"] for entry in manifest["outputs"])
         self._prepared: dict[object, Run] = {}
         self._by_sizes: dict[str, Run] = {}
@@ -48,7 +53,7 @@ class Executable:
 
     def save(self, path: Path | str) -> None:
         """Write the executable to a file, whole or not at all."""
-        container.write(Path(path), self.manifest, self._members)
+        container.write(Path(path), self.manifest, self._members, self._measured)
 
     def __call__(self, **arrays: Any) -> dict[str, Array]:
         """Run the model.
@@ -156,4 +161,9 @@ def opened(path: Path) -> Executable:
         content = file.manifest.content
     if content.get("kind") != "model":
         raise DiagnosticError(Diagnostic("executable-not-recognised", f"`{path}` holds no model"))
-    return Executable(content, members)
+    try:
+        executable = Executable(content, members)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        message = f"`{path}` does not describe its model as it should: {type(error).__name__}"
+        raise DiagnosticError(Diagnostic("executable-altered", message)) from error
+    return executable

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tripybuild.build.model import Built, Range
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.trace.generated import operation_class
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.serial import from_data, law_data, to_data
+from tripybuild.trace.serial import encoded, from_data, law_data, to_data
 from tripybuild.trace.values import Value
 from tripybuild.types.dims import Dim
 from tripybuild.version import VERSION
@@ -30,11 +31,7 @@ def described(
         "outputs": [_tensor(name, value) for name, value in graph.outputs.items()],
         "state": list(built.states),
         "ranges": {name: _range(each) for name, each in built.ranges.items()},
-        "sizes": {
-            name: value
-            for name, value in built.sizes.items()
-            if isinstance(value, (int, float, str, bool, list))
-        },
+        "sizes": {name: encoded(value) for name, value in built.sizes.items()},
         "laws": [law_data(law) for law in graph.deferred],
         "operations": len(graph.operations),
         "weights": len(graph.weights),
@@ -61,4 +58,9 @@ def graph_text(graph: Graph) -> tuple[bytes, dict[str, Any]]:
 
 def graph_of(text: memoryview, arrays: Mapping[str, Any], symbols: Mapping[str, Dim]) -> Graph:
     """The graph that `graph_text` wrote."""
-    return from_data(json.loads(bytes(text)), arrays, symbols, operation_class)
+    try:
+        data = json.loads(bytes(text))
+    except (ValueError, RecursionError) as error:
+        message = "the executable's graph cannot be read: it is not JSON"
+        raise DiagnosticError(Diagnostic("executable-altered", message)) from error
+    return from_data(data, arrays, symbols, operation_class)

@@ -23,7 +23,7 @@ def text(graph: Graph, *, locations: bool = False) -> str:
     ]
     lines.append("):")
     for operation in graph.operations:
-        line = f"    {_operation(operation, names, types=True)}"
+        line = f"    {_operation(operation, names)}"
         if locations:
             span = operation.location.span()
             line += f"  # {operation.location.label} {span.path}:{span.line}:{span.column}"
@@ -44,15 +44,17 @@ def canonical(graph: Graph) -> str:
     arguments = [
         f"{names[v]} : {v.type}" for v in (*graph.inputs.values(), *graph.weights.values())
     ]
-    operations = [_operation(operation, names, types=True) for operation in graph.operations]
+    operations = [_operation(operation, names, exact=True) for operation in graph.operations]
     results = [names[value] for value in graph.outputs.values()]
     return "\n".join([f"({', '.join(arguments)})", *operations, f"return {', '.join(results)}", ""])
 
 
 def _readable(graph: Graph) -> dict[Value, str]:
     names = {value: name for name, value in (*graph.inputs.items(), *graph.weights.items())}
+    taken = set(names.values())
     for name, value in graph.outputs.items():
-        names.setdefault(value, name)
+        if name not in taken:  # an output can be called as an input is
+            names.setdefault(value, name)
     _number(graph, names)
     return names
 
@@ -63,21 +65,21 @@ def _number(graph: Graph, names: dict[Value, str]) -> None:
             names.setdefault(output, f"%{len(names)}")
 
 
-def _operation(operation: TraceOp, names: dict[Value, str], *, types: bool) -> str:
+def _operation(operation: TraceOp, names: dict[Value, str], *, exact: bool = False) -> str:
     results = ", ".join(names[output] for output in operation.outputs)
-    arguments = ", ".join(_arguments(operation, names))
+    arguments = ", ".join(_arguments(operation, names, exact))
     given = ", ".join(str(output.type) for output in operation.outputs)
-    return f"{results} = {operation.name}({arguments})" + (f" : {given}" if types else "")
+    return f"{results} = {operation.name}({arguments}) : {given}"
 
 
-def _arguments(operation: TraceOp, names: dict[Value, str]) -> Iterator[str]:
+def _arguments(operation: TraceOp, names: dict[Value, str], exact: bool) -> Iterator[str]:
     for name, argument in operation.arguments().items():
         if isinstance(argument, Value):
             yield f"{names[argument]} : {argument.type}"
         elif isinstance(argument, tuple) and argument and isinstance(argument[0], Value):
             yield f"[{', '.join(f'{names[v]} : {v.type}' for v in argument)}]"
         elif isinstance(argument, Data):
-            yield repr(argument)
+            yield argument.digest if exact and argument.number is None else repr(argument)
         elif argument is not None:
             yield f"{name}={_attribute(argument)}"
 
