@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
@@ -20,15 +20,18 @@ MOST = 12
 DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
-def read_weights(built: Built) -> dict[str, Any]:
-    """The arrays of all weights of a model, by path.
+def check_weights(built: Built) -> Callable[[Iterable[str]], dict[str, Any]]:
+    """Compare the weights of a model with their file, of which only the header is read.
+
+    Returns:
+        A function that reads the arrays of the weights at given paths.
 
     Raises:
         DiagnosticError: With every weight that is missing, left over, or of another dtype or shape.
     """
     declared = built.graph.weights
     if not declared:
-        return {}
+        return lambda _: {}
     span = built.document.span(("weights",))
     if built.weights is None:
         message = f"`{built.graph.name}` has {len(declared)} weights, but says not where they are"
@@ -42,9 +45,13 @@ def read_weights(built: Built) -> dict[str, Any]:
     found += _compared(declared, names, index, built.weights, span)
     if found:
         raise DiagnosticError(*found)
-    with _placed(span):
-        arrays = weights.read(path, [names[name] for name in declared])
-    return {name: arrays[names[name]] for name in declared}
+
+    def read(wanted: Iterable[str]) -> dict[str, Any]:
+        with _placed(span):
+            arrays = weights.read(path, [names[name] for name in wanted])
+        return {name: arrays[names[name]] for name in wanted}
+
+    return read
 
 
 @contextlib.contextmanager

@@ -47,20 +47,27 @@ PIECE = 1 << 20
 Content = bytes | memoryview | Path
 
 
-def write(path: Path, content: Mapping[str, Any], members: Mapping[str, Content]) -> None:
+def write(
+    path: Path,
+    content: Mapping[str, Any],
+    members: Mapping[str, Content],
+    measured: Mapping[str, Member] | None = None,
+) -> None:
     """Write an executable; equal arguments give equal bytes.
 
     Args:
         path: Where to. What is there is replaced when the new file is complete.
         content: The manifest but for `format` and `members`.
         members: The contents by name; a path stands for that file's content.
+        measured: What `measure` found for members whose memory has not changed since.
 
     Raises:
         DiagnosticError: A file cannot be read, or the executable cannot be written.
         ValueError: A name is not allowed, or JSON cannot say the content.
     """
     _check_names(members)
-    measured = {name: _measure(members[name]) for name in sorted(members)}
+    known = measured or {}
+    measured = {name: known.get(name) or measure(members[name]) for name in sorted(members)}
     text = encode(Manifest(measured, content))
     digest = sha256(text).hexdigest().encode() + b"\n"
     layout = _lay_out(text, digest, measured)
@@ -82,7 +89,8 @@ def _check_names(names: Mapping[str, object]) -> None:
             raise ValueError(f"a member cannot be named {name!r}")
 
 
-def _measure(content: Content) -> Member:
+def measure(content: Content) -> Member:
+    """What must be true of a content: its size and its digests."""
     digest, checksum, size = sha256(), 0, 0
     for piece in _pieces(content):
         digest.update(piece)

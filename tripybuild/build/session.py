@@ -1,16 +1,18 @@
 """Compile, emit and load: what the command line and `import tripybuild` call."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tripybuild.build import weights as weights_file
-from tripybuild.build.checkpoint import read_weights
+from tripybuild.build import container, weights as weights_file
+from tripybuild.build.checkpoint import check_weights
 from tripybuild.build.executable import Executable, opened
 from tripybuild.build.lower import lower_stablehlo, lower_tensorrt
+from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import described, graph_text
 from tripybuild.build.model import Built, build
 from tripybuild.build.specialise import compiled, lowered, sizes_name
@@ -21,6 +23,7 @@ from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
 
 TARGETS = ("cpu", "reference")
+WEIGHTS = "weights.safetensors"
 KINDS = ("trace", "stablehlo", "tensorrt")
 Progress = Callable[[str, float], None]
 Shapes = Sequence[Mapping[str, int]]
@@ -53,7 +56,7 @@ def compile_spec(
     built = build(path, sizes)
     wanted = _wanted(built, shapes)
     tell("weights", perf_counter() - began)
-    arrays = read_weights(built)
+    read = check_weights(built)
     graph = _used(built.graph)
     manifest = described(built, graph, target, wanted)
     manifest["provenance"] = _provenance(built, path)
@@ -61,15 +64,26 @@ def compile_spec(
     members["trace.json"], constants = graph_text(graph)
     if constants:
         members["constants.safetensors"] = bytes(weights_file.encode(constants))
-    if graph.weights:
-        used = {name: arrays[name] for name in graph.weights}
-        members["weights.safetensors"] = memoryview(weights_file.encode(used)).toreadonly()
-    if target == "cpu":
-        for each in wanted:
-            tell(f"compile {sizes_name(each)}", perf_counter() - began)
-            manifest["specialisations"].append(_specialised(graph, each, members))
+    # The weights are read, encoded and hashed while the compiler's process is at work.
+    with ThreadPoolExecutor(1) as worker:
+        stored = worker.submit(_stored, graph, read)
+        if target == "cpu":
+            for each in wanted:
+                tell(f"compile {sizes_name(each)}", perf_counter() - began)
+                manifest["specialisations"].append(_specialised(graph, each, members))
+        measured = {}
+        if graph.weights:
+            members[WEIGHTS], measured[WEIGHTS] = stored.result()
     tell("done", perf_counter() - began)
-    return Executable(json.loads(json.dumps(manifest)), members)
+    return Executable(json.loads(json.dumps(manifest)), members, measured)
+
+
+def _stored(
+    graph: Graph, read: Callable[[Iterable[str]], dict[str, Any]]
+) -> tuple[memoryview, Member]:
+    """The weights that a graph needs, as a file in memory, and its digests."""
+    content = memoryview(weights_file.encode(read(graph.weights))).toreadonly()
+    return content, container.measure(content)
 
 
 def emit(
