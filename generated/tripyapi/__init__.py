@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.where import where as where
     from tripyapi.ops.nn.avgpool import avgpool as avgpool
     from tripyapi.ops.nn.convolution import convolution as convolution
+    from tripyapi.ops.nn.convolution_transpose import convolution_transpose as convolution_transpose
     from tripyapi.ops.nn.elu import elu as elu
     from tripyapi.ops.nn.gelu import gelu as gelu
     from tripyapi.ops.nn.hard_sigmoid import hard_sigmoid as hard_sigmoid
@@ -148,6 +149,7 @@ _PLACES = {
     "ceil": "tripyapi.ops.math.ceil",
     "concatenate": "tripyapi.ops.shape.concatenate",
     "convolution": "tripyapi.ops.nn.convolution",
+    "convolution_transpose": "tripyapi.ops.nn.convolution_transpose",
     "cos": "tripyapi.ops.math.cos",
     "cosh": "tripyapi.ops.math.cosh",
     "cumsum": "tripyapi.ops.math.cumsum",
@@ -265,6 +267,7 @@ __all__ = [
     "ceil",
     "concatenate",
     "convolution",
+    "convolution_transpose",
     "cos",
     "cosh",
     "cumsum",

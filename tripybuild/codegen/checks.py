@@ -216,7 +216,8 @@ class CheckEmitter:
             body.add(targets, call("check.shape", [f'"{input.name}"', input.name, f'"{text}"']))
         known = [d for d in pattern.shape if d.name is not None or not d.star]
         self.bound.update(name for name in fresh if name)
-        plain = all(d.name is not None for d in pattern.shape)
+        later = {*self.operator.infer, *self.operator.attributes}
+        plain = all(d.name is not None and d.name not in later for d in pattern.shape)
         repeated = len(set(shape_names(pattern))) < len(known) or None in fresh
         if plain and (repeated or not pattern.shape):
             self._match(body, input, pattern)

@@ -183,6 +183,8 @@ class _Prelude:
         self.body.add(f"{name} = op.outputs[0].dtype")
 
     def _from_input(self, name: str, wanted: Sequence[str]) -> bool:
+        if name in self.operator.infer:  # an input's shape is compared with it, and may be absent
+            return False
         for input in self.operator.inputs.values():
             pattern = next(tensors(input.pattern), None)
             if (

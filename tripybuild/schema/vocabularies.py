@@ -157,6 +157,7 @@ REFERENCE = frozenset(
         "round_to",
         "sliding_windows",
         "spread_scale",
+        "stretched",
         "truncate_divide",
         "unfold",
         "write_rows",

@@ -133,6 +133,24 @@ def unfold(
     return sliding_windows(input, window, stride, dilation)
 
 
+def stretched(input: Array, step: Sequence[int], edges: Sequence[Sequence[int]]) -> Array:
+    """The trailing dimensions with `step - 1` zeros between elements and zeros around them.
+
+    An edge below zero cuts elements off.
+    """
+    lead = input.ndim - len(step)
+    sizes = [max((d - 1) * s + 1, 0) for d, s in zip(input.shape[lead:], step, strict=True)]
+    wide = np.zeros((*input.shape[:lead], *sizes), input.dtype)
+    wide[(..., *(slice(None, None, s) for s in step))] = input
+    around = [(max(low, 0), max(high, 0)) for low, high in edges]
+    padded = np.pad(wide, [(0, 0)] * lead + around)
+    inside = [
+        slice(max(-low, 0), n - max(-high, 0))
+        for (low, high), n in zip(edges, padded.shape[lead:], strict=True)
+    ]
+    return padded[(..., *inside)]
+
+
 def index_grid(start: Sequence[int], size: Sequence[int], step: Sequence[int]) -> tuple[Array, ...]:
     """For each dimension the positions that a slice reads, shaped to broadcast against each other."""
     rank = len(start)
