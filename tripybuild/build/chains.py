@@ -48,14 +48,14 @@ class Chain:
             if isinstance(item, Each) and len(item.items) != len(self.parts):
                 found = f"`each` has {len(item.items)} items"
                 raise self._misused(f"`{self.path}` has {len(self.parts)} parts, but {found}")
-        collected: list[list[object]] = []
+        collected: list[list[object]] | None = None
         for index, part in enumerate(self.parts):
             if not callable(part):
                 raise self._misused(f"`{self.path}.{index}` is {part!r}, which is no part to call")
             given = [_dealt(item, index) for item in shared]
             result = part(first, *given, **{n: _dealt(item, index) for n, item in named.items()})
             first, *rest = result if isinstance(result, tuple) else (result,)
-            collected = collected or [[] for _ in rest]
+            collected = [[] for _ in rest] if collected is None else collected
             if len(rest) != len(collected):
                 found = f"{len(rest) + 1} outputs, but `{self.path}.0` gives {len(collected) + 1}"
                 raise self._misused(f"`{self.path}.{index}` gives {found}", "step-count")
