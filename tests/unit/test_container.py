@@ -245,14 +245,14 @@ def test_a_member_that_changes_while_it_is_written_is_noticed(tmp_path, monkeypa
     """The bytes that were measured are the bytes in the file, or there is no file."""
     source = tmp_path / "w"
     source.write_bytes(b"before")
-    measure = container._measure
+    measure = container.measure
 
     def change_after(content):
         measured = measure(content)
         source.write_bytes(b"after!")
         return measured
 
-    monkeypatch.setattr(container, "_measure", change_after)
+    monkeypatch.setattr(container, "measure", change_after)
     with pytest.raises(DiagnosticError, match="changed"):
         container.write(tmp_path / "x", {}, {"w": source})
     assert not (tmp_path / "x").exists()
@@ -291,7 +291,7 @@ def test_sizes_beyond_four_gigabytes_are_laid_out_as_other_tools_expect(tmp_path
 def test_pieces_cover_the_content():
     """A content longer than a piece is measured whole."""
     content = os.urandom(container.PIECE * 2 + 7)
-    assert container._measure(content).sha256 == sha256(content).hexdigest()
+    assert container.measure(content).sha256 == sha256(content).hexdigest()
     stream = io.BytesIO()
-    container._copy(stream, content, container._measure(content))
+    container._copy(stream, content, container.measure(content))
     assert stream.getvalue() == content
