@@ -19,7 +19,7 @@ EVERYTHING = frozenset(
     }
 )  # fmt: skip
 
-# Facts without imports of ours: codes, the version, where the project is. Every layer may read them.
+# Facts without imports of ours: codes, the version, the place of the project. All may read them.
 FACTS = frozenset({"codes", "project", "version"})
 
 # What each layer may import beside itself.
@@ -160,12 +160,12 @@ def test_only_sync_touches_the_disk_in_codegen():
             assert not names & {"pathlib", "os", "shutil", "io", "tempfile"}, path.name
 
 
-# Names of operators are also words of English, of Python, of NumPy and of the builders' tables. As an
-# operator a name is used where code decides by it: compared with `==` or `in`, matched by `case`, or a
-# key of a table that is looked up. Builders (`dialects/`) and vocabularies name functions of the
-# engines and of Python; there the same words are no operators. Functions may be called `add` or `erf`.
+# Names of operators are also words of English, of Python, of NumPy and of the builders' tables. As
+# an operator a name is used where code decides by it: where it is compared, matched by `case`, or a
+# key of a table. Builders (`dialects/`) and vocabularies name functions of the engines and of
+# Python; there the same words are no operators. Functions may be called `add` or `erf`.
 OTHER_TABLES = frozenset({"dialects", "targets", "language"})
-# `op.name == "sum"` would be about the operator; these words are compared for what they mean elsewhere.
+# These words are compared for what they mean in Python and NumPy.
 COMMON = frozenset(
     {
         "abs", "all", "any", "ceil", "exp", "floor", "log", "max", "min", "pow", "range", "round",

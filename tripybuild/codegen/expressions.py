@@ -138,15 +138,20 @@ def _dict_comprehension(node: ast.DictComp) -> tuple[Doc, int]:
 
 
 def _binary(node: ast.BinOp) -> tuple[Doc, int]:
-    symbol, strength = _BINARY[type(node.op)]
+    strength = _BINARY[type(node.op)][1]
     if isinstance(node.op, ast.Pow):
-        simple = all(
-            isinstance(n, (ast.Name, ast.Constant, ast.Attribute)) for n in (node.left, node.right)
-        )
+        simple = _is_simple(node.left) and _is_simple(node.right)
         between = "**" if simple else " ** "
         return [document(node.left, ATOM), between, document(node.right, UNARY)], strength
     parts = _chain(node, strength)
     return Group(parts), strength
+
+
+def _is_simple(node: ast.expr) -> bool:
+    """Whether the formatter writes `**` beside an operand without spaces."""
+    if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+        return _is_simple(node.operand)
+    return isinstance(node, (ast.Name, ast.Constant, ast.Attribute))
 
 
 def _chain(node: ast.expr, strength: int) -> list[Doc]:
@@ -164,14 +169,23 @@ def _chain(node: ast.expr, strength: int) -> list[Doc]:
 
 def _unary(node: ast.UnaryOp) -> tuple[Doc, int]:
     symbol, strength = _UNARY[type(node.op)]
+    if isinstance(node.operand, ast.BinOp) and strength == UNARY:  # the formatter spells out `-(c**2)`
+        return [symbol, document(node.operand, ATOM)], strength
     return [symbol, document(node.operand, strength)], strength
 
 
 def _boolean(node: ast.BoolOp) -> tuple[Doc, int]:
+    return Group(_conditions(node)), AND if isinstance(node.op, ast.And) else OR
+
+
+def _conditions(node: ast.BoolOp) -> list[Doc]:
+    """The operands of `or`, and of each `and` among them: the formatter breaks all or none."""
     symbol, strength = ("and", AND) if isinstance(node.op, ast.And) else ("or", OR)
-    return Group(
-        joined([document(v, strength + 1) for v in node.values], [SPACE, f"{symbol} "])
-    ), strength
+    parts: list[Doc] = []
+    for value in node.values:
+        inside = isinstance(value, ast.BoolOp) and isinstance(value.op, ast.And) and strength == OR
+        parts.append(_conditions(value) if inside else document(value, strength + 1))  # type: ignore[arg-type]
+    return joined(parts, [SPACE, f"{symbol} "])
 
 
 def _compare(node: ast.Compare) -> tuple[Doc, int]:

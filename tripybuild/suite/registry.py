@@ -3,10 +3,9 @@
 from functools import cache
 from pathlib import Path
 
+from tripybuild import project
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.schema.load import Registry, load
-
-BUILT_IN = "ops_registry"
 
 
 @cache
@@ -29,12 +28,5 @@ def declared_in(source: str, suite: str) -> Registry:
     if own is None:
         message = f"{source}: not found in any folder above {suite}"
         raise FileNotFoundError(message)
-    built_in = built_in_root()
+    built_in = project.registry()
     return registry(own) if own == built_in else registry(built_in, own)
-
-
-def built_in_root() -> Path:
-    """The built-in registry: beside the package in a clone, inside of it where installed."""
-    package = Path(__file__).resolve().parent.parent
-    installed = package / "data" / BUILT_IN
-    return installed if installed.is_dir() else package.parent / BUILT_IN
