@@ -8,7 +8,7 @@ SHELL := bash
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 PYTHON ?= $(shell for each in python3.11 python3.12 python3.13 python3.14 python3; do \
 	if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; \
 	then echo $$each; break; fi; done)
