@@ -110,7 +110,7 @@ class Executable:
             )
             payload, warnings = compiled(module)
             self.warnings += warnings
-        loaded = pjrt.load(payload, [self.weights[weight] for weight in self.graph.weights])
+        loaded = pjrt.load(payload, [self.weights[name] for name in self.manifest["arguments"]])
         return lambda arrays: loaded(*arrays)
 
     def _reference(self, sizes: Mapping[str, int]) -> Run:

@@ -35,6 +35,7 @@ def described(
         "laws": [law_data(law) for law in graph.deferred],
         "operations": len(graph.operations),
         "weights": len(graph.weights),
+        "arguments": list(graph.weights),  # of the compiled module, before the inputs
         "specialisations": [],
         "shapes": [dict(sizes) for sizes in shapes],
         "versions": {"tripybuild": VERSION, "jaxlib": jaxlib.__version__, "numpy": np.__version__},
