@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from tripybuild.types.conditions import Condition, Truth, conjunction, disjunction, negation
 from tripybuild.types.dims import Dim, Size, maximum, minimum, same, select, symbol
@@ -33,15 +33,7 @@ class BroadcastError(ValueError):
         self.right = list(right)
 
 
-@overload
-def prod(sizes: Iterable[int]) -> int: ...
-
-
-@overload
-def prod(sizes: Iterable[Size]) -> Size: ...
-
-
-def prod(sizes: Iterable[Size]) -> Size:
+def prod(sizes: Iterable[Any]) -> Any:
     """Give the product of sizes; 1 if there are none."""
     product: Size = 1
     for size in sizes:
