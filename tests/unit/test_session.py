@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 import tripybuild
+from tripybuild.diagnostics import DiagnosticError
 
 SPEC = """\
 tripybuild: 1
@@ -34,3 +36,20 @@ def test_inputs_and_outputs_keep_their_order_in_the_file(tmp_path: Path) -> None
         assert list(results) == ["y", "b"]
         np.testing.assert_array_equal(results["y"], [4, 5])
         np.testing.assert_array_equal(results["b"], [6, 9])
+
+
+def test_laws_are_decided_for_the_sizes_that_are_compiled_for(tmp_path: Path) -> None:
+    """What `opt` breaks is said when the model is compiled, not at the first call."""
+    spec = tmp_path / "laws.yaml"
+    spec.write_text(
+        "tripybuild: 1\nmodel: laws\ninputs:\n  x: float32[S]\n"
+        "ranges:\n  S: {min: 1, opt: 33, max: 64}\noutputs:\n  y: reshape(x, [S // 16, 16])\n"
+    )
+
+    with pytest.raises(DiagnosticError) as caught:
+        tripybuild.compile(spec)
+
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "reshape/same-volume"
+    assert diagnostic.span is not None
+    assert diagnostic.span.line == 6

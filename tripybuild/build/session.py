@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -15,6 +16,7 @@ from tripybuild.build.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import described, graph_text
 from tripybuild.build.model import Built, build
+from tripybuild.build.signature import Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.dialects import tensorrt
@@ -60,6 +62,7 @@ def compile_spec(
     graph = _used(built.graph)
     manifest = described(built, graph, target, wanted)
     manifest["provenance"] = _provenance(built, path)
+    _lawful(built, manifest, wanted)
     members: dict[str, Any] = {}
     members["trace.json"], constants = graph_text(graph)
     if constants:
@@ -137,6 +140,15 @@ def _wanted(built: Built, shapes: Shapes) -> list[dict[str, int]]:
         if sizes not in result:
             result.append(sizes)
     return result
+
+
+def _lawful(built: Built, manifest: Mapping[str, Any], shapes: Shapes) -> None:
+    """The laws that wait for sizes must hold for the sizes that are compiled for now."""
+    signature = Signature(manifest)
+    for sizes in shapes:
+        if broken := signature.broken(sizes):
+            span = built.document.span(("ranges",))
+            raise DiagnosticError(*(replace(each, span=span) for each in broken))
 
 
 def _in_range(built: Built, name: str, size: int) -> None:
