@@ -23,11 +23,16 @@ from tripybuild.suite import batch, examples
 from tripybuild.suite.cases import Case, Function, sample_case, variations
 from tripybuild.suite.facts import refused
 from tripybuild.suite.registry import declared_in
-from tripybuild.suite.symbolic import disagreements
+from tripybuild.suite.sample import bind
+from tripybuild.suite.symbolic import disagreements, recorded
+from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import from_numpy
 
 CPU = ("cpu", "stablehlo")
+
+# Of more tuples than this, the calls near the sample are made for the first of each kind only.
+MANY = 24
 
 
 class Suite:
@@ -65,10 +70,14 @@ class Suite:
         found: list[tuple[Case, Tuple]] = []
         seen: set[tuple[str, ...]] = set()
         function = self.function(self.operator.name)
-        for types in legal(self.operator):
+        tuples = [t for t in legal(self.operator) if not refused(self.operator, CPU, t)]
+        for types in tuples:
             kinds = tuple(each.kind for each in types.values())
-            every = variations(self.operator, function, types, every=kinds not in seen)
-            found += [(case, types) for case in every if not refused(self.operator, CPU, types)]
+            if kinds in seen and len(tuples) > MANY:
+                found.append((sample_case(self.operator, function, types), types))
+                continue
+            near = variations(self.operator, function, types, every=kinds not in seen)
+            found += [(case, types) for case in near]
             seen.add(kinds)
         return found
 
@@ -154,12 +163,24 @@ class Suite:
                         yield {**first, name: other}, slot.codes
 
     def _refusal(self, types: Tuple) -> str | None:
-        case = sample_case(self.operator, self.function(self.operator.name), types)
         try:
-            _ = case.graph
+            with at(Unknown()):
+                recorded(
+                    self.function(self.operator.name), bind(self.operator, types), self._left_out
+                )
         except DiagnosticError as error:
             return error.diagnostics[0].code
         return None
+
+    @cached_property
+    def _left_out(self) -> frozenset[str]:
+        """The inputs without which the declared sample is legal, where it is so only without them."""
+        lead = sample_case(
+            self.operator, self.function(self.operator.name), legal(self.operator)[0]
+        )
+        return frozenset(
+            n for n, i in self.operator.inputs.items() if i.optional and n not in lead.arrays
+        )
 
     # --- shapes, engines, examples ---
 
