@@ -192,7 +192,7 @@ def test_one_tensor_can_be_several_weights(tmp_path):
     ],
 )
 def test_files_that_are_not_read(tmp_path, weights, part):
-    """Nothing outside of the model's folder, and nothing of a distribution that it does not list."""
+    """Nothing outside of the folder, and nothing of a distribution that it does not list."""
     outside, folder = tmp_path / "outside", tmp_path / "folder"
     outside.mkdir()
     folder.mkdir()
