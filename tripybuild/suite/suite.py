@@ -174,13 +174,12 @@ class Suite:
 
     @cached_property
     def _left_out(self) -> frozenset[str]:
-        """The inputs without which the declared sample is legal, where it is so only without them."""
+        """The inputs that the sample leaves out, since it is legal only without them."""
         lead = sample_case(
             self.operator, self.function(self.operator.name), legal(self.operator)[0]
         )
-        return frozenset(
-            n for n, i in self.operator.inputs.items() if i.optional and n not in lead.arrays
-        )
+        optional = {name for name, input in self.operator.inputs.items() if input.optional}
+        return frozenset(optional - lead.arrays.keys())
 
     # --- shapes, engines, examples ---
 
