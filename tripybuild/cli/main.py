@@ -63,6 +63,6 @@ def main() -> None:
         with contextlib.suppress(AttributeError):  # it is closed, or a test's
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        app()
+        app(prog_name="tripybuild")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

@@ -62,6 +62,8 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
             facts: list[Doc] = [_text(" ".join(law.that.text.split())), str(law.that.line)]
             if law.message is not None:
                 facts.append(_text(law.message))
+            if law.that.document is not operator.document:
+                facts.append(["source=", _text(operator.family_path or "")])
             entries.append([f'"{law.name}": ', call("Law", facts)])
         arguments.append(bracketed("{", entries, "}"))
     return " " * indent + render([start.lstrip(), call("Declaration", arguments)], indent)

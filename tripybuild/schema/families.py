@@ -44,7 +44,7 @@ def _spelled(node: ast.expr) -> str:
     return text if '"' in text else text.replace("'", '"')
 
 
-def _copy(node: ast.expr) -> ast.expr:
+def _copy(node: Any) -> Any:
     """A copy that keeps its positions: the same family serves many operators."""
     fields: dict[str, Any] = {}
     for name, value in ast.iter_fields(node):

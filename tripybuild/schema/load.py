@@ -1,7 +1,7 @@
 """Folders of YAML -> a `Registry`, with all that is wrong with any of the files."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tripybuild.diagnostics import Diagnostic
@@ -60,6 +60,7 @@ def load(roots: Sequence[Path]) -> tuple[Registry, list[Diagnostic]]:
     families = {
         f.model.family: (f.document, f.model) for f in files if isinstance(f.model, FamilyFile)
     }
+    shown = {f.model.family: f.shown for f in files if isinstance(f.model, FamilyFile)}
     operators: dict[str, Operator] = {}
     modules: dict[str, Module] = {}
     own: set[str] = set()
@@ -70,6 +71,7 @@ def load(roots: Sequence[Path]) -> tuple[Registry, list[Diagnostic]]:
             )
             found += problems
             if operator is not None:
+                operator = replace(operator, family_path=shown.get(operator.family or ""))
                 found += _same_name(file, operator.name, operators)
                 operators[operator.name] = operator
         elif isinstance(file.model, ModuleFile):

@@ -135,6 +135,7 @@ class Operator:
     since: str | None = None
     deprecated: str | None = None
     family: str | None = None
+    family_path: str | None = None
     _cache: dict[str, object] = field(default_factory=dict, repr=False)
 
     def arguments(self) -> Iterator[Input | Attribute]:

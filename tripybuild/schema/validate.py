@@ -1,7 +1,7 @@
 """Plain data against a pydantic model: what pydantic finds wrong becomes diagnostics with spans."""
 
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -108,7 +108,7 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
     )
 
 
-def _existing(data: object, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def _existing(data: Any, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """The part of pydantic's location that exists in the data: it also names unions and models."""
     path: list[str | int] = []
     for part in location:

@@ -46,10 +46,12 @@ class Check(Attributes):
         *,
         label: str = "",
         hint: str | None = None,
-        line: int | None = None,
+        law: Law | None = None,
     ) -> NoReturn:
-        """Report that a part of the declaration (an argument, a type variable, a law) does not hold."""
-        source = self.declaration.source + (f":{line}" if line else "")
+        """Report that an argument, a type variable or a law of the declaration does not hold."""
+        source = self.declaration.source
+        if law is not None and law.line:
+            source = f"{law.source or source}:{law.line}"
         raise DiagnosticError(
             Diagnostic(
                 f"{self.declaration.name}/{part}",
@@ -220,7 +222,7 @@ class _Require:
     def __call__(self, holds: object) -> None:
         if not holds:
             message, label = law_message(self.check.declaration.name, self.law, self.names)
-            self.check.fail(self.name, message, label=label, line=self.law.line)
+            self.check.fail(self.name, message, label=label, law=self.law)
 
     def __exit__(
         self,
@@ -231,7 +233,8 @@ class _Require:
         if kind is not Undecided:
             return False
         code = f"{self.check.declaration.name}/{self.name}"
-        deferred = DeferredLaw(code, self.law, self.names, self.check.declaration.source)
+        source = self.law.source or self.check.declaration.source
+        deferred = DeferredLaw(code, self.law, self.names, source)
         self.check.deferred.append(deferred)
         return True
 

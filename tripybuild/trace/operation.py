@@ -21,6 +21,8 @@ class Law:
     text: str
     line: int
     message: str | None = None
+    source: str | None = None
+    """The file that declares it, where that is a family's and not the operator's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,13 @@ class Add(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "add", "ops_registry/math/add.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "add",
+        "ops_registry/math/add.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/arithmetic.yaml"
+            ),
+        },
     )
 
     @classmethod

@@ -15,7 +15,13 @@ class Div(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "div", "ops_registry/math/div.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "div",
+        "ops_registry/math/div.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/arithmetic.yaml"
+            ),
+        },
     )
 
     @classmethod

@@ -15,7 +15,13 @@ class Eq(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "eq", "ops_registry/math/eq.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "eq",
+        "ops_registry/math/eq.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/comparison.yaml"
+            ),
+        },
     )
 
     @classmethod

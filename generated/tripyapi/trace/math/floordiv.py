@@ -17,7 +17,11 @@ class Floordiv(TraceOp):
     declaration = Declaration(
         "floordiv",
         "ops_registry/math/floordiv.yaml",
-        {"broadcastable": Law("conformable(A, B)", 18)},
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/arithmetic.yaml"
+            ),
+        },
     )
 
     @classmethod

@@ -15,7 +15,13 @@ class Ge(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "ge", "ops_registry/math/ge.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "ge",
+        "ops_registry/math/ge.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/comparison.yaml"
+            ),
+        },
     )
 
     @classmethod

@@ -15,7 +15,13 @@ class Gt(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "gt", "ops_registry/math/gt.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "gt",
+        "ops_registry/math/gt.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/comparison.yaml"
+            ),
+        },
     )
 
     @classmethod

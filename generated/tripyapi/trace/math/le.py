@@ -15,7 +15,13 @@ class Le(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "le", "ops_registry/math/le.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "le",
+        "ops_registry/math/le.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/comparison.yaml"
+            ),
+        },
     )
 
     @classmethod

@@ -17,7 +17,11 @@ class LogicalAnd(TraceOp):
     declaration = Declaration(
         "logical_and",
         "ops_registry/math/logical_and.yaml",
-        {"broadcastable": Law("conformable(A, B)", 16)},
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 16, source="ops_registry/families/logical.yaml"
+            ),
+        },
     )
 
     @classmethod

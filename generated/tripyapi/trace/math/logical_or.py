@@ -17,7 +17,11 @@ class LogicalOr(TraceOp):
     declaration = Declaration(
         "logical_or",
         "ops_registry/math/logical_or.yaml",
-        {"broadcastable": Law("conformable(A, B)", 16)},
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 16, source="ops_registry/families/logical.yaml"
+            ),
+        },
     )
 
     @classmethod

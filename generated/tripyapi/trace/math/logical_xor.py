@@ -17,7 +17,11 @@ class LogicalXor(TraceOp):
     declaration = Declaration(
         "logical_xor",
         "ops_registry/math/logical_xor.yaml",
-        {"broadcastable": Law("conformable(A, B)", 16)},
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 16, source="ops_registry/families/logical.yaml"
+            ),
+        },
     )
 
     @classmethod

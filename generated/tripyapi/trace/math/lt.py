@@ -15,7 +15,13 @@ class Lt(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "lt", "ops_registry/math/lt.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "lt",
+        "ops_registry/math/lt.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/comparison.yaml"
+            ),
+        },
     )
 
     @classmethod

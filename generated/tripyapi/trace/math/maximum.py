@@ -15,7 +15,13 @@ class Maximum(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "maximum", "ops_registry/math/maximum.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "maximum",
+        "ops_registry/math/maximum.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/arithmetic.yaml"
+            ),
+        },
     )
 
     @classmethod

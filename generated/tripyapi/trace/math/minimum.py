@@ -15,7 +15,13 @@ class Minimum(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "minimum", "ops_registry/math/minimum.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "minimum",
+        "ops_registry/math/minimum.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/arithmetic.yaml"
+            ),
+        },
     )
 
     @classmethod

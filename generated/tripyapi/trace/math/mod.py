@@ -15,7 +15,13 @@ class Mod(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "mod", "ops_registry/math/mod.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "mod",
+        "ops_registry/math/mod.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/arithmetic.yaml"
+            ),
+        },
     )
 
     @classmethod

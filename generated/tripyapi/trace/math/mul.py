@@ -15,7 +15,13 @@ class Mul(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "mul", "ops_registry/math/mul.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "mul",
+        "ops_registry/math/mul.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/arithmetic.yaml"
+            ),
+        },
     )
 
     @classmethod

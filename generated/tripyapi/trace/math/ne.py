@@ -15,7 +15,13 @@ class Ne(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "ne", "ops_registry/math/ne.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "ne",
+        "ops_registry/math/ne.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/comparison.yaml"
+            ),
+        },
     )
 
     @classmethod

@@ -15,7 +15,13 @@ class Sub(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "sub", "ops_registry/math/sub.yaml", {"broadcastable": Law("conformable(A, B)", 18)}
+        "sub",
+        "ops_registry/math/sub.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B)", 18, source="ops_registry/families/arithmetic.yaml"
+            ),
+        },
     )
 
     @classmethod
