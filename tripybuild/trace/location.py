@@ -5,6 +5,7 @@ step, or
 a code object and an offset) and becomes a `Span` only when somebody wants to print it.
 """
 
+import linecache
 import sys
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
@@ -48,7 +49,15 @@ class PythonLocation:
         line = line or self.code.co_firstlineno
         column = 0 if column is None else column
         end_column = column + 1 if end_column is None else end_column
-        return Span(self.code.co_filename, line, column + 1, end_line or line, end_column + 1)
+        path, end_line = self.code.co_filename, end_line or line
+        first, last = _characters(path, line, column), _characters(path, end_line, end_column)
+        return Span(path, line, first + 1, end_line, last + 1)
+
+
+def _characters(path: str, line: int, octets: int) -> int:
+    """Python counts the bytes of a line, people its characters."""
+    text = linecache.getline(path, line)
+    return octets if text.isascii() else len(text.encode()[:octets].decode(errors="ignore"))
 
 
 @dataclass(frozen=True, slots=True)
