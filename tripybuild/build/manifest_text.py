@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
 from tripybuild.build.model import Built, Range
@@ -18,9 +19,6 @@ def described(
     built: Built, graph: Graph, target: str, shapes: Sequence[Mapping[str, int]]
 ) -> dict[str, Any]:
     """The manifest of a model, without specialisations."""
-    import jaxlib  # noqa: PLC0415 - only its version
-    import numpy as np  # noqa: PLC0415 - only its version
-
     return {
         "kind": "model",
         "model": graph.name,
@@ -38,7 +36,7 @@ def described(
         "arguments": list(graph.weights),  # of the compiled module, before the inputs
         "specialisations": [],
         "shapes": [dict(sizes) for sizes in shapes],
-        "versions": {"tripybuild": VERSION, "jaxlib": jaxlib.__version__, "numpy": np.__version__},
+        "versions": {"tripybuild": VERSION, "jaxlib": version("jaxlib"), "numpy": version("numpy")},
     }
 
 

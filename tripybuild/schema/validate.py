@@ -112,13 +112,10 @@ def _existing(data: Any, location: tuple[str | int, ...]) -> tuple[str | int, ..
     """The part of pydantic's location that exists in the data: it also names unions and models."""
     path: list[str | int] = []
     for part in location:
-        if (isinstance(data, dict) and part in data) or (
-            isinstance(data, list) and isinstance(part, int) and part < len(data)
-        ):
+        within = isinstance(part, int) and isinstance(data, list) and part < len(data)
+        if within or (isinstance(data, dict) and part in data):
             data = data[part]
-        else:
-            continue
-        path.append(part)
+            path.append(part)
     return tuple(path)
 
 
