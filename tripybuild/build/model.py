@@ -1,7 +1,7 @@
 """From a model's file to a graph: definitions and modules become parts, steps record operations."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -142,7 +142,8 @@ class _Builder:
         if name in SHAPE.functions:
             found = _operator(name)
             return None if found is None else _either(found, SHAPE.functions[name])
-        return _operator(name) or BY_NAME.get(name)
+        module = _module(name)
+        return _operator(name) or BY_NAME.get(name) or (module and partial(self._run, module))
 
     def _run(self, part: Part, *given: object, **named: object) -> object:
         """A definition used as a function: it can have no weights, since it has no path."""
@@ -183,6 +184,7 @@ def _read_module(path: Path) -> Part:
     document, found = read(path)
     if document is None or found:
         raise DiagnosticError(*found)
+    document = replace(document, path=f"ops_registry/modules/{path.name}")  # as operators are shown
     file, found = validate(document, ModuleFile)
     if file is None or found:
         raise DiagnosticError(*found)
