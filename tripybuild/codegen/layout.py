@@ -120,15 +120,19 @@ def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
 
 def _flat(doc: Doc) -> str:
     """The text of a document on one line: most statements need no more."""
-    if isinstance(doc, str):
-        return doc
-    if isinstance(doc, Line):
-        return doc.flat
-    if isinstance(doc, IfBroken):
-        return ""
-    if isinstance(doc, (Indent, Group)):
-        return _flat(doc.inner)
-    return "".join([_flat(part) for part in doc])
+    words: list[str] = []
+    stack: list[Doc] = [doc]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            words.append(part)
+        elif isinstance(part, (list, tuple)):
+            stack += part[::-1]
+        elif isinstance(part, (Group, Indent)):
+            stack.append(part.inner)
+        elif isinstance(part, Line):
+            words.append(part.flat)
+    return "".join(words)
 
 
 def _fits(space: int, part: Doc, behind: Sequence[tuple[int, bool, Doc]]) -> bool:
