@@ -30,14 +30,14 @@ def working(array: Array) -> Array:
 
 def rounded(array: Any, type: dtype) -> Array:
     """Round once to a dtype: to nearest even for floats, and wrapping for integers as engines do."""
-    array = np.asarray(array)
-    if array.dtype == type.numpy:
-        return array
+    exact: Array = np.asarray(array)
+    if exact.dtype == type.numpy:
+        return exact
     with np.errstate(all="ignore"):
         # ml_dtypes goes from float64 to its dtypes by way of float32, and would round twice.
         registered = type.kind == "float" and type.numpy.isbuiltin == REGISTERED
-        twice = registered and array.dtype == np.float64
-        result: Array = (_cut_to_odd(array) if twice else array).astype(type.numpy)
+        twice = registered and exact.dtype == np.float64
+        result: Array = (_cut_to_odd(exact) if twice else exact).astype(type.numpy)
     return result
 
 
@@ -53,7 +53,8 @@ def _cut_to_odd(array: Array) -> Array:
 def convert(input: Array, type: dtype) -> Array:
     """Cast: to booleans by `!= 0`; floats to integers are cut off towards zero and kept in range."""
     if type.kind == "boolean":
-        return input != 0
+        truth: Array = input != 0
+        return truth
     if type.kind == "integer" and input.dtype.kind == "f":
         low, high = lowest(type), highest(type)
         clean = np.nan_to_num(input, nan=0.0, posinf=high, neginf=low)
@@ -156,14 +157,15 @@ def stretched(input: Array, step: Sequence[int], edges: Sequence[Sequence[int]])
     lead = input.ndim - len(step)
     sizes = [max((d - 1) * s + 1, 0) for d, s in zip(input.shape[lead:], step, strict=True)]
     wide = np.zeros((*input.shape[:lead], *sizes), input.dtype)
-    wide[(..., *(slice(None, None, s) for s in step))] = input
+    spread: tuple[slice, ...] = tuple(slice(None, None, s) for s in step)
+    wide[(slice(None),) * lead + spread] = input
     around = [(max(low, 0), max(high, 0)) for low, high in edges]
     padded = np.pad(wide, [(0, 0)] * lead + around)
-    inside = [
+    inside: tuple[slice, ...] = tuple(
         slice(max(-low, 0), n - max(-high, 0))
         for (low, high), n in zip(edges, padded.shape[lead:], strict=True)
-    ]
-    return padded[(..., *inside)]
+    )
+    return padded[(slice(None),) * lead + inside]
 
 
 def index_grid(start: Sequence[int], size: Sequence[int], step: Sequence[int]) -> tuple[Array, ...]:
