@@ -63,7 +63,8 @@ def jax_jit(job: Job) -> Call:
     from jax_stablehlo import callable_of
 
     text = engine.stablehlo(SPEC, job.sizes)
-    whole = [jax.device_put(array) for array in engine.module_arguments(SPEC, job.inputs())]
+    path = engine.executable(SPEC, job.folder / "arguments.tpb", job.sizes)
+    whole = [jax.device_put(array) for array in engine.module_arguments(path, job.inputs())]
     compiled = jax.jit(callable_of(text)).lower(*whole).compile()
     return lambda: np.asarray(compiled(*whole)[0])
 
@@ -166,7 +167,7 @@ def measure(name: str, job: Job) -> dict[str, Any]:
     try:
         call = make(job)
         vectors = call()
-    except engine.MissingError as problem:
+    except ModuleNotFoundError as problem:
         return {"problem": str(problem)}
     ready = time.perf_counter() - start
     times = samples(call)
