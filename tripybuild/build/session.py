@@ -164,7 +164,9 @@ def _in_range(built: Built, name: str, size: int) -> None:
     each = built.ranges[name]
     if size < each.low or (each.high is not None and size > each.high) or size % each.multiple_of:
         step = f", in steps of {each.multiple_of}" if each.multiple_of > 1 else ""
-        message = f"`{name}` goes from {each.low} to {each.high}{step}, but was asked to be {size}"
+        limits = f"goes from {each.low} to {each.high}"
+        limits = f"is at least {each.low}" if each.high is None else limits
+        message = f"`{name}` {limits}{step}, but was asked to be {size}"
         raise DiagnosticError(
             Diagnostic("size-out-of-range", message, built.document.span(("ranges", name)))
         )

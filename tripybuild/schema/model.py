@@ -110,6 +110,10 @@ def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
     file, found = validate(document, ModelFile)
     if file is None:
         return None, found
+    if file.use:  # nothing is passed over silently
+        hint = "copy the definitions under `define:`"
+        span = document.span(("use",), key=True)
+        found.append(Diagnostic("unknown-key", "`use` is not read yet", span, hint=hint))
     work = _Elaboration(document, frozenset(file.types) | {DEFAULT_VARIABLE}, found)
     model = work.model(file)
     return (None if found else model), found
