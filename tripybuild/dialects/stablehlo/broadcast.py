@@ -4,6 +4,7 @@ Law: nothing is emitted where nothing changes.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from tripybuild.dialects.stablehlo.module import emit, integers
 from tripybuild.dialects.stablehlo.value import Value
@@ -12,16 +13,20 @@ from tripybuild.dialects.stablehlo.value import Value
 def broadcast_in_dim(input: Value, shape: Sequence[int], dims: Sequence[int]) -> Value:
     """Place dimension `i` of the input at `dims[i]` of `shape`, and repeat it everywhere else."""
     shape, dims = tuple(shape), tuple(dims)
-    fits = len(dims) == len(input.shape) == len(set(dims)) and all(
-        0 <= dim < len(shape) and size in (1, shape[dim])
-        for size, dim in zip(input.shape, dims, strict=True)
-    )
-    if not fits:
+    if not _fits(input.shape, shape, dims):
         raise ValueError(f"shape {input.shape} does not broadcast to {shape} along {dims}")
     if shape == input.shape and dims == tuple(range(len(shape))):
         return input
     attributes = {"broadcast_dimensions": integers(dims)}
     return emit("stablehlo.broadcast_in_dim", (input,), input.dtype, shape, attributes)
+
+
+@lru_cache(maxsize=4096)
+def _fits(sizes: tuple[int, ...], shape: tuple[int, ...], dims: tuple[int, ...]) -> bool:
+    return len(dims) == len(sizes) == len(set(dims)) and all(
+        0 <= dim < len(shape) and size in (1, shape[dim])
+        for size, dim in zip(sizes, dims, strict=True)
+    )
 
 
 def broadcast_to(input: Value, shape: Sequence[int]) -> Value:
@@ -34,6 +39,7 @@ def broadcast_to(input: Value, shape: Sequence[int]) -> Value:
     return broadcast_in_dim(input, shape, range(new, len(shape)))
 
 
+@lru_cache(maxsize=4096)
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that all of them broadcast to."""
     rank = max(map(len, shapes), default=0)

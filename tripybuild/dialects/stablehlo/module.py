@@ -48,6 +48,7 @@ class Module:
         self.create = ir.Operation.create
         self._types: dict[TensorType, Any] = {}
         self._parsed: dict[str, Any] = {}
+        self.arrays: dict[tuple[int, ...], Any] = {}
         self._stack = ExitStack()
         with self.context, ir.Location.unknown():
             self.mlir = ir.Module.create()
@@ -235,8 +236,13 @@ def emit_branches(
 
 
 def integers(values: Sequence[int]) -> Any:
-    """An attribute of type `array<i64: ...>`."""
-    return bindings.ir.DenseI64ArrayAttr.get(values, current().context)
+    """An attribute of type `array<i64: ...>`; made once per module."""
+    module, key = current(), tuple(values)
+    attribute = module.arrays.get(key)
+    if attribute is None:
+        attribute = bindings.ir.DenseI64ArrayAttr.get(key, module.context)
+        module.arrays[key] = attribute
+    return attribute
 
 
 def integer(value: int) -> Any:

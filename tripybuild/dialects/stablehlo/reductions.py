@@ -5,6 +5,7 @@ element is, as in NumPy.
 """
 
 from collections.abc import Sequence
+from functools import cache
 
 from tripybuild.dialects.stablehlo.broadcast import broadcast_in_dim
 from tripybuild.dialects.stablehlo.choice import convert, equal, not_equal, select
@@ -37,6 +38,7 @@ COMBINE: dict[str, Binary] = {
 }
 
 
+@cache
 def neutral(kind: str, dtype: dtypes.dtype) -> Number:
     """What changes nothing when it is combined with any value of the dtype."""
     finite = dtype.kind != "float" or dtype.bits < 16
