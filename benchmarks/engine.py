@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 import tripybuild
+from tripybuild.build import session
 
 Array = NDArray[Any]
 CACHE_VARIABLE = "TRIPYBUILD_CACHE_DIR"  # where compiled payloads are kept
@@ -29,6 +29,11 @@ def load(path: Path) -> Executable:
 def stablehlo(spec: Path, sizes: Mapping[str, int]) -> str:
     """Return the StableHLO text of a spec at concrete sizes, from the text of its file."""
     return tripybuild.emit(spec, "stablehlo", shapes=[dict(sizes)])
+
+
+def stablehlo_module(spec: Path, sizes: Mapping[str, int]) -> object:
+    """Build the verified StableHLO module of a spec, from the text of its file, without printing."""
+    return session.stablehlo_module(spec, shapes=[dict(sizes)])
 
 
 def module_arguments(path: Path, inputs: Mapping[str, Array]) -> list[Array]:

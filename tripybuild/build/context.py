@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.language.evaluate import EvaluationError, evaluate
@@ -44,6 +44,9 @@ class StepLocation:
 def _span(snippet: Snippet) -> Span:
     """A step records many operations, and they share its place."""
     return snippet.span()
+
+
+Made = TypeVar("Made")
 
 
 class Names(dict[str, Any]):
@@ -88,6 +91,7 @@ class Context:
         self.weights: dict[str, Value] = {}
         self.states: dict[str, Value] = {}
         self.updates: dict[str, Value] = {}
+        self.made: dict[object, Any] = {}
         self.recordings: dict[object, Any] = {}
         self.found: list[Diagnostic] = []
         self.making: list[Part] = []
@@ -184,6 +188,13 @@ class Context:
                     hint="give the size a range that decides it, or make it a fixed size",
                 )
             ) from undecided
+
+    def once(self, key: object, make: Callable[[], Made]) -> Made:
+        """What depends on a definition and its sizes alone is made once, however often it repeats."""
+        if key not in self.made:
+            self.made[key] = make()
+        result: Made = self.made[key]
+        return result
 
     # --- shapes ---
 

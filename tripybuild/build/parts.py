@@ -10,6 +10,7 @@ wrong.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 from tripybuild.build import replay
 from tripybuild.build.chains import Chain
@@ -121,12 +122,12 @@ class Instance:
             name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME
         }
         self._sizes = {**context.scope(part), **sizes}
-        self._own = sizes
+        self._own = tuple(f"{name}={size!r}" for name, size in sizes.items())
         self._members: dict[str, object] = {}
         self._lost: set[str] = set()
         for name, snippet in part.parts.items():
             with self._collected(snippet, name):
-                value = context.evaluate(snippet, context.making_names(self._sizes))
+                value = context.once((id(snippet), self._own), partial(self._made_of, snippet))
                 self._members[name] = instantiate(context, value, self._below(name))
         for name, weight in part.weights.items():
             with self._collected(None, name):
@@ -140,6 +141,10 @@ class Instance:
         hidden = (bound & context.symbols) - set(sizes)
         kept = {name: size for name, size in self._sizes.items() if name not in hidden}
         self._names: dict[str, object] = {**kept, **self._types, **self._members}
+
+    def _made_of(self, snippet: Snippet) -> object:
+        """What a part's expression stands for: a template, a list of them, or None."""
+        return self._context.evaluate(snippet, self._context.making_names(self._sizes))
 
     def _below(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name
@@ -168,9 +173,14 @@ class Instance:
     def _value(self, name: str, pattern: object, location: Location) -> Value:
         assert isinstance(pattern, TensorPattern)
         context, document = self._context, self._part.document
-        span = document.span(location) if document is context.document else context.place()
-        shape = context.shape(pattern, self._sizes, span)
-        return Value(TensorType(self._dtype(pattern.element), shape), name=self._below(name))
+
+        def declared() -> TensorType:
+            span = document.span(location) if document is context.document else context.place()
+            shape = context.shape(pattern, self._sizes, span)
+            return TensorType(self._dtype(pattern.element), shape)
+
+        type = context.once((id(pattern), self._own), declared)
+        return Value(type, name=self._below(name))
 
     def __repr__(self) -> str:
         return f"the part `{self._path}`"

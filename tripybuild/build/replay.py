@@ -5,7 +5,7 @@ with their own inputs, weights and places. What a part records depends on its de
 and the types of its inputs alone: steps are pure, and scope is lexical.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tripybuild.build.context import Context, StepLocation
@@ -95,10 +95,6 @@ def alike(context: Context, path: str, inputs: Sequence[Value]) -> bool:
     return len(set(inputs)) == len(inputs) and not own and not states
 
 
-def key(part: object, sizes: Mapping[str, object], inputs: Sequence[Value]) -> object:
+def key(part: object, sizes: Sequence[str], inputs: Sequence[Value]) -> object:
     """What decides which operations a part records."""
-    return (id(part), *_texts(sizes), *((value.type.dtype, value.type.shape) for value in inputs))
-
-
-def _texts(sizes: Mapping[str, object]) -> Iterator[str]:
-    yield from (f"{name}={size!r}" for name, size in sizes.items())
+    return (id(part), *sizes, *((value.type.dtype, value.type.shape) for value in inputs))

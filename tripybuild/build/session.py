@@ -19,7 +19,8 @@ from tripybuild.build.model import Built, build
 from tripybuild.build.signature import Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
-from tripybuild.dialects import tensorrt
+from tripybuild.dialects.stablehlo import Module
+from tripybuild.dialects.tensorrt import print_network
 from tripybuild.targets import pjrt
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
@@ -92,15 +93,20 @@ def _stored(
 def emit(
     path: Path, kind: str, *, sizes: Mapping[str, object] | None = None, shapes: Shapes = ()
 ) -> str:
-    """The text of a model at one stage: `trace`, `stablehlo` (for the first of `shapes`) or `tensorrt`."""
+    """The text of a model at one stage: `trace`, `stablehlo` (for the last of `shapes`) or `tensorrt`."""
     _known(kind, KINDS, "unknown-target", "form to emit")
+    if kind == "stablehlo":
+        return stablehlo_module(path, sizes=sizes, shapes=shapes).text()
+    graph = _used(build(path, sizes).graph)
+    return printer.text(graph) if kind == "trace" else print_network(lower_tensorrt(graph))
+
+
+def stablehlo_module(
+    path: Path, *, sizes: Mapping[str, object] | None = None, shapes: Shapes = ()
+) -> Module:
+    """The StableHLO of a model for the last of `shapes`, or for the `opt` of its ranges."""
     built = build(path, sizes)
-    graph = _used(built.graph)
-    if kind == "trace":
-        return printer.text(graph)
-    if kind == "tensorrt":
-        return tensorrt.print_network(lower_tensorrt(graph))
-    return lower_stablehlo(graph.substituted(_wanted(built, shapes)[-1])).text(locations=False)
+    return lower_stablehlo(_used(built.graph).substituted(_wanted(built, shapes)[-1]))
 
 
 def load(path: Path | str) -> Executable:
