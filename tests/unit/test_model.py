@@ -263,6 +263,33 @@ def test_a_part_that_is_given_its_own_weight_is_not_mistaken_for_another(tmp_pat
     assert names == [["h.0.by", "h.0.by"], ["x", "h.1.by"]]
 
 
+def test_parts_that_are_given_to_parts(tmp_path):
+    """Two that differ only in the sizes of a part that they were given are not one."""
+    text = """
+        inputs:
+          x: F[4]
+        parts:
+          narrow: around(Linear(4, 2))
+          wide: around(Linear(4, 3))
+        outputs:
+          a: narrow(x)
+          b: wide(x)
+        define:
+          around:
+            sizes: [inner]
+            inputs:
+              x: F[4]
+            parts:
+              inside: inner
+            outputs:
+              out: inside(x)
+        """
+    made = written.graph(tmp_path, text)
+
+    assert [made.outputs[n].shape for n in ("a", "b")] == [(2,), (3,)]
+    assert made.weights["wide.inside.weight"].shape == (3, 4)
+
+
 # --- sizes and ranges ---
 
 

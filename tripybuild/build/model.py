@@ -10,8 +10,9 @@ from typing import Any
 
 from tripybuild.build.chains import LISTS, Chain, Each
 from tripybuild.build.context import Context, Skipped
-from tripybuild.build.parts import Instance, Next, Template
+from tripybuild.build.parts import Instance, Template
 from tripybuild.build.sizes import Range, fix_sizes, make_inputs, make_symbols
+from tripybuild.build.steps import Next
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary

@@ -1,10 +1,7 @@
-"""Parts at work: templates are made into instances with weights of their own, and instances run
-their steps.
+"""Parts at work: templates are made into instances, which have weights and run their steps.
 
-The path of an instance is the name of its weights. A step that fails is reported, what it should
-have
-given is missing from then on, and steps that need it are passed over: one run finds all that is
-wrong.
+The path of an instance is the name of its weights. A member that cannot be made is reported, and
+steps that read it are passed over: one run finds all that is wrong.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +12,7 @@ from functools import partial
 from tripybuild.build import replay
 from tripybuild.build.chains import Chain
 from tripybuild.build.context import Context, Endless, Skipped
-from tripybuild.build.steps import run_steps
+from tripybuild.build.steps import Next, run_steps
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
 from tripybuild.schema.model import Part, Weight
@@ -70,7 +67,10 @@ class Template:
             return Instance(self.context, self.part, template.sizes or {}, path)
 
     def __repr__(self) -> str:
-        return f"the definition `{self.part.name}`"
+        if self.sizes is None:
+            return f"the definition `{self.part.name}`"
+        given = ", ".join(f"{name}={size!r}" for name, size in self.sizes.items())
+        return f"the definition `{self.part.name}({given})`"  # its sizes tell it from others
 
     def _misused(self, message: str) -> DiagnosticError:
         return DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
@@ -97,18 +97,6 @@ def instantiate(context: Context, value: object, path: str) -> object:
         return None
     message = f"a part is made of parts, but this is {value!r}"
     raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
-
-
-class Next:
-    """`next.keys`: what a part's state will be."""
-
-    def __init__(self, values: Mapping[str, object]) -> None:
-        self._values = values
-
-    def __getattr__(self, name: str) -> object:
-        if name not in self._values:
-            raise AttributeError(f"there is no next `{name}`")
-        return self._values[name]
 
 
 class Instance:

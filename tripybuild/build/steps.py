@@ -4,11 +4,23 @@ A step that fails is reported, what it should have given is missing from then on
 need it are passed over: one run finds all that is wrong.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tripybuild.build.context import Context, Endless, Skipped
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema.model import Step
+
+
+class Next:
+    """`next.keys`: what a part's state will be."""
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        self._values = values
+
+    def __getattr__(self, name: str) -> object:
+        if name not in self._values:
+            raise AttributeError(f"there is no next `{name}`")
+        return self._values[name]
 
 
 def run_steps(
