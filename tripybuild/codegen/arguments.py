@@ -1,11 +1,12 @@
 """The arguments of an operator as Python parameters: order, annotations, defaults."""
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from tripybuild.codegen.expressions import statement_value
 from tripybuild.codegen.layout import Doc
-from tripybuild.codegen.rewrite import Rewriter
+from tripybuild.codegen.rewrite import CONSTANTS, Rewriter
 from tripybuild.codegen.text import Imports
 from tripybuild.language.names import free
 from tripybuild.schema.operator import Attribute, Input, Operator
@@ -32,131 +33,138 @@ _ONE = {
     "axis": ("int", "int"),
     "index": ("IndexLike", "Index"),
 }
+# Where the names in annotations come from.
+_HOMES = {
+    "Any": ("typing", "Any"),
+    "Index": ("tripybuild.trace", "Index"),
+    "IndexLike": ("tripybuild.frontend", "IndexLike"),
+    "IntLike": ("tripybuild.frontend", "IntLike"),
+    "Size": ("tripybuild.trace", "Size"),
+    "Value": ("tripybuild.trace", "Value"),
+    "dtypes.dtype": ("tripybuild.types", "dtypes"),
+}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a layer names a tensor, and a size that may be a symbol."""
+
+    tensor: str
+    size: str
+
+
+PUBLIC = Spelling("Tensor", "IntLike")
+TRACED = Spelling("Value", "Size")
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter. `default` is None where the argument is required; `computed` where the default
-    is an expression over other names, so that the signature says None.
+    """One parameter. Without a `default`, the argument is required.
+
+    Where the default is `computed` from other names, the signature says None.
     """
 
     name: str
     argument: Input | Attribute
-    default: Doc | None
-    computed: bool
+    default: Doc | None = None
+    computed: bool = False
 
     @property
     def nullable(self) -> bool:
         """Whether None may be given."""
         return self.default == "None"
 
+    def required(self) -> "Parameter":
+        """The same parameter without a default."""
+        return replace(self, default=None, computed=False)
+
+    def declared(self, annotation: str) -> Doc:
+        """`dim: int = -1`: the parameter as it stands in a signature."""
+        text = f"{self.name}: {annotation}"
+        return text if self.default is None else [text, " = ", self.default]
+
 
 def parameters(operator: Operator, imports: Imports) -> list[Parameter]:
     """The parameters in calling order; those with a default stand behind those without."""
-    result = [_parameter(argument, operator, imports) for argument in operator.arguments()]
-    missing = {*operator.inputs, *operator.attributes} - {p.name for p in result}
     everything: dict[str, Input | Attribute] = {**operator.inputs, **operator.attributes}
-    result += [_parameter(everything[n], operator, imports) for n in everything if n in missing]
+    order = dict.fromkeys([*(a.name for a in operator.arguments()), *everything])
+    result = [_parameter(everything[name], operator, imports) for name in order]
     return sorted(result, key=lambda parameter: parameter.default is not None)
 
 
 def _parameter(argument: Input | Attribute, operator: Operator, imports: Imports) -> Parameter:
     if isinstance(argument, Input):
-        return Parameter(argument.name, argument, "None" if argument.optional else None, False)
+        return Parameter(argument.name, argument, "None" if argument.optional else None)
     if argument.default is None:
-        return Parameter(argument.name, argument, None, False)
+        return Parameter(argument.name, argument)
     node = argument.default.result
-    if isinstance(node, ast.Constant) and node.value is None:
-        return Parameter(argument.name, argument, "None", False)
-    known = words(operator) | BY_NAME.keys() | {"inf", "nan", "pi"}
-    if set(free(node)) - known or any(isinstance(n, ast.Call) for n in ast.walk(node)):
-        return Parameter(argument.name, argument, "None", True)
-    return Parameter(argument.name, argument, default_doc(argument, operator, imports), False)
-
-
-def default_doc(argument: Attribute, operator: Operator, imports: Imports) -> Doc:
-    """A default as it stands in a signature; words are text there."""
-    assert argument.default is not None
+    known = words(operator) | BY_NAME.keys() | CONSTANTS
+    if set(free(node)) - known or any(isinstance(each, ast.Call) for each in ast.walk(node)):
+        return Parameter(argument.name, argument, "None", computed=True)
     texts = {word: ast.Constant(word) for word in words(operator)}
-    return statement_value(Rewriter(texts, imports).rewrite(argument.default.result))
+    default = statement_value(Rewriter(texts, imports).rewrite(node))
+    return Parameter(argument.name, argument, default)
 
 
-def annotation(parameter: Parameter, tensor: str, imports: Imports) -> str:
+def annotation(parameter: Parameter, spelling: Spelling, imports: Imports) -> str:
     """What a caller may give: `Tensor | float`, `int | Sequence[int] | None`."""
-    alternatives: list[str] = []
-    for option in options(parameter.argument.pattern):
-        for text in _given(option, tensor, imports):
-            if text not in alternatives:
-                alternatives.append(text)
-    if parameter.nullable and "None" not in alternatives:
-        alternatives.append("None")
-    return " | ".join(alternatives)
+    forms = options(parameter.argument.pattern)
+    alternatives = [text for form in forms for text in _given(form, spelling, imports)]
+    return _either(alternatives, nullable=parameter.nullable)
 
 
-def _given(pattern: Pattern, tensor: str, imports: Imports) -> list[str]:
+def _given(pattern: Pattern, spelling: Spelling, imports: Imports) -> list[str]:
     match pattern:
         case TensorPattern():
-            return [tensor]
+            return [_imported(spelling.tensor, imports)]
         case TensorsPattern():
-            imports.name("collections.abc", "Sequence")
-            return [f"Sequence[{tensor}]"]
+            return [_sequence(_imported(spelling.tensor, imports), 1, imports)]
         case ChoicePattern():
             return ["str"]
         case ValuePattern(kind=kind, lengths=lengths):
-            one = _ONE[kind if kind in _ONE else "number"][0]
-            _import(one, imports)
+            name = _ONE.get(kind, _ONE["number"])[0]
+            one = _imported(spelling.size if name == "Size" else name, imports)
             if lengths is None:
                 return [one]
-            imports.name("collections.abc", "Sequence")
-            nested = one
-            for _ in range(max(len(lengths), 1)):
-                nested = f"Sequence[{nested}]"
-            spreads = kind == "axis" or lengths
-            return [one, nested] if spreads else [nested]
-    imports.name("typing", "Any")
-    return ["Any"]
+            several = _sequence(one, max(len(lengths), 1), imports)
+            return [one, several] if kind == "axis" or lengths else [several]
+    return [_imported("Any", imports)]
+
+
+def _sequence(one: str, depth: int, imports: Imports) -> str:
+    imports.name("collections.abc", "Sequence")
+    return "Sequence[" * depth + one + "]" * depth
 
 
 def field_annotation(parameter: Parameter, imports: Imports) -> str:
-    """The type of a normalised argument, as a field of the operation."""
-    alternatives: list[str] = []
-    for option in options(parameter.argument.pattern):
-        text = _kept(option, imports)
-        if text not in alternatives:
-            alternatives.append(text)
+    """The type of a normalised argument, as a field of the operation: `tuple[int, ...]`."""
+    alternatives = [_kept(form, imports) for form in options(parameter.argument.pattern)]
     if "Value" in alternatives:
         alternatives = ["Value"]
-    if parameter.nullable and not parameter.computed:
-        alternatives.append("None")
-    return " | ".join(alternatives)
+    return _either(alternatives, nullable=parameter.nullable and not parameter.computed)
 
 
 def _kept(pattern: Pattern, imports: Imports) -> str:
     match pattern:
         case TensorPattern():
-            imports.name("tripybuild.trace", "Value")
-            return "Value"
+            return _imported("Value", imports)
         case TensorsPattern():
-            imports.name("tripybuild.trace", "Value")
-            return "tuple[Value, ...]"
+            return f"tuple[{_imported('Value', imports)}, ...]"
         case ChoicePattern():
             return "str"
         case ValuePattern(kind=kind, lengths=lengths):
-            kept = _ONE[kind if kind in _ONE else "number"][1]
-            _import(kept, imports)
+            kept = _imported(_ONE.get(kind, _ONE["number"])[1], imports)
             for _ in range(max(len(lengths), 1) if lengths is not None else 0):
                 kept = f"tuple[{kept}, ...]"
             return kept
-    imports.name("typing", "Any")
-    return "Any"
+    return _imported("Any", imports)
 
 
-def _import(annotation: str, imports: Imports) -> None:
-    if annotation == "dtypes.dtype":
-        imports.name("tripybuild.types", "dtypes")
-    if annotation == "Any":
-        imports.name("typing", "Any")
-    if annotation == "IndexLike":
-        imports.name("tripybuild.frontend", annotation)
-    if annotation in ("Size", "Index"):
-        imports.name("tripybuild.trace", annotation)
+def _either(alternatives: Iterable[str], *, nullable: bool) -> str:
+    return " | ".join(dict.fromkeys([*alternatives, *(["None"] if nullable else [])]))
+
+
+def _imported(name: str, imports: Imports) -> str:
+    if name in _HOMES:
+        imports.name(*_HOMES[name])
+    return name

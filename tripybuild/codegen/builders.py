@@ -1,4 +1,4 @@
-"""The proof, at `gen`, that every builder call of a lowering is one that the engine's builder has."""
+"""The proof that every builder call of a lowering is one that the engine's builder has."""
 
 import ast
 from collections.abc import Iterator
@@ -7,12 +7,11 @@ from tripybuild.diagnostics import Diagnostic, suggest
 from tripybuild.dialects import stablehlo, tensorrt
 from tripybuild.schema.load import Registry
 from tripybuild.schema.operator import Snippet
-
-ALIASES = {"tensorrt": "trt", "stablehlo": "hlo"}
+from tripybuild.schema.vocabularies import ALIASES
 
 
 def check_builders(registry: Registry) -> list[Diagnostic]:
-    """A diagnostic for each call of a lowering that its builder would refuse: names, arguments, literals."""
+    """A diagnostic for each call of a lowering whose name or arguments its builder would refuse."""
     return [
         diagnostic
         for operator in registry.operators.values()

@@ -11,9 +11,11 @@ from tripybuild.schema.operator import Operator
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
 
 BUILT_IN = "tripyapi"
+# A word of decompositions that is no operator: it makes a tensor of a Python value.
+_TENSOR = "tensor"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Calls:
     """The packages that hold the operators: `own` are those of the package that is generated."""
 
@@ -24,51 +26,59 @@ class Calls:
     def rewriter(
         self, operator: Operator, names: Mapping[str, ast.expr], imports: Imports
     ) -> Rewriter:
-        """A rewriter for `decompose`: a name is the operator when its first argument is a tensor, else Python's."""
-        tensors = _Tensors(operator, frozenset(self.operators))
+        """A rewriter for `decompose`: `max(input, dim)` becomes `tp.max(input, dim)`.
+
+        A name that is also one of Python's is the operator where its first argument is a tensor.
+        """
         assert operator.decompose is not None
+        tensors = _Tensors(operator, self.operators)
         for step in operator.decompose.program.assignments:
             if tensors.holds(step.value):
                 tensors.names |= {target.lstrip("*") for target in step.targets}
 
         def operator_call(node: ast.Call) -> ast.expr | None:
             name = node.func.id if isinstance(node.func, ast.Name) else ""
-            if name == "tensor":
-                imports.name("tripybuild.frontend", "tensor")
-                return ast.Name("tensor")
-            if name not in self.operators or (_is_python(name) and not tensors.holds_first(node)):
+            if not tensors.gives(name, node.args):
                 return None
-            package = self.package if name in self.own else BUILT_IN
-            alias = "tp" if package == BUILT_IN else package
-            imports.module(f"{package} as tp" if package == BUILT_IN else package)
-            return ast.Attribute(ast.Name(alias), name)
+            if name == _TENSOR:
+                imports.name("tripybuild.frontend", name)
+                return ast.Name(name)
+            return ast.Attribute(ast.Name(self._import(name, imports)), name)
 
         return Rewriter(names, imports, operator_call)
 
-
-def _is_python(name: str) -> bool:
-    return name in SHAPE_FUNCTIONS or name in PYTHON.functions
+    def _import(self, name: str, imports: Imports) -> str:
+        """Import the package that holds an operator; what it is called there."""
+        if name in self.own and self.package != BUILT_IN:
+            imports.module(self.package)
+            return self.package
+        imports.module(f"{BUILT_IN} as tp")
+        return "tp"
 
 
 class _Tensors:
     """Which expressions of a decomposition are tensors."""
 
-    def __init__(self, operator: Operator, operators: frozenset[str]) -> None:
+    def __init__(self, operator: Operator, operators: Mapping[str, Operator]) -> None:
         self.names = set(operator.inputs)
         self.operators = operators
 
-    def holds_first(self, node: ast.Call) -> bool:
-        return bool(node.args) and self.holds(node.args[0])
+    def gives(self, name: str, arguments: list[ast.expr]) -> bool:
+        """Whether a call by name is one of an operator."""
+        if name == _TENSOR:
+            return True
+        shared = name in SHAPE_FUNCTIONS or name in PYTHON.functions
+        first = bool(arguments) and self.holds(arguments[0])
+        return name in self.operators and (first or not shared)
 
     def holds(self, node: ast.expr) -> bool:
+        """Whether an expression is a tensor, or a list with one in it."""
         match node:
             case ast.Name(id=name):
                 return name in self.names
-            case ast.Call(func=ast.Name(id="tensor")):
-                return True
-            case ast.Call(func=ast.Name(id=name)):
-                return name in self.operators and (not _is_python(name) or self.holds_first(node))
-            case ast.Call(func=ast.Attribute(value=value)):
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return self.gives(name, arguments)
+            case ast.Call(func=ast.Attribute(value=value)) | ast.Subscript(value=value):
                 return self.holds(value)
             case ast.BinOp(left=left, right=right):
                 return self.holds(left) or self.holds(right)
@@ -76,18 +86,19 @@ class _Tensors:
                 return self.holds(operand)
             case ast.IfExp(body=body, orelse=orelse):
                 return self.holds(body) or self.holds(orelse)
-            case ast.Subscript(value=value):
-                return self.holds(value)
             case ast.List(elts=items) | ast.Tuple(elts=items):
-                return any(self.holds(item) for item in items)
-            case ast.ListComp() | ast.GeneratorExp():
-                over = any(self.holds(g.iter) for g in node.generators)
-                if over:
-                    self.names |= {
-                        n.id
-                        for g in node.generators
-                        for n in ast.walk(g.target)
-                        if isinstance(n, ast.Name)
-                    }
-                return self.holds(node.elt)
+                return any(map(self.holds, items))
+            case (
+                ast.ListComp(elt=each, generators=generators)
+                | ast.GeneratorExp(elt=each, generators=generators)
+            ):
+                return self._holds_each(each, generators)
         return False
+
+    def _holds_each(self, each: ast.expr, generators: list[ast.comprehension]) -> bool:
+        """Walking over tensors gives tensors."""
+        if any(self.holds(generator.iter) for generator in generators):
+            for generator in generators:
+                nodes = ast.walk(generator.target)
+                self.names |= {node.id for node in nodes if isinstance(node, ast.Name)}
+        return self.holds(each)

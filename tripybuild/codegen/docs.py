@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tripybuild.codegen.arguments import Parameter, annotation, parameters
+from tripybuild.codegen.arguments import PUBLIC, Parameter, annotation, parameters
 from tripybuild.codegen.calls import BUILT_IN
-from tripybuild.codegen.frontend import result_annotation
-from tripybuild.codegen.layout import Doc, call, render
+from tripybuild.codegen.layout import call, render
+from tripybuild.codegen.results import result_annotation
 from tripybuild.codegen.text import Imports, header
 from tripybuild.schema.checks import tensor_methods
 from tripybuild.schema.operator import Attribute, Operator, Snippet
@@ -91,13 +91,15 @@ def _signatures(operator: Operator, package: str) -> list[str]:
     name = f"{'tp' if package == BUILT_IN else package}.{operator.name}"
     ways = [[by_name[n] for n in way] for way in operator.signatures] or [chosen]
     result = result_annotation(operator)
-    return [render([call(name, [_parameter(p) for p in way]), f" -> {result}"]) for way in ways]
-
-
-def _parameter(parameter: Parameter) -> Doc:
-    text = annotation(parameter, "Tensor", Imports()).replace("Size", "IntLike")
-    default: Doc = "" if parameter.default is None else [" = ", parameter.default]
-    return [f"{parameter.name}: {text}", default]
+    return [
+        render(
+            [
+                call(name, [p.declared(annotation(p, PUBLIC, Imports())) for p in way]),
+                f" -> {result}",
+            ]
+        )
+        for way in ways
+    ]
 
 
 def _argument(parameter: Parameter) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from tripybuild.codegen.layout import (
     SPACE,
     Doc,
     Group,
+    IfBroken,
     Indent,
     bracketed,
     call,
@@ -18,26 +19,13 @@ from tripybuild.codegen.layout import (
 )
 
 # Binding strength, weakest first, as in Python's grammar.
-(
-    TERNARY,
-    OR,
-    AND,
-    NOT,
-    COMPARE,
-    BIT_OR,
-    BIT_XOR,
-    BIT_AND,
-    SHIFT,
-    SUM,
-    PRODUCT,
-    UNARY,
-    POWER,
-    ATOM,
-) = range(14)
+TERNARY, OR, AND, NOT, COMPARE = range(5)
+BIT_OR, BIT_XOR, BIT_AND, SUM, PRODUCT, UNARY, POWER, ATOM = range(5, 13)
 
 _BINARY: dict[type[ast.operator], tuple[str, int]] = {
     ast.Add: ("+", SUM), ast.Sub: ("-", SUM), ast.Mult: ("*", PRODUCT), ast.MatMult: ("@", PRODUCT),
-    ast.Div: ("/", PRODUCT), ast.FloorDiv: ("//", PRODUCT), ast.Mod: ("%", PRODUCT), ast.Pow: ("**", POWER),
+    ast.Div: ("/", PRODUCT), ast.FloorDiv: ("//", PRODUCT), ast.Mod: ("%", PRODUCT),
+    ast.Pow: ("**", POWER),
     ast.BitOr: ("|", BIT_OR), ast.BitXor: ("^", BIT_XOR), ast.BitAnd: ("&", BIT_AND),
 }  # fmt: skip
 _COMPARE: dict[type[ast.cmpop], str] = {
@@ -45,7 +33,8 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
 _UNARY: dict[type[ast.unaryop], tuple[str, int]] = {
-    ast.USub: ("-", UNARY), ast.UAdd: ("+", UNARY), ast.Invert: ("~", UNARY), ast.Not: ("not ", NOT),
+    ast.USub: ("-", UNARY), ast.UAdd: ("+", UNARY), ast.Invert: ("~", UNARY),
+    ast.Not: ("not ", NOT),
 }  # fmt: skip
 
 
@@ -56,6 +45,13 @@ def statement_value(node: ast.expr) -> Doc:
     if isinstance(node, ast.Tuple):
         return bracketed("(", [document(e) for e in node.elts], ")", comma=True)
     return document(node)
+
+
+def returned_value(node: ast.expr) -> Doc:
+    """What stands behind `return`: a tuple has parentheses where it has to break, too."""
+    if isinstance(node, ast.Tuple) and len(node.elts) > 1:
+        return bracketed(IfBroken("("), [document(e) for e in node.elts], IfBroken(")"))
+    return statement_value(node)
 
 
 def document(node: ast.expr, strength: int = TERNARY) -> Doc:
@@ -169,7 +165,7 @@ def _chain(node: ast.expr, strength: int) -> list[Doc]:
 
 def _unary(node: ast.UnaryOp) -> tuple[Doc, int]:
     symbol, strength = _UNARY[type(node.op)]
-    if isinstance(node.operand, ast.BinOp) and strength == UNARY:  # the formatter spells out `-(c**2)`
+    if isinstance(node.operand, ast.BinOp) and strength == UNARY:  # as formatted: `-(c**2)`
         return [symbol, document(node.operand, ATOM)], strength
     return [symbol, document(node.operand, strength)], strength
 

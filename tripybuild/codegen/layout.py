@@ -1,10 +1,8 @@
 """Expressions and statements as text that a formatter leaves alone.
 
 A small pretty printer (Wadler's): a document is text with possible line breaks in groups, and a
-group
-breaks as a whole when it does not fit. The groups are those of ruff and black, so that generated
-code
-reads as formatted code without either being installed.
+group breaks as a whole when it does not fit. The groups are those of ruff and black, so that
+generated code reads as formatted code without either being installed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -66,10 +64,17 @@ def call(function: Doc, arguments: Sequence[Doc]) -> Doc:
     return Group([function, "(", Indent([SOFT, inner]), SOFT, ")"])
 
 
-def bracketed(left: str, items: Sequence[Doc], right: str, *, comma: bool = False) -> Doc:
-    """`[a, b]`: on one line, or each item on its own. `comma`: the one item of a tuple keeps its comma."""
+def bracketed(left: Doc, items: Sequence[Doc], right: Doc, *, comma: bool = False) -> Doc:
+    """`[a, b]`: on one line, or each item on its own.
+
+    Args:
+        left: The opening bracket.
+        items: What stands between the brackets.
+        right: The closing bracket.
+        comma: Whether a single item keeps its comma, as that of a tuple does.
+    """
     if not items:
-        return left + right
+        return [left, right]
     last: Doc = "," if comma and len(items) == 1 else IfBroken(",")
     return Group([left, Indent([SOFT, *joined(items, [",", SPACE]), last]), SOFT, right])
 

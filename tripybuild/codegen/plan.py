@@ -5,13 +5,15 @@ from collections.abc import Iterator
 from tripybuild.codegen.calls import BUILT_IN, Calls
 from tripybuild.codegen.docs import index_page, operator_page
 from tripybuild.codegen.frontend import frontend_file
-from tripybuild.codegen.lowering import ALIASES, decomposition_file, lowering_file
+from tripybuild.codegen.lowering import decomposition_file, lowering_file
 from tripybuild.codegen.package import front_door, tensor_file
+from tripybuild.codegen.places import place
 from tripybuild.codegen.schemas import schema_files
 from tripybuild.codegen.suites import suite_file
 from tripybuild.codegen.trace import trace_file
 from tripybuild.schema.load import Registry
 from tripybuild.schema.operator import Operator
+from tripybuild.schema.vocabularies import ALIASES
 
 SUITES, DOCS, SCHEMAS = "suites", "docs/operators", "schemas"
 
@@ -35,12 +37,7 @@ def plan(registry: Registry, package: str = BUILT_IN) -> dict[str, str]:
     for folder in sorted(_folders(files)):
         files.setdefault(f"{folder}/__init__.py", "")
     for operator in own.values():
-        place = (
-            f"{operator.folder}/test_{operator.name}"
-            if operator.folder
-            else f"test_{operator.name}"
-        )
-        files[f"{SUITES}/{place}.py"] = suite_file(operator, package)
+        files[f"{SUITES}/{place(operator, 'test_')}.py"] = suite_file(operator, package)
         files[f"{DOCS}/{operator.name}.md"] = operator_page(operator, package)
     files[f"{DOCS}/index.md"] = index_page(own)
     if package == BUILT_IN:
@@ -54,20 +51,15 @@ def owned(package: str = BUILT_IN) -> tuple[str, ...]:
 
 
 def _operator(operator: Operator, calls: Calls) -> Iterator[tuple[str, str]]:
-    place = f"{operator.folder}/{operator.name}" if operator.folder else operator.name
-    package = calls.package
-    yield f"{package}/ops/{place}.py", frontend_file(operator, calls)
+    package, file = calls.package, f"{place(operator)}.py"
+    yield f"{package}/ops/{file}", frontend_file(operator, calls)
     if operator.inline:
         return
-    yield f"{package}/trace/{place}.py", trace_file(operator)
-    for target in ALIASES:
-        if target in operator.lower:
-            yield (
-                f"{package}/lowering/{target}/{place}.py",
-                lowering_file(operator, target, package),
-            )
+    yield f"{package}/trace/{file}", trace_file(operator)
+    for target in operator.lower:
+        yield f"{package}/lowering/{target}/{file}", lowering_file(operator, target, package)
     if operator.decompose is not None and len(operator.lower) < len(ALIASES):
-        yield f"{package}/decompositions/{place}.py", decomposition_file(operator, calls)
+        yield f"{package}/decompositions/{file}", decomposition_file(operator, calls)
 
 
 def _folders(files: dict[str, str]) -> set[str]:

@@ -8,27 +8,6 @@ from tripybuild.codegen.text import Imports
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
 
-# Python's own functions that mean the same in a snippet and in generated code.
-BUILTINS = frozenset(
-    {
-        "len",
-        "all",
-        "any",
-        "zip",
-        "range",
-        "enumerate",
-        "int",
-        "float",
-        "abs",
-        "round",
-        "reversed",
-        "sorted",
-        "sum",
-        "list",
-        "tuple",
-        "dict",
-    }
-)
 MATH = frozenset({"sqrt", "ceil", "floor", "log", "log2", "exp"})
 CONSTANTS = frozenset({"inf", "nan", "pi"})
 
@@ -39,21 +18,19 @@ class Rewriter(ast.NodeTransformer):
     Args:
         names: What stands for the operator's own names, where it is not the name itself.
         imports: Collects what the result needs.
-        operator_call: Says how a call of another operator is written, or None where the name is
-            Python's.
+        operator_call: Says what is called where a call is one of another operator, else None.
     """
 
     def __init__(
         self,
         names: Mapping[str, ast.expr],
         imports: Imports,
-        operator_call: Callable[[ast.Call], ast.expr | None] = lambda call: None,  # noqa: ARG005
-        local: frozenset[str] = frozenset(),
+        operator_call: Callable[[ast.Call], ast.expr | None] = lambda _: None,
     ) -> None:
         self.names = names
         self.imports = imports
         self.operator_call = operator_call
-        self.local = local
+        self.local: frozenset[str] = frozenset()
 
     def rewrite(self, node: ast.expr) -> ast.expr:
         """A rewritten copy."""
@@ -61,6 +38,7 @@ class Rewriter(ast.NodeTransformer):
         return result
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
+        """What stands for a name: `op.dim`, `dtypes.float32`, `math.inf`, or the name itself."""
         name = node.id
         if name in self.local:
             return node
@@ -75,25 +53,29 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        """A call whose function is in place: `tp.exp(x)`, `shapes.drop(S, 1)`, `math.sqrt(n)`."""
         function = node.func
         if isinstance(function, ast.Name) and function.id not in self.local:
-            operator = self.operator_call(node)
-            if operator is not None:
-                function = operator
-            elif function.id in SHAPE_FUNCTIONS:
-                self.imports.name("tripybuild.types", "shapes")
-                function = ast.Attribute(ast.Name("shapes"), SHAPE_FUNCTIONS[function.id].__name__)
-            elif function.id in MATH:
-                self.imports.module("math")
-                function = ast.Attribute(ast.Name("math"), function.id)
+            function = self.operator_call(node) or self._function(function.id)
         else:
             function = self.visit(function)
         arguments = [self.visit(argument) for argument in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
         return ast.Call(function, arguments, keywords)
 
-    def _comprehension(self, node: Any) -> Any:
+    def _function(self, name: str) -> ast.expr:
+        if name in SHAPE_FUNCTIONS:
+            self.imports.name("tripybuild.types", "shapes")
+            return ast.Attribute(ast.Name("shapes"), SHAPE_FUNCTIONS[name].__name__)
+        if name in MATH:
+            self.imports.module("math")
+            return ast.Attribute(ast.Name("math"), name)
+        return ast.Name(name)
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
         """Names that a comprehension binds are its own."""
+        if not isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp):
+            return super().generic_visit(node)
         outer = self.local
         for generator in node.generators:
             generator.iter = self.visit(generator.iter)
@@ -106,8 +88,6 @@ class Rewriter(ast.NodeTransformer):
             node.elt = self.visit(node.elt)
         self.local = outer
         return node
-
-    visit_ListComp = visit_GeneratorExp = visit_SetComp = visit_DictComp = _comprehension
 
 
 def _copied(node: Any) -> Any:

@@ -50,7 +50,7 @@ def _entry(text: str, width: int) -> str:
 
 @dataclass
 class Imports:
-    """The imports that a file turns out to need, printed sorted and grouped as a linter wants them."""
+    """The imports that a file turns out to need, sorted and grouped as a linter wants them."""
 
     modules: set[str] = field(default_factory=set)
     names: dict[str, set[str]] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Imports:
 
 
 def import_order(name: str) -> tuple[int, list[tuple[str, int]]]:
-    """The linter's order: constants, then classes, then the rest; numbers inside names count as numbers."""
+    """The linter's order: constants, classes, the rest; `int8` stands before `int32`."""
     bare = name.partition(" ")[0]
     kind = 0 if bare.isupper() and len(bare) > 1 else 1 if bare[:1].isupper() else 2
     parts = re.findall(r"([^0-9]*)([0-9]*)", bare)

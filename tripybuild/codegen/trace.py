@@ -2,13 +2,24 @@
 
 import ast
 
-from tripybuild.codegen.arguments import Parameter, annotation, field_annotation, parameters
-from tripybuild.codegen.checks import CheckEmitter
-from tripybuild.codegen.expressions import statement_value
+from tripybuild.codegen.arguments import (
+    TRACED,
+    Parameter,
+    annotation,
+    field_annotation,
+    parameters,
+)
+from tripybuild.codegen.checks import check_call, output_types
+from tripybuild.codegen.expressions import document
+from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import Doc, bracketed, call, render
+from tripybuild.codegen.statements import define
 from tripybuild.codegen.text import Body, Imports, docstring, header
 from tripybuild.schema.operator import Operator
 from tripybuild.types.naming import class_name
+
+# What a parameter of `infer` can be called as it is.
+_ONE_FORM = frozenset({"Value", "Value | None", "int", "float", "bool", "str", "Size"})
 
 
 def trace_file(operator: Operator) -> str:
@@ -70,55 +81,43 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
 
 
 def _text(value: str) -> Doc:
-    return statement_value(ast.Constant(value))
+    return document(ast.Constant(value))
 
 
 def _infer(operator: Operator, imports: Imports) -> list[str]:
+    """The method `infer`; a first draft shows which names nobody reads."""
     chosen = parameters(operator, imports)
     draft, body = Body(Imports(), 8), Body(imports, 8)
-    _infer_body(operator, chosen, draft, frozenset())
-    _infer_body(operator, chosen, body, draft.unread())
-    given: list[Doc] = ["cls", "check: Check"]
-    for parameter in chosen:
-        text = f"{parameter.name}: {_accepted(parameter, imports)}"
-        given.append([text, " = ", parameter.default] if parameter.default is not None else text)
+    _write_checks(Scope(operator, chosen, draft, frozenset()))
+    _write_checks(Scope(operator, chosen, body, draft.unread()))
     imports.name("typing", "Self")
-    returns = "Self" if operator.shortcut is None else "Self | Value"
+    returns = "Self"
     if operator.shortcut is not None:
         imports.name("tripybuild.trace", "Value")
-    signature = render([call("def infer", given), f" -> {returns}:"], 4)
+        returns = "Self | Value"
+    given = [parameter.declared(_accepted(parameter, imports)) for parameter in chosen]
+    signature = call("def infer", ["cls", "check: Check", *given])
     return [
-        f"    {signature}",
+        f"    {render([signature, f' -> {returns}:'], 4)}",
         '        """Check a call and find the types of its outputs."""',
         body.text(),
     ]
 
 
-def _infer_body(
-    operator: Operator, chosen: list[Parameter], body: Body, unused: frozenset[str]
-) -> None:
-    emitter = CheckEmitter(operator, chosen, body, unused)
-    emitter.emit()
-    if operator.shortcut is not None:
-        for step in operator.shortcut.program.assignments:
-            body.add(
-                f"{', '.join(step.targets)} = ",
-                statement_value(emitter.rewriter.rewrite(step.value)),
-            )
-        body.add("shortcut = ", statement_value(emitter.rewriter.rewrite(operator.shortcut.result)))
-        body.block("if shortcut is not None:").add("return shortcut")
-    made = call("cls", [p.name for p in chosen])
-    body.add("return ", call([made, ".gives"], emitter.output_types()))
+def _write_checks(scope: Scope) -> None:
+    """The body of `infer`: the checks, a way out where nothing is left to do, and the record."""
+    check_call(scope)
+    shortcut = scope.operator.shortcut
+    if shortcut is not None:
+        define("shortcut", shortcut.program, scope.rewriter, scope.body)
+        scope.body.block("if shortcut is not None:").add("return shortcut")
+    made = call("cls", [parameter.name for parameter in scope.parameters])
+    scope.body.add("return ", call([made, ".gives"], output_types(scope)))
 
 
 def _accepted(parameter: Parameter, imports: Imports) -> str:
     """The annotation of a parameter; what comes in many forms leaves in one, so those are `Any`."""
-    local = Imports()
-    text = annotation(parameter, "Value", local)
-    if text in ("Value", "Value | None", "int", "float", "bool", "str", "Size"):
-        imports.names.update({m: imports.names.get(m, set()) | n for m, n in local.names.items()})
-        if "Value" in text:
-            imports.name("tripybuild.trace", "Value")
-        return text
+    if annotation(parameter, TRACED, Imports()) in _ONE_FORM:
+        return annotation(parameter, TRACED, imports)
     imports.name("typing", "Any")
     return "Any"

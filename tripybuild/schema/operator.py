@@ -1,4 +1,4 @@
-"""One operator, after parsing: types as patterns, snippets as programs, each with its place in the file."""
+"""One operator, after parsing: types are patterns, snippets programs, and each has its place."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -9,14 +9,14 @@ from tripybuild.language.grammar import Program
 from tripybuild.schema.files import AliasEntry, CostEntry, TargetEntry, ToleranceEntry
 from tripybuild.source import Document
 from tripybuild.types.dtypes import dtype
-from tripybuild.types.patterns import Pattern, TensorsPattern, options
+from tripybuild.types.patterns import Pattern, TensorsPattern, ValuePattern, options
 
 Location = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snippet:
-    """A parsed snippet and where it stands. `document` may be a family's, not the operator's own."""
+    """A parsed snippet and where it stands: in the operator's own `document`, or in a family's."""
 
     program: Program
     document: Document
@@ -63,6 +63,12 @@ class Input:
         """Whether the input is a list of tensors."""
         return any(isinstance(option, TensorsPattern) for option in options(self.pattern))
 
+    @property
+    def value(self) -> ValuePattern | None:
+        """What may be given instead of a tensor and stays no tensor, such as an index."""
+        values = (o for o in options(self.pattern) if isinstance(o, ValuePattern))
+        return next((value for value in values if value.kind != "number"), None)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
@@ -105,7 +111,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operator:
-    """A whole declaration. `path` is as shown to people; `folder` is the place below the registry's root."""
+    """A whole declaration.
+
+    `path` is as shown to people, and `folder` is the place below the registry's root. Sizes as
+    tensors, in the Python frontend, are what `on_sizes` is for: until then it is only checked.
+    """
 
     name: str
     path: str
@@ -139,7 +149,7 @@ class Operator:
     _cache: dict[str, object] = field(default_factory=dict, repr=False)
 
     def arguments(self) -> Iterator[Input | Attribute]:
-        """Inputs and attributes in the order in which a call gives them: inputs first, or as signed."""
+        """What a call gives, in its order: as signed, or inputs before attributes."""
         if not self.signatures:
             yield from self.inputs.values()
             yield from self.attributes.values()

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.names import calls, free
 from tripybuild.schema.operator import Input, Operator
-from tripybuild.types.patterns import ValuePattern, options
 from tripybuild.types.vocabulary import SHAPE
 
 Place = tuple[str, tuple[int, ...]]
@@ -31,10 +30,7 @@ def places(operator: Operator) -> Iterator[Place]:
 def given_as_value(operator: Operator, input: Input) -> bool:
     """Whether the sample gives a Python value where the input could also be a tensor."""
     snippet = operator.sample.get(input.name)
-    takes_value = any(
-        isinstance(o, ValuePattern) and o.kind != "number" for o in options(input.pattern)
-    )
-    return takes_value and snippet is not None and not calls(snippet.program)
+    return input.value is not None and snippet is not None and not calls(snippet.program)
 
 
 def _paths(value: object) -> Iterator[tuple[int, ...]]:

@@ -17,8 +17,6 @@ from tripybuild.schema.vocabularies import (
 )
 from tripybuild.types.patterns import ChoicePattern, Pattern, ValuePattern, options, tensors
 
-BUILDER_TARGETS = ("tensorrt", "stablehlo")
-
 
 def shape_names(pattern: Pattern) -> Iterator[str]:
     """The plain names that the shapes of a type bind or match, in order."""
@@ -29,7 +27,7 @@ def shape_names(pattern: Pattern) -> Iterator[str]:
 
 
 def words(operator: Operator) -> frozenset[str]:
-    """The words that the operator's attributes choose from; a snippet compares with them by name."""
+    """The words that attributes choose from; a snippet compares with them by name."""
     return frozenset(
         word
         for attribute in operator.attributes.values()

@@ -173,7 +173,8 @@ ARRAY_ATTRIBUTES = frozenset({"shape", "ndim", "size", "T", "dtype"})
 # The functions of `decompose` beside the operators.
 DECOMPOSE = frozenset({"tensor", "dtype_of"})
 
-NAMESPACES = {"reference": "np", "tensorrt": "trt", "stablehlo": "hlo"}
+ALIASES = {"tensorrt": "trt", "stablehlo": "hlo"}
+NAMESPACES = {"reference": "np"} | ALIASES
 TARGETS = (
     "reference", "cpu", "cuda", "stablehlo", "tensorrt", "tensorrt-rtx", "mlir-tensorrt",
 )  # fmt: skip

@@ -1,0 +1,92 @@
+"""The checks of dtypes: type variables are bound, and what has a dtype of its own is compared.
+
+Tensors bind first, then attributes that are dtypes; numbers become tensors of what was bound.
+"""
+
+import ast
+
+from tripybuild.codegen.arguments import Parameter
+from tripybuild.codegen.attribute_checks import add_normalised, check_default
+from tripybuild.codegen.inference import Scope
+from tripybuild.codegen.layout import Doc, call
+from tripybuild.codegen.shape_checks import guarded
+from tripybuild.language.names import free
+from tripybuild.schema.operator import Input, Law
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import Pattern, ValuePattern, options, tensors
+
+
+def check_elements(scope: Scope) -> None:
+    """Write all checks of dtypes."""
+    inputs = list(scope.operator.inputs.values())
+    for variable in scope.operator.types:
+        _bind_variable(scope, variable)
+    for parameter in scope.parameters:
+        for option in options(parameter.argument.pattern):
+            if isinstance(option, ValuePattern) and option.kind == "dtype":
+                _check_dtype(scope, parameter, option)
+    for input in inputs:
+        _check_own_dtype(scope, input)
+    for input in inputs:
+        _make_tensors(scope, input)
+
+
+def dtype_laws(scope: Scope) -> list[Law]:
+    """The laws that read nothing but dtypes: they are asked before shapes are looked at."""
+    known = {*scope.operator.types, *BY_NAME}
+    return [law for law in scope.operator.laws.values() if set(free(law.that.program)) <= known]
+
+
+def _bind_variable(scope: Scope, variable: str) -> None:
+    """`T = check.element("T", (dtypes.float32, dtypes.float16), input=input, weight=weight)`."""
+    using = [
+        input
+        for input in scope.operator.inputs.values()
+        if [t.element for t in tensors(input.pattern)] == [variable] and input.value is None
+    ]
+    if using:
+        beside = any(_takes_number(input.pattern) for input in using)
+        arguments = [f'"{variable}"', scope.elements(scope.operator.types[variable])]
+        arguments += [f"{input.name}={input.name}" for input in using]
+        function = "element_beside_numbers" if beside else "element"
+        scope.assign(variable, function, arguments, scope.body)
+
+
+def _check_dtype(scope: Scope, parameter: Parameter, option: ValuePattern) -> None:
+    """`dtype = T = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16)`."""
+    allowed: tuple[dtype, ...] = tuple(BY_NAME.values())
+    variable = option.argument.id if isinstance(option.argument, ast.Name) else ""
+    if variable in scope.operator.types:
+        allowed = scope.operator.types[variable]
+    name = parameter.name
+    check_default(scope, parameter)
+    wanted = [scope.element(str(each)) for each in allowed]
+    binds = variable and variable not in scope.bound | scope.unused
+    target = f"{name} = {variable}" if binds else name
+    add_normalised(scope, parameter, target, call("check.dtype", [f'"{name}"', name, *wanted]))
+    scope.bound |= {name, variable} - {""}
+
+
+def _check_own_dtype(scope: Scope, input: Input) -> None:
+    """An input whose dtype no variable binds: `bool[*A]`, `int32[B]`, `bool[*M] | T[*M]`."""
+    elements = [tensor.element for tensor in tensors(input.pattern)]
+    alone = len(elements) == 1 and elements[0] in BY_NAME
+    if (alone or len(elements) > 1) and not input.several:
+        wanted = [scope.element(element) for element in elements]
+        body = guarded(scope, input)
+        body.add(call("check.dtype_of", [f'"{input.name}"', input.name, *wanted]))
+
+
+def _make_tensors(scope: Scope, input: Input) -> None:
+    """`other = check.number_or_tensor("other", other, T)`, `tensors = check.tensors(...)`."""
+    elements = [tensor.element for tensor in tensors(input.pattern)]
+    arguments: list[Doc] = [f'"{input.name}"', input.name]
+    if _takes_number(input.pattern) and elements:
+        arguments.append(scope.element(elements[0]))
+        scope.assign(input.name, "number_or_tensor", arguments, scope.body)
+    elif input.several:
+        scope.assign(input.name, "tensors", arguments, scope.body)
+
+
+def _takes_number(pattern: Pattern) -> bool:
+    return any(isinstance(o, ValuePattern) and o.kind == "number" for o in options(pattern))

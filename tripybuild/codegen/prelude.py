@@ -1,0 +1,129 @@
+"""The first lines of a lowering: names of shapes and dtypes, read off the recorded operation."""
+
+import ast
+from collections.abc import Sequence
+
+from tripybuild.codegen.rewrite import Rewriter, attribute
+from tripybuild.codegen.statements import define
+from tripybuild.codegen.text import Body
+from tripybuild.language.grammar import Program
+from tripybuild.language.names import free
+from tripybuild.schema.operator import Operator
+from tripybuild.schema.scope import words
+from tripybuild.types.patterns import Dimension, Pattern, TensorsPattern, tensors
+
+
+def bind_names(operator: Operator, program: Program, body: Body) -> dict[str, ast.expr]:
+    """Bind the shape names that a program reads, and say what stands for its other names.
+
+    ```python
+    N, C, *D = op.input.shape
+    E = op.outputs[0].shape[2:]
+    ```
+    """
+    prelude = _Prelude(operator, body, free(program))
+    prelude.bind(free(program))
+    return prelude.names
+
+
+class _Prelude:
+    """Binds names, each once. `wanted` are the names that the program itself reads."""
+
+    def __init__(self, operator: Operator, body: Body, wanted: Sequence[str]) -> None:
+        self.operator = operator
+        self.body = body
+        self.wanted = frozenset(wanted)
+        self.names: dict[str, ast.expr] = {word: ast.Constant(word) for word in words(operator)}
+        self.names |= {name: attribute(f"op.{name}") for name in operator.attributes}
+        self.bound: set[str] = set()
+
+    def bind(self, names: Sequence[str]) -> None:
+        """Bind some names, each from the first place that says it."""
+        for name in names:
+            if name in self.bound or name in self.names or name in self.operator.inputs:
+                continue
+            self.bound.add(name)
+            if name in self.operator.types:
+                self._bind_element(name)
+            elif not self._bind_from_input(name) and not self._bind_from_output(name):
+                self._bind_inferred(name)
+
+    def _bind_element(self, name: str) -> None:
+        """`T = op.input.dtype`; an attribute that is the dtype stands for it."""
+        for attribute_ in self.operator.attributes.values():
+            argument = getattr(attribute_.pattern, "argument", None)
+            if isinstance(argument, ast.Name) and argument.id == name:
+                self.names[name] = attribute(f"op.{attribute_.name}")
+                return
+        sources = [
+            f"{input.name}[0]" if input.several else input.name
+            for input in self.operator.inputs.values()
+            if [t.element for t in tensors(input.pattern)] == [name] and not input.optional
+        ]
+        self.body.add(f"{name} = op.{[*sources, 'outputs[0]'][0]}.dtype")
+
+    def _bind_from_input(self, name: str) -> bool:
+        """`N, C, *D = op.input.shape`."""
+        if name in self.operator.infer:  # an input is compared with it, and may be left out
+            return False
+        for input in self.operator.inputs.values():
+            shape = _shape(input.pattern)
+            if name in [dimension.name for dimension in shape]:
+                where = f"op.{input.name}.shape"
+                if input.several:
+                    self.body.add(f"{name} = [tensor.shape for tensor in op.{input.name}]")
+                elif input.optional:
+                    self._unpack(shape, f"() if op.{input.name} is None else {where}")
+                else:
+                    self._unpack(shape, where)
+                return True
+        return False
+
+    def _bind_from_output(self, name: str) -> bool:
+        """`E = op.outputs[0].shape[2:]`."""
+        for index, output in enumerate(self.operator.outputs.values()):
+            shape = _shape(output.pattern)
+            if name in [dimension.name for dimension in shape]:
+                if isinstance(output.pattern, TensorsPattern):
+                    self.body.add(f"{name} = [output.shape for output in op.outputs]")
+                else:
+                    self._unpack(shape, f"op.outputs[{index}].shape")
+                return True
+        return False
+
+    def _bind_inferred(self, name: str) -> None:
+        """`pairs = zip(D, stride)`: what no shape says is computed again."""
+        snippet = self.operator.infer.get(name)
+        if snippet is not None:
+            self.bind(free(snippet.program))
+            define(name, snippet.program, Rewriter(self.names, self.body.imports), self.body)
+
+    def _unpack(self, shape: tuple[Dimension, ...], where: str) -> None:
+        """Bind what is wanted of a shape: all of it, one entry, or several."""
+        if len(shape) == 1 and shape[0].star:
+            self.body.add(f"{shape[0].name} = {where}")
+            return
+        kept = {i: d.name for i, d in enumerate(shape) if d.name in self.wanted}
+        self.bound.update(name for name in kept.values() if name is not None)
+        if len(kept) == 1:
+            ((index, name),) = kept.items()
+            self.body.add(f"{name} = {where}{_entry(shape, index)}")
+            return
+        targets = [("*" if d.star else "") + (kept.get(i) or "_") for i, d in enumerate(shape)]
+        self.body.add(f"{', '.join(targets)} = {where}")
+
+
+def _shape(pattern: Pattern) -> tuple[Dimension, ...]:
+    tensor = next(tensors(pattern), None)
+    return tensor.shape or () if tensor is not None else ()
+
+
+def _entry(shape: tuple[Dimension, ...], index: int) -> str:
+    """`[0]`, `[-1]` or `[2:]`: one entry of a shape, counted from the end behind a run."""
+    star = next((i for i, d in enumerate(shape) if d.star), len(shape))
+    behind = len(shape) - index - 1
+    if index < star:
+        return f"[{index}]"
+    if index > star:
+        return f"[{-behind - 1}]"
+    return f"[{index or ''}:{-behind or ''}]"

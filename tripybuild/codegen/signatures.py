@@ -1,0 +1,82 @@
+"""The `def` of a public function: one signature, or one for each way to call it."""
+
+from tripybuild.codegen.arguments import PUBLIC, Parameter, annotation
+from tripybuild.codegen.layout import Doc, bracketed, call, render
+from tripybuild.codegen.results import result_annotation
+from tripybuild.codegen.text import Body, Imports
+from tripybuild.schema.operator import Operator
+
+
+def signature_lines(operator: Operator, chosen: list[Parameter], imports: Imports) -> list[str]:
+    """The lines in front of the docstring.
+
+    ```python
+    @overload
+    def arange(stop: float, dtype: dtypes.dtype = dtypes.float32) -> Tensor: ...
+
+
+    @overload
+    def arange(start: float, stop: float, ...) -> Tensor: ...
+
+
+    def arange(*_given: Any, **_named: Any) -> Tensor:
+    ```
+    """
+    imports.name("tripyapi.tensor", "Tensor")
+    if len(operator.signatures) < 2:
+        return [_definition(operator, chosen, imports, ":")]
+    imports.name("typing", "Any", "overload")
+    lines = []
+    for way in _ways(operator, chosen):
+        lines += ["@overload", _definition(operator, way, imports, ": ..."), "", ""]
+    returns = result_annotation(operator)
+    return [*lines, f"def {operator.name}(*_given: Any, **_named: Any) -> {returns}:"]
+
+
+def bind_arguments(operator: Operator, chosen: list[Parameter], body: Body) -> None:
+    """Write the statement that finds the signature which a call fits.
+
+    ```python
+    start, stop, step = bind(
+        "arange", _given, _named, ("stop", "start, stop, step?"), start=0, stop=None, step=1
+    )
+    ```
+    """
+    if len(operator.signatures) < 2:
+        return
+    body.imports.name("tripybuild.frontend", "bind")
+    forms: list[Doc] = [
+        f'"{", ".join(p.name if p.default is None else f"{p.name}?" for p in way)}"'
+        for way in _ways(operator, chosen)
+    ]
+    defaults: list[Doc] = [[f"{p.name}=", p.default or "None"] for p in chosen]
+    ways = bracketed("(", forms, ")", comma=True)
+    arguments = [f'"{operator.name}"', "_given", "_named", ways, *defaults]
+    names = ", ".join(p.name for p in chosen)
+    body.add(f"{names}{',' if len(chosen) == 1 else ''} = ", call("bind", arguments))
+
+
+def _definition(operator: Operator, chosen: list[Parameter], imports: Imports, end: str) -> str:
+    given = [parameter.declared(annotation(parameter, PUBLIC, imports)) for parameter in chosen]
+    returns = result_annotation(operator)
+    return render([call(f"def {operator.name}", given), f" -> {returns}{end}"])
+
+
+def _ways(operator: Operator, chosen: list[Parameter]) -> list[list[Parameter]]:
+    by_name = {parameter.name: parameter for parameter in chosen}
+    return [_way(operator, [by_name[name] for name in names]) for names in operator.signatures]
+
+
+def _way(operator: Operator, chosen: list[Parameter]) -> list[Parameter]:
+    """The parameters of one way to call.
+
+    Where the point of the way is the argument, None is no answer; and what stands before a required
+    argument is required.
+    """
+    result: list[Parameter] = []
+    for parameter in reversed(chosen):
+        everywhere = all(parameter.name in names for names in operator.signatures)
+        before_required = bool(result) and result[0].default is None
+        required = before_required or (parameter.nullable and not everywhere)
+        result.insert(0, parameter.required() if required else parameter)
+    return result
