@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tripybuild"
 EVERYTHING = frozenset(
     {
-        "diagnostics", "source", "language", "types", "schema", "trace", "frontend", "passes",
+        "diagnostics", "source", "language", "types", "schema", "trace", "frontend",
         "dialects", "codegen", "semantics", "targets", "build",
     }
 )  # fmt: skip
@@ -30,7 +30,6 @@ LAYERS: dict[str, frozenset[str]] = {
     "types": frozenset({"diagnostics", "language"}),
     "schema": frozenset({"diagnostics", "language", "types", "source"}),
     "trace": frozenset({"diagnostics", "language", "types"}),
-    "passes": frozenset({"diagnostics", "types", "trace"}),
     "frontend": frozenset({"diagnostics", "language", "types", "trace"}),
     "dialects": frozenset({"diagnostics", "types"}),
     "codegen": frozenset({"diagnostics", "language", "types", "source", "schema", "dialects"}),

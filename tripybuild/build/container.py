@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from tripybuild.build.elements import aligned
@@ -26,7 +25,6 @@ from tripybuild.build.layout import (
     local_header,
 )
 from tripybuild.build.manifest import (
-    FORMAT,
     MalformedManifestError,
     Manifest,
     Member,
@@ -35,6 +33,7 @@ from tripybuild.build.manifest import (
     encode,
 )
 from tripybuild.build.publish import publish
+from tripybuild.build.refusals import refusal, too_new, unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 MANIFEST, DIGEST = "manifest.json", "manifest.sha256"
@@ -119,7 +118,7 @@ def _pieces(content: Content) -> Iterator[memoryview]:
             while piece := file.read(PIECE):
                 yield memoryview(piece)
     except OSError as error:
-        raise DiagnosticError(_unreadable(content, error)) from error
+        raise unreadable(content, error) from error
 
 
 def _lay_out(text: bytes, digest: bytes, members: Mapping[str, Member]) -> Layout:
@@ -143,12 +142,12 @@ def open(path: Path) -> "Container":
         message = f"there is no file `{path}`"
         raise DiagnosticError(Diagnostic("file-not-found", message)) from error
     except OSError as error:
-        raise DiagnosticError(_unreadable(path, error)) from error
+        raise unreadable(path, error) from error
     try:
         return Container(path, file)
     except OSError as error:
         file.close()
-        raise DiagnosticError(_unreadable(path, error)) from error
+        raise unreadable(path, error) from error
     except BaseException:
         file.close()
         raise
@@ -193,7 +192,7 @@ class Container:
                 self._fill(piece)
                 digest.update(piece)
         except OSError as error:
-            raise DiagnosticError(_unreadable(self.path, error)) from error
+            raise unreadable(self.path, error) from error
         if digest.hexdigest() != member.sha256:
             raise self._refusal("altered", f"the content of `{name}` is not what was written")
         return content.toreadonly()
@@ -214,12 +213,7 @@ class Container:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _read_manifest(self) -> tuple[bytes, bytes]:
@@ -243,13 +237,7 @@ class Container:
         try:
             return decode(text)
         except NewerFormatError as error:
-            raise DiagnosticError(
-                Diagnostic(
-                    "executable-too-new",
-                    f"`{self.path}` has format {error}, and this version reads format {FORMAT}",
-                    hint="upgrade tripybuild, or compile the model again with this version",
-                )
-            ) from error
+            raise too_new(self.path, error) from error
         except MalformedManifestError as error:
             raise self._refusal("altered", f"its manifest is malformed: {error}") from error
 
@@ -283,21 +271,4 @@ class Container:
             space = space[count:]
 
     def _refusal(self, what: str, found: str) -> DiagnosticError:
-        message = f"`{self.path}` {SAYS[what]}: {found}"
-        return DiagnosticError(Diagnostic(f"executable-{what}", message, hint=HINTS[what]))
-
-
-SAYS = {
-    "truncated": "is incomplete",
-    "altered": "was altered after it was compiled",
-    "not-recognised": "is not an executable of tripybuild",
-}
-HINTS = {
-    "truncated": "copy the file again, or compile the model again",
-    "altered": "do not run it; get the file from its source again, or compile the model again",
-    "not-recognised": "make one with `tripybuild compile`",
-}
-
-
-def _unreadable(path: Path, error: OSError) -> Diagnostic:
-    return Diagnostic("file-unreadable", f"`{path}` cannot be read: {error.strerror or error}")
+        return refusal(self.path, what, found)

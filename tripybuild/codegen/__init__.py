@@ -1,0 +1,1 @@
+"""One emitter for each kind of generated file. Law: from texts to texts; `sync` writes."""
