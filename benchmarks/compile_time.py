@@ -19,7 +19,7 @@ ROW = "MiniLM, batch 1, sequence 128"
 
 
 def direct(texts: list[str], repeats: int) -> float:
-    """Return the seconds that PJRT takes for the modules, in this process and with a warm client."""
+    """Return the seconds that PJRT takes for the modules, in this process, with a warm client."""
     client = xla_client.make_cpu_client()
     devices = xla_client.DeviceList(tuple(client.local_devices()))
     options = xla_client.CompileOptions()

@@ -32,11 +32,12 @@ def stablehlo(spec: Path, sizes: Mapping[str, int]) -> str:
 
 
 def stablehlo_module(spec: Path, sizes: Mapping[str, int]) -> object:
-    """Build the verified StableHLO module of a spec, from the text of its file, without printing."""
+    """Build the verified StableHLO module of a spec from its file, without printing."""
     return session.stablehlo_module(spec, shapes=[dict(sizes)])
 
 
 def module_arguments(path: Path, inputs: Mapping[str, Array]) -> list[Array]:
-    """Return the arrays that the `main` of `stablehlo` takes: weights, then inputs, in its order."""
+    """Return the arrays that `main` takes, in its order: weights, then inputs."""
     loaded = tripybuild.load(path)
-    return [*loaded.weights.values(), *(inputs[name] for name in loaded.inputs)]
+    weights = [loaded.weights[name] for name in loaded.graph.weights]
+    return [*weights, *(inputs[name] for name in loaded.inputs)]
