@@ -1,14 +1,15 @@
-"""Operators declared once in YAML; models declared in YAML; executables proved against the real compilers."""
+"""Operators and models declared in YAML; executables proved against the real compilers."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tripybuild.version import VERSION as __version__
+from tripybuild.version import VERSION
 
 if TYPE_CHECKING:
     from tripybuild.build.executable import Executable
 
+__version__ = VERSION
 __all__ = ["__version__", "compile", "emit", "load"]
 
 

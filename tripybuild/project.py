@@ -1,4 +1,4 @@
-"""Where the registry and the schemas are: in a checkout beside the package, in a wheel inside of it."""
+"""Where the registry and the schemas are: beside the package, or in a wheel inside of it."""
 
 from pathlib import Path
 

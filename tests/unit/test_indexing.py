@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tripybuild.trace.indexing import Index, IndexProblem, resolve
+from tripybuild.trace.indexing import Index, IndexFormError, resolve
 from tripybuild.types.dims import symbol
 
 BOUND = st.none() | st.integers(-9, 9)
@@ -28,7 +28,7 @@ def test_an_index_takes_what_numpy_takes(entries: list[object], dots: bool, plac
     try:
         wanted = array[key]
     except IndexError:
-        with pytest.raises(IndexProblem):
+        with pytest.raises(IndexFormError):
             resolve(key, array.shape)
         return
     assert np.array_equal(taken(array, resolve(key, array.shape)), wanted)
@@ -52,7 +52,7 @@ def test_a_slice_of_a_symbol_becomes_that_of_its_number(key: slice, size: int) -
 )
 def test_what_is_no_index_is_refused(key: object) -> None:
     """Other kinds of values, too many entries and a step of 0 are refused in words."""
-    with pytest.raises(IndexProblem):
+    with pytest.raises(IndexFormError):
         resolve(key, (3, 4))
 
 

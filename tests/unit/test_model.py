@@ -323,7 +323,7 @@ def test_sizes_follow_those_that_are_put_in_their_place(tmp_path):
     ],
 )
 def test_ranges(tmp_path, given, wanted):
-    """Bounds are numbers or expressions over the fixed sizes; what is left out follows from the rest."""
+    """Bounds are numbers or expressions over fixed sizes; what is left out follows."""
     text = f"""
         sizes:
           context: 64
@@ -485,7 +485,7 @@ def test_definitions_are_functions_of_their_own_and_hide_operators(tmp_path):
 )
 def test_only_definitions_without_a_path_are_functions(tmp_path, entry):
     """What has weights or state needs a name under `parts:`."""
-    text = f"""
+    text = """
         inputs:
           x: F[4]
         outputs:

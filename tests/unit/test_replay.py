@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tripybuild.build import replay
 from tripybuild.build.model import build
 from tripybuild.trace import printer

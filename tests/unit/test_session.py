@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 import tripybuild
 from tripybuild.diagnostics import DiagnosticError
 
@@ -53,3 +54,29 @@ def test_laws_are_decided_for_the_sizes_that_are_compiled_for(tmp_path: Path) ->
     assert diagnostic.code == "reshape/same-volume"
     assert diagnostic.span is not None
     assert diagnostic.span.line == 6
+
+
+PICK = """\
+tripybuild: 1
+model: pick
+inputs:
+  x: float32[S, 4]
+ranges:
+  S: {min: 1, opt: 8, max: 64}
+outputs:
+  y: x[3]
+"""
+
+
+def test_a_waiting_law_may_compare_with_the_words_of_an_attribute(tmp_path: Path) -> None:
+    """`mode != strict or ...` is decided at the call, for sizes that hold and that do not."""
+    spec, file = tmp_path / "pick.yaml", tmp_path / "pick.tpb"
+    spec.write_text(PICK)
+    tripybuild.compile(spec, output=file)
+    loaded = tripybuild.load(file)
+
+    np.testing.assert_array_equal(loaded(x=np.ones((5, 4), np.float32))["y"], np.ones(4))
+    with pytest.raises(DiagnosticError) as caught:
+        loaded(x=np.ones((2, 4), np.float32))
+    assert [each.code for each in caught.value.diagnostics] == ["slice/inside"]
+    assert "problem" not in str(caught.value.diagnostics[0].notes)

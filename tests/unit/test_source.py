@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tripybuild import yaml_composer
 from tripybuild.diagnostics import CODES, HIDDEN, LINE_BREAK, Span

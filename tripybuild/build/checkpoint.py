@@ -1,9 +1,10 @@
-"""The weights of a model: found, named, and compared with what the model declares, in one report."""
+"""The weights of a model: found, named, and compared with the declaration in one report."""
 
 import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import reduce
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ def _idle(
 
 
 def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
-    """The file that holds the weights: below the model's folder, or a file of an installed distribution."""
+    """The file of the weights: below the model's folder, or in an installed distribution."""
     if entry.package is None:
         if Path(entry.file).is_absolute() or ".." in Path(entry.file).parts:
             message = f"`{entry.file}` leads out of the model's folder"
@@ -117,13 +118,12 @@ def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
 
 
 def stored_name(path: str, entry: WeightsEntry) -> str:
-    """What the weight at a path is called in the file. A `*` in `rename:` stands for one part of a path."""
-    for pattern, name in entry.rename.items():
+    """What a weight is called in the file. A `*` in `rename:` stands for one part of a path."""
+    for pattern, renamed in entry.rename.items():
         match = _matched(pattern, path)
         if match:
             *parts, rest = match.groups()
-            for part in parts:
-                name = name.replace("*", part, 1)
+            name = reduce(lambda name, part: name.replace("*", part, 1), parts, renamed)
             return entry.prefix + name + (rest or "")
     return entry.prefix + path
 
@@ -170,7 +170,8 @@ def _one(
     name: str, value: Value, dtype: Any, shape: tuple[int, ...], span: Span
 ) -> Iterator[Diagnostic]:
     if tuple(shape) != tuple(value.shape):
-        message = f"the weight `{name}` must have shape {list(value.shape)}, but the file has {list(shape)}"
+        wanted = list(value.shape)
+        message = f"the weight `{name}` must have shape {wanted}, but the file has {list(shape)}"
         transposed = tuple(shape) == tuple(reversed(value.shape))
         yield Diagnostic(
             "weight-shape",

@@ -1,4 +1,4 @@
-"""What all parts of one model share while it is built: sizes, names, weights, and what was found wrong."""
+"""What all parts of a model share while it is built: sizes, names, weights, and problems."""
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
@@ -151,7 +151,7 @@ class Context:
     # --- names and values ---
 
     def scope(self, part: Part) -> Mapping[str, object]:
-        """The sizes that a part sees beside its own: the model's, unless it is from another file."""
+        """The sizes that a part sees beside its own: the model's, if it is from the same file."""
         return self.sizes if part.document is self.document else {}
 
     def making_names(self, local: Mapping[str, object]) -> Names:
@@ -190,7 +190,7 @@ class Context:
             ) from undecided
 
     def once(self, key: object, make: Callable[[], Made]) -> Made:
-        """What depends on a definition and its sizes alone is made once, however often it repeats."""
+        """Make what depends on a definition and its sizes alone once, however often it repeats."""
         if key not in self.made:
             self.made[key] = make()
         result: Made = self.made[key]

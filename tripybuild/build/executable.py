@@ -66,16 +66,15 @@ class Executable:
 
         Raises:
             DiagnosticError: Where an input is missing, unknown, or of another dtype or shape than
-                declared,
-                or where a law does not hold for its sizes.
+                declared, or where a law does not hold for its sizes.
         """
         try:
             given = [arrays[name] for name in self.signature.inputs]
             key: object = tuple([(a.shape, a.dtype, a.__class__) for a in given])
-            run = self._prepared[key]
-            if len(arrays) != len(given):
-                raise KeyError
+            run = self._prepared[key] if len(arrays) == len(given) else None
         except (KeyError, AttributeError, TypeError):
+            run = None
+        if run is None:
             given = self.signature.arrays(arrays)
             key = tuple([(a.shape, a.dtype, a.__class__) for a in given])
             run = self._prepared.get(key) or self._prepare(key, given)
@@ -94,7 +93,7 @@ class Executable:
         return self._by_sizes[name]
 
     def _cpu(self, sizes: Mapping[str, int]) -> Run:
-        """The specialisation for these sizes: from the file where it has one that fits this machine."""
+        """The specialisation for these sizes: the file's own where it fits this machine."""
         name = sizes_name(sizes)
         stored = next((s for s in self.manifest["specialisations"] if s["name"] == name), None)
         payload: bytes | memoryview | None = None
@@ -155,7 +154,7 @@ def _other_version(sizes: str, made_by: str) -> Diagnostic:
 
 
 def opened(path: Path) -> Executable:
-    """Read an executable. Every member is checked against its digest before anything is made of it."""
+    """Read an executable. Members are checked against their digests before they are used."""
     with container.open(path) as file:
         members = {name: file.read(name) for name in file.manifest.members}
         content = file.manifest.content

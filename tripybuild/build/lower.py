@@ -1,8 +1,7 @@
 """From a graph of numbers to a module of an engine's dialect, operation by operation.
 
 Each operation lowers from itself. What has no lowering for the engine is decomposed first; nothing
-is
-matched back together afterwards.
+is matched back together afterwards.
 """
 
 from collections.abc import Iterator, Mapping
@@ -59,7 +58,7 @@ def _fill(module: stablehlo.Module | tensorrt.Network, graph: Graph, target: str
 
 
 def expanded(graph: Graph, target: str) -> tuple[list[TraceOp], dict[str, Value]]:
-    """The operations and outputs of a graph, what has no lowering replaced by what it stands for."""
+    """The operations and outputs of a graph, with what has no lowering decomposed."""
     replaced: dict[Value, Value] = {}
     operations = [s for each in graph.operations for s in _expanded(each, target, replaced)]
     outputs = {name: replaced.get(value, value) for name, value in graph.outputs.items()}
@@ -80,7 +79,7 @@ def _expanded(operation: TraceOp, target: str, replaced: dict[Value, Value]) -> 
 
 
 def _with_operands(operation: TraceOp, replaced: Mapping[Value, Value]) -> TraceOp:
-    """The same operation reading what its operands were replaced by; its outputs keep their identity."""
+    """The same operation and outputs, reading what its operands were replaced by."""
 
     def changed(argument: Any) -> Any:
         if isinstance(argument, Value):
@@ -89,7 +88,7 @@ def _with_operands(operation: TraceOp, replaced: Mapping[Value, Value]) -> Trace
             return tuple(changed(item) for item in argument)
         return argument
 
-    copy = operation.rebuilt(changed, lambda type: type)
+    copy = operation.rebuilt(changed, lambda kept: kept)
     object.__setattr__(copy, "outputs", operation.outputs)
     return copy
 

@@ -87,7 +87,7 @@ def _dimensions(pattern: object) -> Sequence[Dimension]:
 
 
 def instantiate(context: Context, value: object, path: str) -> object:
-    """Make a part expression's value into what steps can use: an instance, a chain of them, or None."""
+    """What steps use for a part's value: an instance, a chain of instances, or None."""
     if isinstance(value, Template):
         return value.made(path)
     if isinstance(value, (list, tuple)):

@@ -1,8 +1,8 @@
-"""A part that runs again on the same types records the same operations: copy them instead of running.
+"""A part that runs again on the same types records the same operations, so they are copied.
 
-A deep model repeats one block. The first is run, with every check; the others copy what it recorded,
-with their own inputs, weights and places. What a part records depends on its definition, its sizes
-and the types of its inputs alone: steps are pure, and scope is lexical.
+A deep model repeats one block. The first is run, with every check; the others copy what it
+recorded, with their own inputs, weights and places. What a part records depends on its definition,
+its sizes and the types of its inputs alone: steps are pure, and scope is lexical.
 """
 
 from collections.abc import Sequence
@@ -71,7 +71,7 @@ def _same(type: TensorType) -> TensorType:
 
 
 def _moved(operation: TraceOp, first: Recording, path: str, place: Snippet | None) -> StepLocation:
-    """The place of a copy: its own path, and its caller's step where the first run's caller stood."""
+    """The place of a copy: its own path, and its caller's step for the first caller's."""
     location = operation.location
     assert isinstance(location, StepLocation)
     label = location.label
@@ -84,8 +84,8 @@ def _moved(operation: TraceOp, first: Recording, path: str, place: Snippet | Non
 def alike(context: Context, path: str, inputs: Sequence[Value]) -> bool:
     """Whether another run can be told from this one by its inputs and its path alone.
 
-    It cannot where two inputs are one value, where an input is a weight of the part itself, or where
-    the part has state.
+    It cannot where two inputs are one value, where an input is a weight of the part itself, or
+    where the part has state.
     """
     below = f"{path}."
     own = any(

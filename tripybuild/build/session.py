@@ -93,7 +93,7 @@ def _stored(
 def emit(
     path: Path, kind: str, *, sizes: Mapping[str, object] | None = None, shapes: Shapes = ()
 ) -> str:
-    """The text of a model at one stage: `trace`, `stablehlo` (for the last of `shapes`) or `tensorrt`."""
+    """The text of a model as `trace`, `stablehlo` (for the last of `shapes`) or `tensorrt`."""
     _known(kind, KINDS, "unknown-target", "form to emit")
     if kind == "stablehlo":
         return stablehlo_module(path, sizes=sizes, shapes=shapes).text()

@@ -1,5 +1,4 @@
-"""What an executable takes: names, dtypes, shapes with symbols, ranges, and laws that each call
-decides.
+"""What an executable takes: dtypes, shapes with symbols, ranges, and laws that a call decides.
 
 All of it is checked before native code sees a byte.
 """
@@ -132,20 +131,24 @@ class Signature:
             hint = f"convert it: `{name}.astype({_numpy_name(argument.dtype)})`"
             return [Diagnostic("input-dtype", message, hint=hint)]
         if array.ndim != len(argument.shape):
-            message = f"the input `{name}` must have shape {_shape(argument.shape)}, but this is {_shape(array.shape)}"
+            wanted, this = _shape(argument.shape), _shape(array.shape)
+            message = f"the input `{name}` must have shape {wanted}, but this is {this}"
             return [Diagnostic("input-shape", message)]
         found = []
-        for position, (wanted, size) in enumerate(zip(argument.shape, array.shape, strict=True)):
-            if isinstance(wanted, int):
-                if size != wanted:
-                    message = f"dimension {position} of the input `{name}` must be {wanted}, but is {size}"
+        for position, (declared, size) in enumerate(zip(argument.shape, array.shape, strict=True)):
+            if isinstance(declared, int):
+                if size != declared:
+                    where = f"dimension {position} of the input `{name}`"
+                    message = f"{where} must be {declared}, but is {size}"
                     note = f"`{name}` is {argument}, found {_shape(array.shape)}"
                     found.append(Diagnostic("input-shape", message, notes=(note,)))
-            elif wanted.name is not None:
-                if sizes.setdefault(wanted.name, size) != size:
-                    message = f"`{wanted}` is {size} in the input `{name}`, but {sizes[wanted.name]} in `{by_whom[wanted.name]}`"
+            elif declared.name is not None:
+                symbol = declared.name
+                if sizes.setdefault(symbol, size) != size:
+                    other = f"{sizes[symbol]} in `{by_whom[symbol]}`"
+                    message = f"`{symbol}` is {size} in the input `{name}`, but {other}"
                     found.append(Diagnostic("input-shape", message))
-                by_whom.setdefault(wanted.name, name)
+                by_whom.setdefault(symbol, name)
         return found
 
     def _in_range(self, name: str, size: int) -> list[Diagnostic]:
@@ -171,8 +174,9 @@ class Signature:
         found = []
         for law in self.laws:
             names = {name: _known(value, sizes) for name, value in law.names.items()}
+            words = {word: word for word in law.law.words}
             try:
-                holds = evaluate(parse(law.law.text), names, SHAPE)
+                holds = evaluate(parse(law.law.text), names | words, SHAPE)
             except EvaluationError as error:
                 holds, names["problem"] = False, error.message
             if not holds:

@@ -15,6 +15,8 @@ from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import Doc, bracketed, call, render
 from tripybuild.codegen.statements import define
 from tripybuild.codegen.text import Body, Imports, docstring, header
+from tripybuild.language.names import free
+from tripybuild.schema.scope import words
 from tripybuild.schema.operator import Operator
 from tripybuild.types.naming import class_name
 
@@ -75,6 +77,8 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
                 facts.append(_text(law.message))
             if law.that.document is not operator.document:
                 facts.append(["source=", _text(operator.family_path or "")])
+            if used := [word for word in free(law.that.program) if word in words(operator)]:
+                facts.append(["words=", bracketed("(", [_text(w) for w in used], ")", comma=True)])
             entries.append([f'"{law.name}": ', call("Law", facts)])
         arguments.append(bracketed("{", entries, "}"))
     return " " * indent + render([start.lstrip(), call("Declaration", arguments)], indent)

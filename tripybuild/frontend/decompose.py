@@ -12,8 +12,7 @@ from tripybuild.trace.values import Value
 
 
 def decomposed(operation: TraceOp) -> tuple[Sequence[TraceOp], Sequence[Value]]:
-    """The operations that one operation stands for, in order, and the values that stand for its
-    outputs.
+    """The operations that one operation stands for, in order, and the values of its outputs.
 
     Raises:
         DiagnosticError: Where the declaration gives no decomposition.

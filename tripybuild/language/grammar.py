@@ -178,7 +178,7 @@ def _check(root: ast.expr) -> None:
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
-    """Give the nodes right below a node; written out, since every snippet of a registry comes here."""
+    """Give the nodes right below a node; written out, since every snippet comes here."""
     found: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)

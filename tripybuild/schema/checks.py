@@ -35,7 +35,8 @@ def _summary(operator: Operator) -> Iterator[Diagnostic]:
     if len(summary) > LONGEST_SUMMARY or not summary.endswith("."):
         yield Diagnostic(
             "doc-summary",
-            f"`doc` must begin with one sentence of at most {LONGEST_SUMMARY} characters, ended by a full stop",
+            f"`doc` must begin with one sentence of at most {LONGEST_SUMMARY} characters, "
+            "ended by a full stop",
             operator.document.span(("doc",)),
             label=f"{len(summary)} characters",
             hint="put the rest into a second paragraph, behind an empty line",
@@ -76,7 +77,8 @@ def _engines(operator: Operator) -> Iterator[Diagnostic]:
                 "unreachable-target",
                 f"`{operator.name}` has no way to `{engine}`",
                 span,
-                hint=f"give `{key}` or `decompose`, or say under `targets.{engine}.refuses` why it is refused",
+                hint=f"give `{key}` or `decompose`, or say under `targets.{engine}.refuses` why it "
+                "is refused",
             )
 
 

@@ -1,4 +1,4 @@
-"""`like: unary(kind="kEXP")`: what a family says, with its parameters put in, becomes the operator's own."""
+"""`like: unary(kind="kEXP")`: what a family says becomes the operator's own, parameters put in."""
 
 import ast
 from collections.abc import Mapping
@@ -88,14 +88,14 @@ def overridden(document: Document, own: OperatorFile, family: FamilyFile) -> lis
         OperatorBody.model_fields.keys() & own.model_fields_set & family.model_fields_set
     ):
         mine, theirs = getattr(own, key), getattr(family, key)
-        twice = sorted(set(mine) & set(theirs)) if key in MERGED else [None]
+        both = [(key, name) for name in sorted(set(mine) & set(theirs))]
         found += [
             Diagnostic(
                 "given-twice",
-                f"the family `{family.family}` gives `{key if name is None else f'{key}.{name}'}` already",
-                document.span((key,) if name is None else (key, name), key=True),
+                f"the family `{family.family}` gives `{'.'.join(place)}` already",
+                document.span(place, key=True),
                 hint="an operator cannot override its family: take the key out of one of them",
             )
-            for name in twice
+            for place in (both if key in MERGED else [(key,)])
         ]
     return found

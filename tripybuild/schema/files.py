@@ -1,10 +1,8 @@
-"""The shape of the YAML files, as pydantic models: which keys there are, in which order, holding
-what.
+"""The shape of the YAML files, as pydantic models: which keys there are, and what they hold.
 
 These models know no operator and parse no snippet; `schema.elaborate` does. They are also the
-source of the
-JSON schemas for editors. The order of the fields is the order in which a file is read and must be
-written.
+source of the JSON schemas for editors. The order of the fields is the order in which a file is read
+and must be written.
 """
 
 from typing import Annotated, Any, Literal
@@ -86,7 +84,7 @@ class TargetEntry(Strict):
 
 
 class ToleranceEntry(Strict):
-    """How far a result may be from the reference: `|got - want| <= absolute + relative * |want|`."""
+    """How far from the reference: `|got - want| <= absolute + relative * |want|`."""
 
     relative: float = 0.0
     absolute: float = 0.0

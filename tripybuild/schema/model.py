@@ -84,7 +84,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A model: the outermost part, its sizes and ranges, its definitions, and where its weights are."""
+    """A model: the outermost part, sizes and ranges, definitions, and where its weights are."""
 
     name: str
     document: Document

@@ -113,8 +113,9 @@ class Example:
 class Operator:
     """A whole declaration.
 
-    `path` is as shown to people, and `folder` is the place below the registry's root. Sizes as
-    tensors, in the Python frontend, are what `on_sizes` is for: until then it is only checked.
+    `path` is as shown to people, and `folder` is the place below the registry's root. `on_sizes`
+    says what the operator does to sizes that are tensors of the Python frontend, which will read
+    it; until then, only its names are checked.
     """
 
     name: str

@@ -93,7 +93,8 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
                 "bad-name",
                 f"`{error['input']}` cannot be a name here",
                 document.span(location, key=key == "[key]" or error["loc"][-1] == "[key]"),
-                hint="names are ASCII letters, digits and `_`; names of laws are lower case with `-`",
+                hint="names are ASCII letters, digits and `_`; "
+                "names of laws are lower case with `-`",
             )
         case "literal_error" if location == ("tripybuild",):
             return Diagnostic(

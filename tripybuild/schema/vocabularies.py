@@ -1,8 +1,7 @@
 """Which names each kind of snippet may use. Names only: what they do is said where they are run.
 
 A third party's registry is data too, so every table here is closed. `semantics.vocabulary`
-implements
-exactly these names; a test compares them.
+implements exactly these names; a test compares them.
 """
 
 from tripybuild.language.vocabulary import PYTHON

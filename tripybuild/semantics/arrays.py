@@ -22,14 +22,13 @@ def working(array: Array) -> Array:
     if array.dtype == np.float64 or array.dtype.kind in "iub":
         return array
     if array.dtype == dtypes.int4.numpy:
-        array = array.astype(np.int8)
-        return array
+        return array.astype(np.int8)
     wide: Array = array.astype(np.float64)
     return wide
 
 
 def rounded(array: Any, type: dtype) -> Array:
-    """Round once to a dtype: to nearest even for floats, and wrapping for integers as engines do."""
+    """Round once to a dtype: floats to nearest even; integers wrap as in the engines."""
     exact: Array = np.asarray(array)
     if exact.dtype == type.numpy:
         return exact
@@ -51,7 +50,7 @@ def _cut_to_odd(array: Array) -> Array:
 
 
 def convert(input: Array, type: dtype) -> Array:
-    """Cast: to booleans by `!= 0`; floats to integers are cut off towards zero and kept in range."""
+    """Cast: booleans are `!= 0`; floats to integers are cut off and kept in range."""
     if type.kind == "boolean":
         truth: Array = input != 0
         return truth
@@ -130,8 +129,7 @@ def sliding_windows(
     """Windows over the trailing dimensions: `[..., *D]` becomes `[..., *E, *window]`.
 
     A window along a dimension of size `d` starts at each multiple of the stride while its last
-    element,
-    `dilation * (window - 1)` further on, lies inside.
+    element, `dilation * (window - 1)` further on, lies inside.
     """
     lead = input.ndim - len(window)
     reach = [r * (k - 1) + 1 for k, r in zip(window, dilation, strict=True)]
@@ -169,7 +167,7 @@ def stretched(input: Array, step: Sequence[int], edges: Sequence[Sequence[int]])
 
 
 def index_grid(start: Sequence[int], size: Sequence[int], step: Sequence[int]) -> tuple[Array, ...]:
-    """For each dimension the positions that a slice reads, shaped to broadcast against each other."""
+    """The positions that a slice reads in each dimension, shaped to broadcast."""
     rank = len(start)
     grids = []
     for d in range(rank):
@@ -187,7 +185,7 @@ def in_range(grid: Sequence[Array], shape: Sequence[int]) -> Array:
 
 
 def pick(input: Array, grid: Sequence[Array], mode: str = "clamp") -> Array:
-    """The elements at the places of a grid; `mode` says what lies outside: clamp, wrap or reflect."""
+    """The elements at the places of a grid; `mode` is for outside: clamp, wrap or reflect."""
     places = []
     for where, size in zip(grid, input.shape, strict=True):
         if mode == "wrap":
@@ -203,7 +201,7 @@ def pick(input: Array, grid: Sequence[Array], mode: str = "clamp") -> Array:
 
 
 def spread_scale(scale: Array, shape: Sequence[int], dim: int | None) -> Array:
-    """A scale for each element: one for all, one for each channel along `dim`, or one for each block of rows."""
+    """A scale for each element, from one for all, for each channel or for each block of rows."""
     if scale.ndim == 0:
         return scale
     if dim is not None:

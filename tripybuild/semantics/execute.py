@@ -61,13 +61,14 @@ def run_operation(
     results = run_reference(operator, inputs, attributes)
     for output, result in zip(operation.outputs, results, strict=True):
         if tuple(result.shape) != tuple(output.shape):
-            message = f"the reference of `{operator.name}` gave shape {result.shape}, declared {output.shape}"
+            gave = f"the reference of `{operator.name}` gave shape {result.shape}"
+            message = f"{gave}, declared {output.shape}"
             raise AssertionError(message)
     return results
 
 
 def _read(argument: Any, values: Mapping[Value, Any]) -> Any:
-    """The arrays of an operand. Within a decomposition they are float64 whatever the declared dtype."""
+    """The arrays of an operand; in a decomposition they are float64 whatever is declared."""
     if isinstance(argument, tuple):
         return [_read(item, values) for item in argument]
     return None if argument is None else values[argument]

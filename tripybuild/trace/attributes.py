@@ -1,15 +1,13 @@
-"""The little languages of attributes: each kind normalises what it is given, or says what it
-wanted.
+"""The little languages of attributes: each kind normalises a value, or says what it wanted.
 
-Normalised means: nothing negative that counts from the end, nothing left out, tuples instead of
-lists.
+Normalised means: nothing negative that counts from the end, nothing left out, tuples for lists.
 """
 
 import operator
 from collections.abc import Sequence
 from typing import Any, NoReturn, overload
 
-from tripybuild.trace.indexing import Index, IndexProblem, resolve
+from tripybuild.trace.indexing import Index, IndexFormError, resolve
 from tripybuild.trace.operation import Declaration
 from tripybuild.trace.values import Size
 from tripybuild.types.dims import Dim
@@ -112,7 +110,7 @@ class Attributes:
         return found
 
     def axis(self, name: str, value: object, rank: int) -> int:
-        """`axis(input)`: a dimension, counted from the end where it is negative; the result is not."""
+        """`axis(input)`: a dimension; a negative one counts from the end, the result never."""
         axis = self.integer(name, value)
         if not -rank <= axis < rank:
             wanted = (
@@ -135,7 +133,7 @@ class Attributes:
         """`index(input)`: integers, slices, `...` and None, as in square brackets."""
         try:
             return resolve(value, shape)
-        except IndexProblem as problem:
+        except IndexFormError as problem:
             self._refuse(name, str(problem), value)
 
     def _spread(

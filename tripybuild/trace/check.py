@@ -1,9 +1,8 @@
-"""What generated `infer` methods are written in: binding, normalising, and laws with three
-outcomes.
+"""What generated `infer` methods are written in: binding, normalising, and laws.
 
 A law is true, false, or undecided while sizes are dynamic. False is a diagnostic at once. An
-undecided
-one is kept in `deferred` with the names that it reads, and decided for the sizes of each call.
+undecided one is kept in `deferred` with the names that it reads, and decided for the sizes of each
+call.
 """
 
 from collections.abc import Callable, Sequence
@@ -184,24 +183,23 @@ class Check(Attributes):
         """The shape of a tensor must be `sizes`, which `pattern` says in words."""
         shape = tensor.type.shape
         if len(shape) != len(sizes):
-            self.fail(
-                name,
-                f"`{name}` of `{self.declaration.name}` must have shape {pattern} = {shown(sizes)}",
-                label=f"`{name}` is {tensor.type}",
-            )
+            self._mismatch(name, tensor, pattern, sizes)
         for found, wanted in zip(shape, sizes, strict=True):
             if found is wanted:
                 continue
             with self._undecided(name, Law("found == wanted", 0), found=found, wanted=wanted):
-                if not found == wanted:
-                    self.fail(
-                        name,
-                        f"`{name}` of `{self.declaration.name}` must have shape {pattern} = {shown(sizes)}",
-                        label=f"`{name}` is {tensor.type}",
-                    )
+                if found != wanted:
+                    self._mismatch(name, tensor, pattern, sizes)
+
+    def _mismatch(self, name: str, tensor: Any, pattern: str, sizes: Sequence[Size]) -> NoReturn:
+        self.fail(
+            name,
+            f"`{name}` of `{self.declaration.name}` must have shape {pattern} = {shown(sizes)}",
+            label=f"`{name}` is {tensor.type}",
+        )
 
     def law(self, name: str, **names: object) -> "_Require":
-        """Open a law: `with check.law("groups-divide", C=C) as require: require(C % groups == 0)`."""
+        """Open a law: `with check.law("groups-divide", C=C) as require:`, then `require(...)`."""
         return _Require(self, name, self.declaration.laws[name], names)
 
     def _undecided(self, name: str, law: Law, **names: object) -> "_Require":
@@ -209,7 +207,7 @@ class Check(Attributes):
 
 
 class _Require:
-    """One open law. An `Undecided` inside it defers the law; any other answer but true is a failure."""
+    """One open law. An `Undecided` inside defers it; any other answer but true is a failure."""
 
     __slots__ = ("check", "law", "name", "names")
 
@@ -241,7 +239,10 @@ class _Require:
 
 @lru_cache(maxsize=1024)
 def _ranks(pattern: str) -> tuple[int, bool]:
-    """The least rank of `[N, C, *D]`, and whether it is the only one. Commas inside brackets do not count."""
+    """The least rank of `[N, C, *D]`, and whether it is the only one.
+
+    Commas inside brackets separate no dimensions.
+    """
     depth, parts, part = 0, [], ""
     for letter in pattern.strip()[1:-1]:
         depth += (letter in "([{") - (letter in ")]}")

@@ -1,8 +1,7 @@
 """From an operation to the generated code that says what becomes of it.
 
 A generated package has one file for each operator and layer, on the same path: the class of an
-operation
-says where its lowering and its decomposition are, and no table of names is needed.
+operation says where its lowering and its decomposition are, and no table of names is needed.
 """
 
 from collections.abc import Callable

@@ -21,7 +21,7 @@ class Graph:
 
     @cached_property
     def operations(self) -> tuple[TraceOp, ...]:
-        """Everything that the outputs need, in the order of recording, which is a topological one."""
+        """Everything that the outputs need, in a topological order: that of recording."""
         found: dict[TraceOp, None] = {}
         stack = [v.producer for v in self.outputs.values() if v.producer is not None]
         while stack:

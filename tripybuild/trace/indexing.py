@@ -1,5 +1,4 @@
-"""Square brackets: from integers, slices, `...` and None to a start, a size and a step for each
-dimension.
+"""Square brackets: integers, slices, `...` and None as starts, sizes and steps of dimensions.
 
 The rules are Python's: bounds beyond the ends are clamped, negative ones count from the end.
 """
@@ -15,14 +14,16 @@ from tripybuild.types.shapes import SHAPE_FUNCTIONS, ceildiv
 _maximum, _minimum = SHAPE_FUNCTIONS["max"], SHAPE_FUNCTIONS["min"]
 
 
-class IndexProblem(ValueError):
+class IndexFormError(ValueError):
     """What an index should have been."""
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A resolved index. `start`, `size` and `step` have an entry for each dimension of the tensor;
-    `result` is the shape after integers have taken dimensions away and None has put some in.
+    """A resolved index.
+
+    `start`, `size` and `step` have an entry for each dimension of the tensor; `result` is the shape
+    after integers have taken dimensions away and None has put some in.
     """
 
     start: tuple[Size, ...]
@@ -35,16 +36,16 @@ def resolve(index: object, shape: Sequence[Size]) -> Index:
     """Resolve an index into a tensor of the given shape.
 
     Raises:
-        IndexProblem: For an index of another kind, too many entries, or an integer out of bounds.
+        IndexFormError: For an index of another kind, too many entries, or an integer out of bounds.
     """
     entries = list(index) if isinstance(index, (tuple, list)) else [index]
     used = sum(entry is not None and entry is not ... for entry in entries)
     if used > len(shape):
-        raise IndexProblem(f"at most {len(shape)} indices")
+        raise IndexFormError(f"at most {len(shape)} indices")
     # Entries are compared by identity: `==` may mean something else to them.
     places = [place for place, entry in enumerate(entries) if entry is ...]
     if len(places) > 1:
-        raise IndexProblem("an index with one `...`")
+        raise IndexFormError("an index with one `...`")
     at = places[0] if places else len(entries)
     entries[at : at + 1] = [slice(None)] * (len(shape) - used)
     sizes = iter(shape)
@@ -68,9 +69,9 @@ def _one(entry: object, size: Size) -> tuple[Size, Size, int]:
         return _slice(entry, size)
     position = _size(entry)
     if position is None:
-        raise IndexProblem("integers, slices, `...` or None")
+        raise IndexFormError("integers, slices, `...` or None")
     if isinstance(position, int) and isinstance(size, int) and not -size <= position < size:
-        raise IndexProblem(f"between {-size} and {size - 1} for a dimension of size {size}")
+        raise IndexFormError(f"between {-size} and {size - 1} for a dimension of size {size}")
     counted = isinstance(position, int) and position < 0
     return (position + size if counted else position), 1, 1
 
@@ -78,7 +79,7 @@ def _one(entry: object, size: Size) -> tuple[Size, Size, int]:
 def _slice(entry: slice, size: Size) -> tuple[Size, Size, int]:
     step = 1 if entry.step is None else _size(entry.step)
     if not isinstance(step, int) or step == 0:
-        raise IndexProblem("a slice whose step is an integer other than 0")
+        raise IndexFormError("a slice whose step is an integer other than 0")
     if step > 0:
         start = _bound(entry.start, size, 0, 0, size)
         stop = _bound(entry.stop, size, size, 0, size)
@@ -94,7 +95,7 @@ def _bound(value: object, size: Size, missing: Size, low: Size, high: Size) -> S
         return missing
     bound = _size(value)
     if bound is None:
-        raise IndexProblem("a slice of integers")
+        raise IndexFormError("a slice of integers")
     if isinstance(bound, int) and bound < 0:
         bound = size + bound
     return _minimum(_maximum(bound, low), high)  # type: ignore[no-any-return]

@@ -1,8 +1,7 @@
 """Where an operation was asked for: a step of a specification, or a line of the user's Python.
 
 Finding out must cost next to nothing while recording, so a place is kept as what is at hand (a
-step, or
-a code object and an offset) and becomes a `Span` only when somebody wants to print it.
+step, or a code object and an offset) and becomes a `Span` only when somebody wants to print it.
 """
 
 import linecache

@@ -16,13 +16,15 @@ from tripybuild.trace.values import TensorType, Value
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """A law as it was declared: its text, the line that declares it, and a message of its own if it has one."""
+    """A law as it was declared: its text, its line, and a message of its own if it has one."""
 
     text: str
     line: int
     message: str | None = None
     source: str | None = None
     """The file that declares it, where that is a family's and not the operator's own."""
+    words: tuple[str, ...] = ()
+    """The names in the text that stand for themselves: words that an attribute chooses from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ _serial = count()
 
 
 class TraceOp:
-    """The base of all operations. Subclasses are frozen dataclasses; their fields are their arguments."""
+    """The base of all operations: frozen dataclasses whose fields are their arguments."""
 
     declaration: ClassVar[Declaration]
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]

@@ -1,9 +1,8 @@
 """Graphs as text.
 
 The readable form names values after inputs, weights and outputs. The canonical form numbers them
-and
-leaves out names and places: two graphs that compute the same way print the same, so it is a cache
-key.
+and leaves out names and places: two graphs that compute the same way print the same, so it is a
+cache key.
 """
 
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from tripybuild.trace.values import Value
 
 
 def text(graph: Graph, *, locations: bool = False) -> str:
-    """The readable form, such as `out = resize_linear(inp : tensor<2x2xf32>, scales=(2, 2)) : tensor<4x4xf32>`."""
+    """The readable form: `out = tile(inp : tensor<2xf32>, reps=(2,)) : tensor<4xf32>`."""
     names = _readable(graph)
     lines = [f"def {graph.name}("]
     lines += [
@@ -33,7 +32,7 @@ def text(graph: Graph, *, locations: bool = False) -> str:
 
 
 def canonical(graph: Graph) -> str:
-    """The form without names and places. Weights keep their paths: they say which data belongs where."""
+    """The form without names and places. Weights keep their paths, which say whose data it is."""
     names: dict[Value, str] = {}
     for index, (name, value) in enumerate(graph.inputs.items()):
         names[value] = f"%arg{index}"

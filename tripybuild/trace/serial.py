@@ -1,9 +1,7 @@
-"""A graph as JSON data and back, so that an executable can be specialised for sizes that come
-later.
+"""A graph as JSON data and back, so that an executable can be specialised for later sizes.
 
 Reading is data only: an operation is looked up by its operator's name in an installed generated
-package,
-never by anything else that a file says.
+package, never by anything else that a file says.
 """
 
 from collections.abc import Callable, Mapping
@@ -54,13 +52,14 @@ def law_data(law: DeferredLaw) -> dict[str, Any]:
     """A deferred law as JSON data."""
     names = {name: encoded(value) for name, value in law.names.items()}
     facts = {"code": law.code, "that": law.law.text, "source": law.source, "line": law.law.line}
-    return {**facts, "message": law.law.message, "names": names}
+    return {**facts, "message": law.law.message, "words": list(law.law.words), "names": names}
 
 
 def read_law(data: Mapping[str, Any], symbols: Mapping[str, Dim]) -> DeferredLaw:
     """The deferred law that `law_data` wrote."""
     names = {name: decoded(value, symbols) for name, value in data["names"].items()}
-    law = Law(str(data["that"]), int(data["line"]), data["message"])
+    words = tuple(str(word) for word in data["words"])
+    law = Law(str(data["that"]), int(data["line"]), data["message"], words=words)
     return DeferredLaw(str(data["code"]), law, names, str(data["source"]))
 
 

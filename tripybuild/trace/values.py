@@ -1,4 +1,4 @@
-"""Tensors as a graph knows them: a dtype, a shape of numbers and symbols, and where they come from."""
+"""Tensors as a graph knows them: a dtype, a shape of numbers and symbols, and an origin."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ class Value:
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """The sizes: numbers and symbols while recording, only numbers when an engine is lowered to."""
+        """The sizes: numbers and symbols while recording, only numbers when lowering."""
         return self.type.shape
 
     def __repr__(self) -> str:

@@ -1,9 +1,7 @@
-"""The types of declarations, as data: `T[N, C, *D]`, `int[len(D), 2]`, `axis(input)`, `constant |
-reflect`.
+"""The types of declarations, as data: `T[N, C, *D]`, `int[len(D), 2]`, `constant | reflect`.
 
 A type is written in Python's expression syntax and parsed once. What it means for a call is decided
-by
-the generated code and by the semantics; this module only knows the form.
+by the generated code and by the semantics; this module only knows the form.
 """
 
 import ast
@@ -14,8 +12,7 @@ from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.types.dtypes import BY_NAME
 
 # The kinds of Python values that an attribute can have. Those in `TAKES_ARGUMENT` are written as
-# calls or
-# with one bracket (`axis(input)`, `dtype[T]`).
+# calls: `axis(input)`.
 KINDS = frozenset(
     {
         "int",
@@ -73,10 +70,10 @@ class TensorsPattern:
 
 @dataclass(frozen=True, slots=True)
 class ValuePattern:
-    """A Python value: `int`, `int[len(D), 2]`, `size[...]`, `axis(input)[...]`, `dtype[T]`, `(int,
-    dtype)[...]`.
+    """A Python value: `int`, `int[len(D), 2]`, `size[...]`, `axis(input)`, `dtype[T]`.
 
-    `lengths` is None for one value, empty for any number of values, else the length of each level.
+    `fields` are the parts of each value in `(int, dtype)[...]`. `lengths` is None for one value,
+    empty for any number of values, else the length of each level.
     """
 
     kind: str
@@ -232,8 +229,8 @@ class _Parser:
         raise error(
             node,
             f"`{ast.unparse(node)}` is not a type",
-            "a type is a tensor such as `T[N, *D]`, a Python value such as `int[2]` or `axis(input)`, "
-            "or words such as `constant | reflect`",
+            "a type is a tensor such as `T[N, *D]`, a Python value such as `int[2]` or "
+            "`axis(input)`, or words such as `constant | reflect`",
         )
 
     def union(self, node: ast.BinOp) -> Pattern:

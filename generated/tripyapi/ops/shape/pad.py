@@ -17,6 +17,7 @@ DECLARATION = Declaration(
         "one-reflection": Law(
             "mode != reflect or all(any([p == 0, p < d]) for sides, d in zip(pad, S) for p in sides)",
             30,
+            words=("reflect",),
         ),
     },
 )
