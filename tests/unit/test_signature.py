@@ -190,7 +190,7 @@ def test_laws_are_decided_for_the_sizes_of_a_call():
 def test_a_law_that_cannot_be_evaluated_does_not_hold():
     """An executable of somebody else may say anything."""
     law = {"code": "a/b", "that": "1 // (S - 4) == 0", "source": "x.yaml", "line": 0}
-    law |= {"message": None, "names": {"S": {"size": "S"}}}
+    law |= {"message": None, "words": [], "names": {"S": {"size": "S"}}}
     one = signature({"x": ("float32", ["S"])}, {"S": {}}, [law])
 
     assert bound(one, x=floats(6)) == {"S": 6}
