@@ -172,6 +172,7 @@ def test_laws_are_decided_for_the_sizes_of_a_call():
         "source": "ops/split.yaml",
         "line": 7,
         "message": "{n} cannot be split into {parts}",
+        "words": [],
         "names": {"n": {"size": "S + 1"}, "parts": 2},
     }
     one = signature({"x": ("float32", ["S"])}, {"S": {}}, [law])
