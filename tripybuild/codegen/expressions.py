@@ -119,9 +119,7 @@ def _nested_target(node: ast.expr) -> Doc:
 
 
 def _list_comprehension(node: ast.ListComp) -> tuple[Doc, int]:
-    return Group(
-        ["[", Indent([SOFT, document(node.elt), *_clauses(node.generators)]), SOFT, "]"]
-    ), ATOM
+    return enclosed("[", _generator(node), "]"), ATOM
 
 
 def _generator_alone(node: ast.GeneratorExp) -> tuple[Doc, int]:
@@ -130,7 +128,7 @@ def _generator_alone(node: ast.GeneratorExp) -> tuple[Doc, int]:
 
 def _dict_comprehension(node: ast.DictComp) -> tuple[Doc, int]:
     entry: list[Doc] = [document(node.key), ": ", document(node.value)]
-    return Group(["{", Indent([SOFT, *entry, *_clauses(node.generators)]), SOFT, "}"]), ATOM
+    return enclosed("{", Group([*entry, *_clauses(node.generators)]), "}"), ATOM
 
 
 def _binary(node: ast.BinOp) -> tuple[Doc, int]:
