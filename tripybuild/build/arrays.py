@@ -18,6 +18,7 @@ import numpy as np
 from tripybuild.build import weights
 from tripybuild.build.elements import Array, DType
 from tripybuild.build.publish import publish
+from tripybuild.build.refusals import unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 
 REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
@@ -166,8 +167,7 @@ def _reported(path: Path) -> Iterator[None]:
         message = f"there is no file `{path}`"
         raise DiagnosticError(Diagnostic("file-not-found", message)) from error
     except OSError as error:
-        message = f"`{path}` cannot be read: {error.strerror or error}"
-        raise DiagnosticError(Diagnostic("file-unreadable", message)) from error
+        raise unreadable(path, error) from error
     except UNREADABLE as error:
         raise _malformed(path, _first_line(error)) from error
 

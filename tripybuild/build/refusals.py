@@ -1,4 +1,4 @@
-"""Why a file is not accepted as an executable, and what to do then."""
+"""Why a file is not accepted: as an executable, or because the system does not give it."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def too_new(path: Path, found: object) -> DiagnosticError:
     return DiagnosticError(Diagnostic("executable-too-new", message, hint=hint))
 
 
-def unreadable(path: Path, error: OSError) -> DiagnosticError:
+def unreadable(path: Path | str, error: OSError) -> DiagnosticError:
     """A file that the system does not let us read."""
     message = f"`{path}` cannot be read: {error.strerror or error}"
     return DiagnosticError(Diagnostic("file-unreadable", message))

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from tripybuild.build.elements import (
     spell,
     unpack,
 )
+from tripybuild.build.refusals import unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 
 Index = dict[str, tuple[DType, tuple[int, ...]]]
@@ -224,12 +225,7 @@ def _reported(source: Path | str) -> Iterator[None]:
         message = f"there is no weights file `{source}`"
         raise DiagnosticError(Diagnostic("weights-not-found", message)) from error
     except OSError as error:
-        _unreadable(source, error)
-
-
-def _unreadable(source: Path | str, error: OSError) -> NoReturn:
-    message = f"`{source}` cannot be read: {error.strerror or error}"
-    raise DiagnosticError(Diagnostic("file-unreadable", message)) from error
+        raise unreadable(source, error) from error
 
 
 def _missing(path: Path, name: str, known: Iterable[str]) -> Diagnostic:

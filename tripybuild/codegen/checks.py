@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from tripybuild.codegen.attribute_checks import check_attributes, checked_value
-from tripybuild.codegen.element_checks import check_elements, dtype_laws
+from tripybuild.codegen.element_checks import check_elements
 from tripybuild.codegen.expressions import document
 from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import Doc, call
@@ -21,6 +21,7 @@ from tripybuild.codegen.shape_checks import (
 from tripybuild.codegen.statements import assign
 from tripybuild.language.names import free
 from tripybuild.schema.operator import Input, Law, Operator
+from tripybuild.schema.tuples import dtype_laws
 from tripybuild.types.patterns import TensorPattern, TensorsPattern, tensors
 
 
@@ -28,7 +29,7 @@ def check_call(scope: Scope, also: Iterable[str] = ()) -> None:
     """Write all checks; `also` are names that what follows reads."""
     operator = scope.operator
     inputs = list(operator.inputs.values())
-    about_dtypes = dtype_laws(scope)
+    about_dtypes = dtype_laws(operator)
     check_elements(scope)
     for law in about_dtypes:
         _check_law(scope, law)

@@ -3,15 +3,12 @@
 Tensors bind first, then attributes that are dtypes; numbers become tensors of what was bound.
 """
 
-import ast
-
 from tripybuild.codegen.arguments import Parameter
 from tripybuild.codegen.attribute_checks import add_normalised, check_default
 from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import Doc, call
 from tripybuild.codegen.shape_checks import guarded
-from tripybuild.language.names import free
-from tripybuild.schema.operator import Input, Law
+from tripybuild.schema.operator import Attribute, Input
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import Pattern, ValuePattern, options, tensors
 
@@ -22,19 +19,12 @@ def check_elements(scope: Scope) -> None:
     for variable in scope.operator.types:
         _bind_variable(scope, variable)
     for parameter in scope.parameters:
-        for option in options(parameter.argument.pattern):
-            if isinstance(option, ValuePattern) and option.kind == "dtype":
-                _check_dtype(scope, parameter, option)
+        if _is_dtype(parameter.argument.pattern):
+            _check_dtype(scope, parameter)
     for input in inputs:
         _check_own_dtype(scope, input)
     for input in inputs:
         _make_tensors(scope, input)
-
-
-def dtype_laws(scope: Scope) -> list[Law]:
-    """The laws that read nothing but dtypes: they are asked before shapes are looked at."""
-    known = {*scope.operator.types, *BY_NAME}
-    return [law for law in scope.operator.laws.values() if set(free(law.that.program)) <= known]
 
 
 def _bind_variable(scope: Scope, variable: str) -> None:
@@ -52,13 +42,13 @@ def _bind_variable(scope: Scope, variable: str) -> None:
         scope.assign(variable, function, arguments, scope.body)
 
 
-def _check_dtype(scope: Scope, parameter: Parameter, option: ValuePattern) -> None:
+def _check_dtype(scope: Scope, parameter: Parameter) -> None:
     """`dtype = T = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16)`."""
     allowed: tuple[dtype, ...] = tuple(BY_NAME.values())
-    variable = option.argument.id if isinstance(option.argument, ast.Name) else ""
+    name, argument = parameter.name, parameter.argument
+    variable = argument.variable or "" if isinstance(argument, Attribute) else ""
     if variable in scope.operator.types:
         allowed = scope.operator.types[variable]
-    name = parameter.name
     check_default(scope, parameter)
     wanted = [scope.element(str(each)) for each in allowed]
     binds = variable and variable not in scope.bound | scope.unused
@@ -90,3 +80,7 @@ def _make_tensors(scope: Scope, input: Input) -> None:
 
 def _takes_number(pattern: Pattern) -> bool:
     return any(isinstance(o, ValuePattern) and o.kind == "number" for o in options(pattern))
+
+
+def _is_dtype(pattern: Pattern) -> bool:
+    return any(isinstance(o, ValuePattern) and o.kind == "dtype" for o in options(pattern))

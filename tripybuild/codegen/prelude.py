@@ -51,8 +51,7 @@ class _Prelude:
     def _bind_element(self, name: str) -> None:
         """`T = op.input.dtype`; an attribute that is the dtype stands for it."""
         for attribute_ in self.operator.attributes.values():
-            argument = getattr(attribute_.pattern, "argument", None)
-            if isinstance(argument, ast.Name) and argument.id == name:
+            if attribute_.variable == name:
                 self.names[name] = attribute(f"op.{attribute_.name}")
                 return
         sources = [

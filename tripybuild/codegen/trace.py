@@ -16,8 +16,8 @@ from tripybuild.codegen.layout import Doc, bracketed, call, render
 from tripybuild.codegen.statements import define
 from tripybuild.codegen.text import Body, Imports, docstring, header
 from tripybuild.language.names import free
-from tripybuild.schema.scope import words
 from tripybuild.schema.operator import Operator
+from tripybuild.schema.scope import words
 from tripybuild.types.naming import class_name
 
 # What a parameter of `infer` can be called as it is.

@@ -80,6 +80,14 @@ class Attribute:
     default: Snippet | None = None
     keywords: bool = False
 
+    @property
+    def variable(self) -> str | None:
+        """The type variable that the attribute gives a dtype: `T` of `dtype[T]`."""
+        for option in options(self.pattern):
+            if isinstance(option, ValuePattern) and option.kind == "dtype":
+                return option.argument.id if isinstance(option.argument, ast.Name) else None
+        return None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Output:

@@ -42,14 +42,8 @@ def bound_names(operator: Operator) -> frozenset[str]:
     names = {*operator.types, *operator.inputs, *operator.attributes, *operator.infer}
     for input in operator.inputs.values():
         names.update(shape_names(input.pattern))
-    for attribute in operator.attributes.values():
-        for option in options(attribute.pattern):
-            if (
-                isinstance(option, ValuePattern)
-                and option.kind == "dtype"
-                and option.argument is not None
-            ):
-                names.update(free(option.argument))
+    variables = (attribute.variable for attribute in operator.attributes.values())
+    names.update(variable for variable in variables if variable is not None)
     return frozenset(names) | words(operator)
 
 

@@ -4,7 +4,6 @@ A slot is a type variable, or an input whose dtype no variable binds (`bool[*A]`
 each slot a dtype.
 """
 
-import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +14,7 @@ from tripybuild.language.names import free
 from tripybuild.schema.operator import Input, Law, Operator
 from tripybuild.schema.samples import given_as_value
 from tripybuild.types.dtypes import BY_NAME, dtype
-from tripybuild.types.patterns import ValuePattern, options, tensors
+from tripybuild.types.patterns import tensors
 from tripybuild.types.vocabulary import SHAPE
 
 Tuple = Mapping[str, dtype]
@@ -67,15 +66,7 @@ def _variable(operator: Operator, name: str) -> Slot:
         for input in tensor_inputs(operator)
         if [t.element for t in tensors(input.pattern)] == [name]
     )
-    attributes = tuple(
-        attribute.name
-        for attribute in operator.attributes.values()
-        for option in options(attribute.pattern)
-        if isinstance(option, ValuePattern)
-        and option.kind == "dtype"
-        and isinstance(option.argument, ast.Name)
-        and option.argument.id == name
-    )
+    attributes = tuple(a.name for a in operator.attributes.values() if a.variable == name)
     codes = {*([name] if inputs else []), *attributes}
     elements = tuple(str(each) for each in operator.types[name])
     return Slot(name, elements, frozenset(codes), inputs, attributes)

@@ -18,7 +18,7 @@ from tripybuild.schema.scope import words
 from tripybuild.semantics.arrays import Array, working
 from tripybuild.semantics.vocabulary import reference_vocabulary
 from tripybuild.types.dtypes import dtype, from_numpy
-from tripybuild.types.patterns import TensorPattern, TensorsPattern, ValuePattern, options, tensors
+from tripybuild.types.patterns import TensorPattern, TensorsPattern, tensors
 
 
 def run_reference(
@@ -64,15 +64,9 @@ class Scope:
         for input in operator.inputs.values():
             self._bind_input(input.name, inputs.get(input.name))
         for attribute in operator.attributes.values():
-            for option in options(attribute.pattern):
-                if (
-                    isinstance(option, ValuePattern)
-                    and option.kind == "dtype"
-                    and option.argument is not None
-                ):
-                    variable = getattr(option.argument, "id", None)
-                    if variable is not None and attributes.get(attribute.name) is not None:
-                        self.names[variable] = attributes[attribute.name]
+            given = attributes.get(attribute.name)
+            if attribute.variable is not None and given is not None:
+                self.names[attribute.variable] = given
         self.names |= dtypes or {}
 
     def _bind_input(self, name: str, value: Any) -> None:
