@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tripybuild.codegen.arguments import PUBLIC, Parameter, annotation, parameters
+from tripybuild.codegen.arguments import Parameter, parameters
 from tripybuild.codegen.calls import BUILT_IN
-from tripybuild.codegen.layout import call, render
 from tripybuild.codegen.results import result_annotation
+from tripybuild.codegen.signatures import signature
 from tripybuild.codegen.text import Imports, header
 from tripybuild.schema.checks import tensor_methods
 from tripybuild.schema.operator import Attribute, Operator, Snippet
@@ -91,15 +91,7 @@ def _signatures(operator: Operator, package: str) -> list[str]:
     name = f"{'tp' if package == BUILT_IN else package}.{operator.name}"
     ways = [[by_name[n] for n in way] for way in operator.signatures] or [chosen]
     result = result_annotation(operator)
-    return [
-        render(
-            [
-                call(name, [p.declared(annotation(p, PUBLIC, Imports())) for p in way]),
-                f" -> {result}",
-            ]
-        )
-        for way in ways
-    ]
+    return [signature(name, way, Imports(), f" -> {result}") for way in ways]
 
 
 def _argument(parameter: Parameter) -> tuple[str, ...]:

@@ -23,14 +23,14 @@ def signature_lines(operator: Operator, chosen: list[Parameter], imports: Import
     ```
     """
     imports.name("tripyapi.tensor", "Tensor")
+    start, returns = f"def {operator.name}", result_annotation(operator)
     if len(operator.signatures) < 2:
-        return [_definition(operator, chosen, imports, ":")]
+        return [signature(start, chosen, imports, f" -> {returns}:")]
     imports.name("typing", "Any", "overload")
     lines = []
     for way in _ways(operator, chosen):
-        lines += ["@overload", _definition(operator, way, imports, ": ..."), "", ""]
-    returns = result_annotation(operator)
-    return [*lines, f"def {operator.name}(*_given: Any, **_named: Any) -> {returns}:"]
+        lines += ["@overload", signature(start, way, imports, f" -> {returns}: ..."), "", ""]
+    return [*lines, f"{start}(*_given: Any, **_named: Any) -> {returns}:"]
 
 
 def bind_arguments(operator: Operator, chosen: list[Parameter], body: Body) -> None:
@@ -56,10 +56,10 @@ def bind_arguments(operator: Operator, chosen: list[Parameter], body: Body) -> N
     body.add(f"{names}{',' if len(chosen) == 1 else ''} = ", call("bind", arguments))
 
 
-def _definition(operator: Operator, chosen: list[Parameter], imports: Imports, end: str) -> str:
+def signature(start: str, chosen: list[Parameter], imports: Imports, end: str) -> str:
+    """`tp.softmax(input: Tensor, dim: int = -1) -> Tensor`."""
     given = [parameter.declared(annotation(parameter, PUBLIC, imports)) for parameter in chosen]
-    returns = result_annotation(operator)
-    return render([call(f"def {operator.name}", given), f" -> {returns}{end}"])
+    return render([call(start, given), end])
 
 
 def _ways(operator: Operator, chosen: list[Parameter]) -> list[list[Parameter]]:

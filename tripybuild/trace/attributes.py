@@ -25,9 +25,15 @@ class Attributes:
         """Report that an argument is not what the declaration asks for."""
         raise NotImplementedError
 
+    def must(
+        self, name: str, what: str, label: str, *, part: str = "", hint: str | None = None
+    ) -> NoReturn:
+        """Fail with "`dim` of `softmax` must be an integer"; `part` is the code if not the name."""
+        message = f"`{name}` of `{self.declaration.name}` must {what}"
+        self.fail(part or name, message, label=label, hint=hint)
+
     def _refuse(self, name: str, wanted: str, value: object, hint: str | None = None) -> NoReturn:
-        message = f"`{name}` of `{self.declaration.name}` must be {wanted}"
-        self.fail(name, message, label=f"found {value!r}", hint=hint)
+        self.must(name, f"be {wanted}", f"found {value!r}", hint=hint)
 
     def integer(self, name: str, value: object) -> int:
         """`int`: a Python integer, or anything that is one exactly."""

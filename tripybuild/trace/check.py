@@ -83,15 +83,10 @@ class Check(Attributes):
                         hint=f"cast one of them: `cast({name}, {bound})`",
                     )
         if bound is None:
-            self.fail(
-                variable, f"`{self.declaration.name}` needs a tensor", label="no argument is one"
-            )
+            self._needs_tensor(variable)
         if bound not in allowed:
-            self.fail(
-                variable,
-                f"`{first}` of `{self.declaration.name}` must be {_either(allowed)}",
-                label=f"`{first}` is {bound}",
-            )
+            label = f"`{first}` is {bound}"
+            self.must(first, f"be {_either(allowed)}", label, part=variable)
         return bound
 
     def element_beside_numbers(
@@ -104,10 +99,12 @@ class Check(Attributes):
             return self.element(variable, allowed, **tensors)
         kinds = [own_dtype(value) for value in numbers.values()]
         if not kinds or any(kind is not kinds[0] for kind in kinds) or kinds[0] not in allowed:
-            self.fail(
-                variable, f"`{self.declaration.name}` needs a tensor", label="no argument is one"
-            )
+            self._needs_tensor(variable)
         return kinds[0]
+
+    def _needs_tensor(self, variable: str) -> NoReturn:
+        message = f"`{self.declaration.name}` needs a tensor"
+        self.fail(variable, message, label="no argument is one")
 
     @staticmethod
     def is_tensor(value: object) -> bool:
@@ -118,28 +115,19 @@ class Check(Attributes):
         """An input with dtypes of its own: `bool[*A]`, or `bool[*M] | T[*M]`."""
         found: dtype = self.tensor(name, tensor).type.dtype
         if found not in allowed:
-            self.fail(
-                name,
-                f"`{name}` of `{self.declaration.name}` must be {_either(allowed)}",
-                label=f"`{name}` is {found}",
-            )
+            self.must(name, f"be {_either(allowed)}", f"`{name}` is {found}")
         return found
 
     def tensor(self, name: str, value: object) -> Any:
         """An input that must be a tensor."""
         if not hasattr(value, "type"):
-            self.fail(
-                name,
-                f"`{name}` of `{self.declaration.name}` must be a tensor",
-                label=f"found {shown(value)}",
-            )
+            self.must(name, "be a tensor", f"found {shown(value)}")
         return value
 
     def tensors(self, name: str, value: object) -> Any:
         """An input that must be a sequence of tensors."""
         if not isinstance(value, (list, tuple)):
-            message = f"`{name}` of `{self.declaration.name}` must be a sequence of tensors"
-            self.fail(name, message, label=f"found {shown(value)}")
+            self.must(name, "be a sequence of tensors", f"found {shown(value)}")
         return tuple(self.tensor(name, item) for item in value)
 
     def number_or_tensor(self, name: str, value: Any, type: dtype) -> Any:
@@ -147,11 +135,7 @@ class Check(Attributes):
         if hasattr(value, "type"):
             return value
         if not isinstance(value, (bool, int, float)):
-            self.fail(
-                name,
-                f"`{name}` of `{self.declaration.name}` must be a tensor or a number",
-                label=f"found {shown(value)}",
-            )
+            self.must(name, "be a tensor or a number", f"found {shown(value)}")
         if (isinstance(value, float) and type.kind != "float") or (
             type.kind == "boolean" and not isinstance(value, bool)
         ):
@@ -172,11 +156,8 @@ class Check(Attributes):
         shape = tensor.type.shape
         least, exact = _ranks(pattern)
         if len(shape) != least if exact else len(shape) < least:
-            self.fail(
-                name,
-                f"`{name}` of `{self.declaration.name}` must have shape {pattern}",
-                label=f"`{name}` is {tensor.type}, of rank {len(shape)}",
-            )
+            label = f"`{name}` is {tensor.type}, of rank {len(shape)}"
+            self.must(name, f"have shape {pattern}", label)
         return list(shape)
 
     def match(self, name: str, tensor: Any, pattern: str, sizes: Sequence[Size]) -> None:
@@ -192,11 +173,7 @@ class Check(Attributes):
                     self._mismatch(name, tensor, pattern, sizes)
 
     def _mismatch(self, name: str, tensor: Any, pattern: str, sizes: Sequence[Size]) -> NoReturn:
-        self.fail(
-            name,
-            f"`{name}` of `{self.declaration.name}` must have shape {pattern} = {shown(sizes)}",
-            label=f"`{name}` is {tensor.type}",
-        )
+        self.must(name, f"have shape {pattern} = {shown(sizes)}", f"`{name}` is {tensor.type}")
 
     def law(self, name: str, **names: object) -> "_Require":
         """Open a law: `with check.law("groups-divide", C=C) as require:`, then `require(...)`."""
