@@ -16,9 +16,8 @@ LOCATOR = struct.Struct("<4sLQL")
 
 LARGE = 0xFFFFFFFF  # this and more do not fit into 32 bits
 MOST_MEMBERS = 0xFFFF - 1
-NEW_YEAR_1980 = (
-    1 << 5 | 1
-)  # the first date of DOS; no real one, so that equal inputs give equal bytes
+# The first date of DOS, and not the real one, so that equal inputs give equal bytes.
+NEW_YEAR_1980 = 1 << 5 | 1
 READABLE = 0o100644 << 16  # a regular file, in the words of Unix
 UNIX = 3 << 8
 SIZE_OFFSET = 22  # of a member's size in its header
