@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tripybuild.semantics.bounded import check_elements
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import dtype
 
@@ -171,6 +172,7 @@ def index_grid(start: Sequence[int], size: Sequence[int], step: Sequence[int]) -
     rank = len(start)
     grids = []
     for d in range(rank):
+        check_elements(size[d])
         places = start[d] + step[d] * np.arange(size[d])
         grids.append(places.reshape([-1 if i == d else 1 for i in range(rank)]))
     return tuple(grids)
@@ -186,6 +188,7 @@ def in_range(grid: Sequence[Array], shape: Sequence[int]) -> Array:
 
 def pick(input: Array, grid: Sequence[Array], mode: str = "clamp") -> Array:
     """The elements at the places of a grid; `mode` is for outside: clamp, wrap or reflect."""
+    check_elements(math.prod(np.broadcast_shapes(*(np.shape(where) for where in grid))))
     places = []
     for where, size in zip(grid, input.shape, strict=True):
         if mode == "wrap":

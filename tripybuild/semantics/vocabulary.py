@@ -11,6 +11,7 @@ import numpy as np
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.vocabularies import ARRAY_ATTRIBUTES, ARRAY_METHODS, NUMPY, REFERENCE
 from tripybuild.semantics import arrays
+from tripybuild.semantics.bounded import bounded
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 
@@ -20,7 +21,7 @@ def reference_vocabulary() -> Vocabulary:
     """The vocabulary of `reference` snippets."""
     return SHAPE | Vocabulary(
         functions={name: getattr(arrays, name) for name in REFERENCE},
-        namespaces={"np": {name: getattr(np, name) for name in NUMPY}},
+        namespaces={"np": bounded(NUMPY)},
         methods=((np.ndarray, ARRAY_METHODS), (np.generic, ARRAY_METHODS)),
         attributes=((np.ndarray, ARRAY_ATTRIBUTES), (np.generic, ARRAY_ATTRIBUTES)),
         constants=dict(BY_NAME),

@@ -1,0 +1,118 @@
+"""NumPy's functions for references, each with a look at how large its result would be.
+
+A third party's registry is data: no word of it may ask for unbounded memory. What only rearranges
+or reduces is handed on as it is; what creates, repeats or broadcasts is measured first.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+MOST_ELEMENTS = 1 << 28
+Sizes = Callable[..., int]
+
+
+class TooLargeError(ValueError):
+    """The result would have more elements than a reference may have."""
+
+
+def bounded(names: Iterable[str]) -> Mapping[str, Any]:
+    """NumPy's functions and constants by name, measured where they can make much of little."""
+    return {name: _bounded(name, getattr(np, name)) for name in names}
+
+
+def check_elements(count: float) -> None:
+    """Refuse a number of elements that no reference needs."""
+    if count > MOST_ELEMENTS:
+        raise TooLargeError(f"a reference may make {MOST_ELEMENTS:,} elements, not {count:,.0f}")
+
+
+def _bounded(name: str, function: Any) -> Any:
+    sizes = _SIZES.get(name) or (_broadcast if isinstance(function, np.ufunc) else None)
+    if sizes is None:
+        return function
+
+    @wraps(function, updated=())
+    def measured(*given: Any, **named: Any) -> Any:
+        check_elements(sizes(*given, **named))
+        return function(*given, **named)
+
+    return measured
+
+
+def _volume(shape: Any) -> int:
+    sizes: list[int] = np.atleast_1d(np.asarray(shape, dtype=object)).tolist()
+    return math.prod(int(size) for size in sizes)
+
+
+def _broadcast(*arrays: Any, **_named: Any) -> int:
+    return math.prod(np.broadcast_shapes(*(np.shape(array) for array in arrays)))
+
+
+def _matmul(lhs: Any, rhs: Any, **_named: Any) -> int:
+    left, right = np.shape(lhs), np.shape(rhs)
+    batch = np.broadcast_shapes(left[:-2], right[:-2])
+    return math.prod(batch) * math.prod(left[-2:-1]) * math.prod(right[-1:])
+
+
+def _arange(start: float, stop: float | None = None, step: float = 1, **_named: Any) -> int:
+    first, last = (0, start) if stop is None else (start, stop)
+    return max(0, math.ceil((last - first) / step)) if step else 0
+
+
+def _repeat(array: Any, repeats: Any, **_named: Any) -> int:
+    return int(np.size(array) * np.max(repeats, initial=0))
+
+
+def _pad(array: Any, pad_width: Any, *_given: Any, **_named: Any) -> int:
+    widths = np.broadcast_to(np.asarray(pad_width, dtype=object), (np.ndim(array), 2))
+    return math.prod(
+        size + int(low) + int(high)
+        for size, (low, high) in zip(np.shape(array), widths.tolist(), strict=True)
+    )
+
+
+def _einsum(equation: str, *arrays: Any, **_named: Any) -> int:
+    terms, arrow, result = equation.replace(" ", "").partition("->")
+    sizes = {
+        label: size
+        for term, array in zip(terms.split(","), arrays, strict=False)
+        for label, size in zip(term, np.shape(array), strict=False)
+    }
+    kept = result if arrow else "".join(sizes)
+    return math.prod(sizes.get(label, 1) for label in kept)
+
+
+def _take(array: Any, indices: Any, axis: int | None = None, **_named: Any) -> int:
+    along = np.size(array) if axis is None else np.shape(array)[axis]
+    return np.size(indices) * (np.size(array) // max(along, 1))
+
+
+def _total(arrays: Iterable[Any], *_given: Any, **_named: Any) -> int:
+    return sum(np.size(array) for array in arrays)
+
+
+_SIZES: Mapping[str, Sizes] = {
+    "arange": _arange,
+    "broadcast_arrays": lambda *arrays, **named: _broadcast(*arrays, **named) * len(arrays),
+    "concatenate": _total,
+    "diag": lambda array, *_given, **_named: (np.size(array) + 1) ** 2,
+    "einsum": _einsum,
+    "eye": lambda rows, columns=None, *_given, **_named: rows * (columns or rows),
+    "full": lambda shape, *_given, **_named: _volume(shape),
+    "identity": lambda rows, *_given, **_named: rows * rows,
+    "linspace": lambda _start, _stop, num=50, *_given, **_named: num,
+    "matmul": _matmul,
+    "ones": lambda shape, *_given, **_named: _volume(shape),
+    "outer": lambda lhs, rhs, *_given, **_named: np.size(lhs) * np.size(rhs),
+    "pad": _pad,
+    "repeat": _repeat,
+    "stack": _total,
+    "take": _take,
+    "tile": lambda array, reps, *_given, **_named: np.size(array) * _volume(reps),
+    "where": _broadcast,
+    "zeros": lambda shape, *_given, **_named: _volume(shape),
+}
