@@ -6,6 +6,7 @@ Law: each has a case in the tests. The codes of laws, `op/law`, are the registry
 CODES: dict[str, str] = {
     # Reading a file
     "file-not-found": "There is no file at this path, or it is not a regular file.",
+    "outside-folder": "A file uses what is in its own folder or below; nothing leads out.",
     "file-unreadable": "The operating system refused to open or read this file.",
     "not-utf8": "A file must be UTF-8 text; this byte is not.",
     "hidden-character": (
@@ -68,6 +69,7 @@ CODES: dict[str, str] = {
     "bad-range": "A range goes from `min` over `opt` to `max`, all multiples of `multiple_of`.",
     "part-arguments": "A part is called with the sizes and inputs that its declaration names.",
     "cyclic-parts": "A part is made of parts that lead back to it.",
+    "cyclic-use": "Files use each other in a circle; what both need is a file of its own.",
     "step-count": "A step that is unpacked must give as many values as it has names.",
     "shape-mismatch": "A value has another shape than the part that takes or gives it declares.",
     "dtype-mismatch": "A value has another dtype than the part that takes or gives it declares.",

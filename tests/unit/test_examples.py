@@ -10,7 +10,7 @@ import tripybuild
 from tripybuild.build.model import build
 from tripybuild.schema.elaborate import elaborate
 from tripybuild.schema.files import FamilyFile, OperatorFile
-from tripybuild.schema.model import load_model
+from tripybuild.schema.use import load_model
 from tripybuild.schema.validate import validate
 from tripybuild.source import parse_all
 

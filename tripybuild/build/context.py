@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import Any, ClassVar, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
@@ -49,6 +49,15 @@ def _span(snippet: Snippet) -> Span:
 Made = TypeVar("Made")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """What the parts of one file see beside their own names. A module sees its maker's dtypes."""
+
+    sizes: Mapping[str, object] = field(default_factory=dict)
+    types: Mapping[str, dtype] = field(default_factory=dict)
+    define: Mapping[str, Part] = field(default_factory=dict)
+
+
 class Names(dict[str, Any]):
     """The names of a step: its part's own, then whatever `fallback` knows."""
 
@@ -74,19 +83,16 @@ class Context:
     MOST_PARTS: ClassVar[int] = 100_000
 
     def __init__(
-        self,
-        document: Document,
-        sizes: Mapping[str, object],
-        types: Mapping[str, dtype],
-        vocabulary: Vocabulary,
+        self, document: Document, types: Mapping[str, dtype], vocabulary: Vocabulary
     ) -> None:
         self.document = document
-        self.sizes = dict(sizes)
+        self.sizes: dict[str, object] = {}
         self.types = dict(types)
         self.vocabulary = vocabulary
-        self.templates: Callable[[str], Any] = lambda name: None  # noqa: ARG005
-        self.functions: Callable[[str], Any] = lambda name: None  # noqa: ARG005
-        self.known: Callable[[], frozenset[str]] = frozenset
+        self.templates: Callable[[Scope, str], Any] = lambda scope, name: None  # noqa: ARG005
+        self.functions: Callable[[Scope, str], Any] = lambda scope, name: None  # noqa: ARG005
+        self.known: Callable[[Scope], frozenset[str]] = lambda scope: frozenset()  # noqa: ARG005
+        self._scopes: dict[int, Scope] = {}
         self.symbols: frozenset[str] = frozenset()
         self.weights: dict[str, Value] = {}
         self.states: dict[str, Value] = {}
@@ -94,34 +100,44 @@ class Context:
         self.made: dict[object, Any] = {}
         self.recordings: dict[object, Any] = {}
         self.found: list[Diagnostic] = []
+        self._reported: set[object] = set()
         self.making: list[Part] = []
         self.running: list[Part] = []
         self.left = self.MOST_PARTS
-        self._place: Snippet | None = None
+        self._place: StepLocation | None = None
+        self._callers: list[StepLocation] = []
 
     # --- places ---
 
     @property
     def current(self) -> Snippet | None:
-        """The snippet of the user's file that is being worked on."""
-        return self._place
+        """The snippet of the user's files that is being worked on."""
+        return None if self._place is None else self._place.snippet
 
     def place(self) -> Span:
-        """The expression of the user's file that is being worked on."""
+        """The expression of the user's files that is being worked on."""
         return self.document.span(()) if self._place is None else self._place.span()
+
+    def shows(self, document: Document) -> bool:
+        """Whether problems are shown in a file: in the user's own, not in the registry's."""
+        return id(document) in self._scopes
 
     @contextmanager
     def at(self, snippet: Snippet, label: str) -> Iterator[None]:
         """Work on a snippet. Inside of a module of the registry, the place stays the user's."""
         before = self._place
-        if snippet.document is self.document or before is None:
-            self._place = snippet
-        assert self._place is not None
+        shown = snippet if before is None or self.shows(snippet.document) else before.snippet
+        self._place = StepLocation(label, shown)
+        entered = before is not None and before.snippet.document is not shown.document
+        if before is not None and entered:
+            self._callers.append(before)
         try:
-            with at(StepLocation(label, self._place)):
+            with at(self._place):
                 yield
         finally:
             self._place = before
+            if entered:
+                self._callers.pop()
 
     @contextmanager
     def inside(self, stack: list[Part], part: Part, what: str) -> Iterator[None]:
@@ -146,21 +162,37 @@ class Context:
 
     def report(self, error: DiagnosticError) -> None:
         """Keep diagnostics, each once: a part that is repeated fails the same way each time."""
-        self.found += [d for d in error.diagnostics if d not in self.found]
+        for each in error.diagnostics:
+            key = (each.code, each.message, each.span, each.label)
+            if key not in self._reported:
+                self._reported.add(key)
+                self.found.append(replace(each, notes=(*each.notes, *self._used_by(each.span))))
+
+    def _used_by(self, span: Span | None) -> Iterator[str]:
+        """The steps that led to a problem in a used file, from the nearest to the model's own."""
+        path = None if span is None else span.path
+        for caller in reversed([*self._callers, *filter(None, [self._place])]):
+            if path is not None and caller.snippet.document.path != path:
+                path = caller.snippet.document.path
+                yield f"used by `{caller.label}` at {caller.span()}"
 
     # --- names and values ---
 
-    def scope(self, part: Part) -> Mapping[str, object]:
-        """The sizes that a part sees beside its own: the model's, if it is from the same file."""
-        return self.sizes if part.document is self.document else {}
+    def open_scope(self, document: Document, scope: Scope) -> None:
+        """Say what the parts of a user's file see."""
+        self._scopes[id(document)] = scope
 
-    def making_names(self, local: Mapping[str, object]) -> Names:
+    def scope(self, part: Part, maker: Scope) -> Scope:
+        """What a part sees: its own file's names. A module has the dtypes of who makes it."""
+        return self._scopes.get(id(part.document)) or Scope(types=maker.types)
+
+    def making_names(self, scope: Scope, local: Mapping[str, object]) -> Names:
         """The names of a part's expression: definitions, modules and sizes."""
-        return Names({**self.types, **local}, self.templates)
+        return Names({**scope.types, **local}, partial(self.templates, scope))
 
-    def step_names(self, local: Mapping[str, object]) -> Names:
+    def step_names(self, scope: Scope, local: Mapping[str, object]) -> Names:
         """The names of a step: the part's own, definitions without parts, and operators."""
-        return Names(local, self.functions)
+        return Names(local, partial(self.functions, scope))
 
     def evaluate(self, snippet: Snippet, names: Mapping[str, object]) -> Any:
         """The value of a snippet.
@@ -171,12 +203,12 @@ class Context:
         try:
             return evaluate(snippet.program, names, self.vocabulary, passes=(Skipped,))
         except EvaluationError as error:
-            span = snippet.span(error.node)
-            if snippet.document is not self.document:
-                span = self.place()
+            shown = self.shows(snippet.document)
+            span = snippet.span(error.node) if shown else self.place()
             hint = None
             if error.code == "unbound-name" and isinstance(error.node, ast.Name):
-                near = suggest(error.node.id, {*names, *self.known()})
+                scope = self._scopes.get(id(snippet.document), Scope())
+                near = suggest(error.node.id, {*names, *self.known(scope)})
                 hint = f"did you mean `{near}`?" if near else None
             raise DiagnosticError(Diagnostic(error.code, error.message, span, hint=hint)) from error
         except Undecided as undecided:
@@ -184,7 +216,7 @@ class Context:
                 Diagnostic(
                     "undecided-size",
                     f"whether `{undecided.condition}` holds is known only when the model runs",
-                    snippet.span() if snippet.document is self.document else self.place(),
+                    snippet.span() if self.shows(snippet.document) else self.place(),
                     hint="give the size a range that decides it, or make it a fixed size",
                 )
             ) from undecided

@@ -9,21 +9,22 @@ from types import FunctionType
 from typing import Any
 
 from tripybuild.build.chains import LISTS, Chain, Each
-from tripybuild.build.context import Context, Skipped
+from tripybuild.build.context import Context, Scope, Skipped
 from tripybuild.build.parts import Instance, Template
-from tripybuild.build.sizes import Range, fix_sizes, make_inputs, make_symbols
+from tripybuild.build.sizes import Range, fix_sizes, fixed_sizes, make_inputs, make_symbols
 from tripybuild.build.steps import Next
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
 from tripybuild.project import registry
 from tripybuild.schema.files import ModuleFile, WeightsEntry
-from tripybuild.schema.model import DEFAULT_VARIABLE, Model, Part, load_model, load_module
+from tripybuild.schema.model import DEFAULT_VARIABLE, Model, Part, load_module
+from tripybuild.schema.use import load_model
 from tripybuild.schema.validate import validate
 from tripybuild.source import Document, read
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import Value
-from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.vocabulary import SHAPE
 
 PACKAGE = "tripyapi"
@@ -39,6 +40,7 @@ class Built:
     ranges: Mapping[str, Range]
     doc: str
     document: Document
+    used: tuple[Document, ...]
     weights: WeightsEntry | None
     sizes: Mapping[str, object]
 
@@ -63,9 +65,7 @@ class _Builder:
     def __init__(self, model: Model) -> None:
         self.model = model
         import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
-        types = {DEFAULT_VARIABLE: "float32", **model.types}
-        known = {name: BY_NAME[text] for name, text in types.items()}
-        self.context = Context(model.document, {}, known, _vocabulary())
+        self.context = Context(model.document, _dtypes(model.types), _vocabulary())
         self.context.templates = self._template
         self.context.functions = self._function
         self.context.known = self._known
@@ -73,6 +73,13 @@ class _Builder:
 
     def built(self, overrides: Mapping[str, object]) -> Built:
         context, model = self.context, self.model
+        self.scope = Scope(context.sizes, context.types, model.define)
+        context.open_scope(model.document, self.scope)
+        for file in model.files:
+            types, define = _dtypes(file.types), {**file.define, **file.used}
+            sizes: dict[str, object] = {}
+            context.open_scope(file.document, Scope(sizes, types, define))
+            sizes |= fixed_sizes(context, file.sizes, types)
         fix_sizes(context, model, overrides)
         ranges = {} if context.found else make_symbols(context, model)
         inputs = {} if context.found else make_inputs(context, model)
@@ -86,14 +93,15 @@ class _Builder:
         sizes = {name: context.sizes[name] for name in model.sizes}
         entry = model.weights
         states = tuple(context.states)
-        return Built(graph, states, ranges, model.doc, model.document, entry, sizes)
+        used = tuple(file.document for file in model.files)
+        return Built(graph, states, ranges, model.doc, model.document, used, entry, sizes)
 
     def _outputs(self, inputs: Mapping[str, Tensor]) -> dict[str, Value]:
         """Run the outermost part."""
         context, top = self.context, self.model.top
         steps = [(target, step) for step in top.outputs for target in step.targets]
         try:
-            result = Instance(context, top, {}, "")(*inputs.values())
+            result = Instance(context, top, self.scope, {}, "")(*inputs.values())
         except Skipped:
             raise DiagnosticError(*context.found) from None
         except DiagnosticError as error:
@@ -112,9 +120,9 @@ class _Builder:
 
     # --- names ---
 
-    def _part(self, name: str) -> Part | None:
-        if name in self.model.define:
-            return self.model.define[name]
+    def _part(self, scope: Scope, name: str) -> Part | None:
+        if name in scope.define:
+            return scope.define[name]
         if name not in self._modules:
             part = _module(name)
             if part is None:
@@ -122,37 +130,46 @@ class _Builder:
             self._modules[name] = part
         return self._modules[name]
 
-    def _template(self, name: str) -> Template | Any:
+    def _template(self, scope: Scope, name: str) -> Template | Any:
         if name in LISTS:
             return LISTS[name]
-        part = self._part(name)
-        return None if part is None else Template(self.context, part)
+        part = self._part(scope, name)
+        context = self.context
+        return None if part is None else Template(context, part, context.scope(part, scope))
 
-    def _known(self) -> frozenset[str]:
+    def _known(self, scope: Scope) -> frozenset[str]:
         """All names that a part or a step can use; only who asks for one that is not needs them."""
         modules = {_read_module(p).name for p in (registry() / "modules").glob("*.yaml")}
-        return frozenset({*self.model.define, *modules, *LISTS, *import_module(PACKAGE).__all__})
+        return frozenset({*scope.define, *modules, *LISTS, *import_module(PACKAGE).__all__})
 
-    def _function(self, name: str) -> Any:
+    def _function(self, scope: Scope, name: str) -> Any:
         """What a step's name means where no part, input or size has it."""
-        part = self.model.define.get(name)
+        part = scope.define.get(name)
         if part is not None:
-            return partial(self._run, part)
+            return partial(self._run, scope, part)
         if name in LISTS:
             return LISTS[name]
         if name in SHAPE.functions:
             found = _operator(name)
             return None if found is None else _either(found, SHAPE.functions[name])
-        module = _module(name)
-        return _operator(name) or BY_NAME.get(name) or (module and partial(self._run, module))
+        found = _operator(name) or BY_NAME.get(name)
+        module = None if found else _module(name)
+        return found if module is None else partial(self._run, scope, module)
 
-    def _run(self, part: Part, *given: object, **named: object) -> object:
+    def _run(self, scope: Scope, part: Part, /, *given: object, **named: object) -> object:
         """A definition used as a function: it can have no weights, since it has no path."""
         if part.parts or part.weights or part.state or part.parameters:
             what = "parts, weights, state or sizes"
             message = f"`{part.name}` has {what} of its own: name it under `parts:` first"
             raise DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
-        return Instance(self.context, part, {}, part.name)(*given, **named)
+        seen = self.context.scope(part, scope)
+        return Instance(self.context, part, seen, {}, part.name)(*given, **named)
+
+
+def _dtypes(types: Mapping[str, str]) -> dict[str, dtype]:
+    """The type variables of a file."""
+    given = {DEFAULT_VARIABLE: "float32", **types}
+    return {name: BY_NAME[text] for name, text in given.items()}
 
 
 def _operator(name: str) -> Any:

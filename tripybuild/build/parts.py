@@ -6,12 +6,12 @@ steps that read it are passed over: one run finds all that is wrong.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tripybuild.build import replay
 from tripybuild.build.chains import Chain
-from tripybuild.build.context import Context, Endless, Skipped
+from tripybuild.build.context import Context, Endless, Scope, Skipped
 from tripybuild.build.steps import Next, run_steps
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
@@ -24,10 +24,11 @@ from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Template:
-    """A definition, or a module, with the sizes that it will be made with."""
+    """A definition, or a module, with the sizes that it will be made with, and what it sees."""
 
     context: Context
     part: Part
+    scope: Scope
     sizes: Mapping[str, object] | None = None
 
     def __call__(self, *given: object, **named: object) -> "Template":
@@ -46,9 +47,9 @@ class Template:
                 if parameter.default is None:
                     raise self._misused(f"`{self.part.name}` needs `{parameter.name}`")
                 sizes[parameter.name] = self.context.evaluate(
-                    parameter.default, {**self.context.scope(self.part), **sizes}
+                    parameter.default, {**self.scope.sizes, **sizes}
                 )
-        return Template(self.context, self.part, sizes)
+        return replace(self, sizes=sizes)
 
     def __mul__(self, count: object) -> "list[Template]":
         """`block * depth`: a chain of parts, each with weights of its own."""
@@ -64,7 +65,7 @@ class Template:
         """An instance with weights below a path."""
         template = self if self.sizes is not None else self()
         with self.context.inside(self.context.making, self.part, "contains"):
-            return Instance(self.context, self.part, template.sizes or {}, path)
+            return Instance(self.context, self.part, self.scope, template.sizes or {}, path)
 
     def __repr__(self) -> str:
         if self.sizes is None:
@@ -78,6 +79,21 @@ class Template:
 
 def _listed(names: Sequence[str], none: str = "no sizes") -> str:
     return ", ".join(f"`{name}`" for name in names) or none
+
+
+def _told(values: Mapping[str, object]) -> Iterator[object]:
+    """What tells a part's sizes and dtypes from others."""
+    for name, value in values.items():
+        yield name, _identity(value)
+
+
+def _identity(value: object) -> object:
+    """Templates of one name can be of several files, and modules of several dtypes."""
+    if isinstance(value, Template):
+        return id(value.part), *_told(value.scope.types), *_told(value.sizes or {})
+    if isinstance(value, (list, tuple)):
+        return type(value), *map(_identity, value)
+    return repr(value)
 
 
 def _dimensions(pattern: object) -> Sequence[Dimension]:
@@ -103,14 +119,19 @@ class Instance:
     """A part with a path: its children, its weights, and what its steps do when it is called."""
 
     def __init__(
-        self, context: Context, part: Part, sizes: Mapping[str, object], path: str
+        self,
+        context: Context,
+        part: Part,
+        scope: Scope,
+        sizes: Mapping[str, object],
+        path: str,
     ) -> None:
         self._context, self._part, self._path = context, part, path
-        self._types = context.types | {
-            name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME
-        }
-        self._sizes = {**context.scope(part), **sizes}
-        self._own = tuple(f"{name}={size!r}" for name, size in sizes.items())
+        own = {name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME}
+        self._scope = replace(scope, types={**scope.types, **own})
+        self._types = self._scope.types
+        self._sizes = {**scope.sizes, **sizes}
+        self._own = (*_told(sizes), *_told(self._types))
         self._members: dict[str, object] = {}
         self._lost: set[str] = set()
         for name, snippet in part.parts.items():
@@ -126,13 +147,14 @@ class Instance:
                 context.states[self._below(name)] = value
                 self._members[name] = Tensor.of(value)
         bound = {d.name for pattern in part.inputs.values() for d in _dimensions(pattern)}
-        hidden = (bound & context.symbols) - set(sizes)
+        symbols = context.symbols if part.document is context.document else frozenset()
+        hidden = (bound & symbols) - set(sizes)
         kept = {name: size for name, size in self._sizes.items() if name not in hidden}
         self._names: dict[str, object] = {**kept, **self._types, **self._members}
 
     def _made_of(self, snippet: Snippet) -> object:
         """What a part's expression stands for: a template, a list of them, or None."""
-        return self._context.evaluate(snippet, self._context.making_names(self._sizes))
+        return self._context.evaluate(snippet, self._context.making_names(self._scope, self._sizes))
 
     def _below(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name
@@ -163,7 +185,7 @@ class Instance:
         context, document = self._context, self._part.document
 
         def declared() -> TensorType:
-            span = document.span(location) if document is context.document else context.place()
+            span = document.span(location) if context.shows(document) else context.place()
             shape = context.shape(pattern, self._sizes, span)
             return TensorType(self._dtype(pattern.element), shape)
 
@@ -214,9 +236,9 @@ class Instance:
         local |= inputs
         with context.inside(context.running, part, "calls"):
             steps = (*part.constants, *part.steps)
-            missing = run_steps(context, steps, local, self._path, self._lost)
+            missing = run_steps(context, self._scope, steps, local, self._path, self._lost)
             missing |= self._update(local, missing)
-            missing |= run_steps(context, part.outputs, local, self._path, missing)
+            missing |= run_steps(context, self._scope, part.outputs, local, self._path, missing)
         results = [local.get(target) for step in part.outputs for target in step.targets]
         if missing & {target for step in part.outputs for target in step.targets}:
             raise Skipped
@@ -231,7 +253,7 @@ class Instance:
             message = f"`{part.name}` has state, so it can be called once"
             raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
         values = dict(local)
-        lost = run_steps(context, part.next, values, self._path, missing)
+        lost = run_steps(context, self._scope, part.next, values, self._path, missing)
         updates = {step.name: values[step.name] for step in part.next if step.name not in lost}
         local["next"] = Next(updates)
         for step in part.next:

@@ -95,6 +95,6 @@ def alike(context: Context, path: str, inputs: Sequence[Value]) -> bool:
     return len(set(inputs)) == len(inputs) and not own and not states
 
 
-def key(part: object, sizes: Sequence[str], inputs: Sequence[Value]) -> object:
+def key(part: object, sizes: Sequence[object], inputs: Sequence[Value]) -> object:
     """What decides which operations a part records."""
     return (id(part), *sizes, *((value.type.dtype, value.type.shape) for value in inputs))

@@ -21,6 +21,7 @@ from tripybuild.build.specialise import compiled, lowered, sizes_name
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.dialects.stablehlo import Module
 from tripybuild.dialects.tensorrt import print_network
+from tripybuild.source import Document
 from tripybuild.targets import pjrt
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
@@ -179,8 +180,16 @@ def _in_range(built: Built, name: str, size: int) -> None:
 
 
 def _provenance(built: Built, path: Path) -> dict[str, Any]:
-    digest = sha256(built.document.text.encode()).hexdigest()
-    return {"specification": path.name, "sha256": digest}
+    folder = Path(built.document.path).parent
+    used = [
+        {"path": Path(each.path).relative_to(folder).as_posix(), "sha256": _digest(each)}
+        for each in built.used
+    ]
+    return {"specification": path.name, "sha256": _digest(built.document), "used": used}
+
+
+def _digest(document: Document) -> str:
+    return sha256(document.text.encode()).hexdigest()
 
 
 def _known(name: str, known: Sequence[str], code: str, what: str) -> None:

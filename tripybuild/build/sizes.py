@@ -15,7 +15,7 @@ from tripybuild.schema.model import Model
 from tripybuild.schema.operator import Snippet
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dims import symbol
-from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import TensorPattern
 
 
@@ -37,19 +37,31 @@ def fix_sizes(context: Context, model: Model, overrides: Mapping[str, object]) -
             message = f"`{model.name}` has no size `{name}`"
             hint = _hint(name, model.sizes)
             context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
+    context.sizes |= fixed_sizes(context, model.sizes, context.types, overrides)
+
+
+def fixed_sizes(
+    context: Context,
+    declared: Mapping[str, Snippet],
+    types: Mapping[str, dtype],
+    overrides: Mapping[str, object] | None = None,
+) -> dict[str, object]:
+    """The fixed sizes of one file; what is wrong with them is kept in the context."""
     lost: set[str] = set()
-    for name, snippet in model.sizes.items():
-        if name in overrides:
-            context.sizes[name] = overrides[name]
+    sizes: dict[str, object] = {}
+    for name, snippet in declared.items():
+        if name in (overrides or {}):
+            sizes[name] = (overrides or {})[name]
         elif lost.isdisjoint(free(snippet.program)):
             try:
                 with context.at(snippet, name):
-                    context.sizes[name] = context.evaluate(snippet, context.sizes | context.types)
+                    sizes[name] = context.evaluate(snippet, {**sizes, **types})
             except DiagnosticError as error:
                 context.report(error)
                 lost.add(name)
         else:
             lost.add(name)
+    return sizes
 
 
 def make_symbols(context: Context, model: Model) -> dict[str, Range]:

@@ -6,7 +6,7 @@ need it are passed over: one run finds all that is wrong.
 
 from collections.abc import Mapping, Sequence
 
-from tripybuild.build.context import Context, Endless, Skipped
+from tripybuild.build.context import Context, Endless, Scope, Skipped
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema.model import Step
 
@@ -25,6 +25,7 @@ class Next:
 
 def run_steps(
     context: Context,
+    scope: Scope,
     steps: Sequence[Step],
     local: dict[str, object],
     path: str,
@@ -36,7 +37,7 @@ def run_steps(
         The names that could not be given; `lost` are those from before.
     """
     missing = set(lost or ())
-    names = context.step_names(local)
+    names = context.step_names(scope, local)
     for step in steps:
         if step.reads & missing:
             missing.update(step.targets)

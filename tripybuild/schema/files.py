@@ -245,11 +245,23 @@ class ModelFile(Strict):
     define: dict[Name, PartEntry] = Field(default_factory=dict)
 
 
+class DefinitionsFile(Strict):
+    """Definitions that several models use, with the sizes and types that they see."""
+
+    tripybuild: Literal[1]
+    doc: Doc | None = None
+    use: dict[str, list[Name]] = Field(default_factory=dict)
+    sizes: dict[Name, Expression] = Field(default_factory=dict)
+    types: dict[Name, str] = Field(default_factory=dict)
+    define: dict[Name, PartEntry]
+
+
 # The order in which the keys of a file are read, hence written.
 READING_ORDER: dict[type[Strict], tuple[str, ...]] = {
     OperatorFile: ("tripybuild", "op", "like", *OperatorBody.model_fields),
     FamilyFile: ("tripybuild", "family", "parameters", *OperatorBody.model_fields),
     ModuleFile: ("tripybuild", "module", *PartEntry.model_fields, "sample"),
     ModelFile: tuple(ModelFile.model_fields),
+    DefinitionsFile: tuple(DefinitionsFile.model_fields),
     PartEntry: tuple(PartEntry.model_fields),
 }

@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from tripybuild.diagnostics import Diagnostic
@@ -11,6 +10,7 @@ from tripybuild.language.grammar import Program, SnippetError, parse
 from tripybuild.language.names import free
 from tripybuild.schema.elaborate import expression_text
 from tripybuild.schema.files import (
+    DefinitionsFile,
     ModelFile,
     ModuleFile,
     PartEntry,
@@ -21,8 +21,7 @@ from tripybuild.schema.files import (
 )
 from tripybuild.schema.model_checks import Role, check_names, check_type, check_types
 from tripybuild.schema.operator import Location, Snippet
-from tripybuild.schema.validate import validate
-from tripybuild.source import Document, read
+from tripybuild.source import Document
 from tripybuild.types.patterns import Pattern, ValuePattern, parse_pattern
 
 # The type variable of floats that every model has; it is float32 unless `types:` says otherwise.
@@ -83,8 +82,22 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Definitions:
+    """What the parts of one file see: sizes, types, its definitions, and those that it uses."""
+
+    document: Document
+    sizes: Mapping[str, Snippet]
+    types: Mapping[str, str]
+    define: Mapping[str, Part]
+    used: Mapping[str, Part] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A model: the outermost part, sizes and ranges, definitions, and where its weights are."""
+    """A model: the outermost part, sizes and ranges, definitions, and where its weights are.
+
+    `define` holds what it uses, too; `files` are the files which that is from.
+    """
 
     name: str
     document: Document
@@ -95,28 +108,26 @@ class Model:
     top: Part
     define: Mapping[str, Part]
     weights: WeightsEntry | None
-    use: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    files: tuple[Definitions, ...] = ()
 
 
-def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
-    """Read a model's file.
-
-    Returns:
-        The model, or None where it cannot be used, and all that is wrong with it.
-    """
-    document, found = read(path)
-    if document is None or found:
-        return None, found
-    file, found = validate(document, ModelFile)
-    if file is None:
-        return None, found
-    if file.use:  # nothing is passed over silently
-        hint = "copy the definitions under `define:`"
-        span = document.span(("use",), key=True)
-        found.append(Diagnostic("unknown-key", "`use` is not read yet", span, hint=hint))
+def elaborate_model(document: Document, file: ModelFile) -> tuple[Model, list[Diagnostic]]:
+    """A model without what it uses, and what is wrong with it."""
+    found: list[Diagnostic] = []
     work = _Elaboration(document, frozenset(file.types) | {DEFAULT_VARIABLE}, found)
-    model = work.model(file)
-    return (None if found else model), found
+    return work.model(file), found
+
+
+def elaborate_definitions(
+    document: Document, file: ModelFile | DefinitionsFile
+) -> tuple[Definitions, list[Diagnostic]]:
+    """The definitions of a file without what it uses, and what is wrong with the file."""
+    if isinstance(file, ModelFile):
+        model, found = elaborate_model(document, file)
+        return Definitions(document, model.sizes, model.types, model.define), found
+    found = []
+    work = _Elaboration(document, frozenset(file.types) | {DEFAULT_VARIABLE}, found)
+    return work.definitions(file), found
 
 
 def load_module(document: Document, file: ModuleFile) -> tuple[Part, list[Diagnostic]]:
@@ -133,6 +144,12 @@ class _Elaboration:
     ) -> None:
         self.document, self.variables, self.found = document, variables, found
 
+    def definitions(self, file: ModelFile | DefinitionsFile) -> Definitions:
+        self.found += check_types(file.types, self.document, ())
+        sizes = {n: self.snippet(v, ("sizes", n)) for n, v in file.sizes.items()}
+        define = {n: self.part(n, entry, ("define", n)) for n, entry in file.define.items()}
+        return Definitions(self.document, sizes, file.types, define)
+
     def model(self, file: ModelFile) -> Model:
         top = PartEntry(
             doc=file.doc,
@@ -144,19 +161,18 @@ class _Elaboration:
             next=file.next,
             outputs=file.outputs,
         )
-        self.found += check_types(file.types, self.document, ())
+        own = self.definitions(file)
         weights = WeightsEntry(file=file.weights) if isinstance(file.weights, str) else file.weights
         return Model(
             name=file.model,
             document=self.document,
             doc=(file.doc or "").strip(),
-            sizes={n: self.snippet(v, ("sizes", n)) for n, v in file.sizes.items()},
+            sizes=own.sizes,
             types=file.types,
             ranges={n: self.bounds(entry, ("ranges", n)) for n, entry in file.ranges.items()},
             top=self.part(file.model, top, (), "model input"),
-            define={n: self.part(n, entry, ("define", n)) for n, entry in file.define.items()},
+            define=own.define,
             weights=weights,
-            use={name: tuple(names) for name, names in file.use.items()},
         )
 
     def part(self, name: str, entry: PartEntry, at: Location, role: Role = "input") -> Part:
