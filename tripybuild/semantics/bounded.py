@@ -49,13 +49,14 @@ def _volume(shape: Any) -> int:
 
 
 def _broadcast(*arrays: Any, **_named: Any) -> int:
-    return math.prod(np.broadcast_shapes(*(np.shape(array) for array in arrays)))
+    shape: tuple[int, ...] = np.broadcast_shapes(*(np.shape(array) for array in arrays))
+    return math.prod(shape)
 
 
 def _matmul(lhs: Any, rhs: Any, **_named: Any) -> int:
     left, right = np.shape(lhs), np.shape(rhs)
-    batch = np.broadcast_shapes(left[:-2], right[:-2])
-    return math.prod(batch) * math.prod(left[-2:-1]) * math.prod(right[-1:])
+    batch: tuple[int, ...] = np.broadcast_shapes(left[:-2], right[:-2])
+    return int(math.prod(batch) * math.prod(left[-2:-1]) * math.prod(right[-1:]))
 
 
 def _arange(start: float, stop: float | None = None, step: float = 1, **_named: Any) -> int:
