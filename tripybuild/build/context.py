@@ -14,10 +14,9 @@ from tripybuild.schema.model import Part
 from tripybuild.schema.operator import Snippet
 from tripybuild.source import Document
 from tripybuild.trace.location import at
-from tripybuild.trace.values import Size, TensorType, Value
-from tripybuild.types.dims import Dim, Undecided, same
+from tripybuild.trace.values import Value
+from tripybuild.types.dims import Undecided
 from tripybuild.types.dtypes import dtype
-from tripybuild.types.patterns import Dimension, TensorPattern
 
 
 class Skipped(Exception):  # noqa: N818 - it is no error: what it depends on has been reported
@@ -227,91 +226,3 @@ class Context:
             self.made[key] = make()
         result: Made = self.made[key]
         return result
-
-    # --- shapes ---
-
-    def shape(
-        self, pattern: TensorPattern, names: Mapping[str, object], span: Span
-    ) -> tuple[Size, ...]:
-        """The sizes that a type asks for."""
-        sizes: list[Size] = []
-        for dimension in pattern.shape or ():
-            value = self._size(dimension, names, span)
-            several = dimension.star and isinstance(value, (list, tuple))
-            for size in value if several else [value]:
-                whole = isinstance(size, (int, Dim)) and not isinstance(size, bool)
-                if not whole or (isinstance(size, int) and size < 0):
-                    message = f"`{dimension}` is {value!r}, which is no size"
-                    raise DiagnosticError(Diagnostic("wrong-type", message, span))
-                sizes.append(size)
-        return tuple(sizes)
-
-    def _size(self, dimension: Dimension, names: Mapping[str, object], span: Span) -> Any:
-        try:
-            return evaluate(dimension.expression, names, self.vocabulary)
-        except EvaluationError as error:
-            raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error
-
-    def bind(
-        self, pattern: TensorPattern, shape: tuple[Size, ...], names: dict[str, object]
-    ) -> None:
-        """Bind the plain names of a type that nothing has bound to the sizes that they find."""
-        for dimension, found in _paired(pattern, shape) or ():
-            if dimension.name is not None:
-                names.setdefault(dimension.name, found)
-
-    def fits(
-        self, pattern: TensorPattern, shape: tuple[Size, ...], names: Mapping[str, object]
-    ) -> bool:
-        """Whether a shape has the form of a type, all names being bound."""
-        pairs = _paired(pattern, shape)
-        if pairs is None:
-            return False
-        for dimension, found in pairs:
-            if isinstance(dimension.expression, ast.Constant) and dimension.expression.value is ...:
-                continue
-            if dimension.name is not None and names[dimension.name] is found:
-                continue
-            if not self.equal(found, self._size(dimension, names, self.place())):
-                return False
-        return True
-
-    def equal(self, found: Any, wanted: Any) -> bool:
-        """Equal, or not known to differ: operators check again what they need."""
-        if isinstance(found, list):
-            return len(found) == len(wanted) and all(map(self.equal, found, wanted))
-        if same(found, wanted):
-            return True
-        try:
-            return bool(found == wanted)
-        except Undecided:
-            return True
-
-    def described(self, pattern: TensorPattern, names: Mapping[str, object], element: dtype) -> str:
-        """A type with its sizes filled in, where they are known."""
-        try:
-            return str(TensorType(element, self.shape(pattern, names, self.place())))
-        except DiagnosticError:
-            return str(pattern)
-
-
-def _paired(
-    pattern: TensorPattern, shape: tuple[Size, ...]
-) -> list[tuple[Dimension, object]] | None:
-    """What each dimension of a type stands for, or None where the rank does not fit."""
-    dimensions = pattern.shape
-    if dimensions is None:
-        return []
-    stars = sum(dimension.star for dimension in dimensions)
-    if len(shape) < len(dimensions) - stars or (not stars and len(shape) != len(dimensions)):
-        return None
-    pairs: list[tuple[Dimension, object]] = []
-    rest, after = list(shape), len(dimensions)
-    for dimension in dimensions:
-        after -= 1
-        if dimension.star:
-            pairs.append((dimension, rest[: len(rest) - after]))
-            rest = rest[len(rest) - after :]
-        else:
-            pairs.append((dimension, rest.pop(0)))
-    return pairs

@@ -10,9 +10,10 @@ from typing import Any
 
 from tripybuild.build.chains import LISTS, Chain, Each
 from tripybuild.build.context import Context, Scope, Skipped
-from tripybuild.build.parts import Instance, Template
+from tripybuild.build.parts import Instance
 from tripybuild.build.sizes import Range, fix_sizes, fixed_sizes, make_inputs, make_symbols
 from tripybuild.build.steps import Next
+from tripybuild.build.templates import Template
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
@@ -101,7 +102,7 @@ class _Builder:
         context, top = self.context, self.model.top
         steps = [(target, step) for step in top.outputs for target in step.targets]
         try:
-            result = Instance(context, top, self.scope, {}, "")(*inputs.values())
+            result = Instance(context, Template(context, top, self.scope, {}), "")(*inputs.values())
         except Skipped:
             raise DiagnosticError(*context.found) from None
         except DiagnosticError as error:
@@ -163,7 +164,9 @@ class _Builder:
             message = f"`{part.name}` has {what} of its own: name it under `parts:` first"
             raise DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
         seen = self.context.scope(part, scope)
-        return Instance(self.context, part, seen, {}, part.name)(*given, **named)
+        return Instance(self.context, Template(self.context, part, seen, {}), part.name)(
+            *given, **named
+        )
 
 
 def _dtypes(types: Mapping[str, str]) -> dict[str, dtype]:

@@ -6,94 +6,22 @@ steps that read it are passed over: one run finds all that is wrong.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from tripybuild.build import replay
 from tripybuild.build.chains import Chain
-from tripybuild.build.context import Context, Endless, Scope, Skipped
+from tripybuild.build.context import Context, Endless, Skipped
+from tripybuild.build.fitting import agree, asked, bind, described, fits
 from tripybuild.build.steps import Next, run_steps
+from tripybuild.build.templates import Template, listed, told
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
-from tripybuild.schema.model import Part, Weight
+from tripybuild.schema.model import Weight
 from tripybuild.schema.operator import Location, Snippet
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Template:
-    """A definition, or a module, with the sizes that it will be made with, and what it sees."""
-
-    context: Context
-    part: Part
-    scope: Scope
-    sizes: Mapping[str, object] | None = None
-
-    def __call__(self, *given: object, **named: object) -> "Template":
-        """`Linear(width, 3 * width, bias=False)`: bind the sizes."""
-        parameters = self.part.parameters
-        names = [parameter.name for parameter in parameters]
-        sizes = dict(zip(names, given, strict=False)) | named
-        extra = [*sorted(set(named) - set(names)), *sorted(set(names[: len(given)]) & set(named))]
-        if len(given) > len(names) or extra:
-            extra = extra or [f"{len(given)} values"]
-            raise self._misused(
-                f"`{self.part.name}` takes {_listed(names)}, but was given {', '.join(extra)}"
-            )
-        for parameter in parameters:
-            if parameter.name not in sizes:
-                if parameter.default is None:
-                    raise self._misused(f"`{self.part.name}` needs `{parameter.name}`")
-                sizes[parameter.name] = self.context.evaluate(
-                    parameter.default, {**self.scope.sizes, **sizes}
-                )
-        return replace(self, sizes=sizes)
-
-    def __mul__(self, count: object) -> "list[Template]":
-        """`block * depth`: a chain of parts, each with weights of its own."""
-        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 10_000:
-            raise self._misused(
-                f"`{self.part.name}` can be repeated 0 to 10000 times, not {count!r} times"
-            )
-        return [self] * count
-
-    __rmul__ = __mul__
-
-    def made(self, path: str) -> "Instance":
-        """An instance with weights below a path."""
-        template = self if self.sizes is not None else self()
-        with self.context.inside(self.context.making, self.part, "contains"):
-            return Instance(self.context, self.part, self.scope, template.sizes or {}, path)
-
-    def __repr__(self) -> str:
-        if self.sizes is None:
-            return f"the definition `{self.part.name}`"
-        given = ", ".join(f"{name}={size!r}" for name, size in self.sizes.items())
-        return f"the definition `{self.part.name}({given})`"  # its sizes tell it from others
-
-    def _misused(self, message: str) -> DiagnosticError:
-        return DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
-
-
-def _listed(names: Sequence[str], none: str = "no sizes") -> str:
-    return ", ".join(f"`{name}`" for name in names) or none
-
-
-def _told(values: Mapping[str, object]) -> Iterator[object]:
-    """What tells a part's sizes and dtypes from others."""
-    for name, value in values.items():
-        yield name, _identity(value)
-
-
-def _identity(value: object) -> object:
-    """Templates of one name can be of several files, and modules of several dtypes."""
-    if isinstance(value, Template):
-        return id(value.part), *_told(value.scope.types), *_told(value.sizes or {})
-    if isinstance(value, (list, tuple)):
-        return type(value), *map(_identity, value)
-    return repr(value)
 
 
 def _dimensions(pattern: object) -> Sequence[Dimension]:
@@ -105,7 +33,9 @@ def _dimensions(pattern: object) -> Sequence[Dimension]:
 def instantiate(context: Context, value: object, path: str) -> object:
     """What steps use for a part's value: an instance, a chain of instances, or None."""
     if isinstance(value, Template):
-        return value.made(path)
+        whole = value if value.sizes is not None else value()
+        with context.inside(context.making, value.part, "contains"):
+            return Instance(context, whole, path)
     if isinstance(value, (list, tuple)):
         items = [instantiate(context, item, f"{path}.{i}") for i, item in enumerate(value)]
         return Chain(context, path, items)
@@ -118,20 +48,14 @@ def instantiate(context: Context, value: object, path: str) -> object:
 class Instance:
     """A part with a path: its children, its weights, and what its steps do when it is called."""
 
-    def __init__(
-        self,
-        context: Context,
-        part: Part,
-        scope: Scope,
-        sizes: Mapping[str, object],
-        path: str,
-    ) -> None:
+    def __init__(self, context: Context, template: Template, path: str) -> None:
+        part, scope, sizes = template.part, template.scope, template.sizes or {}
         self._context, self._part, self._path = context, part, path
         own = {name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME}
         self._scope = replace(scope, types={**scope.types, **own})
         self._types = self._scope.types
         self._sizes = {**scope.sizes, **sizes}
-        self._own = (*_told(sizes), *_told(self._types))
+        self._own = (*told(sizes), *told(self._types))
         self._members: dict[str, object] = {}
         self._lost: set[str] = set()
         for name, snippet in part.parts.items():
@@ -186,7 +110,7 @@ class Instance:
 
         def declared() -> TensorType:
             span = document.span(location) if context.shows(document) else context.place()
-            shape = context.shape(pattern, self._sizes, span)
+            shape = asked(context, pattern, self._sizes, span)
             return TensorType(self._dtype(pattern.element), shape)
 
         type = context.once((id(pattern), self._own), declared)
@@ -207,7 +131,7 @@ class Instance:
         inputs = dict(zip(names, given, strict=False)) | named
         if len(inputs) != len(given) + len(named) or set(inputs) != set(names):
             found = f"was given {len(given) + len(named)} inputs"
-            message = f"`{part.name}` takes {_listed(names, 'no inputs')}, but {found}"
+            message = f"`{part.name}` takes {listed(names, 'no inputs')}, but {found}"
             raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
         values = [tensor.value for tensor in inputs.values() if isinstance(tensor, Tensor)]
         alike = len(values) == len(names) and replay.alike(context, self._path, values)
@@ -230,7 +154,7 @@ class Instance:
         for name, pattern in part.inputs.items():
             value = inputs[name]
             if isinstance(value, Tensor) and isinstance(pattern, TensorPattern):
-                context.bind(pattern, value.shape, local)
+                bind(pattern, value.shape, local)
         for name, pattern in part.inputs.items():
             self._check(name, pattern, inputs[name], local)
         local |= inputs
@@ -268,9 +192,9 @@ class Instance:
         if not isinstance(value, Tensor):
             message = f"the next `{name}` must be a tensor, but this is {value!r}"
             raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
-        fits = value.dtype is state.dtype
-        if not fits or not context.equal(list(value.shape), list(state.shape)):
-            code = "shape-mismatch" if fits else "dtype-mismatch"
+        of_dtype = value.dtype is state.dtype
+        if not of_dtype or not agree(list(value.shape), list(state.shape)):
+            code = "shape-mismatch" if of_dtype else "dtype-mismatch"
             message = f"the next `{name}` must be {state.type}, as the state is"
             label = f"gives {value.type}"
             raise DiagnosticError(Diagnostic(code, message, context.place(), label))
@@ -284,7 +208,7 @@ class Instance:
             for item in value if isinstance(value, (list, tuple)) else [value]:
                 names = dict(local)
                 if isinstance(item, Tensor):
-                    self._context.bind(pattern.each, item.shape, names)
+                    bind(pattern.each, item.shape, names)
                 self._check(name, pattern.each, item, names)
             return
         assert isinstance(pattern, TensorPattern)
@@ -293,14 +217,14 @@ class Instance:
             message = f"`{name}` of `{self._part.name}` must be a tensor, but this is {value!r}"
             raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
         element = value.dtype if pattern.element == "any" else self._dtype(pattern.element)
-        fits = value.dtype is element
-        if not fits or not context.fits(pattern, value.shape, local):
-            filled = context.described(pattern, local, element)
+        of_dtype = value.dtype is element
+        if not of_dtype or not fits(context, pattern, value.shape, local):
+            filled = described(context, pattern, local, element)
             wanted = "" if filled == str(pattern) else f", which is {filled}"
             where = self._part.document.span((*self._part.location, "inputs", name))
             raise DiagnosticError(
                 Diagnostic(
-                    "shape-mismatch" if fits else "dtype-mismatch",
+                    "shape-mismatch" if of_dtype else "dtype-mismatch",
                     f"`{name}` of `{self._part.name}` must be `{pattern}`{wanted}",
                     context.place(),
                     label=f"gives {value.type}",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tripybuild.build.context import Context
+from tripybuild.build.fitting import asked
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
 from tripybuild.language.names import free
@@ -92,7 +93,7 @@ def make_inputs(context: Context, model: Model) -> dict[str, Tensor]:
     for name, pattern in _patterns(model).items():
         element = context.types.get(pattern.element) or BY_NAME[pattern.element]
         try:
-            shape = context.shape(pattern, context.sizes, model.document.span(("inputs", name)))
+            shape = asked(context, pattern, context.sizes, model.document.span(("inputs", name)))
         except DiagnosticError as error:
             context.report(error)
         else:

@@ -1,0 +1,80 @@
+"""Definitions and modules as values: sizes are bound to them, and they are repeated.
+
+A template has no weights. Made into an instance (`build.parts`), it gets a path, and weights below.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tripybuild.build.context import Context, Scope
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.schema.model import Part
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Template:
+    """A definition, or a module, with the sizes that it will be made with, and what it sees."""
+
+    context: Context
+    part: Part
+    scope: Scope
+    sizes: Mapping[str, object] | None = None
+
+    def __call__(self, *given: object, **named: object) -> "Template":
+        """`Linear(width, 3 * width, bias=False)`: bind the sizes."""
+        parameters = self.part.parameters
+        names = [parameter.name for parameter in parameters]
+        sizes = dict(zip(names, given, strict=False)) | named
+        extra = [*sorted(set(named) - set(names)), *sorted(set(names[: len(given)]) & set(named))]
+        if len(given) > len(names) or extra:
+            extra = extra or [f"{len(given)} values"]
+            raise self._misused(
+                f"`{self.part.name}` takes {listed(names)}, but was given {', '.join(extra)}"
+            )
+        for parameter in parameters:
+            if parameter.name not in sizes:
+                if parameter.default is None:
+                    raise self._misused(f"`{self.part.name}` needs `{parameter.name}`")
+                sizes[parameter.name] = self.context.evaluate(
+                    parameter.default, {**self.scope.sizes, **sizes}
+                )
+        return replace(self, sizes=sizes)
+
+    def __mul__(self, count: object) -> "list[Template]":
+        """`block * depth`: a chain of parts, each with weights of its own."""
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 10_000:
+            raise self._misused(
+                f"`{self.part.name}` can be repeated 0 to 10000 times, not {count!r} times"
+            )
+        return [self] * count
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        if self.sizes is None:
+            return f"the definition `{self.part.name}`"
+        given = ", ".join(f"{name}={size!r}" for name, size in self.sizes.items())
+        return f"the definition `{self.part.name}({given})`"  # its sizes tell it from others
+
+    def _misused(self, message: str) -> DiagnosticError:
+        return DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
+
+
+def listed(names: Sequence[str], none: str = "no sizes") -> str:
+    """Names for a message."""
+    return ", ".join(f"`{name}`" for name in names) or none
+
+
+def told(values: Mapping[str, object]) -> Iterator[object]:
+    """What tells a part's sizes and dtypes from others."""
+    for name, value in values.items():
+        yield name, _identity(value)
+
+
+def _identity(value: object) -> object:
+    """Templates of one name can be of several files, and modules of several dtypes."""
+    if isinstance(value, Template):
+        return id(value.part), *told(value.scope.types), *told(value.sizes or {})
+    if isinstance(value, (list, tuple)):
+        return type(value), *map(_identity, value)
+    return repr(value)
