@@ -21,7 +21,7 @@ class TooLargeError(ValueError):
 
 def bounded(names: Iterable[str]) -> Mapping[str, Any]:
     """NumPy's functions and constants by name, measured where they can make much of little."""
-    return {name: _bounded(name, getattr(np, name)) for name in names}
+    return {name: _bounded(getattr(np, name)) for name in names}
 
 
 def check_elements(count: float) -> None:
@@ -30,8 +30,8 @@ def check_elements(count: float) -> None:
         raise TooLargeError(f"a reference may make {MOST_ELEMENTS:,} elements, not {count:,.0f}")
 
 
-def _bounded(name: str, function: Any) -> Any:
-    sizes = _SIZES.get(name) or (_broadcast if isinstance(function, np.ufunc) else None)
+def _bounded(function: Any) -> Any:
+    sizes = _SIZES.get(function) or (_broadcast if isinstance(function, np.ufunc) else None)
     if sizes is None:
         return function
 
@@ -96,24 +96,24 @@ def _total(arrays: Iterable[Any], *_given: Any, **_named: Any) -> int:
     return sum(np.size(array) for array in arrays)
 
 
-_SIZES: Mapping[str, Sizes] = {
-    "arange": _arange,
-    "broadcast_arrays": lambda *arrays, **named: _broadcast(*arrays, **named) * len(arrays),
-    "concatenate": _total,
-    "diag": lambda array, *_given, **_named: (np.size(array) + 1) ** 2,
-    "einsum": _einsum,
-    "eye": lambda rows, columns=None, *_given, **_named: rows * (columns or rows),
-    "full": lambda shape, *_given, **_named: _volume(shape),
-    "identity": lambda rows, *_given, **_named: rows * rows,
-    "linspace": lambda _start, _stop, num=50, *_given, **_named: num,
-    "matmul": _matmul,
-    "ones": lambda shape, *_given, **_named: _volume(shape),
-    "outer": lambda lhs, rhs, *_given, **_named: np.size(lhs) * np.size(rhs),
-    "pad": _pad,
-    "repeat": _repeat,
-    "stack": _total,
-    "take": _take,
-    "tile": lambda array, reps, *_given, **_named: np.size(array) * _volume(reps),
-    "where": _broadcast,
-    "zeros": lambda shape, *_given, **_named: _volume(shape),
+_SIZES: Mapping[Any, Sizes] = {
+    np.arange: _arange,
+    np.broadcast_arrays: lambda *arrays, **named: _broadcast(*arrays, **named) * len(arrays),
+    np.concatenate: _total,
+    np.diag: lambda array, *_given, **_named: (np.size(array) + 1) ** 2,
+    np.einsum: _einsum,
+    np.eye: lambda rows, columns=None, *_given, **_named: rows * (columns or rows),
+    np.full: lambda shape, *_given, **_named: _volume(shape),
+    np.identity: lambda rows, *_given, **_named: rows * rows,
+    np.linspace: lambda _start, _stop, num=50, *_given, **_named: num,
+    np.matmul: _matmul,
+    np.ones: lambda shape, *_given, **_named: _volume(shape),
+    np.outer: lambda lhs, rhs, *_given, **_named: np.size(lhs) * np.size(rhs),
+    np.pad: _pad,
+    np.repeat: _repeat,
+    np.stack: _total,
+    np.take: _take,
+    np.tile: lambda array, reps, *_given, **_named: np.size(array) * _volume(reps),
+    np.where: _broadcast,
+    np.zeros: lambda shape, *_given, **_named: _volume(shape),
 }
