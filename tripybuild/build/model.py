@@ -102,7 +102,8 @@ class _Builder:
         context, top = self.context, self.model.top
         steps = [(target, step) for step in top.outputs for target in step.targets]
         try:
-            result = Instance(context, Template(context, top, self.scope, {}), "")(*inputs.values())
+            whole = Instance(context, Template(context, top, self.scope, {}), "")
+            result = whole(*inputs.values())
         except Skipped:
             raise DiagnosticError(*context.found) from None
         except DiagnosticError as error:
@@ -163,10 +164,8 @@ class _Builder:
             what = "parts, weights, state or sizes"
             message = f"`{part.name}` has {what} of its own: name it under `parts:` first"
             raise DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
-        seen = self.context.scope(part, scope)
-        return Instance(self.context, Template(self.context, part, seen, {}), part.name)(
-            *given, **named
-        )
+        template = Template(self.context, part, self.context.scope(part, scope), {})
+        return Instance(self.context, template, part.name)(*given, **named)
 
 
 def _dtypes(types: Mapping[str, str]) -> dict[str, dtype]:

@@ -59,8 +59,7 @@ def check_names(entry: PartEntry, document: Document, at: Location) -> Iterator[
     for holder in (*HOLDERS, "steps"):
         for key in getattr(entry, holder):
             span = document.span((*at, holder, key), key=True)
-            for name in key.split(",") if holder == "steps" else (key,):
-                name = name.strip()  # noqa: PLW2901
+            for name in map(str.strip, key.split(",") if holder == "steps" else (key,)):
                 if name in seen:
                     message = f"`{name}` is given by `{seen[name]}` already"
                     yield Diagnostic("given-twice", message, span)

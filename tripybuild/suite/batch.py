@@ -47,9 +47,8 @@ def run(cases: Sequence[Runnable]) -> list[Outcome]:
 def _run(cases: Sequence[Runnable]) -> list[list[Array]]:
     graph = joined(cases)
     module = lower_stablehlo(graph).text()
-    program = pjrt.load(
-        session().compile("cpu", module)
-    )  # a crash of the compiler is an outcome too
+    # In the compiler's own process: a crash of it is an outcome too.
+    program = pjrt.load(session().compile("cpu", module))
     results = iter(program(*[array for case in cases for array in case.data.values()]))
     return [[next(results) for _ in case.graph.outputs] for case in cases]
 

@@ -5,7 +5,7 @@ undecided one is kept in `deferred` with the names that it reads, and decided fo
 call.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self
@@ -245,6 +245,3 @@ def own_dtype(number: bool | float) -> dtype:
 def _either(allowed: Sequence[dtype]) -> str:
     names = [str(a) for a in allowed]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-Inference = Callable[..., object]

@@ -4,6 +4,7 @@ Reading is data only: an operation is looked up by its operator's name in an ins
 package, never by anything else that a file says.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -69,7 +70,7 @@ def encoded(value: object) -> Any:
         return {"size": str(value)}
     if isinstance(value, dtype):
         return {"dtype": str(value)}
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124
+    if isinstance(value, float) and not math.isfinite(value):  # JSON has no word for it
         return {"float": str(value)}
     if isinstance(value, (tuple, list, range)):
         return [encoded(item) for item in value]

@@ -177,11 +177,6 @@ def parse_pattern(text: str, variables: frozenset[str] = frozenset()) -> Pattern
     return _Parser(variables | BY_NAME.keys() | {"any"}).pattern(parse_expression(text))
 
 
-def parse_shape(text: str) -> tuple[Dimension, ...]:
-    """Parse `N, C, *D`, the inside of a tensor type's brackets."""
-    return _dimensions(parse_expression(f"({text},)" if text.strip() else "()"))
-
-
 def error(node: ast.AST, message: str, hint: str | None = None) -> SnippetError:
     """A diagnostic's worth of facts about one part of a type."""
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)

@@ -68,7 +68,7 @@ def _number(value: Number, dtype: dtypes.dtype) -> Value:
 
 
 def _whole(value: Number, dtype: dtypes.dtype) -> int:
-    if value != value or value in (float("inf"), float("-inf")) or int(value) != value:  # noqa: PLR0124
+    if isinstance(value, float) and not value.is_integer():  # nor are infinities and NaN
         raise ValueError(f"{value} is not a value of type {dtype.name}")
     low, high = (0, 1) if dtype.kind == "boolean" else (dtypes.lowest(dtype), dtypes.highest(dtype))
     if not low <= value <= high:
