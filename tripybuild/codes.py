@@ -73,6 +73,7 @@ CODES: dict[str, str] = {
     "step-count": "A step that is unpacked must give as many values as it has names.",
     "shape-mismatch": "A value has another shape than the part that takes or gives it declares.",
     "dtype-mismatch": "A value has another dtype than the part that takes or gives it declares.",
+    "constant-too-large": "A constant is kept in the executable; a step computes it in each call.",
     "undecided-size": "What is asked here depends on a size that only a call knows.",
     "lowering-failed": "The lowering of an operator did not give what its declaration says.",
     "reference-failed": "The reference of an operator did not give what its declaration says.",

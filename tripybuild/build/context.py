@@ -96,6 +96,7 @@ class Context:
         self.weights: dict[str, Value] = {}
         self.states: dict[str, Value] = {}
         self.updates: dict[str, Value] = {}
+        self.constants: set[Value] = set()
         self.made: dict[object, Any] = {}
         self.recordings: dict[object, Any] = {}
         self.found: list[Diagnostic] = []

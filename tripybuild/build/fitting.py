@@ -1,7 +1,7 @@
 """Types of tensors against sizes: what a type asks for, what it binds, and whether a shape fits."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tripybuild.build.context import Context
@@ -10,7 +10,7 @@ from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.trace.values import Size, TensorType
 from tripybuild.types.dims import Dim, Undecided, same
 from tripybuild.types.dtypes import dtype
-from tripybuild.types.patterns import Dimension, TensorPattern
+from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern
 
 Names = Mapping[str, object]
 
@@ -103,3 +103,9 @@ def _paired(
         else:
             pairs.append((dimension, rest.pop(0)))
     return pairs
+
+
+def dimensions(pattern: object) -> Sequence[Dimension]:
+    """The dimensions of an input's type."""
+    pattern = pattern.each if isinstance(pattern, TensorsPattern) else pattern
+    return (pattern.shape or ()) if isinstance(pattern, TensorPattern) else ()

@@ -11,8 +11,9 @@ from functools import partial
 
 from tripybuild.build import replay
 from tripybuild.build.chains import Chain
+from tripybuild.build.constants import computed
 from tripybuild.build.context import Context, Endless, Skipped
-from tripybuild.build.fitting import agree, asked, bind, described, fits
+from tripybuild.build.fitting import agree, asked, bind, described, dimensions, fits
 from tripybuild.build.steps import Next, run_steps
 from tripybuild.build.templates import Template, listed, told
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -21,13 +22,7 @@ from tripybuild.schema.model import Weight
 from tripybuild.schema.operator import Location, Snippet
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import BY_NAME, dtype
-from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern
-
-
-def _dimensions(pattern: object) -> Sequence[Dimension]:
-    """The dimensions of an input's type."""
-    pattern = pattern.each if isinstance(pattern, TensorsPattern) else pattern
-    return (pattern.shape or ()) if isinstance(pattern, TensorPattern) else ()
+from tripybuild.types.patterns import TensorPattern, TensorsPattern
 
 
 def instantiate(context: Context, value: object, path: str) -> object:
@@ -70,10 +65,11 @@ class Instance:
                 value = self._value(name, pattern, (*part.location, "state", name))
                 context.states[self._below(name)] = value
                 self._members[name] = Tensor.of(value)
-        bound = {d.name for pattern in part.inputs.values() for d in _dimensions(pattern)}
+        bound = {d.name for pattern in part.inputs.values() for d in dimensions(pattern)}
         symbols = context.symbols if part.document is context.document else frozenset()
         hidden = (bound & symbols) - set(sizes)
         kept = {name: size for name, size in self._sizes.items() if name not in hidden}
+        self._members |= self._constants({**kept, **self._types})
         self._names: dict[str, object] = {**kept, **self._types, **self._members}
 
     def _made_of(self, snippet: Snippet) -> object:
@@ -92,6 +88,8 @@ class Instance:
                 yield
         except Endless:
             raise
+        except Skipped:
+            self._lost.add(name)
         except DiagnosticError as error:
             context.report(error)
             self._lost.add(name)
@@ -103,6 +101,19 @@ class Instance:
         value = self._value(weight.name, weight.pattern, weight.location)
         context.weights[self._below(weight.name)] = value
         return Tensor.of(value)
+
+    def _constants(self, names: Mapping[str, object]) -> dict[str, object]:
+        """Constants are computed once for all parts of one definition and the same sizes."""
+        context, found = self._context, dict[str, object]()
+        for step in self._part.constants:
+            if step.reads & self._lost:
+                self._lost.add(step.name)
+                continue
+            with self._collected(step.value, step.name):
+                known = context.step_names(self._scope, {**names, **found})
+                make = partial(computed, context, self._part, step, known)
+                found[step.name] = Tensor.of(context.once((id(step), self._own), make))
+        return found
 
     def _value(self, name: str, pattern: object, location: Location) -> Value:
         assert isinstance(pattern, TensorPattern)
@@ -159,8 +170,7 @@ class Instance:
             self._check(name, pattern, inputs[name], local)
         local |= inputs
         with context.inside(context.running, part, "calls"):
-            steps = (*part.constants, *part.steps)
-            missing = run_steps(context, self._scope, steps, local, self._path, self._lost)
+            missing = run_steps(context, self._scope, part.steps, local, self._path, self._lost)
             missing |= self._update(local, missing)
             missing |= run_steps(context, self._scope, part.outputs, local, self._path, missing)
         results = [local.get(target) for step in part.outputs for target in step.targets]

@@ -29,7 +29,7 @@ def recording(
     context: Context, path: str, inputs: Sequence[Value], outputs: Sequence[Value]
 ) -> Recording:
     """What was recorded between the inputs and the outputs of a part."""
-    known = set(inputs)
+    known = context.constants.union(inputs)  # a constant is made once for all
     found: dict[TraceOp, None] = {}
     stack = [value for value in outputs if value not in known]
     while stack:

@@ -1,0 +1,102 @@
+"""Constants: computed once, when the model is built, by the references of the operators.
+
+Law: a constant depends on fixed sizes, dtypes and constants before it. What depends on more is a
+step.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tripybuild.build.context import Context
+from tripybuild.build.fitting import dimensions
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend import Tensor
+from tripybuild.schema.model import Part, Step
+from tripybuild.semantics.run import reference_run
+from tripybuild.trace.constants import Constant, constant
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.location import here
+from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dims import Dim
+
+LARGEST = 256 << 20
+LARGEST_TOGETHER = 1 << 30
+HINT = "make it a step"
+
+
+def computed(context: Context, part: Part, step: Step, names: Mapping[str, object]) -> Value:
+    """A constant's value, with the array that its expression gives.
+
+    Raises:
+        DiagnosticError: Where it depends on more than sizes, is no tensor, or is too large.
+    """
+    _check_reads(context, part, step, names)
+    found = context.evaluate(step.value, names)
+    if not isinstance(found, Tensor):
+        message = f"the constant `{step.name}` must be a tensor, but this is {found!r}"
+        hint = "a number is a size: say it under `sizes:`"
+        raise DiagnosticError(Diagnostic("wrong-type", message, context.place(), hint=hint))
+    graph = Graph(step.name, {}, {}, {step.name: found.value})
+    _check_memory(context, step, graph)
+    try:
+        (array,) = reference_run(graph, {})([])
+    except DiagnosticError as error:  # its place is in the registry
+        place = context.place()
+        shown = [
+            replace(d, span=place, notes=(*d.notes, f"computed by {d.span}"))
+            for d in error.diagnostics
+        ]
+        raise DiagnosticError(*shown) from error
+    value = constant(np.array(array, order="C"), found.dtype, here(()))
+    value = context.once(("constant", _digest(value)), lambda: value)  # equal data is kept once
+    context.constants.add(value)
+    return value
+
+
+def _digest(value: Value) -> str:
+    assert isinstance(value.producer, Constant)
+    return value.producer.data.digest
+
+
+def _check_reads(context: Context, part: Part, step: Step, names: Mapping[str, object]) -> None:
+    """Say what a constant cannot read, before a name is looked for that is not there."""
+    bound = {d.name for pattern in part.inputs.values() for d in dimensions(pattern)}
+    later = {*part.inputs, *part.parts, *part.weights, *part.state}
+    later |= {target for each in part.steps for target in each.targets}
+    for name in sorted(step.reads):
+        if isinstance(names.get(name), Dim) or (name in bound and name not in names):
+            raise _undecided(context, step, name)
+        if name in later:
+            message = f"the constant `{step.name}` is computed once, so it cannot read `{name}`"
+            raise DiagnosticError(Diagnostic("unbound-name", message, context.place(), hint=HINT))
+
+
+def _check_memory(context: Context, step: Step, graph: Graph) -> None:
+    """All values on the way are in memory at once, so they are counted before the first is made."""
+    types = [output.type for operation in graph.operations for output in operation.outputs]
+    for type in types:
+        for size in type.shape:
+            if isinstance(size, Dim):
+                raise _undecided(context, step, str(size))
+    largest, together = max(map(_octets, types)), sum(map(_octets, types))
+    if largest > LARGEST or together > LARGEST_TOGETHER:
+        most, found = (LARGEST, largest) if largest > LARGEST else (LARGEST_TOGETHER, together)
+        what = "a value" if largest > LARGEST else "the values together"
+        message = f"computing the constant `{step.name}` takes too much memory"
+        label = f"{what} would have {found >> 20:,} MiB, of at most {most >> 20:,} MiB"
+        raise DiagnosticError(
+            Diagnostic("constant-too-large", message, context.place(), label, hint=HINT)
+        )
+
+
+def _octets(type: TensorType) -> int:
+    sizes = [size for size in type.shape if isinstance(size, int)]
+    return math.ceil(math.prod(sizes) * type.dtype.itemsize)
+
+
+def _undecided(context: Context, step: Step, name: str) -> DiagnosticError:
+    message = f"the constant `{step.name}` depends on `{name}`, which only a call knows"
+    return DiagnosticError(Diagnostic("undecided-size", message, context.place(), hint=HINT))
