@@ -49,6 +49,7 @@ CODES: dict[str, str] = {
     "unknown-target": "No target has this name.",
     "unknown-family": "No family of operators has this name.",
     "unknown-function": "The vocabulary of the snippet has no function of this name.",
+    "unknown-argument": "The vocabulary of the snippet has no argument of this name.",
     "unknown-builder": "The dialect has no builder of this name, or the builder no such argument.",
     "unknown-law": "The operator has no law, argument or type variable of this name.",
     "unknown-dtype": "No dtype and no type variable has this name.",

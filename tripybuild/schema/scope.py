@@ -14,6 +14,7 @@ from tripybuild.schema.vocabularies import (
     NUMPY,
     REFERENCE,
     SHAPE,
+    WRITING,
 )
 from tripybuild.types.patterns import ChoicePattern, Pattern, ValuePattern, options, tensors
 
@@ -92,13 +93,29 @@ def _in_snippet(
                     snippet.span(),
                     hint=f"did you mean `np.{near}`?" if near else None,
                 )
+        yield from _writing(snippet)
+
+
+def _writing(snippet: Snippet) -> Iterator[Diagnostic]:
+    """References change nothing: `out=` writes into an array, `where=` leaves memory as it was."""
+    for node in _nodes(snippet):
+        if isinstance(node, ast.keyword) and node.arg in WRITING:
+            yield Diagnostic(
+                "unknown-argument",
+                f"`{node.arg}=` is not part of the references' vocabulary",
+                snippet.span(node.value),
+                hint="a reference gives new arrays: `np.where` chooses between two",
+            )
+
+
+def _nodes(snippet: Snippet) -> Iterator[ast.AST]:
+    for root in (*(a.value for a in snippet.program.assignments), snippet.program.result):
+        yield from ast.walk(root)
 
 
 def _first(snippet: Snippet, name: str) -> ast.Name | None:
     """The first node of a snippet that reads a name."""
-    roots = [*(a.value for a in snippet.program.assignments), snippet.program.result]
-    nodes = (node for root in roots for node in ast.walk(root))
-    return next((n for n in nodes if isinstance(n, ast.Name) and n.id == name), None)
+    return next((n for n in _nodes(snippet) if isinstance(n, ast.Name) and n.id == name), None)
 
 
 def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]:

@@ -139,6 +139,9 @@ NUMPY = frozenset(
     ]
 )
 
+# Arguments of NumPy's functions that references cannot give: they write into arrays that are there.
+WRITING = frozenset({"out", "where"})
+
 # The named helpers of the references, each with a test of its own.
 REFERENCE = frozenset(
     [

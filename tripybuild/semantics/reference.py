@@ -128,5 +128,7 @@ class Scope:
 
 def _worked(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
-        return [working(np.asarray(item)) for item in value]
-    return working(np.asarray(value))
+        return [_worked(item) for item in value]
+    array = working(np.asarray(value)).view()
+    array.flags.writeable = False  # a third party's reference cannot change what it is given
+    return array
