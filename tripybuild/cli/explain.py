@@ -31,9 +31,15 @@ def explain(
         data = {"kind": "code", "code": name, "text": CODES[name]}
         return Answer(f"{name}\n\n  {CODES[name]}", data=data)
     known = load(registry or [])
-    operator, _, law = name.partition("/")
-    if law and operator in known.operators and law in known.operators[operator].laws:
-        return _law(known.operators[operator], known.operators[operator].laws[law])
+    from tripybuild.schema.checks import failures  # noqa: PLC0415
+
+    operator, _, part = name.partition("/")
+    if part and operator in known.operators:
+        declared = known.operators[operator]
+        if part in declared.laws:
+            return _law(declared, declared.laws[part])
+        if part in failures(declared):
+            return _part(declared, part)
     if name in known.operators:
         return _operator(known, known.operators[name])
     if name in known.modules:
@@ -42,10 +48,12 @@ def explain(
 
 
 def _unknown(name: str, known: "Registry") -> Diagnostic:
+    from tripybuild.schema.checks import failures  # noqa: PLC0415
+
     operator, _, law = name.partition("/")
     names = [*known.operators, *known.modules, *CODES]
     if law and operator in known.operators:
-        names = [f"{operator}/{each}" for each in known.operators[operator].laws]
+        names = [f"{operator}/{each}" for each in sorted(failures(known.operators[operator]))]
     near = suggest(name, names)
     message = f"`{name}` is no operator, no module and no error code"
     hint = f"did you mean `{near}`?" if near else "`tripybuild explain softmax` shows an operator"
@@ -53,7 +61,8 @@ def _unknown(name: str, known: "Registry") -> Diagnostic:
 
 
 def _law(operator: "Operator", law: "Law") -> Answer:
-    place = f"{operator.path}:{law.that.line}"
+    own = law.that.document is operator.document
+    place = f"{operator.path if own else operator.family_path}:{law.that.line}"
     lines = [f"{operator.name}/{law.name}  {place}", "", f"  requires {_one_line(law.that.text)}"]
     if law.message:
         lines.append(f"  {law.message}")
@@ -68,6 +77,22 @@ def _law(operator: "Operator", law: "Law") -> Answer:
         "broken_by": broken,
     }
     return Answer("\n".join(lines), data=data)
+
+
+def _part(operator: "Operator", part: str) -> Answer:
+    """An argument or a type variable: what must be true of it stands in its type."""
+    if part in operator.types:
+        wanted = f"one of {', '.join(map(str, operator.types[part]))}"
+        about = "The dtype that the tensors of this type variable have in common."
+    else:
+        groups = (operator.inputs, operator.attributes, operator.outputs)
+        entry = next(group[part] for group in groups if part in group)
+        wanted, about = str(entry.pattern), entry.doc
+    lines = [f"{operator.name}/{part}  {operator.path}", "", f"  {part}: {wanted}", f"  {about}"]
+    broken = [example.call.text for example in operator.examples if example.fails == part]
+    lines += ["", *(f"  broken by {call}" for call in broken)] if broken else []
+    data = {"kind": "part", "operator": operator.name, "part": part, "type": wanted, "doc": about}
+    return Answer("\n".join(lines), data={**data, "broken_by": broken})
 
 
 def _module(module: "Module") -> Answer:
