@@ -619,6 +619,35 @@ def test_constants_are_computed_before_the_steps(tmp_path):
     np.testing.assert_array_equal(got, [1, 2, 3, 4])
 
 
+def test_a_definition_can_have_dtypes_of_its_own(tmp_path):
+    """The modules that it makes have them, too; those of other parts do not."""
+    text = """
+        inputs:
+          x: F[B, 4]
+        parts:
+          h: half
+          l: Linear(4, 4, bias=False)
+        outputs:
+          out: l(cast(h(cast(x, float16)), F))
+        define:
+          half:
+            types:
+              F: float16
+            inputs:
+              x: F[B, 4]
+            parts:
+              l: Linear(4, 4, bias=False)
+            outputs:
+              out: l(x)
+        """
+    weights = written.graph(tmp_path, text).weights
+
+    assert {n: str(v.dtype) for n, v in weights.items()} == {
+        "h.l.weight": "float16",
+        "l.weight": "float32",
+    }
+
+
 # --- places ---
 
 

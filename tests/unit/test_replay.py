@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import written
 
 from tripybuild.build import replay
 from tripybuild.build.model import build
@@ -26,3 +27,30 @@ def test_replaying_is_running_again(name: str, monkeypatch: pytest.MonkeyPatch) 
 
     assert printer.canonical(replayed) == printer.canonical(run)
     assert places(replayed) == places(run)
+
+
+SWAPPED = """
+    inputs:
+      x: F[4]
+      y: F[4]
+    parts:
+      a: minus
+      b: minus
+    outputs:
+      one: a(lhs=x, rhs=y)
+      two: b(rhs=y, lhs=x)
+    define:
+      minus:
+        inputs:
+          lhs: F[4]
+          rhs: F[4]
+        outputs:
+          out: lhs - rhs
+    """
+
+
+def test_inputs_are_told_apart_by_their_names(tmp_path: Path) -> None:
+    """In whatever order a step names them."""
+    operations = written.graph(tmp_path, SWAPPED).operations
+
+    assert [[v.name for v in operation.operands()] for operation in operations] == [["x", "y"]] * 2

@@ -15,7 +15,7 @@ from tripybuild.build.constants import computed
 from tripybuild.build.context import Context, Endless, Skipped
 from tripybuild.build.fitting import agree, asked, bind, described, dimensions, fits
 from tripybuild.build.steps import Next, run_steps
-from tripybuild.build.templates import Template, listed, told
+from tripybuild.build.templates import Template, listed, refuse_types, told
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
 from tripybuild.schema.model import Weight
@@ -140,10 +140,12 @@ class Instance:
         part, context = self._part, self._context
         names = list(part.inputs)
         inputs = dict(zip(names, given, strict=False)) | named
+        refuse_types(context, part, names, named)
         if len(inputs) != len(given) + len(named) or set(inputs) != set(names):
             found = f"was given {len(given) + len(named)} inputs"
             message = f"`{part.name}` takes {listed(names, 'no inputs')}, but {found}"
             raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
+        inputs = {name: inputs[name] for name in names}  # a call can name them in any order
         values = [tensor.value for tensor in inputs.values() if isinstance(tensor, Tensor)]
         alike = len(values) == len(names) and replay.alike(context, self._path, values)
         known = replay.key(part, self._own, values) if alike else None

@@ -25,6 +25,7 @@ class Template:
         parameters = self.part.parameters
         names = [parameter.name for parameter in parameters]
         sizes = dict(zip(names, given, strict=False)) | named
+        refuse_types(self.context, self.part, names, named)
         extra = [*sorted(set(named) - set(names)), *sorted(set(names[: len(given)]) & set(named))]
         if len(given) > len(names) or extra:
             extra = extra or [f"{len(given)} values"]
@@ -63,6 +64,16 @@ class Template:
 def listed(names: Sequence[str], none: str = "no sizes") -> str:
     """Names for a message."""
     return ", ".join(f"`{name}`" for name in names) or none
+
+
+def refuse_types(
+    context: Context, part: Part, names: Sequence[str], named: Mapping[str, object]
+) -> None:
+    """`types=` is no size and no input: a part has the dtypes that its own file says."""
+    if "types" in named and "types" not in names:
+        message = f"`{part.name}` has the dtypes of its definition; a call cannot give it others"
+        hint = "say `types:` in the definition, and `cast` what it takes and gives"
+        raise DiagnosticError(Diagnostic("part-arguments", message, context.place(), hint=hint))
 
 
 def told(values: Mapping[str, object]) -> Iterator[object]:
