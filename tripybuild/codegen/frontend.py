@@ -72,7 +72,7 @@ def _record(operator: Operator, chosen: list[Parameter], body: Body, package: st
 def _compose(operator: Operator, chosen: list[Parameter], body: Body, calls: Calls) -> None:
     """The body of an inline function; a first draft shows which names nobody reads."""
     body.imports.name("tripybuild.frontend", "begin")
-    draft = Body(Imports(), body.indent)
+    draft = Body.draft(body.indent)
     _write_body(Scope(operator, chosen, draft, frozenset()), calls)
     _write_body(Scope(operator, chosen, body, draft.unread()), calls)
 

@@ -96,6 +96,9 @@ def _from(module: str, names: Sequence[str]) -> str:
     return f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
 
 
+ENDLESS = 1 << 30
+
+
 @dataclass
 class Body:
     """The lines of a function, with the imports that they need."""
@@ -103,15 +106,21 @@ class Body:
     imports: Imports
     indent: int = 4
     lines: list[str] = field(default_factory=list)
+    width: int = WIDTH
 
     def add(self, *parts: Doc) -> None:
         """One statement."""
-        self.lines.append(" " * self.indent + render(list(parts), self.indent))
+        self.lines.append(" " * self.indent + render(list(parts), self.indent, self.width))
 
     def block(self, *opening: Doc) -> "Body":
         """A statement that opens a block; the body of the block."""
         self.add(*opening)
-        return Body(self.imports, self.indent + 4, self.lines)
+        return Body(self.imports, self.indent + 4, self.lines, self.width)
+
+    @classmethod
+    def draft(cls, indent: int) -> "Body":
+        """A body that nobody will see: its lines need not be broken."""
+        return cls(Imports(), indent, width=ENDLESS)
 
     def text(self) -> str:
         """All lines."""

@@ -91,7 +91,7 @@ def _text(value: str) -> Doc:
 def _infer(operator: Operator, imports: Imports) -> list[str]:
     """The method `infer`; a first draft shows which names nobody reads."""
     chosen = parameters(operator, imports)
-    draft, body = Body(Imports(), 8), Body(imports, 8)
+    draft, body = Body.draft(8), Body(imports, 8)
     _write_checks(Scope(operator, chosen, draft, frozenset()))
     _write_checks(Scope(operator, chosen, body, draft.unread()))
     imports.name("typing", "Self")
