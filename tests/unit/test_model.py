@@ -697,3 +697,25 @@ def test_equal_models_print_equally(tmp_path):
         written.graph(tmp_path, text.replace("y", "z").replace("x:", "x:"))
     )
     assert one != printer.canonical(written.graph(tmp_path, text.replace("relu", "tanh")))
+
+
+def test_a_part_can_be_made_with_a_dtype(tmp_path):
+    """Dtypes are values of part expressions as they are of steps."""
+    text = """
+        inputs:
+          x: F[4]
+        parts:
+          h: rounded(float16)
+        outputs:
+          y: h(x)
+        define:
+          rounded:
+            sizes: [to]
+            inputs:
+              x: F[4]
+            outputs:
+              out: cast(cast(x, to), F)
+        """
+    operations = written.graph(tmp_path, text).operations
+
+    assert [str(operation.outputs[0].dtype) for operation in operations] == ["float16", "float32"]

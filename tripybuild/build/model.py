@@ -136,8 +136,9 @@ class _Builder:
         if name in LISTS:
             return LISTS[name]
         part = self._part(scope, name)
-        context = self.context
-        return None if part is None else Template(context, part, context.scope(part, scope))
+        if part is None:
+            return BY_NAME.get(name)
+        return Template(self.context, part, self.context.scope(part, scope))
 
     def _known(self, scope: Scope) -> frozenset[str]:
         """All names that a part or a step can use; only who asks for one that is not needs them."""

@@ -1,0 +1,65 @@
+"""The files of `docs/models.md` compile, and every key of a model's file is in one of them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sections
+import yaml
+from safetensors.numpy import save_file
+
+from tripybuild.build import checkpoint
+from tripybuild.build.model import build
+from tripybuild.build.session import compile_spec
+from tripybuild.schema.files import ModelFile, PartEntry
+
+PAGE = Path(__file__).parent.parent / "docs" / "models.md"
+FILES = {b.name: b.text for s in sections.sections(PAGE) for b in s.blocks if b.name is not None}
+MODELS = [name for name, text in FILES.items() if "\nmodel: " in text]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_file_compiles(name, tmp_path, monkeypatch):
+    """With the weights that it names, and no others."""
+    for each, text in FILES.items():
+        (tmp_path / each).parent.mkdir(exist_ok=True)
+        (tmp_path / each).write_text(text, encoding="utf-8")
+    built = build(tmp_path / name)
+    if built.weights is not None:
+        weights = {
+            checkpoint.stored_name(path, built.weights): np.zeros(value.shape, np.float32)
+            for path, value in built.graph.weights.items()
+        }
+        weights |= {each: np.zeros(1, np.float32) for each in built.weights.unused}
+        save_file(weights, tmp_path / built.weights.file)
+        if built.weights.package is not None:
+            place = tmp_path / built.weights.file
+            monkeypatch.setattr(checkpoint, "locate", lambda *_: place)
+
+    made = compile_spec(tmp_path / name, target="reference")
+
+    assert name == f"{made.manifest['model']}.yaml"
+
+
+def test_every_key_is_shown():
+    """Those of a model, and those of a definition."""
+    files = [yaml.safe_load(text) for text in FILES.values()]
+    keys = {key for file in files for key in file}
+    inner = {key for file in files for part in file.get("define", {}).values() for key in part}
+
+    assert set(ModelFile.model_fields) - keys <= {"state", "next"} <= inner
+    assert set(PartEntry.model_fields) - inner <= {"types", "constants", "steps"} <= keys
+
+
+def test_the_paths_that_the_page_names(tmp_path):
+    """Weights are named by their paths; state is an input and an output."""
+    for name in ("perceptron.yaml", "state.yaml"):
+        (tmp_path / name).write_text(FILES[name], encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+
+    perceptron = build(tmp_path / "perceptron.yaml").graph
+    state = build(tmp_path / "state.yaml").graph
+
+    for names in (perceptron.weights, state.inputs, state.outputs):
+        *first, last = [f"`{name}`" for name in names]
+        assert f"{', '.join(first)} and {last}" in page.replace("\n", " ")
