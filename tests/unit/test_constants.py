@@ -213,3 +213,26 @@ def test_a_constant_has_at_most_256_mebibytes(tmp_path, monkeypatch):
         (7, "constant-too-large"),
     ]
     assert not ran
+
+
+def test_constants_together_have_a_limit(tmp_path, monkeypatch):
+    """Many parts with a constant each cannot take all memory; it is said once."""
+    monkeypatch.setattr(constants, "LARGEST_TOGETHER", 1000)
+    text = """
+        inputs:
+          x: F[4]
+        parts:
+          h: "[layer(i) for i in range(9)]"
+        outputs:
+          y: h(x)
+        define:
+          layer:
+            sizes: [by]
+            inputs:
+              x: F[4]
+            constants:
+              a: full([50], by)
+            outputs:
+              out: x
+        """
+    assert [each[:2] for each in written.problems(tmp_path, text)] == [(13, "constant-too-large")]

@@ -75,16 +75,17 @@ def _check_reads(context: Context, part: Part, step: Step, names: Mapping[str, o
 
 
 def _check_memory(context: Context, step: Step, graph: Graph) -> None:
-    """All values on the way are in memory at once, so they are counted before the first is made."""
+    """What leads to a constant is in memory beside all others: count before anything is made."""
     types = [output.type for operation in graph.operations for output in operation.outputs]
     for type in types:
         for size in type.shape:
             if isinstance(size, Dim):
                 raise _undecided(context, step, str(size))
-    largest, together = max(map(_octets, types)), sum(map(_octets, types))
+    kept = sum(_octets(value.type) for value in context.constants)
+    largest, together = max(map(_octets, types)), kept + sum(map(_octets, types))
     if largest > LARGEST or together > LARGEST_TOGETHER:
         most, found = (LARGEST, largest) if largest > LARGEST else (LARGEST_TOGETHER, together)
-        what = "a value" if largest > LARGEST else "the values together"
+        what = "a value" if largest > LARGEST else "it, what leads to it and the constants before"
         message = f"computing the constant `{step.name}` takes too much memory"
         label = f"{what} would have {found >> 20:,} MiB, of at most {most >> 20:,} MiB"
         raise DiagnosticError(
