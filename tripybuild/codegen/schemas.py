@@ -9,6 +9,7 @@ from typing import Any
 
 from tripybuild.schema.files import (
     READING_ORDER,
+    DefinitionsFile,
     FamilyFile,
     ModelFile,
     ModuleFile,
@@ -23,6 +24,7 @@ KINDS: dict[str, type[Strict]] = {
     "family": FamilyFile,
     "module": ModuleFile,
     "model": ModelFile,
+    "definitions": DefinitionsFile,
 }
 
 
