@@ -21,7 +21,9 @@ Doc = Annotated[str, Field(min_length=3, max_length=20_000)]
 class Strict(BaseModel):
     """Frozen, and closed: a key that nobody reads is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, populate_by_name=True, defer_build=True
+    )
 
 
 class InputEntry(Strict):
