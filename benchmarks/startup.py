@@ -52,7 +52,7 @@ def seconds_of(command: Command) -> float:
             **({"TRIPYBUILD_CACHE_DIR": cache} if command.forgetful else {}),
         }
         start = time.perf_counter()
-        subprocess.run(words, cwd=ROOT, check=True, capture_output=True, env=environment)
+        subprocess.run(words, cwd=ROOT, check=True, capture_output=True, env=os.environ | hidden)
         return time.perf_counter() - start
 
 
