@@ -47,10 +47,7 @@ def seconds_of(command: Command) -> float:
     """Run a command once from the repository's root, and return the seconds that it took."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as cache:
         words = [folder if word == NEW else word for word in command.words]
-        environment = {
-            **os.environ,
-            **({"TRIPYBUILD_CACHE_DIR": cache} if command.forgetful else {}),
-        }
+        hidden = {"TRIPYBUILD_CACHE_DIR": cache} if command.forgetful else {}
         start = time.perf_counter()
         subprocess.run(words, cwd=ROOT, check=True, capture_output=True, env=os.environ | hidden)
         return time.perf_counter() - start
