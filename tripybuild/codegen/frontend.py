@@ -70,11 +70,9 @@ def _record(operator: Operator, chosen: list[Parameter], body: Body, package: st
 
 
 def _compose(operator: Operator, chosen: list[Parameter], body: Body, calls: Calls) -> None:
-    """The body of an inline function; a first draft shows which names nobody reads."""
+    """The body of an inline function."""
     body.imports.name("tripybuild.frontend", "begin")
-    draft = Body.draft(body.indent)
-    _write_body(Scope(operator, chosen, draft, frozenset()), calls)
-    _write_body(Scope(operator, chosen, body, draft.unread()), calls)
+    body.written(lambda part, unread: _write_body(Scope(operator, chosen, part, unread), calls))
 
 
 def _write_body(scope: Scope, calls: Calls) -> None:

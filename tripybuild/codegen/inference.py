@@ -23,7 +23,7 @@ class Scope:
         operator: The declaration.
         parameters: The parameters of the function.
         body: Where the statements go.
-        unused: Names that nothing reads, as a first draft has shown. They are not bound.
+        unused: Names that nothing reads, as a first writing has shown. They are not bound.
     """
 
     def __init__(

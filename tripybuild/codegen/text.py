@@ -3,7 +3,8 @@
 import ast
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tripybuild.codegen.layout import WIDTH, Doc, render
@@ -35,16 +36,22 @@ def docstring(
 def _paragraphs(text: str, width: int) -> str:
     """Paragraphs wrapped; the first line of a docstring also holds its quotes."""
     first, *rest = text.strip().split("\n\n")
-    wrapped = [textwrap.fill(" ".join(first.split()), width - 3)]
+    wrapped = [_filled(first, width - 3)]
     for paragraph in rest:
         indented = paragraph.startswith((" ", "-", "*", "|"))
-        wrapped.append(paragraph if indented else textwrap.fill(" ".join(paragraph.split()), width))
+        wrapped.append(paragraph if indented else _filled(paragraph, width))
     return "\n\n".join(wrapped)
 
 
 def _entry(text: str, width: int) -> str:
+    return _filled(text, width, "    ", " " * 8)
+
+
+def _filled(text: str, width: int, first: str = "", rest: str = "") -> str:
+    """Lines of a width; codes such as `slice/not-negative` stay whole."""
+    words = " ".join(text.split())
     return textwrap.fill(
-        " ".join(text.split()), width, initial_indent="    ", subsequent_indent=" " * 8
+        words, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
     )
 
 
@@ -62,6 +69,12 @@ class Imports:
     def name(self, module: str, *names: str) -> None:
         """`from module import name, ...`."""
         self.names.setdefault(module, set()).update(names)
+
+    def add(self, others: "Imports") -> None:
+        """What another part of the same file needs."""
+        self.modules |= others.modules
+        for module, names in others.names.items():
+            self.name(module, *names)
 
     def text(
         self,
@@ -96,7 +109,15 @@ def _from(module: str, names: Sequence[str]) -> str:
     return f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
 
 
-ENDLESS = 1 << 30
+_WORD = re.compile(r"\w+")
+_TEXT = re.compile(r'"[^"]*"')
+_TARGETS = re.compile(r"\s*((?:[\w\s,*()]+? = )+)")
+
+
+def _assigned(line: str) -> list[str]:
+    """The names that a statement assigns."""
+    targets = _TARGETS.match(line)
+    return _WORD.findall(targets[1]) if targets else []
 
 
 @dataclass
@@ -106,21 +127,25 @@ class Body:
     imports: Imports
     indent: int = 4
     lines: list[str] = field(default_factory=list)
-    width: int = WIDTH
 
     def add(self, *parts: Doc) -> None:
         """One statement."""
-        self.lines.append(" " * self.indent + render(list(parts), self.indent, self.width))
+        self.lines.append(" " * self.indent + render(list(parts), self.indent))
 
     def block(self, *opening: Doc) -> "Body":
         """A statement that opens a block; the body of the block."""
         self.add(*opening)
-        return Body(self.imports, self.indent + 4, self.lines, self.width)
+        return Body(self.imports, self.indent + 4, self.lines)
 
-    @classmethod
-    def draft(cls, indent: int) -> "Body":
-        """A body that nobody will see: its lines need not be broken."""
-        return cls(Imports(), indent, width=ENDLESS)
+    def written(self, write: Callable[["Body", frozenset[str]], None]) -> None:
+        """Add what `write` writes; told of names that it assigns in vain, it writes anew."""
+        part = Body(Imports(), self.indent)
+        write(part, frozenset())
+        if unread := part.unread():
+            part = Body(Imports(), self.indent)
+            write(part, unread)
+        self.lines += part.lines
+        self.imports.add(part.imports)
 
     def text(self) -> str:
         """All lines."""
@@ -128,6 +153,9 @@ class Body:
 
     def unread(self) -> frozenset[str]:
         """The names that the lines assign and do not read."""
+        words = Counter(_WORD.findall(_TEXT.sub("", self.text())))
+        if all(words[name] > 1 for line in self.lines for name in _assigned(line)):
+            return frozenset()
         tree = ast.parse(textwrap.dedent(self.text()))
         names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
         read = {name.id for name in names if isinstance(name.ctx, ast.Load)}

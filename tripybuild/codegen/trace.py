@@ -89,11 +89,10 @@ def _text(value: str) -> Doc:
 
 
 def _infer(operator: Operator, imports: Imports) -> list[str]:
-    """The method `infer`; a first draft shows which names nobody reads."""
+    """The method `infer`."""
     chosen = parameters(operator, imports)
-    draft, body = Body.draft(8), Body(imports, 8)
-    _write_checks(Scope(operator, chosen, draft, frozenset()))
-    _write_checks(Scope(operator, chosen, body, draft.unread()))
+    body = Body(imports, 8)
+    body.written(lambda part, unread: _write_checks(Scope(operator, chosen, part, unread)))
     imports.name("typing", "Self")
     returns = "Self"
     if operator.shortcut is not None:

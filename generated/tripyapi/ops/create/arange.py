@@ -49,8 +49,8 @@ def arange(*_given: Any, **_named: Any) -> Tensor:
         The numbers. (`T[N]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `arange/finite`, `arange/moving`, `arange/not-
-            empty`.
+        DiagnosticError: Where a law does not hold: `arange/finite`, `arange/moving`,
+            `arange/not-empty`.
     """
     stop, start, step, dtype = bind(
         "arange",

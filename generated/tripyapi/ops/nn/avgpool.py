@@ -29,7 +29,7 @@ def avgpool(
         The average of each window. (`T[N, C, *E]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `avgpool/spatial-rank`, `avgpool/positive-
-            steps`, `avgpool/some-of-the-input`, `avgpool/kernel-fits`.
+        DiagnosticError: Where a law does not hold: `avgpool/spatial-rank`,
+            `avgpool/positive-steps`, `avgpool/some-of-the-input`, `avgpool/kernel-fits`.
     """
     return record(Avgpool, input, kernel_dims, stride, padding, count_include_pad)

@@ -20,7 +20,7 @@ def layernorm(input: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-05) -
         The normalised values. (`T[*S]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `layernorm/trailing-rank`, `layernorm/trailing-
-            sizes`.
+        DiagnosticError: Where a law does not hold: `layernorm/trailing-rank`,
+            `layernorm/trailing-sizes`.
     """
     return record(Layernorm, input, weight, bias, eps)

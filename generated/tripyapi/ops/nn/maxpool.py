@@ -26,7 +26,7 @@ def maxpool(
         The largest value of each window. (`T[N, C, *E]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `maxpool/spatial-rank`, `maxpool/positive-
-            steps`, `maxpool/some-of-the-input`, `maxpool/kernel-fits`.
+        DiagnosticError: Where a law does not hold: `maxpool/spatial-rank`,
+            `maxpool/positive-steps`, `maxpool/some-of-the-input`, `maxpool/kernel-fits`.
     """
     return record(Maxpool, input, kernel_dims, stride, padding)

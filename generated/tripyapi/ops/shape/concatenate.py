@@ -18,7 +18,7 @@ def concatenate(tensors: Sequence[Tensor], dim: int) -> Tensor:
         The joined tensor. (`T[*E]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `concatenate/equal-ranks`, `concatenate/equal-
-            sizes`.
+        DiagnosticError: Where a law does not hold: `concatenate/equal-ranks`,
+            `concatenate/equal-sizes`.
     """
     return record(Concatenate, tensors, dim)

@@ -43,8 +43,8 @@ def pad(
         The larger tensor. (`T[*E]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `pad/not-negative`, `pad/whole-value`, `pad/one-
-            reflection`.
+        DiagnosticError: Where a law does not hold: `pad/not-negative`, `pad/whole-value`,
+            `pad/one-reflection`.
     """
     check = begin(DECLARATION)
     T = check.element(

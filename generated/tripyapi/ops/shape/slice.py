@@ -33,7 +33,7 @@ def slice(
 
     Raises:
         DiagnosticError: Where a law does not hold: `slice/not-negative`, `slice/moving`,
-            `slice/only-fill-has-value`, `slice/inside`, `slice/something-inside`, `slice/one-
-            reflection`.
+            `slice/only-fill-has-value`, `slice/inside`, `slice/something-inside`,
+            `slice/one-reflection`.
     """
     return record(Slice, input, start, size, step, mode, value)
