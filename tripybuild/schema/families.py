@@ -24,7 +24,7 @@ class _Replace(ast.NodeTransformer):
 
 def put_in(program: Program, parameters: Mapping[str, ast.expr]) -> Program:
     """A program with the names of `parameters` replaced by their expressions."""
-    if not parameters:
+    if not any(name in program.text for name in parameters):
         return program
     replacing = _Replace(parameters)
     lines = [
