@@ -13,9 +13,10 @@ DECLARATION = Declaration(
     "ops_registry/shape/split.yaml",
     {
         "some-chunks": Law("(n if is_int(n) else len(n)) > 0", 28),
-        "not-negative": Law("is_int(n) or all(size >= 0 for size in n)", 29),
+        "not-too-many": Law("(n if is_int(n) else len(n)) <= 4096", 29),
+        "not-negative": Law("is_int(n) or all(size >= 0 for size in n)", 30),
         "sizes-fit": Law(
-            "is_int(n) or sum(n) == S[dim]", 31, "The sizes {list(sizes)} must add up to {S[dim]}"
+            "is_int(n) or sum(n) == S[dim]", 32, "The sizes {list(sizes)} must add up to {S[dim]}"
         ),
     },
 )
@@ -38,8 +39,8 @@ def split(
         The chunks, in order. (`list[T[*E]]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `split/some-chunks`, `split/not-negative`,
-            `split/sizes-fit`.
+        DiagnosticError: Where a law does not hold: `split/some-chunks`, `split/not-too-many`,
+            `split/not-negative`, `split/sizes-fit`.
     """
     check = begin(DECLARATION)
     check.element(
@@ -66,6 +67,8 @@ def split(
     n = num_split_or_sizes
     with check.law("some-chunks", n=n) as require:
         require((n if shapes.is_int(n) else len(n)) > 0)
+    with check.law("not-too-many", n=n) as require:
+        require((n if shapes.is_int(n) else len(n)) <= 4096)
     with check.law("not-negative", n=n) as require:
         require(shapes.is_int(n) or shapes.every(size >= 0 for size in n))
     sizes = [shapes.ceildiv(S[dim], n)] * n if shapes.is_int(n) else n
