@@ -180,6 +180,7 @@ def test_one_tensor_can_be_several_weights(tmp_path):
         ("weights: nothing.safetensors", "there is no file"),
         ("weights: ../w.safetensors", "leads out of the model's folder"),
         ("weights: sub/../../w.safetensors", "leads out of the model's folder"),
+        (f"weights: {300 * 'x'}", "there is no file"),
         ("weights: /etc/hostname", "leads out of the model's folder"),
         ("weights: link.safetensors", "is a link that leads out of the model's folder"),
         ("weights: there/w.safetensors", "is a link that leads out of the model's folder"),

@@ -58,3 +58,36 @@ def test_a_lowering_that_fails_is_named(tmp_path, monkeypatch):
     (problem,) = caught.value.diagnostics
     assert (problem.code, problem.span.line) == ("lowering-failed", 6)
     assert "ops_registry/math/exp.yaml" in problem.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("size", "opt", "output", "line"),
+    [
+        ("2**63", 1, "exp(x)", 4),
+        ("B", 2**63, "exp(x)", 6),
+        ("4", 2**40, "exp(reshape(x, [B * 4, 1]) @ ones([1, B]))", 8),
+    ],
+)
+def test_what_no_engine_can_count_is_refused(tmp_path, size, opt, output, line):
+    """Sizes and numbers of elements beyond 63 bits are a problem of the model."""
+    (tmp_path / "m.yaml").write_text(
+        f"tripybuild: 1\nmodel: m\ninputs:\n  x: float32[{size}, B]\n"
+        f"ranges:\n  B: {{opt: {opt}}}\noutputs:\n  y: {output}\n"
+    )
+    with pytest.raises(DiagnosticError) as caught:
+        session.emit(tmp_path / "m.yaml", "stablehlo")
+
+    (problem,) = caught.value.diagnostics
+    assert problem.span.line == line
+
+
+def test_an_input_that_no_engine_can_count_is_named(tmp_path):
+    """Its sizes are allowed one by one, and their product is not."""
+    text = "tripybuild: 1\nmodel: m\ninputs:\n  x: float32[B, B]\noutputs:\n  y: x\n"
+    (tmp_path / "m.yaml").write_text(text)
+    with pytest.raises(DiagnosticError) as caught:
+        session.emit(tmp_path / "m.yaml", "stablehlo", shapes=[{"B": 2**40}])
+
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "size-out-of-range"
+    assert "`x`" in problem.message

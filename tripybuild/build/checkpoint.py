@@ -91,11 +91,16 @@ def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
                 )
             )
         path = folder / entry.file
-        if path.exists() and not path.resolve().is_relative_to(folder.resolve()):
+        try:
+            inside = not path.exists() or path.resolve().is_relative_to(folder.resolve())
+            there = path.is_file()
+        except (OSError, RuntimeError, ValueError):  # a loop of links, a name that cannot be one
+            inside, there = True, False
+        if not inside:
             message = f"`{entry.file}` is a link that leads out of the model's folder"
             hint = "put the weights beside the model"
             raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
-        if not path.is_file():
+        if not there:
             message = f"there is no file `{path}`"
             raise DiagnosticError(Diagnostic("weights-not-found", message, span))
         return path

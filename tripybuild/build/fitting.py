@@ -7,7 +7,7 @@ from typing import Any
 from tripybuild.build.context import Context
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.language.evaluate import EvaluationError, evaluate
-from tripybuild.trace.values import Size, TensorType
+from tripybuild.trace.values import LARGEST, Size, TensorType
 from tripybuild.types.dims import Dim, Undecided, same
 from tripybuild.types.dtypes import dtype
 from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern
@@ -27,7 +27,7 @@ def asked(context: Context, pattern: TensorPattern, names: Names, span: Span) ->
         several = dimension.star and isinstance(value, (list, tuple))
         for size in value if several else [value]:
             whole = isinstance(size, (int, Dim)) and not isinstance(size, bool)
-            if not whole or (isinstance(size, int) and size < 0):
+            if not whole or (isinstance(size, int) and not 0 <= size <= LARGEST):
                 message = f"`{dimension}` is {value!r}, which is no size"
                 raise DiagnosticError(Diagnostic("wrong-type", message, span))
             sizes.append(size)

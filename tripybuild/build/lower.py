@@ -5,16 +5,17 @@ is matched back together afterwards.
 """
 
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import Any
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.dialects import stablehlo, tensorrt
 from tripybuild.frontend.decompose import decomposed
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated import lowering
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.values import Value
+from tripybuild.trace.values import LARGEST, Value
 
 
 def lower_stablehlo(graph: Graph) -> stablehlo.Module:
@@ -26,6 +27,8 @@ def lower_stablehlo(graph: Graph) -> stablehlo.Module:
     Raises:
         DiagnosticError: Where an operation has no way to StableHLO.
     """
+    for name, value in (*graph.weights.items(), *graph.inputs.items()):
+        _countable(value, f"`{name}`", None)
     module = stablehlo.Module(*_arguments(graph))
     _fill(module, graph, "stablehlo")
     return module
@@ -93,7 +96,16 @@ def _with_operands(operation: TraceOp, replaced: Mapping[Value, Value]) -> Trace
     return copy
 
 
+def _countable(value: Value, name: str, span: Span | None) -> None:
+    """Refuse a tensor whose elements no engine can count."""
+    if prod(filter(None, value.shape)) > LARGEST:
+        message = f"{name} would be {value.type}, which no engine can hold"
+        raise DiagnosticError(Diagnostic("size-out-of-range", message, span))
+
+
 def _lower(operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
+    for output in operation.outputs if target == "stablehlo" else ():
+        _countable(output, "this", operation.location.span())
     if isinstance(operation, Constant):
         values[operation.outputs[0]] = _constant(operation, target)
         return

@@ -14,7 +14,7 @@ from tripybuild.frontend import Tensor
 from tripybuild.language.names import free
 from tripybuild.schema.model import Model
 from tripybuild.schema.operator import Snippet
-from tripybuild.trace.values import TensorType, Value
+from tripybuild.trace.values import LARGEST, TensorType, Value
 from tripybuild.types.dims import symbol
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import TensorPattern
@@ -131,7 +131,10 @@ def _bound(context: Context, name: str, key: str, snippet: Snippet) -> int:
     with context.at(snippet, name):
         value = context.evaluate(snippet, context.sizes)
     if isinstance(value, int) and not isinstance(value, bool):
-        return value
+        if value <= LARGEST:
+            return value
+        message = f"`{key}` of `{name}` must be at most {LARGEST}, but is {value}"
+        raise DiagnosticError(Diagnostic("bad-range", message, snippet.span()))
     message = f"`{key}` of `{name}` must be an integer, but is {value!r}"
     hint = "`//` divides integers" if isinstance(value, float) else None
     raise DiagnosticError(Diagnostic("bad-range", message, snippet.span(), hint=hint))

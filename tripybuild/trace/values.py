@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 Size = int | Dim
 Shape = tuple[Size, ...]
+LARGEST = (1 << 63) - 1  # what engines count sizes and elements in
 
 
 @dataclass(frozen=True, slots=True)
