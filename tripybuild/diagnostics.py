@@ -5,10 +5,12 @@ file holds, a rendered diagnostic is safe to show in a terminal.
 """
 
 import difflib
+import linecache
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from tripybuild.codes import CODES as CODES  # noqa: PLC0414  # the front door of this layer
 
@@ -21,6 +23,7 @@ HIDDEN = re.compile(
 )
 LINE_BREAK = re.compile("\r\n|\r|\n")
 
+MOST_SHOWN = 4 * 1024 * 1024  # bytes of a file that an excerpt is taken from
 _TAB = "    "
 _LONGEST_LINE = 160
 _BEFORE_SPAN = 40
@@ -62,7 +65,8 @@ class DiagnosticError(Exception):
         self.diagnostics = diagnostics
 
     def __str__(self) -> str:
-        return "\n".join(concise(diagnostic) for diagnostic in self.diagnostics)
+        """The block forms: what a traceback ends in is all that a user of Python sees."""
+        return "\n\n".join(render(diagnostic, text_of) for diagnostic in self.diagnostics)
 
 
 def render(diagnostic: Diagnostic, source: Callable[[str], str | None], color: bool = False) -> str:
@@ -89,6 +93,15 @@ def render(diagnostic: Diagnostic, source: Callable[[str], str | None], color: b
     if diagnostic.hint is not None:
         lines.append(f"{paint('cyan', 'hint')}: {_visible(diagnostic.hint)}")
     return "\n".join(lines)
+
+
+def text_of(path: str) -> str | None:
+    """Give the text of a file, or of what was typed at a prompt, or None if it cannot be shown."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(MOST_SHOWN).decode("utf-8")
+    except (OSError, ValueError):
+        return "".join(linecache.getlines(path)) if path in linecache.cache else None
 
 
 def concise(diagnostic: Diagnostic) -> str:

@@ -162,13 +162,26 @@ def test_json():
     assert as_json(Diagnostic("c", "m"))["span"] is None
 
 
-def test_error_reads_as_its_diagnostics():
-    """The exception holds the diagnostics and reads as their concise forms."""
-    first, second = Diagnostic("a", "one"), Diagnostic("b", "two")
+def test_error_reads_as_its_diagnostics(tmp_path):
+    """The exception holds the diagnostics and reads as their block forms, source line included."""
+    path = tmp_path / "given.py"
+    path.write_text("x + y\n")
+    first = Diagnostic("a", "one", Span(str(path), 1, 5, 1, 6), "here", hint="try")
+    second = Diagnostic("b", "two", Span("<nowhere>", 1, 1, 1, 2))
     error = DiagnosticError(first, second)
 
     assert error.diagnostics == (first, second)
-    assert str(error) == "a one\nb two"
+    assert str(error).splitlines() == [
+        "error[a]: one",
+        f"  --> {path}:1:5",
+        "   |",
+        " 1 | x + y",
+        "   |     ^ here",
+        "hint: try",
+        "",
+        "error[b]: two",
+        "  --> <nowhere>:1:1",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,10 @@ import sys
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 from typing import TextIO
 
-from tripybuild.diagnostics import HIDDEN, Diagnostic, as_json, concise, render
+from tripybuild.diagnostics import HIDDEN, Diagnostic, as_json, concise, render, text_of
 
-MOST_SHOWN = 4 * 1024 * 1024  # bytes of a file that an excerpt is taken from
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 
 
@@ -57,7 +55,7 @@ def report(diagnostics: Iterable[Diagnostic], form: Form) -> None:
         _write(sys.stderr, "\n".join(map(concise, ordered)))
         return
     color = colored()
-    source = cache(_source)
+    source = cache(text_of)
     blocks = [render(each, source, color) for each in ordered]
     if len(blocks) > 1:
         blocks.append(f"{len(blocks)} problems")
@@ -95,12 +93,3 @@ def _is_terminal() -> bool:
 def _write(stream: TextIO | None, text: str) -> None:
     if stream is not None and text:  # a closed stream is None
         print(text, file=stream, flush=True)
-
-
-def _source(path: str) -> str | None:
-    """Give the text of a file for an excerpt, or None where it cannot be shown."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(MOST_SHOWN).decode("utf-8")
-    except (OSError, ValueError):
-        return None

@@ -14,7 +14,8 @@ def layernorm(input: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-05) -
         input: The values. (`T[*S]`)
         weight: What each normalised value is multiplied by. (`T[*W]`)
         bias: What is added afterwards. (`T[*W]`)
-        eps: A small number that keeps the division from one by zero. (`float`)
+        eps: A small number that is added to the variance, so that nothing is divided by zero.
+            (`float`)
 
     Returns:
         The normalised values. (`T[*S]`)

@@ -11,7 +11,13 @@ from tripybuild.types import dtypes, shapes
 DECLARATION = Declaration(
     "squeeze",
     "ops_registry/shape/squeeze.yaml",
-    {"sizes-are-one": Law("all(S[d] == 1 for d in dims)", 20)},
+    {
+        "sizes-are-one": Law(
+            "all(S[d] == 1 for d in dims)",
+            21,
+            "The dimensions {dims} of shape {S} are not all of size 1",
+        ),
+    },
 )
 
 

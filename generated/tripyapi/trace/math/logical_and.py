@@ -19,7 +19,10 @@ class LogicalAnd(TraceOp):
         "ops_registry/math/logical_and.yaml",
         {
             "broadcastable": Law(
-                "conformable(A, B)", 16, source="ops_registry/families/logical.yaml"
+                "conformable(A, B)",
+                17,
+                "The shapes {A} and {B} do not broadcast",
+                source="ops_registry/families/logical.yaml",
             ),
         },
     )

@@ -19,7 +19,10 @@ class Lt(TraceOp):
         "ops_registry/math/lt.yaml",
         {
             "broadcastable": Law(
-                "conformable(A, B)", 18, source="ops_registry/families/comparison.yaml"
+                "conformable(A, B)",
+                19,
+                "The shapes {A} and {B} do not broadcast",
+                source="ops_registry/families/comparison.yaml",
             ),
         },
     )

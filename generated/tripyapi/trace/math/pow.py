@@ -15,7 +15,9 @@ class Pow(TraceOp):
     rhs: Value
 
     declaration = Declaration(
-        "pow", "ops_registry/math/pow.yaml", {"broadcastable": Law("conformable(A, B)", 23)}
+        "pow",
+        "ops_registry/math/pow.yaml",
+        {"broadcastable": Law("conformable(A, B)", 24, "The shapes {A} and {B} do not broadcast")},
     )
 
     @classmethod

@@ -16,7 +16,13 @@ class Where(TraceOp):
     other: Value
 
     declaration = Declaration(
-        "where", "ops_registry/math/where.yaml", {"broadcastable": Law("conformable(A, B, C)", 21)}
+        "where",
+        "ops_registry/math/where.yaml",
+        {
+            "broadcastable": Law(
+                "conformable(A, B, C)", 22, "The shapes {A}, {B} and {C} do not broadcast"
+            ),
+        },
     )
 
     @classmethod

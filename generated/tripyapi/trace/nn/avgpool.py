@@ -21,14 +21,18 @@ class Avgpool(TraceOp):
         "avgpool",
         "ops_registry/nn/avgpool.yaml",
         {
-            "spatial-rank": Law("2 <= len(D) <= 3", 31),
-            "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))", 32),
+            "spatial-rank": Law(
+                "2 <= len(D) <= 3",
+                32,
+                "The input has {len(D)} spatial dimensions, and 2 or 3 can be pooled",
+            ),
+            "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))", 34),
             "some-of-the-input": Law(
-                "all(0 <= p < k for k, sides in zip(kernel_dims, padding) for p in sides)", 33
+                "all(0 <= p < k for k, sides in zip(kernel_dims, padding) for p in sides)", 35
             ),
             "kernel-fits": Law(
                 "all(e > 0 for e in E)",
-                35,
+                37,
                 "The window is larger than the padded input, so the output would have shape {[N, C, *E]}",
             ),
         },

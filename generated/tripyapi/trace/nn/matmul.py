@@ -24,7 +24,11 @@ class Matmul(TraceOp):
                 24,
                 "Each row of {A} has {A[-1]} values, and each column of {B} has {B[max(len(B) - 2, 0)]}",
             ),
-            "broadcastable": Law("conformable(A[:-2], B[:-2])", 26),
+            "broadcastable": Law(
+                "conformable(A[:-2], B[:-2])",
+                27,
+                "The batches {A[:-2]} and {B[:-2]} do not broadcast",
+            ),
         },
     )
 

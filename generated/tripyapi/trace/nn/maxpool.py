@@ -20,14 +20,18 @@ class Maxpool(TraceOp):
         "maxpool",
         "ops_registry/nn/maxpool.yaml",
         {
-            "spatial-rank": Law("2 <= len(D) <= 3", 27),
-            "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))", 28),
+            "spatial-rank": Law(
+                "2 <= len(D) <= 3",
+                28,
+                "The input has {len(D)} spatial dimensions, and 2 or 3 can be pooled",
+            ),
+            "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))", 30),
             "some-of-the-input": Law(
-                "all(0 <= p < k for k, sides in zip(kernel_dims, padding) for p in sides)", 29
+                "all(0 <= p < k for k, sides in zip(kernel_dims, padding) for p in sides)", 31
             ),
             "kernel-fits": Law(
                 "all(e > 0 for e in E)",
-                31,
+                33,
                 "The window is larger than the padded input, so the output would have shape {[N, C, *E]}",
             ),
         },

@@ -18,15 +18,17 @@ class Reshape(TraceOp):
         "reshape",
         "ops_registry/shape/reshape.yaml",
         {
-            "one-inferred": Law("len(places) <= 1", 22),
-            "not-negative": Law("all(not is_int(d) or d >= -1 for d in shape)", 23),
+            "one-inferred": Law(
+                "len(places) <= 1", 23, "At most one size of {list(shape)} can be -1"
+            ),
+            "not-negative": Law("all(not is_int(d) or d >= -1 for d in shape)", 25),
             "inferable": Law(
                 "len(places) == 0 or known != 0",
-                25,
+                27,
                 "The size for -1 cannot be found, because the other sizes in {shape} hold no values",
             ),
             "same-volume": Law(
-                "prod(E) == prod(S)", 28, "{prod(S)} values do not fit in shape {list(shape)}"
+                "prod(E) == prod(S)", 30, "{prod(S)} values do not fit in shape {list(shape)}"
             ),
         },
     )
@@ -51,7 +53,7 @@ class Reshape(TraceOp):
         S = check.shape("input", input, "[*S]")
         shape = check.sizes("shape", shape)
         places = [i for i, d in enumerate(shape) if shapes.is_int(d) and d == -1]
-        with check.law("one-inferred", places=places) as require:
+        with check.law("one-inferred", places=places, shape=shape) as require:
             require(len(places) <= 1)
         with check.law("not-negative", shape=shape) as require:
             require(shapes.every(not shapes.is_int(d) or d >= -1 for d in shape))
