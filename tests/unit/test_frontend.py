@@ -281,3 +281,37 @@ def test_numbers_are_constants_of_the_tensors_dtype():
     assert one.data.number == 1
     assert isinstance(one.outputs[0].dtype, dtype)
     assert one.outputs[0].type == TensorType(BY_NAME["float16"], ())
+
+
+def test_what_is_no_tensor_is_named_with_the_way_to_one():
+    """Data is shown in short with a hint; lists of tensors and words are no data."""
+    array = refused(lambda: tp.relu(np.zeros((400, 400), np.float32)))
+    assert (array.code, array.label) == ("relu/input", "found an array of shape [400, 400]")
+    assert array.hint == "make one of it: `Tensor(...)`"
+
+    numbers = refused(lambda: tp.relu(list(range(1000))))
+    assert (numbers.label, numbers.hint) == ("found [0, 1, 2, ..., 999]", array.hint)
+
+    for wrong in ([tp.ones((2,))], "word", None):
+        found = refused(lambda wrong=wrong: tp.where(tp.ones((2,)) > 0, tp.ones((2,)), wrong))
+        assert found.code == "where/other"
+        assert found.hint is None
+
+
+def test_numbers_that_a_dtype_cannot_hold_are_refused():
+    """A number takes the dtype of the other operand only if it is one of its values."""
+    assert refused(lambda: tp.ones((2,), tp.int32) + 2**31).code == "add/rhs"
+    assert refused(lambda: tp.ones((2,)) + 10**400).code == "add/rhs"
+    assert (tp.ones((2,), tp.int32) + (2**31 - 1)).dtype is int32
+
+
+def test_a_dtype_of_numpy_or_a_misspelled_one_gets_a_hint():
+    """NumPy's dtypes have the names of ours."""
+    x = tp.ones((2,))
+    for wrong in (np.float16, np.dtype("float16"), "flaot16"):
+        assert refused(lambda wrong=wrong: tp.cast(x, wrong)).hint == "did you mean `float16`?"
+
+
+def test_an_index_is_shown_as_it_was_written():
+    """Slices have their colons."""
+    assert refused(lambda: tp.ones((2, 3))[:, ::2, 1:]).label == "found [:, ::2, 1:]"

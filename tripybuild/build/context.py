@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from inspect import signature
+from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
@@ -205,11 +207,7 @@ class Context:
         except EvaluationError as error:
             shown = self.shows(snippet.document)
             span = snippet.span(error.node) if shown else self.place()
-            hint = None
-            if error.code == "unbound-name" and isinstance(error.node, ast.Name):
-                scope = self._scopes.get(id(snippet.document), Scope())
-                near = suggest(error.node.id, {*names, *self.known(scope)})
-                hint = f"did you mean `{near}`?" if near else None
+            hint = self._hint(error, snippet, names)
             raise DiagnosticError(Diagnostic(error.code, error.message, span, hint=hint)) from error
         except Undecided as undecided:
             raise DiagnosticError(
@@ -221,9 +219,30 @@ class Context:
                 )
             ) from undecided
 
+    def _hint(
+        self, error: EvaluationError, snippet: Snippet, names: Mapping[str, object]
+    ) -> str | None:
+        """The name that was meant, or the arguments that a function takes."""
+        match error.node:
+            case ast.Name(id=name) if error.code == "unbound-name":
+                scope = self._scopes.get(id(snippet.document), Scope())
+                near = suggest(name, {*names, *self.known(scope)})
+                return f"did you mean `{near}`?" if near else None
+            case ast.Call(func=ast.Name(id=name)) if isinstance(error.__cause__, TypeError):
+                function = names.get(name)
+                if isinstance(function, FunctionType):
+                    return f"it is called as `{name}({_parameters(function)})`"
+        return None
+
     def once(self, key: object, make: Callable[[], Made]) -> Made:
         """Make what depends on a definition and its sizes alone once, however often it repeats."""
         if key not in self.made:
             self.made[key] = make()
         result: Made = self.made[key]
         return result
+
+
+def _parameters(function: FunctionType) -> str:
+    """The parameters of a function with their defaults, without their types."""
+    parameters = signature(function).parameters.values()
+    return ", ".join(str(each.replace(annotation=each.empty)) for each in parameters)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
@@ -184,6 +184,7 @@ def _operator(name: str) -> Any:
 def _either(function: Any, python: Any) -> Any:
     """A name is the operator when its first argument is a tensor, else Python's."""
 
+    @wraps(function)
     def either(*given: Any, **named: Any) -> Any:
         return (function if given and isinstance(given[0], Tensor) else python)(*given, **named)
 

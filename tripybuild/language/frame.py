@@ -87,6 +87,11 @@ class Frame:
         # The text of a KeyError is the `repr` of the key, which may be of any length.
         reason = "" if isinstance(error, KeyError) else str(error)[:300]
         message = f"{doing}: {reason or type(error).__name__}"
+        called, _, rest = reason.partition(
+            "() "
+        )  # Python's own words for arguments that do not fit
+        if rest and doing.strip("`").endswith(called.rpartition(".")[2]):
+            message = f"{doing} {rest}".replace("'", "`")
         code = "snippet-limit" if isinstance(error, LimitError) else "snippet-evaluation"
         raise EvaluationError(message, node, self.meter, code) from error
 

@@ -7,7 +7,9 @@ import operator
 from collections.abc import Sequence
 from typing import Any, NoReturn, overload
 
+from tripybuild.diagnostics import suggest
 from tripybuild.trace.indexing import Index, IndexFormError, resolve
+from tripybuild.trace.messages import shown
 from tripybuild.trace.operation import Declaration
 from tripybuild.trace.values import Size
 from tripybuild.types.dims import Dim
@@ -33,7 +35,7 @@ class Attributes:
         self.fail(part or name, message, label=label, hint=hint)
 
     def _refuse(self, name: str, wanted: str, value: object, hint: str | None = None) -> NoReturn:
-        self.must(name, f"be {wanted}", f"found {value!r}", hint=hint)
+        self.must(name, f"be {wanted}", f"found {shown(value)}", hint=hint)
 
     def integer(self, name: str, value: object) -> int:
         """`int`: a Python integer, or anything that is one exactly."""
@@ -112,7 +114,11 @@ class Attributes:
         """`dtype[T]`: one of the dtypes of a type variable, or its name."""
         found = BY_NAME.get(value) if isinstance(value, str) else value
         if not isinstance(found, dtype) or found not in allowed:
-            self._refuse(name, f"one of {', '.join(map(str, allowed))}", value)
+            names = [str(each) for each in allowed]
+            word = str(getattr(value, "__name__", value))  # NumPy's dtypes have the same names
+            near = word if word in names else suggest(word, names)
+            hint = f"did you mean `{near}`?" if near else None
+            self._refuse(name, f"one of {', '.join(names)}", value, hint)
         return found
 
     def axis(self, name: str, value: object, rank: int) -> int:

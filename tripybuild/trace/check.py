@@ -7,13 +7,14 @@ call.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from sys import float_info
 from types import TracebackType
-from typing import Any, NoReturn, Protocol, Self
+from typing import Any, NoReturn, Protocol, Self, cast
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.trace.attributes import Attributes
 from tripybuild.trace.constants import number
-from tripybuild.trace.location import Location
+from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.trace.messages import law_message, shown
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
 from tripybuild.trace.values import Size, TensorType
@@ -67,7 +68,8 @@ class Check(Attributes):
         bound: dtype | None = None
         first = ""
         for name, value in tensors.items():
-            for tensor in value if isinstance(value, (tuple, list)) else (value,):
+            data = _is_data(value) or not isinstance(value, (tuple, list))
+            for tensor in (value,) if data else cast("Sequence[object]", value):
                 type: TensorType | None = getattr(tensor, "type", None)
                 if type is None:
                     if tensor is not None:
@@ -121,7 +123,10 @@ class Check(Attributes):
     def tensor(self, name: str, value: object) -> Any:
         """An input that must be a tensor."""
         if not hasattr(value, "type"):
-            self.must(name, "be a tensor", f"found {shown(value)}")
+            # Only Python has data at hand; a model's file has none.
+            makes = isinstance(self.location, PythonLocation) and _is_data(value)
+            hint = "make one of it: `Tensor(...)`" if makes else None
+            self.must(name, "be a tensor", f"found {shown(value)}", hint=hint)
         return value
 
     def tensors(self, name: str, value: object) -> Any:
@@ -136,12 +141,10 @@ class Check(Attributes):
             return value
         if not isinstance(value, (bool, int, float)):
             self.must(name, "be a tensor or a number", f"found {shown(value)}")
-        if (isinstance(value, float) and type.kind != "float") or (
-            type.kind == "boolean" and not isinstance(value, bool)
-        ):
+        if not _becomes(value, type):
             self.fail(
                 name,
-                f"refusing to turn `{value!r}` into {type}",
+                f"refusing to turn `{shown(value)}` into {type}",
                 label=f"`{name}` takes the dtype of the other operand, {type}",
                 hint="cast the other operand first",
             )
@@ -153,7 +156,7 @@ class Check(Attributes):
 
     def shape(self, name: str, tensor: Any, pattern: str) -> list[Size]:
         """The sizes of a tensor whose rank fits `pattern`, to be unpacked."""
-        shape = tensor.type.shape
+        shape = self.tensor(name, tensor).type.shape
         least, exact = _ranks(pattern)
         if len(shape) != least if exact else len(shape) < least:
             label = f"`{name}` is {tensor.type}, of rank {len(shape)}"
@@ -233,6 +236,15 @@ def _ranks(pattern: str) -> tuple[int, bool]:
     return len(parts) - len(stars), not stars
 
 
+def _becomes(number: bool | float, type: dtype) -> bool:
+    """Whether a number is one of a dtype without being another; floats are only rounded."""
+    if type.kind == "integer":
+        return not isinstance(number, float) and type.lowest <= number <= type.highest
+    if type.kind == "boolean":
+        return isinstance(number, bool)
+    return isinstance(number, float) or abs(number) <= float_info.max
+
+
 def own_dtype(number: bool | float) -> dtype:
     """The dtype that a Python number has where it stands alone."""
     if isinstance(number, bool):
@@ -240,6 +252,13 @@ def own_dtype(number: bool | float) -> dtype:
     if isinstance(number, float):
         return float32
     return int32 if -(2**31) <= number < 2**31 else int64
+
+
+def _is_data(value: object) -> bool:
+    """Whether a tensor can be made of a value: of numbers, not of words or of tensors."""
+    if isinstance(value, (tuple, list)):
+        return bool(value) and all(map(_is_data, value))
+    return isinstance(value, (bool, int, float)) or hasattr(value, "__array__")
 
 
 def _either(allowed: Sequence[dtype]) -> str:

@@ -1,7 +1,7 @@
 """How values look in messages, and how a broken law says what broke it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse_expression
@@ -9,16 +9,36 @@ from tripybuild.trace.operation import Law
 from tripybuild.types.vocabulary import SHAPE
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
+_MOST_ITEMS, _MOST_LETTERS = 12, 160
 
 
 def shown(value: object) -> str:
-    """A value as a person would write it: shapes with brackets, words without quotes."""
+    """A value as a person would write it: shapes with brackets, tensors as their types."""
     if isinstance(value, (list, tuple, range)):
-        return f"[{', '.join(shown(item) for item in value)}]"
+        return f"[{', '.join(_items(value))}]"
+    if isinstance(value, slice):
+        bounds = [value.start, value.stop, *([] if value.step is None else [value.step])]
+        return ":".join("" if bound is None else shown(bound) for bound in bounds)
+    if value is ...:
+        return "..."
     type = getattr(value, "type", None)
     if type is not None:
         return str(type)
-    return repr(value) if isinstance(value, (str, bytes)) else str(value)
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        return f"an array of shape {shown(shape)}"
+    text = repr(value) if isinstance(value, (str, bytes)) else str(value)
+    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}..."
+
+
+def _items(values: Sequence[object]) -> Iterator[str]:
+    """The items of a list, of a long one only the ends."""
+    if len(values) <= _MOST_ITEMS:
+        yield from map(shown, values)
+        return
+    yield from map(shown, values[:3])
+    yield "..."
+    yield shown(values[-1])
 
 
 def law_message(operator: str, law: Law, names: Mapping[str, object]) -> tuple[str, str]:
