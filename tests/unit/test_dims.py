@@ -296,3 +296,13 @@ def test_bad_texts_are_value_errors(text):
     """Nothing but sizes is read, and nothing crashes."""
     with pytest.raises(ValueError):
         parse_dim(text, NAMES)
+
+
+def test_sizes_do_not_grow_without_end():
+    """What a size says twice at each level would soon fill the memory when it is written."""
+
+    def grown(size, levels):
+        return grown((size + maximum(size, B)) // (A + 2), levels - 1) if levels else size
+
+    with pytest.raises(ValueError, match="too many sizes"):
+        grown(A, 64)

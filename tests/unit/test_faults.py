@@ -91,3 +91,23 @@ def test_an_input_that_no_engine_can_count_is_named(tmp_path):
     (problem,) = caught.value.diagnostics
     assert problem.code == "size-out-of-range"
     assert "`x`" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("inputs:\n  x: float32[max]\noutputs:\n  y: exp(x)\n", "bad-name"),
+        (
+            "sizes: {n: 2}\ninputs: {x: 'F[B, n]'}\nconstants: {n: 'ones([2])'}\noutputs: {y: x}",
+            "shape-mismatch",
+        ),
+    ],
+)
+def test_names_that_are_no_sizes(tmp_path, body, code):
+    """A function of sizes, and a tensor that hides a size, are said to be none."""
+    (tmp_path / "m.yaml").write_text(f"tripybuild: 1\nmodel: m\n{body}")
+    with pytest.raises(DiagnosticError) as caught:
+        session.emit(tmp_path / "m.yaml", "trace")
+
+    (problem,) = caught.value.diagnostics
+    assert problem.code == code

@@ -59,7 +59,10 @@ def fits(context: Context, pattern: TensorPattern, shape: tuple[Size, ...], name
 def agree(found: Any, wanted: Any) -> bool:
     """Equal, or not known to differ: operators check again what they need."""
     if isinstance(found, list):
-        return len(found) == len(wanted) and all(map(agree, found, wanted))
+        several = isinstance(wanted, (list, tuple)) and len(found) == len(wanted)
+        return several and all(map(agree, found, wanted))
+    if not isinstance(wanted, (int, float, Dim)):
+        return False
     if same(found, wanted):
         return True
     try:

@@ -4,18 +4,18 @@ Fixed sizes are evaluated in order, and a caller can put others in their place. 
 of an input that is no fixed size becomes a symbol with the range that `ranges:` gives it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tripybuild.build.context import Context
 from tripybuild.build.fitting import asked
-from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.frontend import Tensor
 from tripybuild.language.names import free
 from tripybuild.schema.model import Model
 from tripybuild.schema.operator import Snippet
 from tripybuild.trace.values import LARGEST, TensorType, Value
-from tripybuild.types.dims import symbol
+from tripybuild.types.dims import RESERVED, symbol
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import TensorPattern
 
@@ -106,11 +106,22 @@ def _patterns(model: Model) -> dict[str, TensorPattern]:
     return {name: pattern for name, pattern in patterns if isinstance(pattern, TensorPattern)}
 
 
+def _spans(model: Model, name: str) -> Iterator[Span]:
+    """Where the inputs are that have a dimension of this name."""
+    for each, pattern in _patterns(model).items():
+        if any(dimension.name == name for dimension in pattern.shape or ()):
+            yield model.document.span(("inputs", each))
+
+
 def _range(context: Context, model: Model, name: str) -> Range:
     """The range of a symbol; `min` is the first multiple and `opt` is `max` where left out."""
     given = model.ranges.get(name, {})
     bounds = {key: _bound(context, name, key, snippet) for key, snippet in given.items()}
     span = model.document.span(("ranges", name))
+    if name in RESERVED:
+        span = next(_spans(model, name))
+        message = f"`{name}` cannot be the name of a size: it is a function of sizes"
+        raise DiagnosticError(Diagnostic("bad-name", message, span))
     step = bounds.get("multiple_of", 1)
     if step < 1:
         message = f"`multiple_of` of `{name}` must be at least 1, but is {step}"

@@ -29,6 +29,7 @@ from tripybuild.types.quotients import choose, extreme
 from tripybuild.types.substitution import substitute_condition
 
 __all__ = [
+    "RESERVED",
     "ComplexityError",
     "Condition",
     "Dim",
@@ -46,13 +47,13 @@ __all__ = [
     "symbol",
 ]
 
-_RESERVED = frozenset({"max", "min", "select"})
+RESERVED = frozenset({"max", "min", "select"})
 
 
 @functools.lru_cache(maxsize=65536)
 def symbol(name: str, low: int = 0, high: int | None = None, multiple_of: int = 1) -> Dim:
     """Give the size with this name; with other knowledge it is another size."""
-    if not name.isidentifier() or keyword.iskeyword(name) or name in _RESERVED:
+    if not name.isidentifier() or keyword.iskeyword(name) or name in RESERVED:
         raise ValueError(f"`{name}` is not a name for a size")
     if multiple_of < 1:
         raise ValueError(f"{name} cannot be a multiple of {multiple_of}")

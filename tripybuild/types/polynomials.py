@@ -65,6 +65,8 @@ class Atom:
         self.name = name
         self.multiple = multiple
         self.key = self._said()
+        if len(self.key) > MAXIMUM_KEY:  # what is said twice at each level grows without end
+            raise ComplexityError("a size is made of too many sizes")
         # Not of the parts: hash(-1) is hash(-2), and keys of one hash are asked if they are equal.
         self._hash = hash(self.key)
 
@@ -125,6 +127,7 @@ Bounds = tuple[int | None, int | None]  # None is unbounded
 ZERO: Terms = ()
 ONE: Terms = (((), 1),)
 MAXIMUM_TERMS = 128
+MAXIMUM_KEY = 10_000
 
 
 def constant(value: int) -> Terms:
