@@ -115,11 +115,10 @@ def test_limits_of_dtypes():
 
 
 def test_halves_round_to_even():
-    """And integers are what `round_to` gives for integer types."""
+    """Integers are what `round_to` gives for integer types."""
     given_values = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 2.6])
     wanted = [float(round(v)) for v in given_values]
 
-    assert arrays.round_half_even(given_values).tolist() == wanted
     assert arrays.round_to(dtypes.int8, given_values).tolist() == wanted
 
 
@@ -239,15 +238,6 @@ def test_rows_are_written_to_a_copy():
 
     assert got[:, 0, :, 0].tolist() == [[1, 1, 0, 0, 0], [0, 0, 0, 1, 1]]
     assert not cache.any()
-
-
-@given(st.lists(st.integers(-5, 5), min_size=1, max_size=8))
-def test_running_extremes(values):
-    """Up to and with each element."""
-    x = np.array([values, values[::-1]])
-    for kind, function in (("max", max), ("min", min)):
-        wanted = [[function(row[: i + 1]) for i in range(len(row))] for row in x.tolist()]
-        assert arrays.cumulative_extreme(x, 1, kind).tolist() == wanted
 
 
 # --- tables ---

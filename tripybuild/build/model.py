@@ -26,6 +26,7 @@ from tripybuild.source import Document, read
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.shapes import fresh_symbols
 from tripybuild.types.vocabulary import SHAPE
 
 PACKAGE = "tripyapi"
@@ -59,7 +60,8 @@ def build(path: Path, overrides: Mapping[str, object] | None = None) -> Built:
     model, found = load_model(path)
     if model is None:
         raise DiagnosticError(*found)
-    return _Builder(model).built(overrides or {})
+    with fresh_symbols():  # one file gives one graph, whatever was built before
+        return _Builder(model).built(overrides or {})
 
 
 class _Builder:

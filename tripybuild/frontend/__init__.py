@@ -2,12 +2,11 @@
 
 from tripybuild.frontend.record import begin, record, record_several
 from tripybuild.frontend.signatures import bind
-from tripybuild.frontend.tensor import IndexLike, IntLike, ShapeLike, Tensor, tensor
+from tripybuild.frontend.tensor import IndexLike, IntLike, Tensor, tensor
 
 __all__ = [
     "IndexLike",
     "IntLike",
-    "ShapeLike",
     "Tensor",
     "begin",
     "bind",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.trace.constants import Constant, Data, constant
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 IntLike = int | Dim
-ShapeLike = Sequence[IntLike]
 IndexEntry = IntLike | slice | EllipsisType | None
 IndexLike = IndexEntry | Sequence[IndexEntry]
 
@@ -76,11 +75,6 @@ class Tensor:
         return len(self.value.type.shape)
 
     ndim = rank
-
-    def named(self, name: str) -> Self:
-        """Give the tensor a name for printing."""
-        self.value.name = name
-        return self
 
     def __iter__(self) -> Any:
         raise TypeError("a tensor cannot be iterated over: its size may be known only when it runs")

@@ -58,7 +58,6 @@ NUMPY = frozenset(
         "flip",
         "floor",
         "floor_divide",
-        "floor_divide",
         "fmod",
         "full",
         "greater",
@@ -146,7 +145,6 @@ WRITING = frozenset({"out", "where"})
 REFERENCE = frozenset(
     [
         "convert",
-        "cumulative_extreme",
         "erf",
         "floor_divide",
         "in_range",
@@ -155,7 +153,6 @@ REFERENCE = frozenset(
         "highest",
         "pick",
         "power",
-        "round_half_even",
         "round_to",
         "sliding_windows",
         "spread_scale",

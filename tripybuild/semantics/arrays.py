@@ -74,11 +74,6 @@ def round_to(type: dtype, input: Array) -> Array:
     return working(rounded(input, type))
 
 
-def round_half_even(input: Array) -> Array:
-    """The nearest integer, ties to even."""
-    return np.rint(input)
-
-
 def lowest(type: dtype) -> float:
     """The least finite value of a dtype."""
     return dtypes.lowest(type)
@@ -218,9 +213,3 @@ def write_rows(cache: Array, update: Array, position: Array) -> Array:
     for batch, start in enumerate(np.asarray(position)):
         result[batch, :, int(start) : int(start) + update.shape[2]] = update[batch]
     return result
-
-
-def cumulative_extreme(input: Array, axis: int, kind: str) -> Array:
-    """The running maximum or minimum along an axis."""
-    function = np.maximum if kind == "max" else np.minimum
-    return function.accumulate(input, axis=axis)
