@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.trace.check import Check
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import StoredLocation
 from tripybuild.trace.operation import DeferredLaw, Law, TraceOp
 from tripybuild.trace.values import TensorType, Value
-from tripybuild.types.dims import Dim, parse_dim
+from tripybuild.types.dims import Dim, parse_dim, same
 from tripybuild.types.dtypes import BY_NAME, dtype
 
 Arrays = Mapping[str, Any]
@@ -176,28 +177,44 @@ class _Reader:
         outputs = {name: self.values[number] for name, number in data["outputs"]}
         return Graph(str(data["name"]), inputs, weights, outputs)
 
-    def type(self, element: str, shape: list[Any]) -> TensorType:
+    def read_type(self, element: str, shape: list[Any]) -> TensorType:
         return TensorType(BY_NAME[element], tuple(decoded(size, self.symbols) for size in shape))
 
     def declared(self, name: str, element: str, shape: list[Any]) -> Value:
-        value = Value(self.type(element, shape), name=name)
+        value = Value(self.read_type(element, shape), name=name)
         self.values.append(value)
         return value
 
     def operation(self, entry: Mapping[str, Any]) -> None:
-        types = [self.type(*type) for type in entry["types"]]
+        types = [self.read_type(*type) for type in entry["types"]]
+        place = self.places[entry["at"]]
         if entry["op"] == Constant.declaration.name:
-            made: TraceOp = Constant(self.data(entry["arguments"]["data"], types[0]))
+            data = self.data(entry["arguments"]["data"], types[0])
+            made: TraceOp = Constant(data).gives(types[0]).placed(place)
         else:
             found = self.find(str(entry["op"]))
             if found is None:
                 message = f"the operator `{entry['op']}` is not installed here"
                 raise DiagnosticError(Diagnostic("unknown-operator", message))
-            made = found(
-                **{name: self.argument(value) for name, value in entry["arguments"].items()}
-            )
-        made.gives(*types).placed(self.places[entry["at"]])
+            made = self.inferred(found, place, entry["arguments"])
+        given = [(output.dtype, output.shape) for output in made.outputs]
+        if not same(given, [(type.dtype, type.shape) for type in types]):
+            raise ValueError(f"`{made.name}` does not give {', '.join(map(str, types))}")
         self.values += made.outputs
+
+    def inferred(
+        self, operation: type[TraceOp], place: StoredLocation, arguments: Mapping[str, Any]
+    ) -> TraceOp:
+        """An operation, checked as when it was recorded: lowerings rely on it."""
+        check = Check(operation.declaration, place)
+        read = {name: self.argument(value) for name, value in arguments.items()}
+        try:
+            made = operation.infer(check, **read)
+        except DiagnosticError as error:
+            raise ValueError(error.diagnostics[0].message) from error
+        if not isinstance(made, TraceOp):
+            raise TypeError(f"`{operation.declaration.name}` is no operation here")
+        return made.placed(place, tuple(check.deferred))
 
     def argument(self, data: Any) -> Any:
         if isinstance(data, dict) and "value" in data:
