@@ -29,3 +29,16 @@ def test_illegal_dtypes() -> None:
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
     SUITE.check_symbol(size)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "getitem([1.0, 2.0, 3.0], -1)",
+        "getitem([1.0, 2.0, 3.0], zeros([2], int32))",
+        "getitem([1.0, 2.0, 3.0], 3)",
+    ],
+)
+def test_example(call: str) -> None:
+    """An example gives what it says, or fails with the law that it names."""
+    SUITE.check_example(call)

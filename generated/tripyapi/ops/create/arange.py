@@ -12,10 +12,14 @@ DECLARATION = Declaration(
     "arange",
     "ops_registry/create/arange.yaml",
     {
-        "finite": Law("all(v - v == 0 for v in (start, stop, step))", 34),
-        "moving": Law("step != 0", 35),
+        "finite": Law(
+            "all(v - v == 0 for v in (start, stop, step))",
+            35,
+            "From {start} to {stop} in steps of {step} is not a finite count",
+        ),
+        "moving": Law("step != 0", 37),
         "not-empty": Law(
-            "N > 0", 37, "There is no number from {start} up to {stop} in steps of {step}"
+            "N > 0", 39, "There is no number from {start} up to {stop} in steps of {step}"
         ),
     },
 )

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def add(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
-    """Add two tensors; booleans are added as integers, so that true and true is true.
+    """Add two tensors; booleans are added as integers, so that true plus true is true.
 
     Args:
         lhs: The left operand. (`T[*A] | number`)

@@ -10,8 +10,8 @@ from tripybuild.frontend import record
 def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
     """Find the mean of the values along some dimensions.
 
-    The mean of integers is an integer: it is cut off towards zero. Of no values, it is NaN, or
-    zero.
+    The mean of integers is an integer: it is cut off towards zero. The mean of no values is NaN,
+    and that of no integers zero.
 
     Args:
         input: The values to reduce. (`T[*S]`)

@@ -13,10 +13,13 @@ DECLARATION = Declaration(
     "ops_registry/shape/pad.yaml",
     {
         "not-negative": Law("all(p >= 0 for sides in pad for p in sides)", 28),
-        "whole-value": Law("T in [float32, float16] or value // 1 == value", 29),
+        "whole-value": Law(
+            "T in [float32, float16] or value // 1 == value", 30, "The value {value} is no {T}"
+        ),
         "one-reflection": Law(
             "mode != reflect or all(any([p == 0, p < d]) for sides, d in zip(pad, S) for p in sides)",
-            30,
+            33,
+            "The padding {pad} is not smaller than the shape {S} that it mirrors",
             words=("reflect",),
         ),
     },

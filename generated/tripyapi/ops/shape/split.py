@@ -12,11 +12,13 @@ DECLARATION = Declaration(
     "split",
     "ops_registry/shape/split.yaml",
     {
-        "some-chunks": Law("(n if is_int(n) else len(n)) > 0", 28),
-        "not-too-many": Law("(n if is_int(n) else len(n)) <= 4096", 29),
-        "not-negative": Law("is_int(n) or all(size >= 0 for size in n)", 30),
+        "some-chunks": Law(
+            "(n if is_int(n) else len(n)) > 0", 29, "There must be at least one chunk"
+        ),
+        "not-too-many": Law("(n if is_int(n) else len(n)) <= 4096", 31),
+        "not-negative": Law("is_int(n) or all(size >= 0 for size in n)", 32),
         "sizes-fit": Law(
-            "is_int(n) or sum(n) == S[dim]", 32, "The sizes {list(sizes)} must add up to {S[dim]}"
+            "is_int(n) or sum(n) == S[dim]", 34, "The sizes {list(sizes)} must add up to {S[dim]}"
         ),
     },
 )

@@ -12,9 +12,11 @@ DECLARATION = Declaration(
     "stack",
     "ops_registry/shape/stack.yaml",
     {
-        "equal-ranks": Law("all(len(s) == len(S[0]) for s in S)", 21),
+        "equal-ranks": Law(
+            "all(len(s) == len(S[0]) for s in S)", 22, "The shapes {S} differ in rank"
+        ),
         "equal-sizes": Law(
-            "all(a == b for s in S for a, b in zip(s, S[0]))", 23, "The shapes {S} differ"
+            "all(a == b for s in S for a, b in zip(s, S[0]))", 25, "The shapes {S} differ"
         ),
     },
 )

@@ -19,8 +19,8 @@ class Full(TraceOp):
         "full",
         "ops_registry/create/full.yaml",
         {
-            "int8-to-bool": Law("V != int8 or T != bool", 29),
-            "not-negative": Law("all(d >= 0 for d in shape)", 30),
+            "int8-to-bool": Law("V != int8 or T != bool", 30, "No int8 can fill a tensor of bool"),
+            "not-negative": Law("all(d >= 0 for d in shape)", 32),
         },
     )
 

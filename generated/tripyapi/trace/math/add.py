@@ -9,7 +9,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Add(TraceOp):
-    """Add two tensors; booleans are added as integers, so that true and true is true."""
+    """Add two tensors; booleans are added as integers, so that true plus true is true."""
 
     lhs: Value
     rhs: Value

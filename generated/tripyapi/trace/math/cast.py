@@ -18,9 +18,13 @@ class Cast(TraceOp):
         "cast",
         "ops_registry/math/cast.yaml",
         {
-            "float8-to-integer": Law("T != float8 or U not in [int4, int8]", 24),
-            "int8-to-float8": Law("T != int8 or U != float8", 25),
-            "int4-to-narrow": Law("T != int4 or U not in [float8, int8, int64]", 26),
+            "float8-to-integer": Law(
+                "T != float8 or U not in [int4, int8]", 25, "No float8 can be cast to {U}"
+            ),
+            "int8-to-float8": Law("T != int8 or U != float8", 28, "No int8 can be cast to float8"),
+            "int4-to-narrow": Law(
+                "T != int4 or U not in [float8, int8, int64]", 31, "No int4 can be cast to {U}"
+            ),
         },
     )
 

@@ -31,10 +31,14 @@ class Convolution(TraceOp):
             "positive-steps": Law("groups > 0 and all(s > 0 for s in (*stride, *dilation))", 45),
             "some-taps": Law("all(k > 0 for k in K)", 46),
             "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", 47),
-            "groups-divide": Law("C % groups == 0 and M % groups == 0", 48),
+            "groups-divide": Law(
+                "C % groups == 0 and M % groups == 0",
+                49,
+                "The {C} input and {M} output channels must both be multiples of `groups` = {groups}",
+            ),
             "kernel-fits": Law(
                 "all(e > 0 for e in E)",
-                50,
+                52,
                 "The kernel is larger than the padded input, so the output would have shape {[N, M, *E]}",
             ),
         },

@@ -31,10 +31,14 @@ class ConvolutionTranspose(TraceOp):
             "positive-steps": Law("groups > 0 and all(s > 0 for s in (*stride, *dilation))", 45),
             "some-taps": Law("all(k > 0 for k in K)", 46),
             "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", 47),
-            "groups-divide": Law("C % groups == 0", 48),
+            "groups-divide": Law(
+                "C % groups == 0",
+                49,
+                "The {C} input channels must be a multiple of `groups` = {groups}",
+            ),
             "not-empty": Law(
                 "all(e > 0 for e in E)",
-                50,
+                52,
                 "The padding cuts off everything, so the output would have shape {[N, M, *E]}",
             ),
         },

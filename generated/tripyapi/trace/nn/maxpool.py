@@ -27,11 +27,13 @@ class Maxpool(TraceOp):
             ),
             "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))", 30),
             "some-of-the-input": Law(
-                "all(0 <= p < k for k, sides in zip(kernel_dims, padding) for p in sides)", 31
+                "all(0 <= p < k for k, sides in zip(kernel_dims, padding) for p in sides)",
+                32,
+                "The padding {padding} is negative somewhere, or not smaller than the window {kernel_dims}",
             ),
             "kernel-fits": Law(
                 "all(e > 0 for e in E)",
-                33,
+                35,
                 "The window is larger than the padded input, so the output would have shape {[N, C, *E]}",
             ),
         },

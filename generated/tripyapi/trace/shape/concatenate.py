@@ -18,10 +18,12 @@ class Concatenate(TraceOp):
         "concatenate",
         "ops_registry/shape/concatenate.yaml",
         {
-            "equal-ranks": Law("all(len(s) == len(S[0]) for s in S)", 19),
+            "equal-ranks": Law(
+                "all(len(s) == len(S[0]) for s in S)", 20, "The shapes {S} differ in rank"
+            ),
             "equal-sizes": Law(
                 "all(a == b for s in S for a, b in zip(drop(s, dim), drop(S[0], dim)))",
-                21,
+                23,
                 "The shapes {S} differ in more than dimension {dim}",
             ),
         },

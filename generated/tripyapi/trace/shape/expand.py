@@ -18,13 +18,17 @@ class Expand(TraceOp):
         "expand",
         "ops_registry/shape/expand.yaml",
         {
-            "enough-sizes": Law("new >= 0", 19),
+            "enough-sizes": Law(
+                "new >= 0", 20, "The sizes {list(sizes)} are fewer than the dimensions of shape {S}"
+            ),
             "known-sizes": Law(
-                "all(not is_int(d) or d >= (0 if i < new else -1) for i, d in enumerate(sizes))", 20
+                "all(not is_int(d) or d >= (0 if i < new else -1) for i, d in enumerate(sizes))",
+                23,
+                "In {list(sizes)}, no size can be less than 0, but for -1 at a dimension of the input",
             ),
             "expandable": Law(
                 "all(any([s == 1, s == e]) for s, e in zip(S, E[new:]))",
-                22,
+                26,
                 "A tensor of shape {S} cannot be repeated into shape {E}",
             ),
         },
@@ -48,7 +52,7 @@ class Expand(TraceOp):
         S = check.shape("input", input, "[*S]")
         sizes = check.sizes("sizes", sizes)
         new = len(sizes) - len(S)
-        with check.law("enough-sizes", new=new) as require:
+        with check.law("enough-sizes", new=new, sizes=sizes, S=S) as require:
             require(new >= 0)
         with check.law("known-sizes", new=new, sizes=sizes) as require:
             require(

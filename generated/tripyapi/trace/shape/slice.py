@@ -33,12 +33,13 @@ class Slice(TraceOp):
             ),
             "something-inside": Law(
                 "mode in (strict, fill) or all(any([n == 0, d > 0]) for n, d in zip(size, S))",
-                46,
+                47,
+                "The shape {S} has no elements to take",
                 words=("strict", "fill"),
             ),
             "one-reflection": Law(
                 "mode != reflect or all(all([-d < low, high < 2 * d - 1]) for (low, high), d in zip(reach, S))",
-                48,
+                50,
                 "Only one reflection is possible on each side of the shape {S}",
                 words=("reflect",),
             ),
