@@ -220,6 +220,14 @@ def rewritten(folder, path, change):
         lambda content, _: content.update(inputs=[{"name": "x", "dtype": "str", "shape": []}]),
         lambda content, _: content.update(outputs=None),
         lambda content, _: content["ranges"]["S"].update(min="many"),
+        lambda content, _: content["outputs"].append(content["outputs"][0]),
+        lambda content, _: content["inputs"][0].update(name=3),
+        lambda content, _: content["laws"][0].update(that="1 +"),
+        lambda content, _: content["laws"][0].pop("names"),
+        lambda content, _: content["versions"].clear(),
+        lambda content, _: content["specialisations"].append({}),
+        lambda _, members: members.pop("trace.json"),
+        lambda _, members: members.pop("cpu/S=2.bin"),
     ],
 )
 def test_manifests_that_describe_no_model(folder, tmp_path, change):
@@ -239,6 +247,26 @@ def test_a_graph_that_makes_no_sense(folder, tmp_path):
     assert run(x=inputs(2), k=K)["k"] == 4  # what was compiled ahead needs no graph
     with pytest.raises(DiagnosticError, match="executable-altered"):
         run(x=inputs(4), k=K)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content, _: content["arguments"].pop(),
+        lambda content, _: content["arguments"].reverse(),
+        lambda content, _: content["outputs"].pop(),
+        lambda content, _: content["inputs"][0]["shape"].append(1),
+        lambda _, members: members.pop("weights.safetensors"),
+    ],
+)
+def test_a_program_of_another_model(folder, tmp_path, change):
+    """What it takes and gives is compared with the manifest before it runs, as the graph's is."""
+    run = tripybuild.load(rewritten(folder, tmp_path / "other.tpb", change))
+
+    for size in (2, 4):
+        x = inputs(size).reshape(size, 4, *[1] * (run.inputs["x"]["shape"] != ["S", 4]))
+        with pytest.raises(DiagnosticError, match="executable-altered"):
+            run(x=x, k=K)
 
 
 def test_another_version_runs_what_is_there_and_compiles_nothing_more(folder, tmp_path):

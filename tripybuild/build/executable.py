@@ -11,8 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from tripybuild.build import container, weights
+from tripybuild.build.content import GRAPH, check_content, unfit
 from tripybuild.build.manifest import Member
-from tripybuild.build.manifest_text import graph_of
+from tripybuild.build.manifest_text import graph_of, tensors
 from tripybuild.build.signature import Array, Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -109,8 +110,20 @@ class Executable:
             )
             payload, warnings = compiled(module)
             self.warnings += warnings
-        loaded = pjrt.load(payload, [self.weights[name] for name in self.manifest["arguments"]])
+        loaded = self._loaded(payload, sizes)
         return lambda arrays: loaded(*arrays)
+
+    def _loaded(self, payload: bytes | memoryview, sizes: Mapping[str, int]) -> pjrt.Executable:
+        """The program, once it is known to take and to give what the manifest says."""
+        try:
+            placed = [self.weights[name] for name in self.manifest["arguments"]]
+            loaded = pjrt.load(payload, placed)
+        except (KeyError, TypeError, ValueError) as error:
+            raise unfit("its program does not take its weights") from error
+        taken = [(each.dtype, each.shape) for each in loaded.parameters]
+        if taken != self.signature.types(sizes) or len(loaded.results) != len(self._outputs):
+            raise unfit("its program is that of another model")
+        return loaded
 
     def _reference(self, sizes: Mapping[str, int]) -> Run:
         from tripybuild.semantics.run import reference_run  # noqa: PLC0415 - needs the declarations
@@ -120,7 +133,11 @@ class Executable:
     @cached_property
     def graph(self) -> Graph:
         """The graph with its symbols."""
-        return graph_of(self._read("trace.json"), self._constants, self.signature.symbols)
+        graph = graph_of(self._read(GRAPH), self._constants, self.signature.symbols)
+        said = tensors(graph.inputs), tensors(graph.outputs), set(graph.weights)
+        if said != (self.manifest["inputs"], self.manifest["outputs"], set(self.weights)):
+            raise unfit("its graph is that of another model")
+        return graph
 
     @cached_property
     def _constants(self) -> dict[str, Array]:
@@ -158,11 +175,8 @@ def opened(path: Path) -> Executable:
     with container.open(path) as file:
         members = {name: file.read(name) for name in file.manifest.members}
         content = file.manifest.content
-    if content.get("kind") != "model":
-        raise DiagnosticError(Diagnostic("executable-not-recognised", f"`{path}` holds no model"))
+    check_content(content, members)
     try:
-        executable = Executable(content, members)
+        return Executable(content, members)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        message = f"`{path}` does not describe its model as it should: {type(error).__name__}"
-        raise DiagnosticError(Diagnostic("executable-altered", message)) from error
-    return executable
+        raise unfit(str(error)) from error

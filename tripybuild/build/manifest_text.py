@@ -25,8 +25,8 @@ def described(
         "doc": built.doc,
         "target": target,
         # Lists, since JSON objects have no order and the order is that of the arguments.
-        "inputs": [_tensor(name, value) for name, value in graph.inputs.items()],
-        "outputs": [_tensor(name, value) for name, value in graph.outputs.items()],
+        "inputs": tensors(graph.inputs),
+        "outputs": tensors(graph.outputs),
         "state": list(built.states),
         "ranges": {name: _range(each) for name, each in built.ranges.items()},
         "sizes": {name: encoded(value) for name, value in built.sizes.items()},
@@ -38,6 +38,11 @@ def described(
         "shapes": [dict(sizes) for sizes in shapes],
         "versions": {"tripybuild": VERSION, "jaxlib": version("jaxlib"), "numpy": version("numpy")},
     }
+
+
+def tensors(values: Mapping[str, Value]) -> list[dict[str, Any]]:
+    """The inputs or the outputs of a graph, as the manifest says them."""
+    return [_tensor(name, value) for name, value in values.items()]
 
 
 def _tensor(name: str, value: Value) -> dict[str, Any]:

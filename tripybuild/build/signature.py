@@ -5,7 +5,6 @@ All of it is checked before native code sees a byte.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,15 +50,10 @@ class Signature:
             )
             for entry in manifest["inputs"]
         }
-        self._laws = manifest["laws"]
+        self.laws = [read_law(law, self.symbols) for law in manifest["laws"]]
 
     def _size(self, size: int | str) -> int | Dim:
         return size if isinstance(size, int) else parse_dim(size, self.symbols)
-
-    @cached_property
-    def laws(self) -> list[Any]:
-        """The laws that were undecided when the model was compiled."""
-        return [read_law(law, self.symbols) for law in self._laws]
 
     def arrays(self, given: Mapping[str, Any]) -> list[Array]:
         """The inputs in order, as arrays.
@@ -168,6 +162,13 @@ class Signature:
             message = f"`{name}` must be a multiple of {step}, but is {size}"
             return [Diagnostic("size-out-of-range", message)]
         return []
+
+    def types(self, sizes: Mapping[str, int]) -> list[tuple[Any, tuple[int, ...]]]:
+        """The dtype and the shape of each input for these sizes."""
+        return [
+            (each.dtype.numpy, tuple([dims.evaluate(size, sizes) for size in each.shape]))
+            for each in self.inputs.values()
+        ]
 
     def broken(self, sizes: Mapping[str, int]) -> list[Diagnostic]:
         """The laws that do not hold for these sizes."""

@@ -16,11 +16,13 @@ def inspect_executable(
 ) -> Answer:
     """Show what an executable takes, gives and holds; every byte of it is checked."""
     from tripybuild.build import container  # noqa: PLC0415
+    from tripybuild.build.content import check_content  # noqa: PLC0415
 
     with container.open(executable) as opened:
         manifest = opened.manifest
         for name in manifest.members:
             opened.read(name)
+    check_content(manifest.content, manifest.members)
     members = {name: each.size for name, each in manifest.members.items()}
     data = {"path": executable.as_posix(), **manifest.content, "members": members}
     return Answer("\n".join(_lines(executable, manifest.content, members)), data=data)

@@ -169,7 +169,7 @@ class _Reader:
         self.places: list[StoredLocation] = []
 
     def graph(self, data: Mapping[str, Any]) -> Graph:
-        self.places = [StoredLocation(*place) for place in data["places"]]
+        self.places = [_place(*place) for place in data["places"]]
         inputs = {name: self.declared(name, *rest) for name, *rest in data["inputs"]}
         weights = {name: self.declared(name, *rest) for name, *rest in data["weights"]}
         for entry in data["operations"]:
@@ -226,4 +226,14 @@ class _Reader:
     def data(self, data: Mapping[str, Any], type: TensorType) -> Data:
         if "array" in data:
             return Data(self.arrays[data["array"]], type)
-        return Data(decoded(data["number"], self.symbols), type)
+        value = decoded(data["number"], self.symbols)
+        if not isinstance(value, (bool, int, float, Dim)):
+            raise TypeError(f"{value!r} is no number")
+        return Data(value, type)
+
+
+def _place(label: str, path: str, *numbers: int) -> StoredLocation:
+    if not (isinstance(label, str) and isinstance(path, str)):
+        raise TypeError("a place has a label and a path")
+    line, column, end_line, end_column = map(int, numbers)
+    return StoredLocation(label, path, line, column, end_line, end_column)

@@ -1,0 +1,95 @@
+"""The form of a manifest: what must be true of it before anything in it is used.
+
+Digests say that nothing was damaged, not that it makes sense. What is checked here, nobody else
+looks at again. A later version may add keys, never change these.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.language.grammar import SnippetError, parse
+from tripybuild.types.dtypes import BY_NAME
+
+GRAPH = "trace.json"
+_TENSOR = {"name": str, "dtype": str, "shape": [(int, str)]}
+_SIZE = (int, None)
+_FORM: Mapping[str, Any] = {
+    "model": str,
+    "doc": str,
+    "target": str,
+    "inputs": [_TENSOR],
+    "outputs": [_TENSOR],
+    "state": [str],
+    "ranges": {...: {"min": int, "opt": int, "max": _SIZE, "multiple_of": int}},
+    "sizes": {},
+    "laws": [
+        {
+            "code": str,
+            "that": str,
+            "source": str,
+            "line": int,
+            "message": (str, None),
+            "words": [str],
+            "names": {},
+        }
+    ],
+    "arguments": [str],
+    "specialisations": [
+        {"name": str, "sizes": {...: int}, "stablehlo": str, "payload": str, "identity": {}}
+    ],
+    "shapes": [{...: int}],
+    "versions": {"tripybuild": str},
+}
+
+
+def check_content(content: Mapping[str, Any], members: Collection[str]) -> None:
+    """Refuse a manifest that does not describe a model.
+
+    Raises:
+        DiagnosticError: It says at which key.
+    """
+    if content.get("kind") != "model":
+        raise DiagnosticError(Diagnostic("executable-not-recognised", "the file holds no model"))
+    for key, form in _FORM.items():
+        if key not in content or not _has(content[key], form):
+            raise unfit(f"its `{key}` cannot be understood")
+    for key in ("inputs", "outputs"):
+        entries = content[key]
+        known = all(entry["dtype"] in BY_NAME for entry in entries)
+        if not known or len({entry["name"] for entry in entries}) != len(entries):
+            raise unfit(f"its `{key}` cannot be understood")
+    for law in content["laws"]:
+        try:
+            parse(law["that"])
+        except SnippetError as error:
+            raise unfit("its `laws` cannot be understood") from error
+    parts = [each[key] for each in content["specialisations"] for key in ("stablehlo", "payload")]
+    for member in (GRAPH, *parts):
+        if member not in members:
+            raise unfit(f"it has no `{member}`")
+
+
+def unfit(found: str) -> DiagnosticError:
+    """An executable whose digests are right and whose content is not."""
+    message = f"the executable does not describe its model as it should: {found}"
+    hint = "do not run it; compile the model again"
+    return DiagnosticError(Diagnostic("executable-altered", message, hint=hint))
+
+
+def _has(value: Any, form: Any) -> bool:
+    """Whether a value has a form: `[one]` is a list, `(one, other)` a choice, `{...: one}` any."""
+    match form:
+        case None:
+            return value is None
+        case tuple():
+            return any(_has(value, each) for each in form)
+        case list():
+            return isinstance(value, list) and all(_has(each, form[0]) for each in value)
+        case dict() if ... in form:
+            return isinstance(value, dict) and all(_has(v, form[...]) for v in value.values())
+        case dict():
+            return isinstance(value, dict) and all(
+                key in value and _has(value[key], inner) for key, inner in form.items()
+            )
+    return isinstance(value, form) and not (form is int and isinstance(value, bool))
