@@ -207,6 +207,7 @@ def test_operations_of_many_kinds_survive_json():
         lambda data: data["inputs"].append(["z", "float32", [{"size": "Q"}]]),
         lambda data: data.__setitem__("places", None),
         lambda data: data["places"][0].__setitem__(1, 3),
+        lambda data: data["places"][0].__setitem__(2, 1 << 63),
         lambda data: data["operations"][0]["types"][0][1].append(7),
         lambda data: data["operations"][0]["arguments"].update(input=3),
     ],

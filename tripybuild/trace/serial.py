@@ -19,6 +19,7 @@ from tripybuild.types.dims import Dim, parse_dim, same
 from tripybuild.types.dtypes import BY_NAME, dtype
 
 Arrays = Mapping[str, Any]
+LARGEST_LINE = 1 << 31  # MLIR's
 
 
 def to_data(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -236,4 +237,6 @@ def _place(label: str, path: str, *numbers: int) -> StoredLocation:
     if not (isinstance(label, str) and isinstance(path, str)):
         raise TypeError("a place has a label and a path")
     line, column, end_line, end_column = map(int, numbers)
+    if not all(0 <= number < LARGEST_LINE for number in numbers):
+        raise ValueError("a place is out of bounds")
     return StoredLocation(label, path, line, column, end_line, end_column)
