@@ -27,6 +27,7 @@ help:
 	@echo "make bench      the benchmarks, each beside its peers"
 	@echo "make gen        write generated/ anew"
 	@echo "make lint       formatting, style, types and freshness"
+	@echo "make clean      remove .venv/ and out/"
 
 $(VENV)/made:
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or later was found" >&2; exit 1; }

@@ -228,6 +228,9 @@ class Context:
                 scope = self._scopes.get(id(snippet.document), Scope())
                 near = suggest(name, {*names, *self.known(scope)})
                 return f"did you mean `{near}`?" if near else None
+            case ast.Attribute(attr=name) if error.__cause__ is None:
+                if name in self.known(self._scopes.get(id(snippet.document), Scope())):
+                    return f"`{name}` is a function, no method: `{name}(...)`"
             case ast.Call(func=ast.Name(id=name)) if isinstance(error.__cause__, TypeError):
                 function = names.get(name)
                 if isinstance(function, FunctionType):

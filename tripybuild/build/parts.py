@@ -16,7 +16,7 @@ from tripybuild.build.context import Context, Endless, Skipped
 from tripybuild.build.fitting import agree, asked, bind, described, dimensions, fits
 from tripybuild.build.steps import Next, run_steps
 from tripybuild.build.templates import Template, listed, refuse_types, told
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
 from tripybuild.schema.model import Weight
 from tripybuild.schema.operator import Location, Snippet
@@ -132,7 +132,9 @@ class Instance:
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("_") or name not in self._members:
-            raise AttributeError(f"`{self._part.name}` has no part and no weight `{name}`")
+            near = suggest(name, self._members)
+            meant = f"; did you mean `{near}`?" if near else ""
+            raise AttributeError(f"`{self._part.name}` has no part and no weight `{name}`{meant}")
         return self._members[name]
 
     def __call__(self, /, *given: object, **named: object) -> object:

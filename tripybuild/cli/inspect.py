@@ -14,7 +14,7 @@ from tripybuild.cli.command import command
 def inspect_executable(
     executable: Annotated[Path, typer.Argument(metavar="EXE", help="What `compile` wrote.")],
 ) -> Answer:
-    """Show what an executable takes, gives and holds; every byte of it is checked."""
+    """Verify an executable, and show what it takes, gives and holds."""
     from tripybuild.build import container  # noqa: PLC0415
     from tripybuild.build.content import check_content  # noqa: PLC0415
 

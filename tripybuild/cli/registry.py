@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Registries = Annotated[
     list[Path] | None,
-    typer.Option("--registry", metavar="DIR", help="Another registry; may be given repeatedly."),
+    typer.Option("--registry", metavar="DIR", help="A registry of yours; may be given repeatedly."),
 ]
 
 

@@ -50,6 +50,8 @@ def attribute(frame: Frame, node: ast.Attribute, value: Any, what: str) -> Any:
         frame.fail(node, f"{show(value)} has no {what} `{node.attr}` here")
     try:
         return getattr(value, node.attr)
+    except AttributeError as error:
+        return frame.fail(node, str(error)[:300])
     except Exception as error:  # noqa: BLE001  a property may raise anything
         frame.wrap(node, error, f"`{node.attr}` of {show(value)}")
 

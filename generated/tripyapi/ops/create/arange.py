@@ -94,10 +94,9 @@ def arange(*_given: Any, **_named: Any) -> Tensor:
     L = (
         T
         if T in [dtypes.int32, dtypes.int64] and whole
-        else dtypes.float32
-        if T in [dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float8, dtypes.int4]
-        or not whole
         else dtypes.int32
+        if T in [dtypes.int8, dtypes.bool] and whole
+        else dtypes.float32
     )
     numbers = tp.sequence(tensor(start, L), tensor(step, L), N)
     return check.settled(numbers if L == T else tp.cast(numbers, T))
