@@ -48,16 +48,25 @@ def compile_model(
     """Compile a model spec to an executable."""
     chosen = {each.name: each.value for each in sizes or []}
     wanted = [each.sizes for each in shapes or []]
+    path = output or Path(f"{spec.stem}{SUFFIX}")
+    if output is not None or emit is None:
+        _not_itself(path, spec)
     if emit is not None:
         from tripybuild.build import session  # noqa: PLC0415
 
         return _emitted(session.emit(spec, emit.value, sizes=chosen, shapes=wanted), emit, output)
-    path = output or Path(f"{spec.stem}{SUFFIX}")
-    if path.resolve() == spec.resolve():
+    return _compiled(spec, path, target, chosen, wanted)
+
+
+def _not_itself(path: Path, spec: Path) -> None:
+    try:
+        itself = path.samefile(spec)
+    except (OSError, ValueError):  # one of them is not there, or cannot be: others say so
+        return
+    if itself:
         message = f"`{path}` is the spec itself"
         hint = "name another file with `-o`"
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
-    return _compiled(spec, path, target, chosen, wanted)
 
 
 def _compiled(
