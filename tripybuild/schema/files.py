@@ -14,6 +14,7 @@ FORMAT = 1
 # A snippet of the closed language. YAML's own numbers, booleans and lists are snippets too.
 Expression = str | int | float | bool | None | list[Any]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=80)]
+SnakeCase = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
 Code = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
 Doc = Annotated[str, Field(min_length=3, max_length=20_000)]
 
@@ -150,7 +151,7 @@ class OperatorFile(OperatorBody):
     """One operator."""
 
     tripybuild: Literal[1]
-    op: Name
+    op: SnakeCase
     like: str | None = Field(
         default=None, description="The family, with its parameters: `unary(kind=...)`."
     )

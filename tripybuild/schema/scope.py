@@ -54,6 +54,21 @@ def unbound(operator: Operator, operators: frozenset[str]) -> Iterator[Diagnosti
     for kind, snippet in operator.snippets():
         yield from _in_snippet(kind, snippet, bound, operators)
     yield from _in_types(operator, bound)
+    yield from _in_sample(operator, bound)
+
+
+def _in_sample(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]:
+    """A sample gives numbers to what is bound already; what it gives to others nobody reads."""
+    for name in operator.sample:
+        if name not in bound:
+            near = suggest(name, bound - CONSTANTS)
+            yield Diagnostic(
+                "unbound-name",
+                f"`sample` gives `{name}`",
+                operator.document.span(("sample", name), key=True),
+                label="nothing binds this name",
+                hint=f"did you mean `{near}`?" if near else None,
+            )
 
 
 def _vocabulary(kind: str, operators: frozenset[str]) -> frozenset[str]:

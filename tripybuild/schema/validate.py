@@ -93,9 +93,13 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
                 "bad-name",
                 f"`{error['input']}` cannot be a name here",
                 document.span(location, key=key == "[key]" or error["loc"][-1] == "[key]"),
-                hint="names are ASCII letters, digits and `_`; "
-                "names of laws are lower case with `-`",
+                hint="operators have names in snake_case, and laws in lower case with `-`; "
+                "other names are ASCII letters, digits and `_`",
             )
+        case "string_too_short":
+            least = error["ctx"]["min_length"]
+            message = f"this text must have at least {least} characters"
+            return Diagnostic("wrong-value", message, document.span(location))
         case "literal_error" if location == ("tripybuild",):
             return Diagnostic(
                 "wrong-value",
