@@ -223,7 +223,7 @@ def test_a_failed_write_leaves_what_was_there(path, monkeypatch, number, call):
 
 def test_unwritable_places_have_diagnostics(tmp_path):
     """A missing folder and a device are refused."""
-    for place in (tmp_path / "no" / "x", Path("/dev/null"), tmp_path):
+    for place in (tmp_path / "no" / "x", Path("/dev/null"), tmp_path, Path("/")):
         with pytest.raises(DiagnosticError) as caught:
             container.write(place, {}, {})
         assert caught.value.diagnostics[0].code == "output-unwritable"

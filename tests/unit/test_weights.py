@@ -308,3 +308,11 @@ def test_outputs_that_cannot_be_written_have_diagnostics(tmp_path):
     odd = {"a": sample("float4_e2m1fn", (3,))}
     assert refused(arrays.write, tmp_path / "x.safetensors", odd).code == "output-unwritable"
     assert Path(tmp_path / "file").read_bytes() == b""
+
+
+def test_a_header_that_numpy_tries_to_mend_is_refused(tmp_path):
+    """What it raises for parentheses without end is an error of Python's tokenizer."""
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': ((2L,}"
+    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    (tmp_path / "x.npy").write_bytes(content)
+    assert refused(arrays.read, tmp_path / "x.npy", "x").code == "array-malformed"

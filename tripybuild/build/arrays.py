@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from tokenize import TokenError  # of headers: NumPy mends those of Python 2
 
 import numpy as np
 
@@ -26,7 +27,7 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 READERS = (".npy", ".npz", ".safetensors")
 UNREADABLE = (
     *(ValueError, EOFError, MemoryError, OverflowError, RecursionError, SyntaxError, TypeError),
-    *(KeyError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error),
+    *(KeyError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, TokenError),
 )
 
 

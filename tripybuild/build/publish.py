@@ -39,7 +39,7 @@ def publish(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
         DiagnosticError: The operating system does not let the file be written.
     """
     place = Path(os.path.realpath(path))
-    partial = place.with_name(f".{place.name[:100]}.{secrets.token_hex(8)}{SUFFIX}")
+    partial = place.parent / f".{place.name[:100]}.{secrets.token_hex(8)}{SUFFIX}"
     try:
         _refuse_special(place, path)
         _sweep(place.parent)
