@@ -175,8 +175,9 @@ def _content(path: Path) -> bytes | Diagnostic:
     start = Span(name, 1, 1, 1, 1)
     try:
         if not path.is_file():
-            found = "a folder" if path.is_dir() else "nothing" if not path.exists() else "a device"
-            return Diagnostic("file-not-found", f"a file is expected here, found {found}", start)
+            kind = "a folder" if path.is_dir() else "a device" if path.exists() else None
+            message = f"`{name}` is {kind}, not a file" if kind else f"there is no file `{name}`"
+            return Diagnostic("file-not-found", message, start)
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:

@@ -19,6 +19,7 @@ from tripybuild.semantics.run import reference_run
 from tripybuild.trace.constants import Constant, constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import here
+from tripybuild.trace.messages import shown
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dims import Dim
 
@@ -36,7 +37,7 @@ def computed(context: Context, part: Part, step: Step, names: Mapping[str, objec
     _check_reads(context, part, step, names)
     found = context.evaluate(step.value, names)
     if not isinstance(found, Tensor):
-        message = f"the constant `{step.name}` must be a tensor, but this is {found!r}"
+        message = f"the constant `{step.name}` must be a tensor, but this is {shown(found)}"
         hint = "a number is a size: say it under `sizes:`"
         raise DiagnosticError(Diagnostic("wrong-type", message, context.place(), hint=hint))
     graph = Graph(step.name, {}, {}, {step.name: found.value})
@@ -45,11 +46,11 @@ def computed(context: Context, part: Part, step: Step, names: Mapping[str, objec
         (array,) = reference_run(graph, {})([])
     except DiagnosticError as error:  # its place is in the registry
         place = context.place()
-        shown = [
+        placed = [
             replace(d, span=place, notes=(*d.notes, f"computed by {d.span}"))
             for d in error.diagnostics
         ]
-        raise DiagnosticError(*shown) from error
+        raise DiagnosticError(*placed) from error
     value = constant(np.array(array, order="C"), found.dtype, here(()))
     value = context.once(("constant", _digest(value)), lambda: value)  # equal data is kept once
     context.constants.add(value)

@@ -24,6 +24,7 @@ from tripybuild.schema.use import load_model
 from tripybuild.schema.validate import validate
 from tripybuild.source import Document, read
 from tripybuild.trace.graph import Graph
+from tripybuild.trace.messages import shown
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.shapes import fresh_symbols
@@ -116,8 +117,10 @@ class _Builder:
             if isinstance(value, Tensor):
                 outputs[name] = value.value
                 continue
-            message = f"the output `{name}` must be a tensor, but this is {value!r}"
-            context.found.append(Diagnostic("wrong-type", message, step.value.span()))
+            message = f"the output `{name}` must be a tensor, but this is {shown(value)}"
+            several = isinstance(value, tuple) and len(steps) == 1
+            hint = "name each of them: `left, right: ...`" if several else None
+            context.found.append(Diagnostic("wrong-type", message, step.value.span(), hint=hint))
         if context.found:
             raise DiagnosticError(*context.found)
         return outputs

@@ -20,6 +20,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
 from tripybuild.schema.model import Weight
 from tripybuild.schema.operator import Location, Snippet
+from tripybuild.trace.messages import shown
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import TensorPattern, TensorsPattern
@@ -204,7 +205,7 @@ class Instance:
         """Keep what a state will be, if it is of the state's own type."""
         context, state = self._context, self._context.states[self._below(name)]
         if not isinstance(value, Tensor):
-            message = f"the next `{name}` must be a tensor, but this is {value!r}"
+            message = f"the next `{name}` must be a tensor, but this is {shown(value)}"
             raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
         of_dtype = value.dtype is state.dtype
         if not of_dtype or not agree(list(value.shape), list(state.shape)):
@@ -228,7 +229,9 @@ class Instance:
         assert isinstance(pattern, TensorPattern)
         context = self._context
         if not isinstance(value, Tensor):
-            message = f"`{name}` of `{self._part.name}` must be a tensor, but this is {value!r}"
+            message = (
+                f"`{name}` of `{self._part.name}` must be a tensor, but this is {shown(value)}"
+            )
             raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
         element = value.dtype if pattern.element == "any" else self._dtype(pattern.element)
         of_dtype = value.dtype is element
