@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from pathlib import Path
 
 import ml_dtypes
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from safetensors.numpy import load as load_with_library, save as save_with_library
 
-from tripybuild.build import arrays, elements, weights
+from tripybuild.build import arrays, container, elements, weights
 from tripybuild.diagnostics import DiagnosticError
 
 NAMES = ["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float4_e2m1fn"]
@@ -316,3 +317,13 @@ def test_a_header_that_numpy_tries_to_mend_is_refused(tmp_path):
     content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
     (tmp_path / "x.npy").write_bytes(content)
     assert refused(arrays.read, tmp_path / "x.npy", "x").code == "array-malformed"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes of Unix")
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".safetensors"])
+def test_a_pipe_is_not_waited_for(tmp_path, suffix):
+    """Nobody may ever write into it."""
+    path = tmp_path / f"x{suffix}"
+    os.mkfifo(path)
+    assert refused(arrays.read, path, "x").code == "file-unreadable"
+    assert refused(container.open, path).code == "file-unreadable"

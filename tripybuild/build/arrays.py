@@ -19,7 +19,7 @@ import numpy as np
 from tripybuild.build import weights
 from tripybuild.build.elements import Array, DType
 from tripybuild.build.publish import publish
-from tripybuild.build.refusals import unreadable
+from tripybuild.build.refusals import refuse_pipe, unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 
 REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
@@ -53,6 +53,8 @@ def read(path: Path, name: str, dtype: DType | None = None) -> Array:
 
 
 def _find(path: Path, name: str) -> Array:
+    with _reported(path):
+        refuse_pipe(path)
     match path.suffix:
         case ".safetensors":
             known = weights.read_index(path)

@@ -33,7 +33,7 @@ from tripybuild.build.manifest import (
     encode,
 )
 from tripybuild.build.publish import publish
-from tripybuild.build.refusals import refusal, too_new, unreadable
+from tripybuild.build.refusals import refusal, refuse_pipe, too_new, unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 MANIFEST, DIGEST = "manifest.json", "manifest.sha256"
@@ -137,6 +137,7 @@ def open(path: Path) -> "Container":
         DiagnosticError: There is no such file, or it is not one that `write` has written.
     """
     try:
+        refuse_pipe(path)
         file = path.open("rb", buffering=0)
     except FileNotFoundError as error:
         message = f"there is no file `{path}`"

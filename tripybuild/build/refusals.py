@@ -1,5 +1,6 @@
 """Why a file is not accepted: as an executable, or because the system does not give it."""
 
+import errno
 from pathlib import Path
 
 from tripybuild.build.manifest import FORMAT
@@ -34,3 +35,13 @@ def unreadable(path: Path | str, error: OSError) -> DiagnosticError:
     """A file that the system does not let us read."""
     message = f"`{path}` cannot be read: {error.strerror or error}"
     return DiagnosticError(Diagnostic("file-unreadable", message))
+
+
+def refuse_pipe(path: Path) -> None:
+    """Refuse what would be waited for without end; a file is read from more than one place.
+
+    Raises:
+        OSError: It is a pipe, or the system does not tell.
+    """
+    if path.is_fifo():
+        raise OSError(errno.ESPIPE, "it is a pipe")
