@@ -67,6 +67,12 @@ def _order(
             yield from _order(document, (*location, "define", name), PartEntry)
 
 
+NAMES = (
+    "operators have names in snake_case, and laws in lower case with `-`; "
+    "other names are ASCII letters, digits and `_`"
+)
+
+
 def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails) -> Diagnostic:
     location = _existing(document.data, error["loc"])
     key = str(error["loc"][-1]) if error["loc"] else ""
@@ -82,23 +88,17 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
                 hint=f"did you mean `{near}`?" if near else _listed(known),
             )
         case "missing":
-            return Diagnostic(
-                "missing-key",
-                f"`{key}` is missing",
-                document.span(location),
-                label=f"needs `{key}`",
-            )
+            message, label = f"`{key}` is missing", f"needs `{key}`"
+            return Diagnostic("missing-key", message, document.span(location), label)
         case "string_pattern_mismatch":
             return Diagnostic(
                 "bad-name",
                 f"`{error['input']}` cannot be a name here",
                 document.span(location, key=key == "[key]" or error["loc"][-1] == "[key]"),
-                hint="operators have names in snake_case, and laws in lower case with `-`; "
-                "other names are ASCII letters, digits and `_`",
+                hint=NAMES,
             )
         case "string_too_short":
-            least = error["ctx"]["min_length"]
-            message = f"this text must have at least {least} characters"
+            message = f"this text must have at least {error['ctx']['min_length']} characters"
             return Diagnostic("wrong-value", message, document.span(location))
         case "literal_error" if location == ("tripybuild",):
             return Diagnostic(
