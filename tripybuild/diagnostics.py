@@ -98,6 +98,8 @@ def render(diagnostic: Diagnostic, source: Callable[[str], str | None], color: b
 def text_of(path: str) -> str | None:
     """Give the text of a file, or of what was typed at a prompt, or None if it cannot be shown."""
     try:
+        if Path(path).is_fifo():  # nobody may ever write into it
+            return None
         with Path(path).open("rb") as file:
             return file.read(MOST_SHOWN).decode("utf-8")
     except (OSError, ValueError):

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tripybuild.diagnostics import (
     concise,
     render,
     suggest,
+    text_of,
 )
 
 PACKAGE = Path(tripybuild.__file__).parent
@@ -219,3 +221,10 @@ def test_every_code_used_here_is_explained():
     assert len(used) > 12
     assert used <= set(CODES)
     assert all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", code) for code in CODES)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes of Unix")
+def test_a_pipe_is_not_read_to_show_it(tmp_path):
+    """Nobody may ever write into it."""
+    os.mkfifo(tmp_path / "pipe")
+    assert text_of(str(tmp_path / "pipe")) is None

@@ -52,7 +52,7 @@ def conclude(work: Callable[[], Answer], *, json: bool, form: Form) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
-        return _unwritten(error)
+        return unwritten(error)
 
 
 def _answer(work: Callable[[], Answer]) -> Answer:
@@ -87,7 +87,7 @@ def _internal(error: Exception) -> Diagnostic:
     )
 
 
-def _unwritten(error: OSError) -> int:
+def unwritten(error: OSError) -> int:
     """End quietly where nobody reads any more, and with a word where the disk is full."""
     closed = error.errno in {errno.EPIPE, errno.EINVAL}
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123

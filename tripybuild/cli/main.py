@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tripybuild.cli.command import INTERRUPTED
+from tripybuild.cli.command import INTERRUPTED, unwritten
 from tripybuild.cli.compile import compile_model
 from tripybuild.cli.explain import explain
 from tripybuild.cli.gen import generate
@@ -66,3 +66,5 @@ def main() -> None:
         app(prog_name="tripybuild")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except OSError as error:  # `--version` and `--help` print by themselves
+        sys.exit(unwritten(error))
