@@ -159,12 +159,11 @@ def test_a_closed_pipe_is_quiet():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_full_disk_is_said():
+@pytest.mark.parametrize("words", [["explain", "key-order"], ["--version"], ["--help"]])
+def test_a_full_disk_is_said(words):
     """An output that cannot be written is a problem, not a success."""
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*COMMAND, "explain", "key-order"], stdout=full, stderr=subprocess.PIPE, check=False
-        )
+        done = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, check=False)
 
     assert done.returncode == 1
     assert done.stderr.startswith(b"error[output-unwritable]: ")
