@@ -130,6 +130,16 @@ def _lay_out(text: bytes, digest: bytes, members: Mapping[str, Member]) -> Layou
     return lay_out((*first, *rest))
 
 
+def begins_like_one(path: Path) -> bool:
+    """Whether a file is empty, or begins as executables do, whole or not: such may be replaced."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(2 * LONGEST_NAME)
+    except OSError:
+        return True  # writing will say what is wrong with it
+    return not head or MANIFEST.encode() in head
+
+
 def open(path: Path) -> "Container":
     """Open an executable and check all of it but the contents of its members.
 

@@ -69,11 +69,22 @@ def _not_itself(path: Path, spec: Path) -> None:
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
 
 
+def _only_executables(path: Path) -> None:
+    """An executable may be replaced; weights, or whatever else stands there, may not."""
+    from tripybuild.build.container import begins_like_one  # noqa: PLC0415
+
+    if path.is_file() and not begins_like_one(path):
+        message = f"`{path}` is there already, and is no executable"
+        hint = "name another file with `-o`, or remove it first"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+
+
 def _compiled(
     spec: Path, path: Path, target: str, sizes: dict[str, object], shapes: list[dict[str, int]]
 ) -> Answer:
     from tripybuild.build import session  # noqa: PLC0415
 
+    _only_executables(path)
     start = time.perf_counter()
     executable = session.compile_spec(
         spec, target=target, sizes=sizes, shapes=shapes, progress=Phases()
