@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from tripybuild.build.context import Context, StepLocation
 from tripybuild.schema.operator import Snippet
+from tripybuild.trace.graph import between
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import TensorType, Value
 
@@ -30,15 +31,7 @@ def recording(
 ) -> Recording:
     """What was recorded between the inputs and the outputs of a part."""
     known = context.constants.union(inputs)  # a constant is made once for all
-    found: dict[TraceOp, None] = {}
-    stack = [value for value in outputs if value not in known]
-    while stack:
-        producer = stack.pop().producer
-        if producer is not None and producer not in found:
-            found[producer] = None
-            stack += [value for value in producer.operands() if value not in known]
-    operations = sorted(found, key=lambda operation: operation.serial)
-    return Recording(path, context.current, inputs, operations, outputs)
+    return Recording(path, context.current, inputs, between(known, outputs), outputs)
 
 
 def replayed(context: Context, first: Recording, path: str, inputs: Sequence[Value]) -> list[Value]:

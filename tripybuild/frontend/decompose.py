@@ -6,6 +6,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.record import unwrapped
 from tripybuild.frontend.tensor import Tensor
 from tripybuild.trace.generated import decomposition
+from tripybuild.trace.graph import between
 from tripybuild.trace.location import at
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Value
@@ -29,15 +30,7 @@ def decomposed(operation: TraceOp) -> tuple[Sequence[TraceOp], Sequence[Value]]:
     with at(operation.location):
         result = function(operation, *operands(operation))
     outputs = unwrapped(result if isinstance(result, (tuple, list)) else [result])
-    known = set(operation.operands())
-    found: dict[TraceOp, None] = {}
-    stack: list[Value] = [value for value in outputs if value not in known]
-    while stack:
-        producer = stack.pop().producer
-        if producer is not None and producer not in found:
-            found[producer] = None
-            stack += [value for value in producer.operands() if value not in known]
-    return sorted(found, key=lambda step: step.serial), outputs
+    return between(set(operation.operands()), outputs), outputs
 
 
 def operands(operation: TraceOp) -> list[Tensor | list[Tensor] | None]:

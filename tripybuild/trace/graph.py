@@ -1,6 +1,6 @@
 """A graph: inputs, weights, outputs, and the operations between them in the order of recording."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,6 +8,18 @@ from tripybuild.trace.constants import Data
 from tripybuild.trace.operation import DeferredLaw, TraceOp
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dims import Dim, evaluate
+
+
+def between(known: AbstractSet[Value], outputs: Iterable[Value]) -> list[TraceOp]:
+    """The operations that outputs need beyond the known values, in the order of recording."""
+    found: dict[TraceOp, None] = {}
+    stack = [value for value in outputs if value not in known]
+    while stack:
+        producer = stack.pop().producer
+        if producer is not None and producer not in found:
+            found[producer] = None
+            stack += [value for value in producer.operands() if value not in known]
+    return sorted(found, key=lambda operation: operation.serial)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,14 +34,7 @@ class Graph:
     @cached_property
     def operations(self) -> tuple[TraceOp, ...]:
         """Everything that the outputs need, in a topological order: that of recording."""
-        found: dict[TraceOp, None] = {}
-        stack = [v.producer for v in self.outputs.values() if v.producer is not None]
-        while stack:
-            operation = stack.pop()
-            if operation not in found:
-                found[operation] = None
-                stack += [v.producer for v in operation.operands() if v.producer is not None]
-        return tuple(sorted(found, key=lambda operation: operation.serial))
+        return tuple(between(frozenset(), self.outputs.values()))
 
     @cached_property
     def deferred(self) -> tuple[DeferredLaw, ...]:
