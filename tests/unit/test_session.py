@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import tripybuild
+from tripybuild.build import specialise
+from tripybuild.build.cache import Outcome
 from tripybuild.diagnostics import DiagnosticError
 
 SPEC = """\
@@ -80,3 +82,19 @@ def test_a_waiting_law_may_compare_with_the_words_of_an_attribute(tmp_path: Path
         loaded(x=np.ones((2, 4), np.float32))
     assert [each.code for each in caught.value.diagnostics] == ["slice/inside"]
     assert "problem" not in str(caught.value.diagnostics[0].notes)
+
+
+def test_other_compiler_flags_are_another_entry_of_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What XLA was told when a payload was made decides who may have it."""
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path))
+    keys = []
+    monkeypatch.setattr(specialise, "key", lambda parts: keys.append(dict(parts)) or "0" * 64)
+    monkeypatch.setattr(specialise.Cache, "get_or_make", lambda *_: Outcome(content=b"", hit=True))
+
+    for flags in ("", "--xla_cpu_enable_fast_math=true"):
+        monkeypatch.setenv("XLA_FLAGS", flags)
+        specialise.compiled(b"module")
+
+    assert keys[0] != keys[1]

@@ -1,8 +1,10 @@
 """A graph for given sizes: lowered, compiled in the child process, and remembered.
 
-Compilation is content-addressed over the module, the target, the compiler and the processor.
+Compilation is content-addressed over the module, the target, the compiler with
+its flags, and the processor.
 """
 
+import os
 from collections.abc import Mapping
 from hashlib import sha256
 
@@ -33,6 +35,7 @@ def compiled(module: bytes) -> tuple[bytes, tuple[Diagnostic, ...]]:
     parts: dict[str, str | bytes] = {
         "target": "cpu",
         "module": sha256(module).digest(),
+        "flags": os.environ.get("XLA_FLAGS", ""),  # XLA reads them wherever it runs
         **pjrt.identity(),
     }
     outcome = Cache().get_or_make(key(parts), lambda: child.session().compile("cpu", module))
