@@ -1,0 +1,1 @@
+"""MLIR as text: what every dialect here shares, on top of xDSL."""
