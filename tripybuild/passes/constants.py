@@ -1,0 +1,55 @@
+"""Equal constants become one, at the head of the function that uses them (as in MLIR's folder)."""
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, Operation
+
+from tripybuild.dialects.tensorrt.ops import ConstantOp
+from tripybuild.passes.effects import inner, is_isolated
+
+Key = tuple[Attribute, Attribute]
+
+
+class Constants:
+    """The constants that one round has seen, by the block that they are gathered in."""
+
+    def __init__(self, replace: Callable[..., None], visit: Callable[[Operation], None]) -> None:
+        self._replace = replace
+        self._visit = visit
+        self._known: dict[int, dict[Key, Operation]] = {}
+        self._owned: set[int] = set()
+
+    def gather(self, module: ModuleOp) -> None:
+        """Bring constants to the heads, and visit all ops that are left, outer ones first."""
+        self._walk(module, None)
+
+    def _walk(self, op: Operation, head: Block | None) -> None:
+        """Visit what is inside of an op, whose constants are gathered in `head`."""
+        for child in list(inner(op)):
+            if isinstance(child, ConstantOp) and not self._merge(child, head):
+                continue
+            self._visit(child)
+            if child.regions:
+                self._walk(child, child.regions[0].blocks.first if is_isolated(child) else head)
+
+    def _merge(self, op: ConstantOp, head: Block | None) -> bool:
+        """Whether a constant is the first of its value; if not, the first one is used instead."""
+        block = head or op.parent
+        assert block is not None
+        known = self._known.setdefault(id(block), {})
+        first = known.setdefault((op.weights, op.results[0].type), op)
+        if first is not op:
+            self._replace(op, first)
+            return False
+        if op.parent is not block or not self._in_front(op):
+            front = block.first_op
+            assert front is not None
+            op.detach()
+            block.insert_op_before(op, front)
+        self._owned.add(id(op))
+        return True
+
+    def _in_front(self, op: Operation) -> bool:
+        """Whether only gathered constants stand before an op."""
+        return op.prev_op is None or id(op.prev_op) in self._owned

@@ -1,0 +1,63 @@
+"""Which ops do nothing but give results: those may be removed, shared or moved."""
+
+from collections.abc import Iterator
+from functools import cache
+
+from xdsl.ir import Operation
+from xdsl.traits import (
+    IsolatedFromAbove,
+    IsTerminator,
+    MemoryEffect,
+    NoMemoryEffect,
+    RecursiveMemoryEffect,
+    SymbolOpInterface,
+)
+
+
+@cache
+def _kept(op_class: type[Operation]) -> bool:
+    return op_class.has_trait(IsTerminator) or op_class.has_trait(SymbolOpInterface)
+
+
+@cache
+def _free(op_class: type[Operation]) -> bool | None:
+    """Whether ops of a class are free of effects; None where their regions decide."""
+    effects = op_class.get_traits_of_type(MemoryEffect)
+    if not all(isinstance(effect, NoMemoryEffect | RecursiveMemoryEffect) for effect in effects):
+        return False
+    if any(isinstance(effect, RecursiveMemoryEffect) for effect in effects):
+        return None
+    return bool(effects)
+
+
+@cache
+def _isolated(op_class: type[Operation]) -> bool:
+    return op_class.has_trait(IsolatedFromAbove)
+
+
+def inner(op: Operation) -> Iterator[Operation]:
+    """The ops directly inside of an op."""
+    for region in op.regions:
+        for block in region.blocks:
+            yield from block.ops
+
+
+def is_pure(op: Operation) -> bool:
+    """Whether an op has no effect but its results (terminators inside of it have none either)."""
+    free = _free(type(op))
+    if free is not None:
+        return free
+    return all(is_pure(child) or child.has_trait(IsTerminator) for child in inner(op))
+
+
+def is_dead(op: Operation) -> bool:
+    """Whether an op can be removed since nobody uses what it gives."""
+    for result in op.results:
+        if result.first_use is not None:
+            return False
+    return not _kept(type(op)) and is_pure(op)
+
+
+def is_isolated(op: Operation) -> bool:
+    """Whether nothing inside of an op sees values from outside."""
+    return _isolated(type(op))

@@ -1,0 +1,149 @@
+"""The passes by mlir-tensorrt's names, the order of its pipeline, and what runs them.
+
+Law: a name, an option or a default differs from mlir-tensorrt's in nothing, since people know them.
+A pass is code of its own module, imported when it runs first: `module:function`, where the function
+takes the module (a `builtin.module`) and the pass's options as keywords. Nothing is parsed here.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+
+from xdsl.dialects.builtin import ModuleOp
+
+OptionValue = bool | str
+Options = Mapping[str, OptionValue]
+
+
+@dataclass(frozen=True)
+class Option:
+    """What a pass can be told: its kind is its default's (a flag, or text)."""
+
+    name: str
+    default: OptionValue
+    why: str
+
+    @property
+    def keyword(self) -> str:
+        """The option's name as a keyword of the pass's function."""
+        return self.name.replace("-", "_")
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A rewrite of a module, found by name.
+
+    `anchor` is the op that a pipeline's text nests it in; every pass here is given the whole
+    module and finds those ops itself.
+    """
+
+    name: str
+    entry: str
+    why: str
+    options: tuple[Option, ...] = ()
+    anchor: str | None = None
+
+    @cached_property
+    def run(self) -> Callable[..., None]:
+        """The pass's function; its module is imported now."""
+        module, _, function = self.entry.partition(":")
+        found: Callable[..., None] = getattr(import_module(f"tripybuild.passes.{module}"), function)
+        return found
+
+    def keywords(self, options: Options) -> dict[str, OptionValue]:
+        """The options as keywords, with defaults filled in; `KeyError` for one that is unknown."""
+        known = {option.name: option for option in self.options}
+        given = {known[name].keyword: value for name, value in options.items()}
+        return {option.keyword: option.default for option in self.options} | given
+
+
+_WAR_OPTIONS = (
+    Option("tensorrt-version", "8.5", "TensorRT version in the form MAJOR.MINOR"),
+    Option("tensorrt-strongly-typed", False, "whether TensorRT is in its strongly typed mode"),
+    Option(
+        "force-default-slice-in-bounds",
+        False,
+        "bound dynamic offsets and sizes of `slice` with min and max: for unknown host inputs",
+    ),
+)
+
+_TABLE = (
+    Pass("canonicalize", "canonicalize:run", "fold, simplify, and bring ops into their usual form"),
+    Pass("cse", "cse:run", "compute what is equal once"),
+    Pass(
+        "tensorrt-broadcast-elimination",
+        "broadcast_elimination:run",
+        "let the ops that use a broadcast do it themselves",
+    ),
+    Pass(
+        "tensorrt-transpose-elimination",
+        "transpose_elimination:run",
+        "move transposes to where they are free",
+    ),
+    Pass(
+        "tensorrt-reshape-elimination",
+        "reshape_elimination:run",
+        "take reshapes from around matrix products",
+    ),
+    Pass(
+        "tensorrt-transpose-reshape-elimination",
+        "transpose_reshape_elimination:run",
+        "both of these, through einsum",
+    ),
+    Pass(
+        "tensorrt-raise-normalizations",
+        "raise_normalizations:run",
+        "find `normalization` in the ops that it was made of",
+    ),
+    Pass(
+        "tensorrt-raise-activations",
+        "raise_activations:run",
+        "find `activation` in the ops that it was made of",
+        (Option("target-tensorrt-version", "0.0.0.0", "the TensorRT version that is targeted"),),  # noqa: S104  # a version, no address
+    ),
+    Pass("tensorrt-apply-wars", "apply_wars:run", "avoid what TensorRT cannot do", _WAR_OPTIONS),
+    Pass("tensorrt-expand-ops", "expand_ops:run", "extension ops as TensorRT's own layers"),
+    Pass(
+        "tensorrt-legalize-int8",
+        "legalize_int8:run",
+        "int8 as TensorRT takes it, with and without quantization",
+        anchor="func.func",
+    ),
+)
+
+PASSES: Mapping[str, Pass] = {entry.name: entry for entry in _TABLE}
+
+_CLEANUP = ("canonicalize", "cse")
+
+SIMPLIFICATION: tuple[str, ...] = (
+    "tensorrt-broadcast-elimination",
+    *_CLEANUP,
+    "tensorrt-transpose-elimination",
+    *_CLEANUP,
+    "tensorrt-reshape-elimination",
+    *_CLEANUP,
+    "tensorrt-raise-normalizations",
+    *_CLEANUP,
+)
+
+# Ops are expanded twice: `canonicalize` may make extension ops again, and `shuffle` wants it.
+PIPELINE: tuple[str, ...] = (
+    *SIMPLIFICATION,
+    "tensorrt-apply-wars",
+    *_CLEANUP,
+    "tensorrt-expand-ops",
+    *_CLEANUP,
+    "tensorrt-expand-ops",
+    "tensorrt-legalize-int8",
+)
+
+
+def run(
+    module: ModuleOp, names: Iterable[str], options: Mapping[str, Options] | None = None
+) -> None:
+    """Run passes in order, in place; `options` are by pass name. `KeyError` for unknown names."""
+    given = options or {}
+    for name in names:
+        entry = PASSES[name]
+        entry.run(module, **entry.keywords(given.get(name, {})))
