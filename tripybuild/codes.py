@@ -111,6 +111,11 @@ CODES: dict[str, str] = {
     "compiler-timeout": "The native compiler took longer than it may.",
     "cache-damaged": "An entry of the cache was not what was stored; it was made again.",
     "cache-unwritable": "The cache could not be written; the result is the same, only slower.",
+    # Engines
+    "target-unavailable": "The library that builds for this target is not installed here.",
+    "tensorrt-refused": "TensorRT does not take the operation, or the network that holds it.",
+    "tensorrt-unsupported": "This TensorRT library has no layer that computes the operation.",
+    "tensorrt-profile": "A dynamic size needs a range: a shape profile on the function's argument.",
     # The command line
     "file-exists": "Nothing that is there is overwritten.",
     "not-generated": "A file stands where one would be generated, and no generator wrote it.",
