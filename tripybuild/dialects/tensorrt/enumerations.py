@@ -60,6 +60,14 @@ _ALL = (
     _enumeration("kv_cache_mode", "LINEAR"),
     _enumeration("attention_normalization", "NONE SOFTMAX"),
     _enumeration("bounding_box_format", "CORNER_PAIRS CENTER_SIZES"),
+    # What follows has a name in NVIDIA's dialect and no place in a layer's signature.
+    _enumeration("padding_mode", "EXPLICIT_ROUND_DOWN EXPLICIT_ROUND_UP SAME_UPPER SAME_LOWER"),
+    _enumeration("gather_mode", "DEFAULT ELEMENT ND"),
+    _enumeration("resize_mode", "NEAREST LINEAR CUBIC"),
+    _enumeration("loop_output", "LAST_VALUE CONCATENATE REVERSE"),
+    _enumeration("trip_limit", "COUNT WHILE"),
+    _enumeration("fill_operation", "LINSPACE RANDOM_UNIFORM RANDOM_NORMAL"),
+    _enumeration("scatter_mode", "ELEMENT ND"),
 )
 
 ENUMERATIONS: Mapping[str, Enumeration] = MappingProxyType({each.name: each for each in _ALL})

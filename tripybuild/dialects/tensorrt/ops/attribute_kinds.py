@@ -1,0 +1,185 @@
+"""The kinds of an operation's attributes: their words in MLIR, and their values in Python.
+
+Law: `kind.attribute(value)` and `kind.value(attribute)` are inverses; a value that is an attribute
+already is kept as it is.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from typing_extensions import override
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    BoolAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    f32,
+    f64,
+)
+from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineMap
+
+from tripybuild.dialects.tensorrt.ops.attributes import (
+    ENUMERATION_ATTRIBUTES,
+    EnumerationAttribute,
+)
+from tripybuild.dialects.tensorrt.ops.kinds import Kind
+
+
+@dataclass(frozen=True)
+class AttributeKind(Kind):
+    """A set of attributes that stand for Python values."""
+
+    base: type[Attribute] | None
+    make: Callable[[Any], Attribute]
+    read: Callable[[Any], Any]
+
+    def attribute(self, value: object) -> Attribute:
+        """Give the attribute that stands for a value."""
+        return value if isinstance(value, Attribute) else self.make(value)
+
+    def value(self, attribute: Attribute) -> Any:
+        """Give the value that an attribute stands for."""
+        return self.read(attribute)
+
+    @override
+    def get_bases(self) -> set[type[Attribute]] | None:
+        return None if self.base is None else {self.base}
+
+
+def _itself(attribute: Any) -> Any:
+    return attribute
+
+
+def _plain(
+    summary: str,
+    base: type[Attribute],
+    make: Callable[[Any], Attribute],
+    read: Callable[[Any], Any],
+) -> AttributeKind:
+    return AttributeKind(summary, lambda given: isinstance(given, base), base, make, read)
+
+
+def _integer(width: int, signedness: Signedness = Signedness.SIGNLESS) -> AttributeKind:
+    kind = IntegerType(width, signedness)
+    return AttributeKind(
+        f"{width}-bit {signedness.name.lower()} integer attribute",
+        lambda given: isinstance(given, IntegerAttr) and given.type == kind,
+        IntegerAttr,
+        lambda value: IntegerAttr(value, kind),
+        lambda given: given.value.data,
+    )
+
+
+def _float(kind: Any, width: int) -> AttributeKind:
+    return AttributeKind(
+        f"{width}-bit float attribute",
+        lambda given: isinstance(given, FloatAttr) and given.type == kind,
+        FloatAttr,
+        lambda value: FloatAttr(float(value), kind),
+        lambda given: given.value.data,
+    )
+
+
+def _array(name: str, element: Any) -> AttributeKind:
+    return AttributeKind(
+        f"{name} dense array attribute",
+        lambda given: isinstance(given, DenseArrayBase) and given.elt_type == element,
+        DenseArrayBase,
+        lambda values: DenseArrayBase.from_list(element, tuple(values)),
+        lambda given: given.get_values(),
+    )
+
+
+I32 = _integer(32)
+I64 = _integer(64)
+SI64 = _integer(64, Signedness.SIGNED)
+UI32 = _integer(32, Signedness.UNSIGNED)
+F32 = _float(f32, 32)
+F64 = _float(f64, 64)
+BOOL = AttributeKind(
+    "bool attribute",
+    lambda given: isinstance(given, IntegerAttr) and given.type == IntegerType(1),
+    IntegerAttr,
+    lambda value: BoolAttr.from_bool(bool(value)),
+    lambda given: bool(given.value.data),
+)
+I32_ARRAY = _array("i32", IntegerType(32))
+I64_ARRAY = _array("i64", IntegerType(64))
+F32_ARRAY = _array("f32", f32)
+STRING = _plain("string attribute", StringAttr, StringAttr, lambda given: given.data)
+UNIT = _plain("unit attribute", UnitAttr, lambda _: UnitAttr(), lambda _: True)
+DICTIONARY = _plain(
+    "dictionary of named attribute values", DictionaryAttr, DictionaryAttr, lambda given: given.data
+)
+DICTIONARY_ARRAY = AttributeKind(
+    "Array of dictionary attributes",
+    lambda given: (
+        isinstance(given, ArrayAttr) and all(isinstance(each, DictionaryAttr) for each in given)
+    ),
+    ArrayAttr,
+    lambda values: ArrayAttr(map(DICTIONARY.attribute, values)),
+    lambda given: tuple(each.data for each in given),
+)
+SYMBOL = _plain(
+    "symbol reference attribute", SymbolRefAttr, SymbolRefAttr, lambda given: given.string_value()
+)
+SYMBOL_NAME = STRING
+AFFINE_MAP = _plain(
+    "AffineMap attribute",
+    AffineMapAttr,
+    lambda value: AffineMapAttr(
+        value if isinstance(value, AffineMap) else AffineMap.from_callable(value)
+    ),
+    lambda given: given.data,
+)
+ELEMENTS = AttributeKind(
+    "constant vector/tensor attribute",
+    lambda given: isinstance(given, DenseIntOrFPElementsAttr | DenseResourceAttr),
+    None,
+    _itself,
+    _itself,
+)
+
+
+def _is_sorted(values: Sequence[int]) -> bool:
+    return all(low < high for low, high in pairwise(values))
+
+
+# The dimensions of an operation: sorted, each once, none negative.
+DIMENSIONS = AttributeKind(
+    f"{I64_ARRAY.summary} should be in increasing order whose value is non-negative",
+    lambda given: (
+        I64_ARRAY.accepts(given)
+        and _is_sorted(I64_ARRAY.value(given))
+        and all(axis >= 0 for axis in I64_ARRAY.value(given))
+    ),
+    DenseArrayBase,
+    I64_ARRAY.make,
+    I64_ARRAY.read,
+)
+
+
+def enumeration(mnemonic: str) -> AttributeKind:
+    """Members of an enumeration; MLIR has no summary for them."""
+    base = ENUMERATION_ATTRIBUTES[mnemonic]
+
+    def make(word: object) -> EnumerationAttribute:
+        member = base.enumeration.resolve(word)
+        if member is None:
+            raise ValueError(f"expected {base.expectation()}")
+        return base(member)
+
+    return _plain("", base, make, lambda given: given.data)

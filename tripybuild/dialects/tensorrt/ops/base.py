@@ -1,0 +1,225 @@
+"""What all operations of the dialect share: making, reading, checking, inferring.
+
+Law: an operation declares its operands, attributes and results once, with kinds (`kinds`,
+`attribute_kinds`). `problems` gives what MLIR would say, in its words and order: arity, attributes,
+operands, results, regions, traits (`CHECKS`), the verifier (`wrong`), and last the inferred types.
+MLIR stops at the first that fails; a failed inference is two. xDSL's own checks, which say the same
+in other words, are taken out by `operation`.
+
+Declaring an operation:
+
+- `@operation` on a subclass of `TensorrtOperation`, `name`, fields by xDSL's `operand_def` and the
+  like with kinds (`VarConstraint("T", kind)` where the format leaves a result's type out);
+- `CHECKS: ClassVar[Checks]`: traits that are checked before the verifier, in the order of NVIDIA's
+  declaration, and `PARTIALLY_INFERRED` where it infers a part of the types (`checks`);
+- `INFERRED: ClassVar[bool]`: whether all types are inferred, and compared after the verifier;
+- `wrong`: the verifier; the first that it yields counts;
+- `components`: the inference; it raises `ShapeError`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeVar
+
+from typing_extensions import override
+from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr, NoneType, TensorType
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrConstraint,
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    PropertyDef,
+    irdl_op_definition,
+)
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from tripybuild.dialects.tensorrt.ops import declared
+from tripybuild.dialects.tensorrt.ops.attribute_kinds import AttributeKind
+from tripybuild.dialects.tensorrt.ops.problem import Problem as Problem  # noqa: PLC0414
+from tripybuild.dialects.tensorrt.shape_rules import ShapeError, Sizes, compatible
+
+SEGMENTED = (ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True))
+
+
+def sizes(of: Attribute | SSAValue) -> Sizes:
+    """Give the sizes of a ranked tensor, or of a value that is one; None is `?`."""
+    given = of.type if isinstance(of, SSAValue) else of
+    assert isinstance(given, TensorType)
+    return tuple(None if size == DYNAMIC_INDEX else size for size in given.get_shape())
+
+
+def element(of: Attribute | SSAValue) -> Attribute:
+    """Give the element type of a ranked tensor, or of a value that is one."""
+    given = of.type if isinstance(of, SSAValue) else of
+    assert isinstance(given, TensorType)
+    kind: Attribute = given.element_type
+    return kind
+
+
+def tensor_type(shape: Sequence[Any], kind: Attribute) -> TensorType[Attribute]:
+    """Give the tensor of these sizes; what is no number is `?`."""
+    return TensorType(kind, [s if isinstance(s, int) else DYNAMIC_INDEX for s in shape])
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """What inference knows about a result: its sizes, its element type, or one of them."""
+
+    sizes: Sizes | None
+    element: Attribute | None = None
+
+    def fits(self, given: Attribute) -> bool:
+        """Tell whether a type is this one, as far as it is known."""
+        return (
+            isinstance(given, TensorType)
+            and (self.element is None or self.element == given.element_type)
+            and (self.sizes is None or compatible(self.sizes, sizes(given)))
+        )
+
+    def complete(self) -> TensorType[Attribute] | None:
+        """Give the type, if all of it is known."""
+        if self.sizes is None or self.element is None:
+            return None
+        return tensor_type(self.sizes, self.element)
+
+
+class TensorrtOperation(IRDLOperation):
+    """An operation of NVIDIA's `tensorrt` dialect."""
+
+    irdl_options = (ParsePropInAttrDict(),)
+
+    CHECKS: ClassVar[tuple[Callable[[Any], Problem | None], ...]] = ()
+    INFERRED: ClassVar[bool] = False
+
+    @classmethod
+    def make(
+        cls,
+        *operands: SSAValue | Operation | Sequence[SSAValue | Operation] | None,
+        result_types: Sequence[Attribute | Sequence[Attribute] | None] | None = None,
+        regions: Sequence[Region | Sequence[Region] | None] = (),
+        location: LocationAttr | None = None,
+        **attributes: object,
+    ) -> Self:
+        """Make the operation of operands in their order and of attributes as Python values."""
+        definition = cls.get_irdl_definition()
+        absent = [None] * (len(definition.operands) - len(operands))
+        known = result_types is not None
+        made = cls(
+            operands=[*operands, *absent],
+            result_types=result_types if known else [NoneType()] * len(definition.results),
+            properties=_properties(cls, attributes),
+            regions=[*regions],
+        )
+        if location is not None:
+            made.location = location
+        if not known:
+            made._take_types()
+        return made
+
+    def _take_types(self) -> None:
+        inferred = self.inferred()
+        if inferred is None:
+            self.drop_all_references()
+            raise TypeError(f"the result types of {self.name} cannot be inferred: give them")
+        for result, kind in zip(self.results, inferred, strict=True):
+            Rewriter.replace_value_with_new_type(result, kind)
+
+    def value(self, name: str) -> Any:
+        """Give an attribute, by its Python name, as a Python value; its default if it is absent."""
+        prop_name, _ = self.get_irdl_definition().accessor_names[name]
+        declaration = self.get_irdl_definition().properties[prop_name]
+        given = self.properties.get(prop_name, declaration.default_value)
+        return None if given is None else _kind(declaration).value(given)
+
+    def components(self) -> Sequence[Component] | None:
+        """Infer the results; None where nothing can be inferred."""
+        return None
+
+    def wrong(self) -> Iterator[str | Problem]:
+        """Verify what declarations do not say."""
+        yield from ()
+
+    def region_problems(self) -> Iterator[Problem]:
+        """Give what is wrong with the regions as they are declared."""
+        yield from ()
+
+    def inferred(self) -> list[TensorType[Attribute]] | None:
+        """Give the result types, if all is inferred; ShapeError where there are none."""
+        found = [each.complete() for each in self.components() or ()]
+        types = [each for each in found if each is not None]
+        return types if len(types) == len(found) == len(self.results) else None
+
+    def problems(self) -> Iterator[Problem]:
+        """Give what is wrong, as MLIR would say it."""
+        first = next(self._failures(), None)
+        if first is not None:
+            yield first
+        elif self.INFERRED:
+            yield from self._mismatches()
+
+    def _failures(self) -> Iterator[Problem]:
+        yield from declared.problems(self, self.region_problems)
+        yield from (found for check in self.CHECKS if (found := check(self)) is not None)
+        yield from declared.trait_problems(self)
+        for wrong in self.wrong():
+            yield Problem(wrong) if isinstance(wrong, str) else wrong
+
+    def _mismatches(self) -> Iterator[Problem]:
+        try:
+            inferred = self.inferred()
+        except ShapeError as error:
+            yield Problem(str(error), op_name_first=False)
+            yield Problem("failed to infer returned types")
+            return
+        given = self.result_types
+        parts = self.components() or ()
+        fits = len(parts) == len(given) and all(
+            p.fits(g) for p, g in zip(parts, given, strict=True)
+        )
+        if inferred is not None and not fits:
+            yield Problem(
+                f"inferred type(s) {_quoted(inferred)} are incompatible with return type(s) of "
+                f"operation {_quoted(given)}"
+            )
+            yield Problem("failed to infer returned types")
+
+    @override
+    def verify_(self) -> None:
+        for problem in self.problems():
+            raise VerifyException(problem.text(self.name))
+
+
+def _quoted(types: Sequence[Attribute]) -> str:
+    return ", ".join(f"'{each}'" for each in types)
+
+
+def _kind(declaration: PropertyDef) -> AttributeKind:
+    kind: AttrConstraint = declared.kind(declaration.constr)
+    assert isinstance(kind, AttributeKind)
+    return kind
+
+
+def _properties(
+    cls: type[TensorrtOperation], attributes: Mapping[str, object]
+) -> dict[str, Attribute]:
+    definition = cls.get_irdl_definition()
+    properties: dict[str, Attribute] = {}
+    for name, value in attributes.items():
+        if name not in definition.accessor_names:
+            raise TypeError(f"{definition.name} has no attribute `{name}`")
+        prop_name, _ = definition.accessor_names[name]
+        if value is not None:
+            properties[prop_name] = _kind(definition.properties[prop_name]).attribute(value)
+    return properties
+
+
+Declared = TypeVar("Declared", bound=TensorrtOperation)
+
+
+def operation(cls: type[Declared]) -> type[Declared]:
+    """Declare an operation to xDSL; `problems` says what is wrong with one, and nobody else."""
+    defined = irdl_op_definition(cls)
+    type.__setattr__(defined, "verify_", TensorrtOperation.verify_)
+    return defined

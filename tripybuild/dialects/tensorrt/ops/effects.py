@@ -1,0 +1,14 @@
+"""Facts about operations that rewrites ask for, beside xDSL's own (`Pure`, `ConstantLike`, `IsTerminator`).
+
+Law: `traits_def(Pure(), ...)`: an operation without `Pure` or `RecursiveMemoryEffect` is kept even
+if nobody uses it, and never merged with another.
+"""
+
+from dataclasses import dataclass
+
+from xdsl.traits import OpTrait
+
+
+@dataclass(frozen=True)
+class ElementwiseMappable(OpTrait):
+    """Each element of the result is a function of the elements at the same place."""

@@ -1,0 +1,116 @@
+"""What operands, results and attributes may be, with the words in which MLIR says so.
+
+Law: a kind is an xDSL constraint, so that an operation is declared with it once: it tells the
+assembly format what it needs, `Operation.problems` checks it, and its `summary` is what MLIR prints
+(`operand #0 must be <summary>, but got '<type>'`). Attributes' kinds also read and make Python
+values.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from typing_extensions import TypeVar, override
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float16Type,
+    Float32Type,
+    IntegerType,
+    Signedness,
+    TensorType,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import AttrConstraint, IntConstraint, VerificationContext
+from xdsl.utils.exceptions import VerifyException
+
+
+@dataclass(frozen=True)
+class Kind(AttrConstraint[Attribute]):
+    """A set of attributes or types, and its name in MLIR."""
+
+    summary: str
+    accepts: Callable[[Attribute], bool]
+
+    @override
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        if not self.accepts(attr):
+            raise VerifyException(f"must be {self.summary}, but got '{attr}'")
+
+    @override
+    def mapping_type_vars(
+        self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
+    ) -> "Kind":
+        return self
+
+
+def _integer(width: int, signedness: Signedness = Signedness.SIGNLESS) -> Kind:
+    wanted = IntegerType(width, signedness)
+    return Kind(f"{width}-bit {signedness.name.lower()} integer", lambda element: element == wanted)
+
+
+def _float(summary: str, wanted: Attribute) -> Kind:
+    return Kind(summary, lambda element: element == wanted)
+
+
+def _is_quantized(element: Attribute) -> bool:
+    """Tell whether a type is `!quant.uniform<i8:f32|f16, s>` without a zero point."""
+    if element.name != "quant.uniform":
+        return False
+    storage, expressed = (getattr(element, n, None) for n in ("storage_type", "expressed_type"))
+    zero_point = getattr(element, "zero_point", 0)
+    return (
+        storage == IntegerType(8)
+        and isinstance(expressed, Float32Type | Float16Type)
+        and int(getattr(zero_point, "data", zero_point)) == 0
+    )
+
+
+I1, I4, I32, I64 = (_integer(width) for width in (1, 4, 32, 64))
+PLAIN_I8 = _integer(8)
+UI8 = _integer(8, Signedness.UNSIGNED)
+I8 = Kind(
+    "allowed TensorRT tensor i8 element types",
+    lambda element: element == IntegerType(8) or _is_quantized(element),
+)
+F8 = _float("f8E4M3FN type", Float8E4M3FNType())
+F4 = _float("f4E2M1FN type", Float4E2M1FNType())
+F16 = _float("16-bit float", Float16Type())
+BF16 = _float("bfloat16 type", BFloat16Type())
+F32 = _float("32-bit float", Float32Type())
+
+FLOATS = (F16, BF16, F32)
+EVERY = (I1, I4, I8, I32, I64, F8, *FLOATS)
+
+
+def _container(name: str, elements: Sequence[Kind], fits: Callable[[TensorType], bool]) -> Kind:
+    def accepts(given: Attribute) -> bool:
+        return (
+            isinstance(given, TensorType)
+            and fits(given)
+            and any(element.accepts(given.element_type) for element in elements)
+        )
+
+    kinds = " or ".join(element.summary for element in elements)
+    return Kind(f"{name} of {kinds} values", accepts)
+
+
+def tensor(*elements: Kind, ranks: Sequence[int] = range(9)) -> Kind:
+    """Tensors of these element types; the dialect's have eight dimensions at most."""
+    allowed = frozenset(ranks)
+    name = "/".join(f"{rank}D" for rank in ranks) + " tensor"
+    return _container(name, elements, lambda given: given.get_num_dims() in allowed)
+
+
+def _is_shape(given: TensorType) -> bool:
+    return given.get_num_dims() == 1 and given.has_static_shape()
+
+
+ANY = Kind("any type", lambda _: True)
+RANKED = _container("ranked tensor", (ANY,), lambda _: True)
+SHAPE = _container("1D static i32 tensor representing a shape", (I32,), _is_shape)
+TENSOR = tensor(*EVERY)
+FLOAT_TENSOR = tensor(*FLOATS)
+BOOLEAN_TENSOR = tensor(I1)
+INDEX_TENSOR = tensor(I32)
+NON_SCALAR = range(1, 9)

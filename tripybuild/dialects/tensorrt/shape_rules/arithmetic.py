@@ -1,0 +1,42 @@
+"""Shapes of functions of elements: broadcasting."""
+
+from collections.abc import Sequence
+
+from tripybuild.dialects.tensorrt.shape_rules import (
+    MaybeSize,
+    Shape,
+    ShapeError,
+    Sizes,
+    known,
+    same,
+)
+
+# The functions of two elements whose result is bool, whatever the elements are.
+TRUTHS = frozenset({"kGREATER", "kEQUAL", "kLESS", "kAND", "kOR", "kXOR"})
+
+
+def broadcast(*shapes: Shape) -> Sizes:
+    """Shapes of one rank whose sizes are equal or one; a known size wins over an unknown one."""
+    if len({len(shape) for shape in shapes}) != 1:
+        raise ShapeError("shapes of different ranks do not broadcast")
+    return tuple(map(_broadcast_size, zip(*shapes, strict=True)))
+
+
+def _broadcast_size(sizes: Sequence[MaybeSize]) -> MaybeSize:
+    numbers = {size for size in sizes if known(size) and size != 1}
+    if len(numbers) > 1:
+        raise ShapeError("sizes are neither equal nor one")
+    if numbers:
+        return numbers.pop()
+    others = [size for size in sizes if not known(size)]
+    if not others:
+        return 1
+    return others[0] if all(same(others[0], size) for size in others) else None
+
+
+def element_wise(left: Shape, right: Shape) -> Sizes:
+    """The broadcast shape of two operands."""
+    try:
+        return broadcast(left, right)
+    except ShapeError:
+        raise ShapeError("failed to determine expected shape") from None
