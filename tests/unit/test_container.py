@@ -8,11 +8,12 @@ import zipfile
 from hashlib import sha256
 from pathlib import Path
 
+import blake3
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from tripybuild.build import container, layout, manifest
+from tripybuild.build import container, digests, layout, manifest
 from tripybuild.diagnostics import DiagnosticError
 
 CONTENT = {"model": "digits", "sizes": {"B": 8}, "note": "naïve"}
@@ -291,7 +292,26 @@ def test_sizes_beyond_four_gigabytes_are_laid_out_as_other_tools_expect(tmp_path
 def test_pieces_cover_the_content():
     """A content longer than a piece is measured whole."""
     content = os.urandom(container.PIECE * 2 + 7)
-    assert container.measure(content).sha256 == sha256(content).hexdigest()
+    assert container.measure(content).digest == sha256(content).hexdigest()
     stream = io.BytesIO()
     container._copy(stream, content, container.measure(content))
     assert stream.getvalue() == content
+
+
+@pytest.mark.parametrize("size", [digests.LARGE - 1, digests.LARGE])
+def test_large_members_have_the_faster_digest(tmp_path, size):
+    """And are checked with it: a changed bit is found."""
+    content = bytes(size)
+    container.write(tmp_path / "x", {}, {"a": content})
+    with container.open(tmp_path / "x") as opened:
+        found = opened.manifest.members["a"]
+        assert (
+            found.digest
+            == (blake3.blake3 if size >= digests.LARGE else sha256)(content).hexdigest()
+        )
+        assert opened.read("a") == content
+    with (tmp_path / "x").open("r+b") as file:
+        file.seek(size // 2)
+        file.write(b"\1")
+    with container.open(tmp_path / "x") as opened, pytest.raises(DiagnosticError, match="content"):
+        opened.read("a")

@@ -9,11 +9,12 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
+from tripybuild.build.digests import ALGORITHMS
 from tripybuild.build.elements import aligned
 from tripybuild.build.layout import (
     LOCAL,
@@ -32,6 +33,7 @@ from tripybuild.build.manifest import (
     decode,
     encode,
 )
+from tripybuild.build.members import PIECE, Content, changed, measure, pieces
 from tripybuild.build.publish import publish
 from tripybuild.build.refusals import refusal, refuse_pipe, too_new, unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -41,9 +43,6 @@ NAME = re.compile(r"[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*(/[A-Za-z0-9_=,+-][A-Za-z0
 LONGEST_NAME = 200
 LARGEST_MANIFEST = 1 << 28
 DIGEST_SIZE = 65  # hexadecimal digits and a line break
-PIECE = 1 << 20
-
-Content = bytes | memoryview | Path
 
 
 def write(
@@ -88,37 +87,13 @@ def _check_names(names: Mapping[str, object]) -> None:
             raise ValueError(f"a member cannot be named {name!r}")
 
 
-def measure(content: Content) -> Member:
-    """What must be true of a content: its size and its digests."""
-    digest, checksum, size = sha256(), 0, 0
-    for piece in _pieces(content):
-        digest.update(piece)
-        checksum = zlib.crc32(piece, checksum)
-        size += len(piece)
-    return Member(size, digest.hexdigest(), checksum)
-
-
 def _copy(stream: BinaryIO, content: Content, expected: Member) -> None:
     checksum = size = 0
-    for piece in _pieces(content):
+    for piece in pieces(content):
         checksum = zlib.crc32(piece, checksum)
         size += stream.write(piece)
     if (checksum, size) != (expected.crc32, expected.size):
-        message = f"`{content!s}` changed while it was read"
-        raise DiagnosticError(Diagnostic("file-unreadable", message))
-
-
-def _pieces(content: Content) -> Iterator[memoryview]:
-    if not isinstance(content, Path):
-        view = memoryview(content).cast("B")
-        yield from (view[start : start + PIECE] for start in range(0, len(view), PIECE))
-        return
-    try:
-        with content.open("rb") as file:
-            while piece := file.read(PIECE):
-                yield memoryview(piece)
-    except OSError as error:
-        raise unreadable(content, error) from error
+        raise changed(content)
 
 
 def _lay_out(text: bytes, digest: bytes, members: Mapping[str, Member]) -> Layout:
@@ -195,7 +170,7 @@ class Container:
         """
         member, offset = self.manifest.members[name], self._offsets[name]
         content = aligned(member.size).data
-        digest = sha256()
+        digest = ALGORITHMS[member.algorithm]()
         try:
             self._file.seek(offset)
             for begin in range(0, member.size, PIECE):
@@ -204,7 +179,7 @@ class Container:
                 digest.update(piece)
         except OSError as error:
             raise unreadable(self.path, error) from error
-        if digest.hexdigest() != member.sha256:
+        if digest.hexdigest() != member.digest:
             raise self._refusal("altered", f"the content of `{name}` is not what was written")
         return content.toreadonly()
 

@@ -14,6 +14,7 @@ from tripybuild.build import container, weights
 from tripybuild.build.content import GRAPH, check_content, unfit
 from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import graph_of, tensors
+from tripybuild.build.members import Content
 from tripybuild.build.signature import Array, Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -30,7 +31,7 @@ class Executable:
     def __init__(
         self,
         manifest: Mapping[str, Any],
-        members: Mapping[str, container.Content],
+        members: Mapping[str, Content],
         measured: Mapping[str, Member] | None = None,
     ) -> None:
         self.manifest = MappingProxyType(dict(manifest))

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tripybuild.build.digests import algorithm
+
 FORMAT = 1
 OWN = frozenset({"format", "members"})
 
@@ -25,8 +27,13 @@ class Member:
     """What must be true of a member's content."""
 
     size: int
-    sha256: str
+    digest: str
     crc32: int
+
+    @property
+    def algorithm(self) -> str:
+        """Which digest it is."""
+        return algorithm(self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,7 @@ def encode(manifest: Manifest) -> bytes:
     if taken := OWN & manifest.content.keys():
         raise ValueError(f"the manifest's `{min(taken)}` is not for others to set")
     members = {
-        name: {"crc32": member.crc32, "sha256": member.sha256, "size": member.size}
+        name: {"crc32": member.crc32, member.algorithm: member.digest, "size": member.size}
         for name, member in manifest.members.items()
     }
     return _text({**manifest.content, "format": manifest.format, "members": members})
@@ -87,8 +94,10 @@ def decode(text: bytes) -> Manifest:
 
 def _member(name: str, fields: object) -> Member:
     match fields:
-        case {"crc32": int(crc32), "sha256": str(sha256), "size": int(size), **rest} if (
-            not rest and 0 <= crc32 < 1 << 32 and 0 <= size < 1 << 62 and len(sha256) == 64
+        case {"crc32": int(crc32), "size": int(size), **rest} if (
+            0 <= crc32 < 1 << 32 and 0 <= size < 1 << 62 and set(rest) == {algorithm(size)}
         ):
-            return Member(size, sha256, crc32)
+            digest = rest[algorithm(size)]
+            if isinstance(digest, str) and len(digest) == 64:
+                return Member(size, digest, crc32)
     raise MalformedManifestError(f"its entry for `{name}` is malformed")

@@ -9,12 +9,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tripybuild.build import container, weights as weights_file
+from tripybuild.build import weights as weights_file
 from tripybuild.build.checkpoint import check_weights
 from tripybuild.build.executable import Executable, opened
 from tripybuild.build.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import described, graph_text
+from tripybuild.build.members import measure
 from tripybuild.build.model import Built, build
 from tripybuild.build.signature import Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
@@ -88,7 +89,7 @@ def _stored(
 ) -> tuple[memoryview, Member]:
     """The weights that a graph needs, as a file in memory, and its digests."""
     content = memoryview(weights_file.encode(read(graph.weights))).toreadonly()
-    return content, container.measure(content)
+    return content, measure(content)
 
 
 def emit(
