@@ -91,6 +91,12 @@ CODES: dict[str, str] = {
     "array-raw": "A file holds raw bytes, and nothing says which dtype they stand for.",
     "array-unknown-kind": "Tensors are read from `.npy`, `.npz` and `.safetensors` files.",
     "output-unwritable": "A file or folder cannot be written; what was there is unchanged.",
+    # MLIR's text
+    "mlir-syntax": "The text is not MLIR, or uses a word that no dialect has.",
+    "mlir-invalid": "An operation breaks a rule of its dialect, in the words of its verifier.",
+    "mlir-expectation": "A file says which diagnostics it expects, and others were given.",
+    "unknown-pass": "No pass has this name, or the pass no such option.",
+    "pipeline-syntax": "A pipeline is written `builtin.module(pass{option=value},func.func(pass))`.",
     # Executables
     "executable-not-recognised": "The file is no executable that `tripybuild compile` wrote.",
     "executable-truncated": "The executable is shorter than when it was written.",
