@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation
 
 from tripybuild.dialects.tensorrt.ops import ConstantOp
 from tripybuild.passes.effects import inner, is_isolated
 
-Key = tuple[Attribute, Attribute]
+Key = tuple[type[Operation], Attribute, Attribute]
+Constant = ConstantOp | arith.ConstantOp
 
 
 class Constants:
@@ -27,18 +29,19 @@ class Constants:
     def _walk(self, op: Operation, head: Block | None) -> None:
         """Visit what is inside of an op, whose constants are gathered in `head`."""
         for child in list(inner(op)):
-            if isinstance(child, ConstantOp) and not self._merge(child, head):
+            if isinstance(child, Constant) and not self._merge(child, head):
                 continue
             self._visit(child)
             if child.regions:
                 self._walk(child, child.regions[0].blocks.first if is_isolated(child) else head)
 
-    def _merge(self, op: ConstantOp, head: Block | None) -> bool:
+    def _merge(self, op: Constant, head: Block | None) -> bool:
         """Whether a constant is the first of its value; if not, the first one is used instead."""
         block = head or op.parent
         assert block is not None
         known = self._known.setdefault(id(block), {})
-        first = known.setdefault((op.weights, op.results[0].type), op)
+        value = op.weights if isinstance(op, ConstantOp) else op.value
+        first = known.setdefault((type(op), value, op.results[0].type), op)
         if first is not op:
             self._replace(op, first)
             return False

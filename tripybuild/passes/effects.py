@@ -58,6 +58,11 @@ def is_dead(op: Operation) -> bool:
     return not _kept(type(op)) and is_pure(op)
 
 
+def is_shareable(op: Operation) -> bool:
+    """Whether two equal ops of the kind can be one."""
+    return is_pure(op) and not _kept(type(op))
+
+
 def is_isolated(op: Operation) -> bool:
     """Whether nothing inside of an op sees values from outside."""
     return _isolated(type(op))

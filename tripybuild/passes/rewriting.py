@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tripybuild.dialects.mlir import elements
@@ -97,8 +97,10 @@ class Rewriter:
         return self.insert(op_class.make(*operands, location=location, **attributes))  # type: ignore[attr-defined]
 
     def constant(self, value: np.ndarray[Any, Any] | Attribute, type: Attribute) -> SSAValue:
-        """A `tensorrt.constant` of a tensor type: from an array, or from an elements attribute."""
-        weights = elements.from_numpy(value, type) if isinstance(value, np.ndarray) else value
+        """A `tensorrt.constant` of a tensor type: an array (rounded as the type keeps it), or an
+        elements attribute.
+        """
+        weights = elements_of(value, type) if isinstance(value, np.ndarray) else value
         return self.create(ConstantOp, weights=weights, result_types=[type]).results[0]
 
     def replace(self, op: Operation, *new: SSAValue | Operation) -> None:
@@ -161,6 +163,12 @@ def _few_users(value: SSAValue, erased: Operation) -> bool:
             if len(others) > 1:
                 return False
     return True
+
+
+def elements_of(array: np.ndarray[Any, Any], type: Attribute) -> Attribute:
+    """An array as the elements of a tensor type, rounded as the type keeps them."""
+    assert isinstance(type, TensorType)
+    return elements.from_numpy(array.astype(elements.dtype_of(type.element_type), copy=False), type)
 
 
 class _Driver:
