@@ -9,11 +9,12 @@ import pytest
 import written
 from safetensors.numpy import save_file
 
-from tripybuild.build import checkpoint
+from tripybuild.build import checkpoint, weights
 from tripybuild.build.checkpoint import check_weights, stored_name
 from tripybuild.build.model import build
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.schema.files import WeightsEntry
+from tripybuild.types.dtypes import BY_NAME
 
 TEXT = """
 inputs:
@@ -253,3 +254,29 @@ def test_a_truncated_file(tmp_path):
     for end in range(0, len(content), 37):
         (tmp_path / "w.safetensors").write_bytes(content[:end])
         assert report(tmp_path)[0].code == "weights-malformed"
+
+
+@pytest.mark.parametrize("stored", ["float32", "bfloat16"])
+def test_weights_become_the_chosen_dtype(tmp_path, stored):
+    """Where the model says `convert: true`, and only within what the dtype can hold."""
+    text = (
+        "tripybuild: 1\nmodel: half\ninputs:\n  x: F[2]\nparts:\n  scaled: scaled\n"
+        "outputs:\n  y: scaled(x)\nweights:\n  file: w.safetensors\n  convert: true\n"
+        "define:\n  scaled:\n    inputs:\n      x: F[2]\n    weights:\n      by: F[2]\n"
+        "    outputs:\n      y: x * by\n"
+    )
+    path = tmp_path / "half.yaml"
+    path.write_text(text)
+    dtype = BY_NAME[stored].numpy
+    for values, fits in (([1.5, -0.25], True), ([70000.0, 1.0], False), ([np.inf, np.nan], True)):
+        content = weights.encode({"scaled.by": np.array(values, np.float32).astype(dtype)})
+        (tmp_path / "w.safetensors").write_bytes(content)
+        built = build(path, {"F": "float16"})
+        read = check_weights(built)
+        if fits:
+            found = read(["scaled.by"])["scaled.by"]
+            assert found.dtype == np.float16
+            np.testing.assert_array_equal(found.astype(np.float32), np.array(values, np.float32))
+        else:
+            with pytest.raises(DiagnosticError, match="which float16 cannot hold"):
+                read(["scaled.by"])

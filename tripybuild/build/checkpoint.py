@@ -9,6 +9,8 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tripybuild.build import weights
 from tripybuild.build.model import Built
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
@@ -50,7 +52,7 @@ def check_weights(built: Built) -> Callable[[Iterable[str]], dict[str, Any]]:
     def read(wanted: Iterable[str]) -> dict[str, Any]:
         with _placed(span):
             arrays = weights.read(path, [names[name] for name in wanted])
-        return {name: arrays[names[name]] for name in wanted}
+        return {name: converted(name, arrays[names[name]], declared[name], span) for name in wanted}
 
     return read
 
@@ -158,7 +160,7 @@ def _compared(
         )
     for name, value in declared.items():
         if names[name] in index:
-            yield from _one(name, value, *index[names[name]], span)
+            yield from _one(name, value, *index[names[name]], entry, span)
     yield from _more("weight-missing", "weights are missing", len(missing), span)
     for name in left[:MOST]:
         hint = "list it under `unused:` if the model does not need it"
@@ -172,7 +174,7 @@ def _compared(
 
 
 def _one(
-    name: str, value: Value, dtype: Any, shape: tuple[int, ...], span: Span
+    name: str, value: Value, dtype: Any, shape: tuple[int, ...], entry: WeightsEntry, span: Span
 ) -> Iterator[Diagnostic]:
     if tuple(shape) != tuple(value.shape):
         wanted = list(value.shape)
@@ -184,15 +186,41 @@ def _one(
             span,
             hint="the file holds it transposed" if transposed else None,
         )
-    elif dtype != value.dtype.numpy:
+    elif dtype != value.dtype.numpy and not (entry.convert and _floating(dtype, value)):
         known = [each for each in BY_NAME.values() if each.numpy == dtype]
         message = (
             f"the weight `{name}` must be {value.dtype}, but the file has {[*known, dtype][0]}"
         )
         hint = (
-            "declare the dtype that the file has, and cast in a step: nothing is converted silently"
+            "write `convert: true` below `weights:`"
+            if _floating(dtype, value)
+            else "declare the dtype that the file has, and cast in a step"
         )
-        yield Diagnostic("weight-dtype", message, span, hint=hint)
+        yield Diagnostic(
+            "weight-dtype", message, span, hint=hint + ": nothing is converted silently"
+        )
+
+
+def _floating(dtype: Any, value: Value) -> bool:
+    stored = [each for each in BY_NAME.values() if each.numpy == dtype]
+    return all(each.kind == "float" and each.bits >= 16 for each in (value.dtype, *stored))
+
+
+def converted(name: str, array: Any, declared: Value, span: Span) -> Any:
+    """A weight in its declared dtype; what was finite must stay so.
+
+    Raises:
+        DiagnosticError: A value is beyond what the dtype can hold.
+    """
+    if array.dtype == declared.dtype.numpy:
+        return array
+    with np.errstate(over="ignore"):
+        result = array.astype(declared.dtype.numpy)
+    lost = np.isfinite(array) & ~np.isfinite(result)
+    if lost.any():
+        message = f"the weight `{name}` holds {array[lost][0]}, which {declared.dtype} cannot hold"
+        raise DiagnosticError(Diagnostic("weight-dtype", message, span))
+    return result
 
 
 def _more(code: str, what: str, count: int, span: Span) -> Iterator[Diagnostic]:

@@ -14,7 +14,7 @@ from tripybuild.build.parts import Instance
 from tripybuild.build.sizes import Range, fix_sizes, fixed_sizes, make_inputs, make_symbols
 from tripybuild.build.steps import Next
 from tripybuild.build.templates import Template
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
 from tripybuild.project import registry
@@ -53,7 +53,7 @@ def build(path: Path, overrides: Mapping[str, object] | None = None) -> Built:
 
     Args:
         path: The model's file.
-        overrides: Sizes to put in the place of the file's own.
+        overrides: Sizes and dtypes to put in the place of the file's own.
 
     Raises:
         DiagnosticError: With all that is wrong with the file.
@@ -77,6 +77,7 @@ class _Builder:
 
     def built(self, overrides: Mapping[str, object]) -> Built:
         context, model = self.context, self.model
+        overrides = self._chosen_types(overrides)
         self.scope = Scope(context.sizes, context.types, model.define)
         context.open_scope(model.document, self.scope)
         for file in model.files:
@@ -99,6 +100,22 @@ class _Builder:
         states = tuple(context.states)
         used = tuple(file.document for file in model.files)
         return Built(graph, states, ranges, model.doc, model.document, used, entry, sizes)
+
+    def _chosen_types(self, overrides: Mapping[str, object]) -> dict[str, object]:
+        """Take the dtypes among what the caller chose; what is left are sizes."""
+        context, left = self.context, dict(overrides)
+        for name in list(left):
+            if name in context.types and name not in self.model.sizes:
+                text = str(left.pop(name))
+                if text in BY_NAME:
+                    context.types[name] = BY_NAME[text]
+                    continue
+                near = suggest(text, BY_NAME)
+                hint = f"did you mean `{near}`?" if near else None
+                message = f"`{name}` is a dtype, and `{text}` is none"
+                span = self.model.document.span(("types", name))
+                context.found.append(Diagnostic("unknown-dtype", message, span, hint=hint))
+        return left
 
     def _outputs(self, inputs: Mapping[str, Tensor]) -> dict[str, Value]:
         """Run the outermost part."""

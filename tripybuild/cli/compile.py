@@ -35,7 +35,7 @@ def compile_model(
     ] = None,
     sizes: Annotated[
         list[Setting] | None,
-        typer.Option("--set", metavar="NAME=VALUE", parser=setting, help="Change a size."),
+        typer.Option("--set", metavar="NAME=VALUE", parser=setting, help="Change a size or a dtype."),
     ] = None,
     shapes: Annotated[
         list[Shape] | None,

@@ -224,6 +224,9 @@ class WeightsEntry(Strict):
     )
     prefix: str = ""
     rename: dict[str, str] = Field(default_factory=dict)
+    convert: bool = Field(
+        default=False, description="Whether floating-point weights take the declared dtype."
+    )
     unused: list[str] = Field(default_factory=list)
 
 
