@@ -15,8 +15,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     DenseArrayBase,
-    DenseIntOrFPElementsAttr,
-    DenseResourceAttr,
     DictionaryAttr,
     FloatAttr,
     IntegerAttr,
@@ -24,12 +22,20 @@ from xdsl.dialects.builtin import (
     Signedness,
     StringAttr,
     SymbolRefAttr,
+    TensorType,
     UnitAttr,
     f32,
     f64,
 )
-from xdsl.ir import Attribute
-from xdsl.ir.affine import AffineMap
+from xdsl.ir import Attribute, TypedAttribute
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.irdl import (
+    AnyAttr,
+    AttrConstraint,
+    EqAttrConstraint,
+    ParamAttrConstraint,
+    VerificationContext,
+)
 
 from tripybuild.dialects.tensorrt.ops.attributes import (
     ENUMERATION_ATTRIBUTES,
@@ -119,6 +125,9 @@ BOOL = AttributeKind(
 I32_ARRAY = _array("i32", IntegerType(32))
 I64_ARRAY = _array("i64", IntegerType(64))
 F32_ARRAY = _array("f32", f32)
+# A number whose type a format does not print; xDSL sees that in this constraint alone.
+BARE_F64 = ParamAttrConstraint.get(FloatAttr, AnyAttr(), EqAttrConstraint(f64))
+BARE: dict[AttrConstraint, AttributeKind] = {BARE_F64: F64}
 STRING = _plain("string attribute", StringAttr, StringAttr, lambda given: given.data)
 UNIT = _plain("unit attribute", UnitAttr, lambda _: UnitAttr(), lambda _: True)
 DICTIONARY = _plain(
@@ -137,21 +146,42 @@ SYMBOL = _plain(
     "symbol reference attribute", SymbolRefAttr, SymbolRefAttr, lambda given: given.string_value()
 )
 SYMBOL_NAME = STRING
+
+
+def permutation(order: Sequence[int]) -> AffineMap:
+    """Give the map that puts the dimensions into an order: `(d0, d1) -> (d1, d0)` for 1, 0."""
+    return AffineMap(len(order), 0, tuple(AffineDimExpr(axis) for axis in order))
+
+
 AFFINE_MAP = _plain(
     "AffineMap attribute",
     AffineMapAttr,
-    lambda value: AffineMapAttr(
-        value if isinstance(value, AffineMap) else AffineMap.from_callable(value)
-    ),
+    lambda value: AffineMapAttr(value if isinstance(value, AffineMap) else permutation(value)),
     lambda given: given.data,
 )
-ELEMENTS = AttributeKind(
-    "constant vector/tensor attribute",
-    lambda given: isinstance(given, DenseIntOrFPElementsAttr | DenseResourceAttr),
-    None,
-    _itself,
-    _itself,
-)
+
+
+def _is_elements(given: Attribute) -> bool:
+    return isinstance(given, TypedAttribute) and isinstance(given.get_type(), TensorType)
+
+
+@dataclass(frozen=True)
+class Weights(AttributeKind):
+    """Elements whose type, the variable `T`, is that of the result, which a format leaves out."""
+
+    @override
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        super().verify(attr, constraint_context)
+        assert isinstance(attr, TypedAttribute)
+        constraint_context.set_attr_variable("T", attr.get_type())
+
+    @override
+    def variables(self) -> set[str]:
+        return {"T"}
+
+
+ELEMENTS = AttributeKind("constant vector/tensor attribute", _is_elements, None, _itself, _itself)
+WEIGHTS = Weights(ELEMENTS.summary, _is_elements, None, _itself, _itself)
 
 
 def _is_sorted(values: Sequence[int]) -> bool:

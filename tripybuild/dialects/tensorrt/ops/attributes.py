@@ -49,13 +49,19 @@ class EnumerationAttribute(Data[str]):
         printer.print_string(f"<{self.data}>")
 
 
+# Members that only newer builders have: NVIDIA's dialect cannot say what type their result has.
+_NOT_IN_DIALECT = frozenset({"kISINF", "kISNAN"})
+
+
 def _enumeration_attribute(mnemonic: str) -> type[EnumerationAttribute]:
+    recorded = ENUMERATIONS[mnemonic]
+    members = tuple(member for member in recorded.members if member not in _NOT_IN_DIALECT)
     class_name = "".join(word.capitalize() for word in mnemonic.split("_"))
     body: dict[str, object] = {
         "__doc__": f"A member of `{mnemonic}`.",
         "__module__": __name__,
         "name": f"{DIALECT}.{mnemonic}",
-        "enumeration": ENUMERATIONS[mnemonic],
+        "enumeration": Enumeration(mnemonic, members, recorded.aliases),
         "class_name": class_name,
     }
     return irdl_attr_definition(type(f"{class_name}Attr", (EnumerationAttribute,), body))

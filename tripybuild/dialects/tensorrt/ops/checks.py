@@ -4,6 +4,7 @@ Law: each is a function from an operation to a problem or None, in MLIR's words;
 them in `CHECKS`, those that MLIR checks with the declaration (`all_match`) first.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from xdsl.dialects.builtin import TensorType
@@ -25,12 +26,16 @@ _ASPECTS: dict[str, Callable[[Attribute], object]] = {
 
 
 def all_match(aspect: str, *names: str) -> Check:
-    """Fields have the same `type`, `rank`, `element type` or `shape`; absent ones do not count."""
+    """Fields have the same `type`, `rank`, `element type` or `shape`; absent ones do not count.
+
+    The names are NVIDIA's (`thenInput`), since the message shows them.
+    """
     read = _ASPECTS[aspect]
+    fields = [re.sub("([A-Z])", r"_\1", name).lower() for name in names]
     message = f"failed to verify that all of {{{', '.join(names)}}} have same {aspect}"
 
     def check(op: TensorrtOperation) -> Problem | None:
-        found = {read(each) for name in names for each in _types(getattr(op, name))}
+        found = {read(each) for name in fields for each in _types(getattr(op, name))}
         return Problem(message) if len(found) > 1 else None
 
     return check

@@ -25,6 +25,7 @@ from xdsl.irdl import (
 from xdsl.irdl.operations import VarIRConstruct, verify_variadic_size
 from xdsl.utils.exceptions import VerifyException
 
+from tripybuild.dialects.tensorrt.ops.attribute_kinds import BARE
 from tripybuild.dialects.tensorrt.ops.kinds import Kind
 from tripybuild.dialects.tensorrt.ops.problem import Problem
 
@@ -34,11 +35,13 @@ _SINGULAR = {"operands": "a single operand", "results": "one result", "regions":
 @functools.cache
 def kind(constraint: AttrConstraint | RangeConstraint) -> AttrConstraint:
     """Give the kind in a declaration's constraint, past variables and ranges."""
-    inner: object = constraint
-    while isinstance(inner, RangeLengthConstraint | RangeOf | VarConstraint):
-        inner = inner.constr if isinstance(inner, RangeOf) else inner.constraint
-    assert isinstance(inner, AttrConstraint)
-    return inner
+    match constraint:
+        case RangeOf(inner):
+            return kind(inner)
+        case RangeLengthConstraint(inner) | VarConstraint(_, inner):
+            return kind(inner)
+    assert isinstance(constraint, AttrConstraint)
+    return BARE.get(constraint, constraint)
 
 
 def problems(op: IRDLOperation, regions: Callable[[], Iterator[Problem]]) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Facts about operations that rewrites ask for, beside xDSL's own (`Pure`, `ConstantLike`, `IsTerminator`).
+"""Facts about operations that rewrites ask for, beside xDSL's own (`Pure`, `ConstantLike`).
 
 Law: `traits_def(Pure(), ...)`: an operation without `Pure` or `RecursiveMemoryEffect` is kept even
 if nobody uses it, and never merged with another.

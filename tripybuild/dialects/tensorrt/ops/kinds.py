@@ -58,11 +58,11 @@ def _is_quantized(element: Attribute) -> bool:
     if element.name != "quant.uniform":
         return False
     storage, expressed = (getattr(element, n, None) for n in ("storage_type", "expressed_type"))
-    zero_point = getattr(element, "zero_point", 0)
+    zero_point = getattr(element, "zero_point", None)
     return (
         storage == IntegerType(8)
         and isinstance(expressed, Float32Type | Float16Type)
-        and int(getattr(zero_point, "data", zero_point)) == 0
+        and zero_point == 0
     )
 
 
@@ -80,6 +80,7 @@ BF16 = _float("bfloat16 type", BFloat16Type())
 F32 = _float("32-bit float", Float32Type())
 
 FLOATS = (F16, BF16, F32)
+USUAL = (I1, I8, I32, I64, *FLOATS)
 EVERY = (I1, I4, I8, I32, I64, F8, *FLOATS)
 
 
@@ -109,8 +110,7 @@ def _is_shape(given: TensorType) -> bool:
 ANY = Kind("any type", lambda _: True)
 RANKED = _container("ranked tensor", (ANY,), lambda _: True)
 SHAPE = _container("1D static i32 tensor representing a shape", (I32,), _is_shape)
-TENSOR = tensor(*EVERY)
+TENSOR = tensor(*USUAL)
+TENSOR_OF_EVERY_TYPE = tensor(*EVERY)
 FLOAT_TENSOR = tensor(*FLOATS)
-BOOLEAN_TENSOR = tensor(I1)
-INDEX_TENSOR = tensor(I32)
 NON_SCALAR = range(1, 9)
