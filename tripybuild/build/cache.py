@@ -8,6 +8,7 @@ all the same.
 import contextlib
 import os
 import secrets
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -16,11 +17,14 @@ from pathlib import Path
 import platformdirs
 from filelock import FileLock, Timeout
 
-from tripybuild.build.publish import publish
+from tripybuild.build.digests import ALGORITHMS, algorithm
+from tripybuild.build.manifest import Member
+from tripybuild.build.members import FilePart, OpenFile, measure
+from tripybuild.build.publish import SUFFIX, publish
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 FOLDER_VARIABLE = "TRIPYBUILD_CACHE_DIR"
-MAGIC = b"tbcache1"
+MAGIC = b"tbcache2"
 START = len(MAGIC) + 32
 FIVE_GIBIBYTES = 5 << 30
 KEPT_SHARE = 0.8  # of the limit, so that not every new entry starts a sweep
@@ -34,6 +38,15 @@ class Outcome:
 
     content: bytes
     hit: bool
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A content as a part of an open file, which stays readable when the cache drops the entry."""
+
+    part: FilePart
+    member: Member
     warnings: tuple[Diagnostic, ...] = ()
 
 
@@ -65,7 +78,7 @@ class Cache:
         limit: int = FIVE_GIBIBYTES,
         patience: float = HALF_AN_HOUR,
     ) -> None:
-        self.folder = (folder or default_folder()) / "v1"
+        self.folder = (folder or default_folder()) / "v2"
         self.limit = limit
         self.patience = patience  # seconds to wait for another process that makes the same
 
@@ -101,6 +114,71 @@ class Cache:
             content = make()
             failures = self.put(key, content)
         return Outcome(content, hit=False, warnings=(*warnings, *more, *failures))
+
+    def get_or_write(self, key: str, write: Callable[[Path, int], Member]) -> Made:
+        """Return the content of a key as a file; where there is none, have it written.
+
+        Args:
+            key: The digest of all that the content depends on.
+            write: Writes the content into a new file, behind so many bytes that it leaves free,
+                and returns what it measured of it.
+        """
+        found, warnings = self._open(key)
+        if found is not None:
+            return found
+        with self._locked(key):
+            found, _ = self._open(key)
+            if found is not None:
+                return found
+            return self._write(key, write, warnings)
+
+    def _open(self, key: str) -> tuple[Made | None, tuple[Diagnostic, ...]]:
+        place = self._place(key)
+        try:
+            file = OpenFile(place)
+        except OSError:
+            return None, ()
+        try:
+            part = FilePart(file, START, max(0, os.fstat(file.fileno()).st_size - START))
+            measured = measure(part)
+        except (OSError, DiagnosticError):
+            return None, ()
+        head = os.pread(file.fileno(), START, 0)
+        if head != MAGIC + _sealed(key, measured.digest):
+            self._put_aside(place)
+            return None, (_damaged(place),)
+        with contextlib.suppress(OSError):
+            os.utime(place)
+        return Made(part, measured), ()
+
+    def _write(
+        self,
+        key: str,
+        write: Callable[[Path, int], Member],
+        warnings: tuple[Diagnostic, ...],
+    ) -> Made:
+        place = self._place(key)
+        partial = place.with_name(f"{place.name}.{secrets.token_hex(4)}{SUFFIX}")
+        try:
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            partial.touch(mode=0o600, exist_ok=False)
+        except OSError as error:
+            warnings = (*warnings, _unwritable(self.folder, error))
+            handle, name = tempfile.mkstemp(suffix=SUFFIX)
+            os.close(handle)
+            partial = Path(name)
+        try:
+            member = write(partial, START)
+            with partial.open("r+b") as stream:
+                stream.write(MAGIC + _sealed(key, member.digest))
+            file = OpenFile(partial)
+            if partial.parent == place.parent and member.size <= self.limit:
+                partial.replace(place)
+                self._sweep()
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink()
+        return Made(FilePart(file, START, member.size), member, warnings)
 
     def _place(self, key: str) -> Path:
         assert len(key) == 64
@@ -161,11 +239,15 @@ class Cache:
                 return
 
 
+def _sealed(key: str, digest: str) -> bytes:
+    """Return the seal of an entry; with the key in it, a renamed entry is a damaged one."""
+    return sha256(key.encode() + bytes.fromhex(digest)).digest()
+
+
 def _digest(key: str, content: bytes) -> bytes:
-    """Return the digest of an entry; with the key in it, a renamed entry is a damaged one."""
-    digest = sha256(key.encode())
+    digest = ALGORITHMS[algorithm(len(content))]()
     digest.update(content)
-    return digest.digest()
+    return _sealed(key, digest.hexdigest())
 
 
 def _damaged(place: Path) -> Diagnostic:

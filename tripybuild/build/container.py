@@ -33,7 +33,7 @@ from tripybuild.build.manifest import (
     decode,
     encode,
 )
-from tripybuild.build.members import PIECE, Content, changed, measure, pieces
+from tripybuild.build.members import PIECE, Content, FilePart, changed, measure, pieces, transferred
 from tripybuild.build.publish import publish
 from tripybuild.build.refusals import refusal, refuse_pipe, too_new, unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -88,6 +88,8 @@ def _check_names(names: Mapping[str, object]) -> None:
 
 
 def _copy(stream: BinaryIO, content: Content, expected: Member) -> None:
+    if isinstance(content, FilePart) and transferred(content, stream):
+        return
     checksum = size = 0
     for piece in pieces(content):
         checksum = zlib.crc32(piece, checksum)

@@ -14,7 +14,7 @@ from tripybuild.build import container, weights
 from tripybuild.build.content import GRAPH, check_content, unfit
 from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import graph_of, tensors
-from tripybuild.build.members import Content
+from tripybuild.build.members import Content, in_memory
 from tripybuild.build.signature import Array, Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -154,8 +154,7 @@ class Executable:
         return weights.decode(self._read("weights.safetensors"), "weights.safetensors")
 
     def _read(self, name: str) -> memoryview:
-        content = self._members[name]
-        return memoryview(content.read_bytes() if isinstance(content, Path) else content)
+        return in_memory(self._members[name])
 
     def member(self, name: str) -> memoryview:
         """The content of a member, such as `trace.json`."""

@@ -1,17 +1,50 @@
 """The contents of an executable's members: bytes in memory or a file, read in pieces."""
 
+import os
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from tripybuild.build.digests import ALGORITHMS, algorithm
+from tripybuild.build.elements import aligned
 from tripybuild.build.manifest import Member
 from tripybuild.build.refusals import unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 PIECE = 1 << 20
 
-Content = bytes | memoryview | Path
+
+class OpenFile:
+    """A file that is open for reading for as long as somebody refers to it."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def fileno(self) -> int:
+        """Its descriptor."""
+        return self._descriptor
+
+    def __del__(self) -> None:
+        if hasattr(self, "_descriptor"):
+            os.close(self._descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A part of an open file: it stays readable when others remove the file's name."""
+
+    file: OpenFile
+    offset: int
+    size: int
+
+    def __str__(self) -> str:
+        return self.file.name
+
+
+Content = bytes | memoryview | Path | FilePart
 
 
 def measure(content: Content) -> Member:
@@ -29,6 +62,8 @@ def measure(content: Content) -> Member:
 
 
 def _size(content: Content) -> int:
+    if isinstance(content, FilePart):
+        return content.size
     if not isinstance(content, Path):
         return memoryview(content).nbytes
     try:
@@ -45,6 +80,9 @@ def changed(content: Content) -> DiagnosticError:
 
 def pieces(content: Content) -> Iterator[memoryview]:
     """Read a content piece by piece."""
+    if isinstance(content, FilePart):
+        yield from _part(content)
+        return
     if not isinstance(content, Path):
         view = memoryview(content).cast("B")
         yield from (view[start : start + PIECE] for start in range(0, len(view), PIECE))
@@ -55,3 +93,49 @@ def pieces(content: Content) -> Iterator[memoryview]:
                 yield memoryview(piece)
     except OSError as error:
         raise unreadable(content, error) from error
+
+
+def _part(content: FilePart) -> Iterator[memoryview]:
+    end = content.offset + content.size
+    try:
+        for position in range(content.offset, end, PIECE):
+            piece = os.pread(content.file.fileno(), min(PIECE, end - position), position)
+            yield memoryview(piece)
+    except OSError as error:
+        raise unreadable(str(content), error) from error
+
+
+def in_memory(content: Content) -> memoryview:
+    """Give a content as memory, at an address that is a multiple of 64 where it is read now."""
+    if isinstance(content, bytes | memoryview):
+        return memoryview(content)
+    space = aligned(_size(content)).data
+    position = 0
+    for piece in pieces(content):
+        space[position : position + len(piece)] = piece
+        position += len(piece)
+    if position != len(space):
+        raise changed(content)
+    return space.toreadonly()
+
+
+def transferred(content: FilePart, stream: BinaryIO) -> bool:
+    """Let the system copy a part of a file; False where it cannot, and nothing was copied."""
+    if not hasattr(os, "copy_file_range"):
+        return False
+    stream.flush()
+    source, left = content.offset, content.size
+    while left:
+        try:
+            count = os.copy_file_range(
+                content.file.fileno(), stream.fileno(), left, offset_src=source
+            )
+        except OSError:
+            if left == content.size:
+                return False
+            raise
+        if count == 0:
+            raise changed(content)
+        source, left = source + count, left - count
+    stream.seek(0, os.SEEK_END)
+    return True
