@@ -1,0 +1,75 @@
+"""`tensorrt-transpose-reshape-elimination`: transposes and reshapes pass through what they can.
+
+It stands for `tensorrt-transpose-elimination` and `tensorrt-reshape-elimination`, and knows
+products: those become einsums, which take transposes in; then transposes and reshapes go down, then
+up, and cancel where they meet; what is left of einsums becomes products again. The stages are
+tables of rewrites, in mlir-tensorrt's order.
+
+Law: values never change. Sizes must be known where a reshape moves; a reshape with two unknown
+sizes stays where it is.
+"""
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tripybuild.passes import transpose_elimination as transposes
+from tripybuild.passes.canonicalize import FOLDERS, reshapes
+from tripybuild.passes.rewriting import Pattern, greedy
+from tripybuild.passes.transpose_reshape_elimination import (
+    einsum_reshapes,
+    einsums,
+    moves,
+    products,
+)
+
+_BY_NAME = {row.name: row for row in reshapes.PATTERNS}
+_LAYOUTS = (_BY_NAME["transpose of transpose"], _BY_NAME["reshape of reshape"])
+_RANKS = (_BY_NAME["rank of rank"], _BY_NAME["units"])
+
+STAGES: tuple[tuple[Pattern, ...], ...] = (
+    (*products.INTO_EINSUM, einsums.OPERANDS, einsums.RESULT, *_LAYOUTS),
+    (einsums.UNITS, *_LAYOUTS),
+    (
+        *transposes.PUSH_DOWN,
+        *moves.DOWN,
+        moves.UNARY_DOWN,
+        moves.UNITS,
+        einsums.OPERANDS,
+        einsum_reshapes.DOWN,
+        einsums.ORDER_RESULT,
+        *_LAYOUTS,
+    ),
+    (
+        *transposes.PUSH_UP,
+        *moves.UP,
+        moves.UNITS,
+        einsums.RESULT,
+        einsum_reshapes.UP,
+        einsums.ORDER_OPERANDS,
+        products.BATCH,
+        *_LAYOUTS,
+    ),
+    (
+        *products.OUT_OF_EINSUM,
+        products.SUM_ONCE,
+        products.BATCH,
+        moves.UNITS,
+        *_LAYOUTS,
+        *_RANKS,
+    ),
+    (
+        *products.OUT_OF_EINSUM,
+        einsums.OPERANDS,
+        einsums.RESULT,
+        einsums.COLLAPSE,
+        einsums.EXPAND,
+        moves.UNITS,
+        *_LAYOUTS,
+        *_RANKS,
+    ),
+)
+
+
+def run(module: ModuleOp) -> None:
+    """Run the pass on a module, in place."""
+    for stage in STAGES:
+        greedy(module, stage, FOLDERS)
