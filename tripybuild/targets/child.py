@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, Self, cast
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.targets import frames
+from tripybuild.targets import frames, refusals
 
 HALF_AN_HOUR = 1800.0
 PATIENCE = 5.0  # seconds that a child has for leaving when its stdin is closed
@@ -85,7 +85,7 @@ class CompilerProcess:
             reply, payload = self._ask(target, header, body)
         if reply.get("outcome") == "done":
             return payload
-        raise DiagnosticError(_refusal(target, reply))
+        raise DiagnosticError(*_refusals(target, reply))
 
     def close(self) -> None:
         """End the child; a later request starts another one."""
@@ -186,6 +186,11 @@ def _last_lines(errors: IO[bytes]) -> tuple[str, ...]:
     errors.seek(max(0, size - LONGEST_TAIL))
     lines = errors.read().decode(errors="replace").splitlines()
     return tuple(line.rstrip() for line in lines if line.strip())[-MOST_LINES:]
+
+
+def _refusals(target: str, reply: frames.Header) -> tuple[Diagnostic, ...]:
+    """Return what the child says is wrong: its own diagnostics, or the compiler's words."""
+    return refusals.read(reply.get("diagnostics")) or (_refusal(target, reply),)
 
 
 def _refusal(target: str, reply: frames.Header) -> Diagnostic:

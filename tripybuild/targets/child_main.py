@@ -9,9 +9,11 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, BinaryIO
 
-from tripybuild.targets import frames
+from tripybuild.diagnostics import DiagnosticError
+from tripybuild.targets import frames, refusals
 
 Compile = Callable[[bytes, Mapping[str, Any]], bytes]
 
@@ -23,7 +25,17 @@ def _cpu() -> Compile:
     return pjrt.compile
 
 
-COMPILERS: Mapping[str, Callable[[], Compile]] = {"cpu": _cpu}
+def _tensorrt(library: str) -> Compile:
+    from tripybuild.targets.tensorrt import request  # noqa: PLC0415 - heavy
+
+    return request.prepare(library)
+
+
+COMPILERS: Mapping[str, Callable[[], Compile]] = {
+    "cpu": _cpu,
+    "tensorrt-rtx": partial(_tensorrt, "tensorrt-rtx"),
+    "tensorrt": partial(_tensorrt, "tensorrt"),
+}
 
 
 def answer(header: frames.Header, module: bytes) -> tuple[Mapping[str, object], bytes]:
@@ -33,6 +45,10 @@ def answer(header: frames.Header, module: bytes) -> tuple[Mapping[str, object], 
         return {"outcome": "failed", "text": f"there is no target `{header.get('target')}`"}, b""
     try:
         return {"outcome": "done"}, prepare()(module, header.get("options") or {})
+    except DiagnosticError as error:
+        text = "\n".join(each.message for each in error.diagnostics)
+        said = refusals.said(error.diagnostics)
+        return {"outcome": "failed", "text": text, "diagnostics": said}, b""
     except MemoryError:
         return {"outcome": "out-of-memory", "text": "the compiler could not allocate memory"}, b""
     except Exception as error:  # noqa: BLE001 - any failure must reach the session as text

@@ -1,0 +1,144 @@
+"""What the compiler's process does for a session: a module's text in, an engine or its record out.
+
+A request's options are those of `Options`, and beside them:
+
+- `path`: the file that the text is of, for places in diagnostics;
+- `pipeline`: names of passes to run first;
+- `weights`: a list of `{"path": a file, "tensors": {name: {"dtype", "shape", "begin", "end"}}}`,
+  where the data of `dense_resource<name>` constants lies, as in a safetensors file; the files are
+  mapped, not read;
+- `plan`: a file to write the engine to, from the offset `start` on; the reply is then the record,
+  with the engine's size and digests, and else the engine itself.
+"""
+
+import json
+import mmap
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.digests import measured
+from tripybuild.targets.tensorrt.constants import Array
+from tripybuild.targets.tensorrt.engine import Built, build
+from tripybuild.targets.tensorrt.library import Library
+from tripybuild.targets.tensorrt.options import Options
+from tripybuild.types.dtypes import BY_NAME
+
+BYTE = 8  # bits
+# The dtypes of safetensors files, under tripybuild's names.
+SAFETENSORS: Mapping[str, str] = {
+    "F64": "float64",
+    "F32": "float32",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "F8_E4M3": "float8",
+    "I64": "int64",
+    "I32": "int32",
+    "I8": "int8",
+    "U8": "uint8",
+    "BOOL": "bool",
+}
+PIECE = 1 << 24
+OWN = frozenset({"path", "pipeline", "weights", "plan", "start"})
+
+
+def prepare(library: str) -> Callable[[bytes, Mapping[str, Any]], bytes]:
+    """Load a library, and return what compiles with it."""
+    Library.find(library)
+
+    def compile(text: bytes, options: Mapping[str, Any]) -> bytes:
+        return compiled(text, {**options, "library": library})
+
+    return compile
+
+
+def compiled(text: bytes, options: Mapping[str, Any]) -> bytes:
+    """Build an engine of a module's text, as a request asks.
+
+    Raises:
+        DiagnosticError: The text, the module, an option or a weight is wrong, or TensorRT refuses.
+    """
+    from tripybuild.dialects.mlir import context, parser, resources  # noqa: PLC0415 - when used
+
+    asked = Options.of({key: value for key, value in options.items() if key not in OWN})
+    within = context.new_context()
+    module = parser.parse(text.decode(), str(options.get("path") or "-"), within)
+    _verify(module)
+    _run(module, options.get("pipeline") or ())
+    weights = {}
+    for file in options.get("weights") or ():
+        weights.update(mapped(file))
+    built = build(module, asked, weights, resources.of(within).array)
+    plan = options.get("plan")
+    if plan is None:
+        return bytes(built.plan)
+    return _written(built, Path(str(plan)), int(options.get("start") or 0))
+
+
+def _verify(module: ModuleOp) -> None:
+    from tripybuild.dialects.mlir import verifier  # noqa: PLC0415 - when used
+
+    problems = verifier.problems(module)
+    if problems:
+        raise DiagnosticError(*problems)
+
+
+def _run(module: ModuleOp, names: Any) -> None:
+    if not names:
+        return
+    from tripybuild.passes import pipeline  # noqa: PLC0415 - when used
+
+    try:
+        pipeline.run(module, names)
+    except KeyError as error:
+        raise DiagnosticError(Diagnostic("wrong-value", f"there is no pass {error}")) from error
+
+
+def mapped(given: Mapping[str, Any]) -> dict[str, Array]:
+    """Return the arrays that lie in a file; they are parts of one mapping of it."""
+    path = Path(str(given["path"]))
+    try:
+        with path.open("rb") as file:
+            size = path.stat().st_size
+            memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+    except OSError as error:
+        message = f"The weights in `{path}` cannot be read: {error.strerror}"
+        raise DiagnosticError(Diagnostic("weights-not-found", message)) from error
+    whole = np.frombuffer(memory, np.uint8)
+    return {name: _part(whole, name, place) for name, place in given["tensors"].items()}
+
+
+def _part(whole: Array, name: str, place: Mapping[str, Any]) -> Array:
+    """Return a tensor in a file; those of elements shorter than a byte stay bytes."""
+    begin, end, word = int(place["begin"]), int(place["end"]), str(place["dtype"])
+    if not 0 <= begin <= end <= whole.size:
+        message = f"The weights file ends before `{name}` does"
+        raise DiagnosticError(Diagnostic("weights-malformed", message))
+    found = BY_NAME.get(SAFETENSORS.get(word, word))
+    if found is None or found.bits < BYTE:
+        return whole[begin:end]
+    if (end - begin) % found.numpy.itemsize:
+        message = f"The bytes of `{name}` are no whole number of {found}"
+        raise DiagnosticError(Diagnostic("weights-malformed", message))
+    return whole[begin:end].view(found.numpy)
+
+
+def _written(built: Built, path: Path, start: int) -> bytes:
+    with ThreadPoolExecutor(1) as worker:
+        measuring = worker.submit(measured, built.plan)
+        try:
+            with path.open("r+b" if path.exists() else "wb", buffering=0) as file:
+                file.seek(start)
+                for begin in range(0, built.plan.nbytes, PIECE):
+                    file.write(built.plan[begin : begin + PIECE])
+        except OSError as error:
+            message = f"The engine cannot be written to `{path}`: {error.strerror}"
+            raise DiagnosticError(Diagnostic("output-unwritable", message)) from error
+        size, digest, checksum = measuring.result()
+    plan = {"size": size, "digest": digest, "crc32": checksum}
+    return json.dumps({**built.record, "plan": plan}, sort_keys=True).encode()
