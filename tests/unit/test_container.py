@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from tripybuild.build import container, digests, layout, manifest
+from tripybuild import digests
+from tripybuild.build import container, layout, manifest
 from tripybuild.diagnostics import DiagnosticError
 
 CONTENT = {"model": "digits", "sizes": {"B": 8}, "note": "naïve"}

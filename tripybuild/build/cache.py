@@ -17,11 +17,11 @@ from pathlib import Path
 import platformdirs
 from filelock import FileLock, Timeout
 
-from tripybuild.build.digests import ALGORITHMS, algorithm
 from tripybuild.build.manifest import Member
 from tripybuild.build.members import FilePart, OpenFile, measure
 from tripybuild.build.publish import SUFFIX, publish
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.digests import ALGORITHMS, algorithm
 
 FOLDER_VARIABLE = "TRIPYBUILD_CACHE_DIR"
 MAGIC = b"tbcache2"

@@ -14,7 +14,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from tripybuild.build.digests import ALGORITHMS
 from tripybuild.build.elements import aligned
 from tripybuild.build.layout import (
     LOCAL,
@@ -37,6 +36,7 @@ from tripybuild.build.members import PIECE, Content, FilePart, changed, measure,
 from tripybuild.build.publish import publish
 from tripybuild.build.refusals import refusal, refuse_pipe, too_new, unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.digests import ALGORITHMS
 
 MANIFEST, DIGEST = "manifest.json", "manifest.sha256"
 NAME = re.compile(r"[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*(/[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*)*")

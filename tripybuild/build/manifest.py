@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tripybuild.build.digests import algorithm
+from tripybuild.digests import algorithm
 
 FORMAT = 1
 OWN = frozenset({"format", "members"})

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from tripybuild.build.digests import ALGORITHMS, algorithm
 from tripybuild.build.elements import aligned
 from tripybuild.build.manifest import Member
 from tripybuild.build.refusals import unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.digests import ALGORITHMS, algorithm
 
 PIECE = 1 << 20
 

@@ -1,4 +1,4 @@
-"""The digests of an executable's members: SHA-256, and BLAKE3 for large ones.
+"""Digests of contents, such as the members of an executable: SHA-256, and BLAKE3 for large ones.
 
 Law: which of the two a member has follows from its size, so equal contents have equal manifests.
 SHA-256 reads a few hundred megabytes a second without the processor's help, and an engine of GPT-2
@@ -6,7 +6,9 @@ has 650: compiling and loading it would take longer than building it. BLAKE3 is 
 """
 
 import hashlib
+import zlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import blake3
@@ -31,3 +33,13 @@ ALGORITHMS: dict[str, Callable[[], Digest]] = {SHA256: hashlib.sha256, BLAKE3: b
 def algorithm(size: int) -> str:
     """The name of the algorithm for a content of so many bytes."""
     return BLAKE3 if size >= LARGE else SHA256
+
+
+def measured(content: Any) -> tuple[int, str, int]:
+    """Give the size of a content in memory, its digest and its CRC-32, computed side by side."""
+    view = memoryview(content).cast("B")
+    digest = ALGORITHMS[algorithm(len(view))]()
+    with ThreadPoolExecutor(1) as worker:  # both let go of Python's lock
+        checksum = worker.submit(zlib.crc32, view)
+        digest.update(view)
+        return len(view), digest.hexdigest(), checksum.result()
