@@ -6,6 +6,7 @@ that is put the numbers in. `ShapeError` says in NVIDIA's words why there is no 
 """
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from tripybuild.types.dim import Dim, Size
 from tripybuild.types.dims import same
@@ -19,7 +20,7 @@ class ShapeError(ValueError):
     """Operands have no result; the message is NVIDIA's."""
 
 
-def known(size: MaybeSize) -> bool:
+def known(size: MaybeSize) -> TypeGuard[int]:
     """Tell whether a size is a number: what may be refused when it is compiled."""
     return size is not None and not isinstance(size, Dim)
 
