@@ -1,1 +1,5 @@
-"""MLIR as text: what every dialect here shares, on top of xDSL."""
+"""MLIR's text and what it means: contexts, parsing, printing, verification, constants.
+
+Law: what NVIDIA's tools write is read, and what is printed is what they would print. Problems of a
+text are diagnostics with a place in it; nothing else comes out of the parser.
+"""

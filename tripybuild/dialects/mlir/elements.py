@@ -1,0 +1,177 @@
+"""The elements of dense constants, as arrays and as bytes.
+
+Law: xDSL keeps each element in whole bytes, least significant first, and a splat in full; integers
+shorter than a byte fill it with their sign, so true is 255. Arrays of such types are those of
+`ml_dtypes`, and bits survive both ways: infinities, payloads of NaN and the sign of zero.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    TensorType,
+)
+from xdsl.ir import Attribute
+
+Array = NDArray[Any]
+
+DTYPES: dict[str, np.dtype[Any]] = {
+    "i1": np.dtype(np.bool_),
+    "i4": np.dtype(ml_dtypes.int4),
+    "ui4": np.dtype(ml_dtypes.uint4),
+    "index": np.dtype(np.int64),
+    "f16": np.dtype(np.float16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f8E3M4": np.dtype(ml_dtypes.float8_e3m4),
+    "f8E4M3": np.dtype(ml_dtypes.float8_e4m3),
+    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
+    "f8E4M3FNUZ": np.dtype(ml_dtypes.float8_e4m3fnuz),
+    "f8E4M3B11FNUZ": np.dtype(ml_dtypes.float8_e4m3b11fnuz),
+    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
+    "f8E5M2FNUZ": np.dtype(ml_dtypes.float8_e5m2fnuz),
+    "f8E8M0FNU": np.dtype(ml_dtypes.float8_e8m0fnu),
+    "f6E2M3FN": np.dtype(ml_dtypes.float6_e2m3fn),
+    "f6E3M2FN": np.dtype(ml_dtypes.float6_e3m2fn),
+    "f4E2M1FN": np.dtype(ml_dtypes.float4_e2m1fn),
+    **{f"{sign}i{8 << n}": np.dtype(f"i{1 << n}") for sign in ("", "s") for n in range(4)},
+    **{f"ui{8 << n}": np.dtype(f"u{1 << n}") for n in range(4)},
+}
+
+
+def dtype_of(element: Attribute) -> np.dtype[Any]:
+    """Give the array's type for an element type; `TypeError` where there is none."""
+    found = DTYPES.get(str(element))
+    if found is None:
+        raise TypeError(f"no array holds elements of `{element}`")
+    return found
+
+
+def to_numpy(attribute: DenseIntOrFPElementsAttr) -> Array:
+    """Give the elements as an array that cannot be written to; only truth values are copied."""
+    return array(attribute.data.data, attribute.type.element_type, attribute.get_shape())
+
+
+def array(data: bytes, element: Attribute, shape: Sequence[int]) -> Array:
+    """Give bytes, kept as xDSL keeps them, as an array."""
+    dtype = dtype_of(element)
+    if not is_truth(element):
+        return np.frombuffer(data, dtype).reshape(shape)
+    found = np.frombuffer(data, np.uint8) != 0
+    found.flags.writeable = False
+    return found.reshape(shape)
+
+
+def from_numpy(array: Array, type: Attribute | None = None) -> DenseIntOrFPElementsAttr:
+    """Give the constant of an array, which has the type's own dtype and shape.
+
+    Args:
+        array: The elements.
+        type: A tensor type, or an element type; found from the array where it is not given.
+    """
+    tensor = _tensor_type(array, type)
+    dtype = dtype_of(tensor.element_type)
+    if array.dtype != dtype or array.shape != tensor.get_shape():
+        raise TypeError(f"an array of {array.dtype}{list(array.shape)} is no `{tensor}`")
+    data = _filled(np.ascontiguousarray(array), tensor.element_type)
+    return DenseIntOrFPElementsAttr(tensor, BytesAttr(data))
+
+
+def _tensor_type(array: Array, type: Attribute | None) -> TensorType[Any]:
+    if isinstance(type, TensorType):
+        return type
+    element = element_type(array.dtype) if type is None else type
+    return TensorType(element, array.shape)
+
+
+def element_type(dtype: np.dtype[Any]) -> Attribute:
+    """Give the element type that an array's type stands for."""
+    from xdsl.parser import AttrParser  # noqa: PLC0415  # its table of types
+
+    for name, known in DTYPES.items():
+        if known == dtype and name != "index":
+            floats = cast("dict[str, Attribute]", AttrParser._builtin_float_types)  # noqa: SLF001
+            return floats[name] if name in floats else _integer(name)
+    raise TypeError(f"no element type stands for {dtype}")
+
+
+def _integer(name: str) -> IntegerType:
+    from xdsl.dialects.builtin import Signedness  # noqa: PLC0415
+
+    sign = {"i": Signedness.SIGNLESS, "s": Signedness.SIGNED, "u": Signedness.UNSIGNED}[name[0]]
+    return IntegerType(int(name.lstrip("sui")), sign)
+
+
+def is_splat(data: bytes, size: int) -> bool:
+    """Whether bytes hold one element of a size again and again: compared bit by bit, as in MLIR."""
+    return bool(data) and data == data[:size] * (len(data) // size)
+
+
+def size_of(element: Attribute) -> int:
+    """Give the bytes that an element takes."""
+    return cast("int", cast("Any", element).compile_time_size)
+
+
+def packed(data: bytes, element: Attribute) -> bytes:
+    """Give bytes as MLIR stores them: eight truth values to the byte, no sign above an i4."""
+    if is_truth(element):
+        return np.packbits(np.frombuffer(data, np.uint8), bitorder="little").tobytes()
+    if isinstance(element, IntegerType) and element.bitwidth < 8:
+        mask = (1 << element.bitwidth) - 1
+        return bytes(np.frombuffer(data, np.uint8) & mask)
+    return data
+
+
+def unpacked(data: bytes, element: Attribute, count: int) -> bytes | None:
+    """Give the elements of MLIR's bytes, or None where they are not `count` elements, or one.
+
+    Truth values may be packed, eight to the byte, or have a byte each.
+    """
+    if is_truth(element):
+        return _truth(data, count)
+    size = size_of(element)
+    if len(data) == size:
+        data *= count
+    if len(data) != size * count:
+        return None
+    if isinstance(element, IntegerType) and element.bitwidth < 8:
+        return _filled(np.frombuffer(data, dtype_of(element)), element)
+    return data
+
+
+def _truth(data: bytes, count: int) -> bytes | None:
+    if len(data) == 1 and data[0] in {0, 255}:
+        return data * count
+    if len(data) == -(-count // 8):
+        bits = np.unpackbits(np.frombuffer(data, np.uint8), count=count, bitorder="little")
+        return (bits * np.uint8(255)).tobytes()
+    if len(data) == count and not data.strip(b"\0\1"):
+        return data.replace(b"\1", b"\xff")
+    return None
+
+
+def _filled(array: Array, element: Attribute) -> bytes:
+    """Give the bytes of an array as xDSL keeps them."""
+    if is_truth(element):
+        return (array.view(np.uint8) * np.uint8(255)).tobytes()
+    if isinstance(element, IntegerType) and element.bitwidth < 8:
+        return array.astype(np.int8).tobytes()
+    return array.tobytes()
+
+
+def is_truth(element: Attribute) -> bool:
+    """Whether an element type is i1."""
+    return isinstance(element, IntegerType) and element.bitwidth == 1
+
+
+def count_of(shape: Sequence[int]) -> int:
+    """Give the number of elements of a static shape."""
+    return math.prod(shape)

@@ -1,0 +1,69 @@
+"""From MLIR's text to a module.
+
+Law: whatever the text, what comes out is a module or diagnostics with a place in the text.
+"""
+
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.dialects.mlir import resources
+from tripybuild.dialects.mlir.context import new_context
+from tripybuild.dialects.mlir.text_reader import TextReader
+
+
+def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleOp:
+    """Read a module.
+
+    Args:
+        text: The module, or operations that stand in one without its being written.
+        path: What diagnostics, and locations that are not written, call the text.
+        context: What its words mean; a new context otherwise. A context is for one text.
+
+    Raises:
+        DiagnosticError: The text is no MLIR, or uses what the context does not know.
+    """
+    context = new_context() if context is None else context
+    reader: TextReader | None = None
+    try:
+        reader = TextReader(context, text, path)
+        module = reader.module()
+    except DiagnosticError:
+        raise
+    except ParseError as error:
+        raise DiagnosticError(_diagnostic(error, path)) from None
+    except RecursionError:
+        raise DiagnosticError(_at_token("the text is nested too deeply", reader, path)) from None
+    except Exception as error:  # noqa: BLE001  # parsers of xDSL's dialects raise anything
+        message = str(error).strip().splitlines() or [type(error).__name__]
+        raise DiagnosticError(_at_token(message[0], reader, path)) from None
+    resources.attach(module, resources.of_context(context))
+    return module
+
+
+def _diagnostic(error: ParseError, path: str) -> Diagnostic:
+    notes: tuple[str, ...] = ()
+    if isinstance(error, MultipleSpansParseError):
+        places = ", ".join(str(_span(span, path)) for span, _ in error.refs)
+        notes = (f"{error.ref_text or 'see'} {places}",)
+    return Diagnostic("mlir-syntax", _sentence(error.msg), _span(error.span, path), notes=notes)
+
+
+def _sentence(message: str) -> str:
+    """A message begins with a small letter, unless its first word is a name."""
+    return message[:1].lower() + message[1:] if message[1:2].islower() else message
+
+
+def _span(found: Any, path: str) -> Span:
+    """Give the place of a stretch of text; one of several lines ends with its first."""
+    before, text = found.input.content[: found.start], found.text.split("\n")[0]
+    line, column = before.count("\n") + 1, found.start - (before.rfind("\n") + 1) + 1
+    return Span(path, line, column, line, column + max(len(text), 1))
+
+
+def _at_token(message: str, reader: TextReader | None, path: str) -> Diagnostic:
+    span = None if reader is None else _span(reader.token, path)
+    return Diagnostic("mlir-syntax", _sentence(message), span)

@@ -1,0 +1,143 @@
+"""What MLIR asks of regions, functions, symbols and uses, whatever the dialect."""
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl.dominance import DominanceInfo
+from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolTable
+
+Finding = tuple[Operation, str, tuple[str, ...]]
+
+
+def problems(operation: Operation) -> Iterator[str]:
+    """Give what is wrong with the regions of an operation as such."""
+    for region in operation.regions:
+        yield from _terminators(operation, region)
+    if operation.has_trait(SymbolTable, value_if_unregistered=False):
+        yield from _symbols(operation)
+    if operation.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+        yield from _outside(operation)
+
+
+def _terminators(operation: Operation, region: Region) -> Iterator[str]:
+    if operation.has_trait(NoTerminator, value_if_unregistered=True):
+        return
+    for block in region.blocks:
+        last = block.last_op
+        if last is None:
+            yield "empty block: expect at least a terminator"
+        elif not last.has_trait(IsTerminator, value_if_unregistered=True):
+            yield f"'{last.name}' op block with no terminator"
+
+
+def _symbols(operation: Operation) -> Iterator[str]:
+    seen = set[str]()
+    for region in operation.regions:
+        for block in region.blocks:
+            for each in block.ops:
+                name = each.properties.get("sym_name", each.attributes.get("sym_name"))
+                if isinstance(name, StringAttr):
+                    if name.data in seen:
+                        yield f"redefinition of symbol named '{name.data}'"
+                    seen.add(name.data)
+
+
+def _outside(operation: Operation) -> Iterator[str]:
+    """Find a value of outside that is used inside of what is isolated."""
+    inside = set[SSAValue]()
+    for each in operation.walk():
+        if each is operation:
+            continue
+        inside.update(each.results)
+        for region in each.regions:
+            for block in region.blocks:
+                inside.update(block.args)
+    for region in operation.regions:
+        for block in region.blocks:
+            inside.update(block.args)
+    for each in operation.walk():
+        if each is not operation and any(value not in inside for value in each.operands):
+            yield f"'{each.name}' op using value defined outside the region"
+            return
+
+
+def function(operation: FuncOp) -> Iterator[str]:
+    """Give what is wrong with a function, without its body."""
+    inputs = operation.function_type.inputs.data
+    for name, attributes, count in (
+        ("argument", operation.arg_attrs, len(inputs)),
+        ("result", operation.res_attrs, len(operation.function_type.outputs.data)),
+    ):
+        if attributes is not None and len(attributes) != count:
+            yield f"expects {name} attribute array to have the same number of elements as the "
+            f"number of function {name}s, got {len(attributes)}, but expected {count}"
+    entry = operation.body.blocks.first
+    if entry is None:
+        return
+    if len(entry.args) != len(inputs):
+        yield f"entry block must have {len(inputs)} arguments to match function signature"
+    for index, (argument, type) in enumerate(zip(entry.args, inputs, strict=False)):
+        if argument.type != type:
+            yield (
+                f"type of entry block argument #{index}('{argument.type}') must match the type of "
+                f"the corresponding argument in function signature('{type}')"
+            )
+
+
+def returned(operation: ReturnOp) -> Iterator[str]:
+    """Compare what a function returns with what it says."""
+    parent = operation.parent_op()
+    if not isinstance(parent, FuncOp):
+        yield "expects parent op 'func.func'"
+        return
+    wanted, name = parent.function_type.outputs.data, parent.sym_name.data
+    if len(wanted) != len(operation.operands):
+        yield (
+            f"has {len(operation.operands)} operands, but enclosing function (@{name}) "
+            f"returns {len(wanted)}"
+        )
+        return
+    for index, (value, type) in enumerate(zip(operation.operands, wanted, strict=True)):
+        if value.type != type:
+            yield (
+                f"type of return operand {index} ('{value.type}') doesn't match function result "
+                f"type ('{type}') in function @{name}"
+            )
+            return
+
+
+def undominated(operation: Operation) -> Iterator[Finding]:
+    """Find operands that are used where their definition does not come before."""
+    for region in operation.regions:
+        ordered = not operation.has_trait(NoTerminator, value_if_unregistered=True)
+        several = len(region.blocks) > 1
+        dominance = DominanceInfo(region) if several and ordered else None
+        for block in region.blocks:
+            yield from _in_block(block, dominance, ordered=ordered)
+
+
+def _in_block(block: Block, dominance: DominanceInfo | None, *, ordered: bool) -> Iterator[Finding]:
+    seen = set[SSAValue](block.args)
+    for operation in block.ops:
+        if ordered:
+            for index, value in enumerate(operation.operands):
+                if not _precedes(value, block, seen, dominance):
+                    yield operation, f"operand #{index} does not dominate this use", ()
+        seen.update(operation.results)
+        yield from undominated(operation)
+
+
+def _precedes(
+    value: SSAValue, block: Block, seen: set[SSAValue], dominance: DominanceInfo | None
+) -> bool:
+    if value in seen:
+        return True
+    owner = value.owner
+    home = owner if isinstance(owner, Block) else owner.parent
+    if home is block:
+        return False
+    if home is None or home.parent is not block.parent:
+        return True  # of a region around: what is isolated is checked apart
+    return dominance is not None and dominance.dominates(home, block)
