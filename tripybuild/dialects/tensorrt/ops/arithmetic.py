@@ -1,9 +1,9 @@
-"""Operations on elements: activations, unary and binary functions."""
+"""Operations on elements: activations, unary and binary functions, casts, choices."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType, i32, i64
+from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.irdl import (
     VarConstraint,
     operand_def,
@@ -23,13 +23,44 @@ from tripybuild.dialects.tensorrt.ops.base import (
     operation,
     sizes,
 )
-from tripybuild.dialects.tensorrt.ops.checks import SAME_OPERANDS_ELEMENT_TYPE, Checks, all_match
+from tripybuild.dialects.tensorrt.ops.checks import (
+    PARTIALLY_INFERRED,
+    SAME_OPERANDS_ELEMENT_TYPE,
+    Checks,
+    all_match,
+)
 from tripybuild.dialects.tensorrt.ops.effects import ElementwiseMappable
-from tripybuild.dialects.tensorrt.shape_rules import arithmetic as rules
+from tripybuild.dialects.tensorrt.shape_rules import Shape, arithmetic as rules, differ
 
 _ACTIVATED = kinds.tensor(kinds.I8, kinds.I32, kinds.I64, *kinds.FLOATS)
+_CAST = kinds.tensor(kinds.I1, kinds.UI8, kinds.I8, kinds.I32, kinds.I64, *kinds.FLOATS)
+_IDENTICAL = kinds.tensor(kinds.I1, kinds.UI8, kinds.I8, kinds.I32, *kinds.FLOATS)
+_CHOSEN = kinds.tensor(kinds.I1, kinds.I8, kinds.I32, kinds.I64, *kinds.FLOATS)
+_SLOPED = kinds.tensor(kinds.I8, *kinds.FLOATS)
+
 _WITHOUT_ALPHA = frozenset({"kRELU", "kSIGMOID", "kTANH", "kSOFTSIGN", "kGELU_ERF", "kGELU_TANH"})
 _WITH_BETA = frozenset({"kSELU", "kSOFTPLUS", "kCLIP", "kHARD_SIGMOID", "kSCALED_TANH"})
+
+# The element types of unary functions, in the order in which NVIDIA's message lists them.
+_ELEMENTS = {
+    "I1": kinds.I1,
+    "I8": kinds.I8,
+    "I32": kinds.I32,
+    "I64": kinds.I64,
+    "F16": kinds.F16,
+    "F32": kinds.F32,
+    "BF16": kinds.BF16,
+}
+_NUMBERS = ("I8", "I32", "I64", "F16", "F32", "BF16")
+_UNARY = {
+    "kNOT": ("I1",),
+    **dict.fromkeys(("kABS", "kNEG", "kSIGN"), _NUMBERS),
+    **dict.fromkeys(("kACOS", "kACOSH", "kASIN", "kASINH", "kATAN"), ("F16", "F32")),
+    **dict.fromkeys(("kATANH", "kCOSH", "kSINH", "kTAN"), ("F16", "F32")),
+}
+_USUAL_UNARY = ("F16", "F32", "BF16")
+
+_LOGICAL = frozenset({"kAND", "kOR", "kXOR"})
 
 
 @operation
@@ -53,10 +84,39 @@ class ActivationOp(TensorrtOperation):
         return [Component(sizes(self.input), element(self.input))]
 
     def wrong(self) -> Iterator[str | Problem]:
-        """Check which parameters a function needs."""
+        """Integers are rectified alone; each function has the parameters that it needs."""
         kind = self.value("activation_type")
         if element(self.input) in (i32, i64) and kind != "kRELU":
-            yield "placeholder"
+            yield "int32 and int64 types are supported only for RELU activation."
+        needs = {"alpha": kind not in _WITHOUT_ALPHA, "beta": kind in _WITH_BETA}
+        if any((self.value(name) is not None) != needed for name, needed in needs.items()):
+            said = (f"expected {'' if is_ else 'no '}`{n}` attribute" for n, is_ in needs.items())
+            yield f"{' and '.join(said)} for `activationType={kind}"
+
+
+@operation
+class UnaryOp(TensorrtOperation):
+    """A function of each element."""
+
+    name = "tensorrt.unary"
+    input = operand_def(VarConstraint("T", kinds.TENSOR))
+    unary_operation = prop_def(
+        attributes.enumeration("unary_operation"), prop_name="unaryOperation"
+    )
+    result = result_def(VarConstraint("T", kinds.RANKED))
+    assembly_format = "attr-dict $input `:` type($input)"
+    traits = traits_def(Pure(), ElementwiseMappable())
+    INFERRED: ClassVar[bool] = True
+
+    def components(self) -> Sequence[Component]:
+        """The type of the input."""
+        return [Component(sizes(self.input), element(self.input))]
+
+    def wrong(self) -> Iterator[str | Problem]:
+        """Each function takes some types of elements."""
+        names = _UNARY.get(self.value("unary_operation"), _USUAL_UNARY)
+        if not any(_ELEMENTS[name].accepts(element(self.result)) for name in names):
+            yield f"expected element type to be one of the following: {', '.join(names)}"
 
 
 @operation
@@ -82,10 +142,106 @@ class ElementWiseOp(TensorrtOperation):
 
     def components(self) -> Sequence[Component]:
         """The broadcast shape; bool where a truth is the result."""
-        shape = rules.element_wise(sizes(self.input1), sizes(self.input2))
-        return [Component(shape, IntegerType(1) if self.truths else element(self.input1))]
+        truth = self.value("elementwise_operation") in rules.TRUTHS
+        shape = rules.elementwise(sizes(self.input1), sizes(self.input2))
+        return [Component(shape, i1 if truth else element(self.input1))]
 
-    @property
-    def truths(self) -> bool:
-        """Tell whether the result is bool, whatever the operands are."""
-        return self.value("elementwise_operation") in rules.TRUTHS
+    def wrong(self) -> Iterator[str | Problem]:
+        """Logic is of truths, and nothing else is; shapes broadcast."""
+        yield from self._wrong_elements(self.value("elementwise_operation"))
+        if not rules.broadcastable(sizes(self.input1), sizes(self.input2)):
+            pair = f"'{self.input1.type}' vs '{self.input2.type}'"
+            yield f"shapes are not broadcastable: {pair}"
+
+    def _wrong_elements(self, kind: str) -> Iterator[str]:
+        given, subject = element(self.input1), f"ElementWiseOperation type {kind}"
+        if kind in _LOGICAL and given != i1:
+            yield f"{subject} expected all input types to be i1 (bool)"
+        if kind == "kPOW" and given in (i1, i32):
+            yield f"{subject} does not allow i32 or i1 (bool) input types"
+        if kind not in _LOGICAL and given == i1:
+            yield f"{subject} does not support boolean input types"
+        if kind in rules.TRUTHS and element(self.result) != i1:
+            yield "result element type expected to be i1 (bool)"
+
+
+@operation
+class CastOp(TensorrtOperation):
+    """The elements in another type; `result_types` says which."""
+
+    name = "tensorrt.cast"
+    input = operand_def(_CAST)
+    result = result_def(_CAST)
+    assembly_format = "attr-dict $input `:` type($input) `to` type($result)"
+    traits = traits_def(Pure(), ElementwiseMappable())
+    CHECKS: ClassVar[Checks] = (PARTIALLY_INFERRED,)
+
+    def components(self) -> Sequence[Component]:
+        """The shape of the input."""
+        return [Component(sizes(self.input))]
+
+
+@operation
+class IdentityOp(TensorrtOperation):
+    """The elements, perhaps in another type; `result_types` says which."""
+
+    name = "tensorrt.identity"
+    input = operand_def(_IDENTICAL)
+    result = result_def(_IDENTICAL)
+    assembly_format = "attr-dict $input `:` type($input) `to` type($result)"
+    traits = traits_def(Pure(), ElementwiseMappable())
+    CHECKS: ClassVar[Checks] = (PARTIALLY_INFERRED,)
+
+    def components(self) -> Sequence[Component]:
+        """The shape of the input."""
+        return [Component(sizes(self.input))]
+
+
+@operation
+class SelectOp(TensorrtOperation):
+    """The elements of one tensor where a condition holds, and of another where it does not."""
+
+    name = "tensorrt.select"
+    condition = operand_def(kinds.tensor(kinds.I1))
+    then_input = operand_def(_CHOSEN)
+    else_input = operand_def(_CHOSEN)
+    result = result_def(_CHOSEN)
+    assembly_format = "attr-dict `ins` `(` operands `:` type(operands) `)` `->` type($result)"
+    traits = traits_def(Pure())
+    CHECKS: ClassVar[Checks] = (all_match("element type", "thenInput", "elseInput", "result"),)
+    INFERRED: ClassVar[bool] = True
+
+    def components(self) -> Sequence[Component]:
+        """The shape to which all three broadcast."""
+        shapes: list[Shape] = [sizes(operand) for operand in self.operands]
+        return [Component(rules.elementwise(*shapes), element(self.then_input))]
+
+
+@operation
+class ParametricReLUOp(TensorrtOperation):
+    """Each element where it is positive, and its product with a slope where it is not."""
+
+    name = "tensorrt.parametric_relu"
+    input = operand_def(_SLOPED)
+    slope = operand_def(_SLOPED)
+    result = result_def(_SLOPED)
+    assembly_format = "attr-dict `ins` `(` operands `:` type(operands) `)` `->` type(results)"
+    traits = traits_def(Pure())
+    CHECKS: ClassVar[Checks] = (
+        all_match("rank", "input", "slope"),
+        all_match("element type", "input", "slope"),
+    )
+    INFERRED: ClassVar[bool] = True
+
+    def components(self) -> Sequence[Component]:
+        """The type of the input."""
+        return [Component(sizes(self.input), element(self.input))]
+
+    def wrong(self) -> Iterator[str | Problem]:
+        """The slope broadcasts to the input."""
+        pairs = zip(sizes(self.input), sizes(self.slope), strict=True)
+        if any(slope != 1 and differ(size, slope) for size, slope in pairs):
+            yield (
+                "expected dimensions of slope tensor should be either 1 or equal to correspond "
+                "dimension of the input tensor"
+            )

@@ -28,6 +28,7 @@ from xdsl.irdl import (
     AttrConstraint,
     AttrSizedOperandSegments,
     IRDLOperation,
+    IRDLOption,
     ParsePropInAttrDict,
     PropertyDef,
     irdl_op_definition,
@@ -88,7 +89,7 @@ class Component:
 class TensorrtOperation(IRDLOperation):
     """An operation of NVIDIA's `tensorrt` dialect."""
 
-    irdl_options = (ParsePropInAttrDict(),)
+    irdl_options: tuple[IRDLOption, ...] = (ParsePropInAttrDict(),)
 
     CHECKS: ClassVar[tuple[Callable[[Any], Problem | None], ...]] = ()
     INFERRED: ClassVar[bool] = False

@@ -16,13 +16,13 @@ TRUTHS = frozenset({"kGREATER", "kEQUAL", "kLESS", "kAND", "kOR", "kXOR"})
 
 
 def broadcast(*shapes: Shape) -> Sizes:
-    """Shapes of one rank whose sizes are equal or one; a known size wins over an unknown one."""
+    """Shapes of one rank whose sizes are equal or one; a number wins over what is not known."""
     if len({len(shape) for shape in shapes}) != 1:
         raise ShapeError("shapes of different ranks do not broadcast")
-    return tuple(map(_broadcast_size, zip(*shapes, strict=True)))
+    return tuple(map(_common, zip(*shapes, strict=True)))
 
 
-def _broadcast_size(sizes: Sequence[MaybeSize]) -> MaybeSize:
+def _common(sizes: Sequence[MaybeSize]) -> MaybeSize:
     numbers = {size for size in sizes if known(size) and size != 1}
     if len(numbers) > 1:
         raise ShapeError("sizes are neither equal nor one")
@@ -34,9 +34,18 @@ def _broadcast_size(sizes: Sequence[MaybeSize]) -> MaybeSize:
     return others[0] if all(same(others[0], size) for size in others) else None
 
 
-def element_wise(left: Shape, right: Shape) -> Sizes:
-    """The broadcast shape of two operands."""
+def broadcastable(*shapes: Shape) -> bool:
+    """Tell whether shapes broadcast, as far as they are known."""
     try:
-        return broadcast(left, right)
+        broadcast(*shapes)
+    except ShapeError:
+        return False
+    return True
+
+
+def elementwise(*operands: Shape) -> Sizes:
+    """The shape of a function of the elements of several operands."""
+    try:
+        return broadcast(*operands)
     except ShapeError:
         raise ShapeError("failed to determine expected shape") from None
