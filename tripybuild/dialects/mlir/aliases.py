@@ -70,7 +70,7 @@ class Aliases:
 
 def _shown(location: Attribute) -> list[Attribute]:
     """Give the locations in one that are written: a name from nowhere is a name alone."""
-    inner = [each for each in children(location) if isinstance(each, LOCATIONS)]
+    inner: list[Attribute] = [each for each in children(location) if isinstance(each, LOCATIONS)]
     nowhere = isinstance(location, NameLoc) and isinstance(location.location, UnknownLoc)
     return [] if nowhere else inner
 

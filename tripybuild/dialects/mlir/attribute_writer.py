@@ -36,7 +36,7 @@ class AttributeWriter(Printer):
         self.parts: list[str] = []
         self.resources: set[str] = set()
         self.locations: Aliases | None = None
-        self._maps: dict[Attribute, str] = {}
+        self._maps: dict[AffineMapAttr | AffineSetAttr, str] = {}
         self._types: dict[int, tuple[Attribute, str]] = {}  # by identity, which is kept alive
 
     def taken(self) -> str:
@@ -106,7 +106,7 @@ class AttributeWriter(Printer):
         """Write a number."""
         self.parts.append(floats.text(value, type))
 
-    def print_resource_handle(self, dialect: str, handle: str) -> None:
+    def print_resource_handle(self, dialect: str, handle: str) -> None:  # noqa: ARG002
         """Write the name of a resource, and remember that it was used."""
         self.resources.add(handle)
         self.print_identifier_or_string_literal(handle)

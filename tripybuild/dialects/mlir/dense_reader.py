@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyDenseElement,
     AnyFloat,
     BytesAttr,
@@ -16,7 +17,10 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IndexType,
     IntegerType,
+    MemRefType,
     RankedStructure,
+    TensorType,
+    VectorType,
 )
 from xdsl.ir import Attribute
 from xdsl.utils.mlir_lexer import MLIRTokenKind as Kind
@@ -51,6 +55,17 @@ class DenseReader(LocationReader):
             place = start if error.position is None else error.position
             self.raise_error(str(error), place, end if error.position is None else place + 1)
         return DenseIntOrFPElementsAttr(type, BytesAttr(data))
+
+    def _parse_dense_literal_type(self) -> Any:
+        place = self.token
+        type = self.parse_type()
+        if not isinstance(type, TensorType | VectorType | MemRefType) or not isinstance(
+            type.element_type, IntegerType | IndexType | AnyFloat | ComplexType
+        ):
+            self.raise_error("elements literal must be a shaped type of numbers", place)
+        if DYNAMIC_INDEX in type.get_shape():
+            self.raise_error("elements literal type must have static shape", place)
+        return type
 
     def _is_complex(self, start: int) -> bool:
         """Whether the elements are pairs, which xDSL reads."""

@@ -42,8 +42,8 @@ def _words(data: bytes, element: Any) -> list[str]:
     if isinstance(element, IntegerType | IndexType):
         return _integers(data, element)
     if isinstance(element, ComplexType):
-        words = _words(data, element.element_type)
-        return [f"({real},{imaginary})" for real, imaginary in zip(words[::2], words[1::2])]
+        words = iter(_words(data, element.element_type))
+        return [f"({real},{next(words)})" for real in words]
     return _floats(data, cast("AnyFloat", element))
 
 

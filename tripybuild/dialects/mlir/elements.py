@@ -7,6 +7,7 @@ shorter than a byte fill it with their sign, so true is 255. Arrays of such type
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, cast
 
 import ml_dtypes
@@ -47,9 +48,10 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 
 
+@cache
 def dtype_of(element: Attribute) -> np.dtype[Any]:
     """Give the array's type for an element type; `TypeError` where there is none."""
-    found = DTYPES.get(str(element))
+    found: np.dtype[Any] | None = DTYPES.get(str(element))
     if found is None:
         raise TypeError(f"no array holds elements of `{element}`")
     return found
@@ -64,7 +66,7 @@ def array(data: bytes, element: Attribute, shape: Sequence[int]) -> Array:
     """Give bytes, kept as xDSL keeps them, as an array."""
     dtype = dtype_of(element)
     if not is_truth(element):
-        return np.frombuffer(data, dtype).reshape(shape)
+        return cast("Array", np.frombuffer(data, dtype).reshape(shape))
     found = np.frombuffer(data, np.uint8) != 0
     found.flags.writeable = False
     return found.reshape(shape)

@@ -35,7 +35,7 @@ _NEXT = re.compile("|".join(f"({pattern})" for pattern, _ in _PIECES), re.ASCII)
 _SPACE = re.compile(r"(?:\s+|//[^\n]*)*", re.ASCII)
 _KINDS = (None, *(kind for _, kind in _PIECES))
 _STRINGS = _KINDS.index(Kind.STRING_LIT)
-_PUNCTUATION = {text: kind for text, kind in KIND_BY_PUNCTUATION_SPELLING.items()}
+_PUNCTUATION: dict[str, Kind] = {**KIND_BY_PUNCTUATION_SPELLING}
 
 
 class Piece(Token[Kind, str], Span[str]):

@@ -55,7 +55,7 @@ class LocationReader(Reader):
         self.parse_punctuation("(")
         token = self.token
         known = token.kind is not Kind.HASH_IDENT or token.text in self.attribute_aliases
-        location = self._parse_location() if known else self._later()
+        location: LocationAttr = self._parse_location() if known else self._later()
         self.parse_punctuation(")")
         return location
 
@@ -153,7 +153,7 @@ class LocationReader(Reader):
 
     def _parse_optional_block_arg_list(self, block: Block) -> Block | None:
         start = self.pos
-        found = super()._parse_optional_block_arg_list(block)
+        found: Block | None = super()._parse_optional_block_arg_list(block)
         for each in block.args:
             if each.location is UNKNOWN_LOC:
                 each.location = self.location_at(start)

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BuiltinAttribute,
     CallSiteLoc,
     FileLineColLoc,
     FusedLoc,
@@ -18,7 +17,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnknownLoc,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.ir import Attribute, BuiltinAttribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.printer import Printer
 

@@ -33,7 +33,7 @@ class TextReader(DenseReader):
         operations = list[Operation]()
         while (kind := self.token.kind) is not Kind.EOF:
             if kind in {Kind.HASH_IDENT, Kind.EXCLAMATION_IDENT}:
-                self._parse_alias_def()
+                self._parse_alias_def()  # type: ignore[no-untyped-call]
             elif kind is Kind.FILE_METADATA_BEGIN:
                 self._parse_file_metadata_dictionary()
             else:
