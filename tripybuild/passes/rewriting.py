@@ -35,7 +35,8 @@ from tripybuild.passes.constants import Constants
 from tripybuild.passes.effects import is_dead
 from tripybuild.passes.worklist import Worklist
 
-MOST_ROUNDS = 10  # as in MLIR: rewrites that undo each other end here
+MOST_ROUNDS = 10  # as in MLIR; patterns that undo each other end here,
+LOOKS = 100  # or where a round looks at an op so often
 
 Folded = SSAValue | Attribute | np.ndarray[Any, Any]
 Folder = Callable[[Any], Sequence[Folded] | None]
@@ -97,9 +98,7 @@ class Rewriter:
         return self.insert(op_class.make(*operands, location=location, **attributes))  # type: ignore[attr-defined]
 
     def constant(self, value: np.ndarray[Any, Any] | Attribute, type: Attribute) -> SSAValue:
-        """A `tensorrt.constant` of a tensor type: an array (rounded as the type keeps it), or an
-        elements attribute.
-        """
+        """A constant of a tensor type: an array (rounded as the type keeps it), or elements."""
         weights = elements_of(value, type) if isinstance(value, np.ndarray) else value
         return self.create(ConstantOp, weights=weights, result_types=[type]).results[0]
 
@@ -189,7 +188,9 @@ class _Driver:
         Constants(rewriter.replace, rewriter.worklist.push).gather(module)
         rewriter.worklist.reverse()
         rewriter.changed = False
-        while (op := rewriter.worklist.pop()) is not None:
+        left = LOOKS + LOOKS * len(rewriter.worklist)
+        while left and (op := rewriter.worklist.pop()) is not None:
+            left -= 1
             if is_dead(op):
                 rewriter.erase(op)
             elif not self.fold(op):
@@ -227,4 +228,7 @@ class _Driver:
 def greedy(module: ModuleOp, patterns: Iterable[Pattern], folders: Folders | None = None) -> bool:
     """Apply patterns and folders until nothing changes; False if that took too many rounds."""
     driver = _Driver(patterns, folders or {})
-    return any(not driver.round(module) for _ in range(MOST_ROUNDS))
+    for _ in range(MOST_ROUNDS):
+        if not driver.round(module):
+            return True
+    return False

@@ -12,6 +12,9 @@ class Worklist:
         self._stack: list[Operation | None] = []
         self._places: dict[int, int] = {}
 
+    def __len__(self) -> int:
+        return len(self._places)
+
     def push(self, op: Operation) -> None:
         """Put an op on top, unless it waits already."""
         if id(op) not in self._places:
