@@ -25,19 +25,16 @@ from typing_extensions import override
 from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr, NoneType, TensorType
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
-    AttrConstraint,
     AttrSizedOperandSegments,
     IRDLOperation,
     IRDLOption,
     ParsePropInAttrDict,
-    PropertyDef,
     irdl_op_definition,
 )
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tripybuild.dialects.tensorrt.ops import declared
-from tripybuild.dialects.tensorrt.ops.attribute_kinds import AttributeKind
 from tripybuild.dialects.tensorrt.ops.problem import Problem as Problem  # noqa: PLC0414
 from tripybuild.dialects.tensorrt.shape_rules import ShapeError, Sizes, compatible
 
@@ -46,17 +43,20 @@ SEGMENTED = (ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True))
 
 def sizes(of: Attribute | SSAValue) -> Sizes:
     """Give the sizes of a ranked tensor, or of a value that is one; None is `?`."""
-    given = of.type if isinstance(of, SSAValue) else of
-    assert isinstance(given, TensorType)
-    return tuple(None if size == DYNAMIC_INDEX else size for size in given.get_shape())
+    numbers = [size.data for size in _tensor(of).shape.data]
+    return tuple([None if number == DYNAMIC_INDEX else number for number in numbers])
 
 
 def element(of: Attribute | SSAValue) -> Attribute:
     """Give the element type of a ranked tensor, or of a value that is one."""
-    given = of.type if isinstance(of, SSAValue) else of
-    assert isinstance(given, TensorType)
-    kind: Attribute = given.element_type
+    kind: Attribute = _tensor(of).element_type
     return kind
+
+
+def _tensor(of: Attribute | SSAValue) -> TensorType[Attribute]:
+    given = of.type if isinstance(of, SSAValue) else of
+    assert type(given) is TensorType
+    return given
 
 
 def tensor_type(shape: Sequence[Any], kind: Attribute) -> TensorType[Attribute]:
@@ -74,7 +74,7 @@ class Component:
     def fits(self, given: Attribute) -> bool:
         """Tell whether a type is this one, as far as it is known."""
         return (
-            isinstance(given, TensorType)
+            type(given) is TensorType
             and (self.element is None or self.element == given.element_type)
             and (self.sizes is None or compatible(self.sizes, sizes(given)))
         )
@@ -120,7 +120,11 @@ class TensorrtOperation(IRDLOperation):
         return made
 
     def _take_types(self) -> None:
-        inferred = self.inferred()
+        try:
+            inferred = self.inferred()
+        except ShapeError:
+            self.drop_all_references()
+            raise
         if inferred is None:
             self.drop_all_references()
             raise TypeError(f"the result types of {self.name} cannot be inferred: give them")
@@ -129,10 +133,9 @@ class TensorrtOperation(IRDLOperation):
 
     def value(self, name: str) -> Any:
         """Give an attribute, by its Python name, as a Python value; its default if it is absent."""
-        prop_name, _ = self.get_irdl_definition().accessor_names[name]
-        declaration = self.get_irdl_definition().properties[prop_name]
-        given = self.properties.get(prop_name, declaration.default_value)
-        return None if given is None else _kind(declaration).value(given)
+        prop_name, kind, default = declared.declaration(type(self)).readers[name]
+        given = self.properties.get(prop_name, default)
+        return None if given is None else kind.value(given)
 
     def components(self) -> Sequence[Component] | None:
         """Infer the results; None where nothing can be inferred."""
@@ -169,17 +172,14 @@ class TensorrtOperation(IRDLOperation):
 
     def _mismatches(self) -> Iterator[Problem]:
         try:
-            inferred = self.inferred()
+            parts = self.components() or ()
         except ShapeError as error:
             yield Problem(str(error), op_name_first=False)
             yield Problem("failed to infer returned types")
             return
         given = self.result_types
-        parts = self.components() or ()
-        fits = len(parts) == len(given) and all(
-            p.fits(g) for p, g in zip(parts, given, strict=True)
-        )
-        if inferred is not None and not fits:
+        if len(parts) != len(given) or not all(map(Component.fits, parts, given)):
+            inferred = [part.complete() for part in parts]
             yield Problem(
                 f"inferred type(s) {_quoted(inferred)} are incompatible with return type(s) of "
                 f"operation {_quoted(given)}"
@@ -192,28 +192,19 @@ class TensorrtOperation(IRDLOperation):
             raise VerifyException(problem.text(self.name))
 
 
-def _quoted(types: Sequence[Attribute]) -> str:
+def _quoted(types: Sequence[Attribute | None]) -> str:
     return ", ".join(f"'{each}'" for each in types)
-
-
-def _kind(declaration: PropertyDef) -> AttributeKind:
-    kind: AttrConstraint = declared.kind(declaration.constr)
-    assert isinstance(kind, AttributeKind)
-    return kind
 
 
 def _properties(
     cls: type[TensorrtOperation], attributes: Mapping[str, object]
 ) -> dict[str, Attribute]:
-    definition = cls.get_irdl_definition()
-    properties: dict[str, Attribute] = {}
-    for name, value in attributes.items():
-        if name not in definition.accessor_names:
-            raise TypeError(f"{definition.name} has no attribute `{name}`")
-        prop_name, _ = definition.accessor_names[name]
-        if value is not None:
-            properties[prop_name] = _kind(definition.properties[prop_name]).attribute(value)
-    return properties
+    readers = declared.declaration(cls).readers
+    unknown = attributes.keys() - readers.keys()
+    if unknown:
+        raise TypeError(f"{cls.name} has no attribute `{min(unknown)}`")
+    given = {name: value for name, value in attributes.items() if value is not None}
+    return {readers[name][0]: readers[name][1].attribute(value) for name, value in given.items()}
 
 
 Declared = TypeVar("Declared", bound=TensorrtOperation)

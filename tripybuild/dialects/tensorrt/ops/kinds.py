@@ -6,6 +6,7 @@ assembly format what it needs, `Operation.problems` checks it, and its `summary`
 values.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -85,12 +86,10 @@ EVERY = (I1, I4, I8, I32, I64, F8, *FLOATS)
 
 
 def _container(name: str, elements: Sequence[Kind], fits: Callable[[TensorType], bool]) -> Kind:
+    allowed = functools.cache(lambda element: any(kind.accepts(element) for kind in elements))
+
     def accepts(given: Attribute) -> bool:
-        return (
-            isinstance(given, TensorType)
-            and fits(given)
-            and any(element.accepts(given.element_type) for element in elements)
-        )
+        return type(given) is TensorType and fits(given) and allowed(given.element_type)
 
     kinds = " or ".join(element.summary for element in elements)
     return Kind(f"{name} of {kinds} values", accepts)
@@ -100,7 +99,7 @@ def tensor(*elements: Kind, ranks: Sequence[int] = range(9)) -> Kind:
     """Tensors of these element types; the dialect's have eight dimensions at most."""
     allowed = frozenset(ranks)
     name = "/".join(f"{rank}D" for rank in ranks) + " tensor"
-    return _container(name, elements, lambda given: given.get_num_dims() in allowed)
+    return _container(name, elements, lambda given: len(given.shape.data) in allowed)
 
 
 def _is_shape(given: TensorType) -> bool:
