@@ -122,6 +122,7 @@ CODES: dict[str, str] = {
     "tensorrt-refused": "TensorRT does not take the operation, or the network that holds it.",
     "tensorrt-unsupported": "This TensorRT library has no layer that computes the operation.",
     "tensorrt-profile": "A dynamic size needs a range: a shape profile on the function's argument.",
+    "engine-mismatch": "The engine takes or gives something else than the model declares.",
     # The command line
     "file-exists": "Nothing that is there is overwritten.",
     "not-generated": "A file stands where one would be generated, and no generator wrote it.",

@@ -2,8 +2,8 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
@@ -23,18 +23,47 @@ MOST = 12
 DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
-def check_weights(built: Built) -> Callable[[Iterable[str]], dict[str, Any]]:
-    """Compare the weights of a model with their file, of which only the header is read.
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The weights of a model in their file; called with paths, it reads their arrays."""
 
-    Returns:
-        A function that reads the arrays of the weights at given paths.
+    declared: Mapping[str, Value]
+    names: Mapping[str, str]
+    path: Path
+    span: Span
+
+    def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
+        """Read the weights at these paths, each in its declared dtype."""
+        wanted = list(wanted)
+        if not wanted:
+            return {}
+        with _placed(self.span):
+            arrays = weights.read(self.path, [self.names[name] for name in wanted])
+        return {
+            name: converted(name, arrays[self.names[name]], self.declared[name], self.span)
+            for name in wanted
+        }
+
+    def places(self, wanted: Iterable[str]) -> dict[str, weights.Stored]:
+        """Where the weights at these paths lie, but for those that the file has in other dtypes."""
+        wanted = list(wanted)
+        if not wanted:
+            return {}
+        with _placed(self.span):
+            found = weights.read_places(self.path)
+        places = {name: found[self.names[name]] for name in wanted}
+        return {n: p for n, p in places.items() if p.dtype == self.declared[n].dtype.numpy}
+
+
+def check_weights(built: Built) -> Checkpoint:
+    """Compare the weights of a model with their file, of which only the header is read.
 
     Raises:
         DiagnosticError: With every weight that is missing, left over, or of another dtype or shape.
     """
     declared = built.graph.weights
     if not declared:
-        return lambda _: {}
+        return Checkpoint({}, {}, Path(), built.document.span(()))
     span = built.document.span(("weights",))
     if built.weights is None:
         message = f"`{built.graph.name}` has {len(declared)} weights, but says not where they are"
@@ -49,12 +78,7 @@ def check_weights(built: Built) -> Callable[[Iterable[str]], dict[str, Any]]:
     if found:
         raise DiagnosticError(*found)
 
-    def read(wanted: Iterable[str]) -> dict[str, Any]:
-        with _placed(span):
-            arrays = weights.read(path, [names[name] for name in wanted])
-        return {name: converted(name, arrays[names[name]], declared[name], span) for name in wanted}
-
-    return read
+    return Checkpoint(declared, names, path, span)
 
 
 @contextlib.contextmanager

@@ -11,23 +11,23 @@ from typing import Any
 
 from tripybuild.build import weights as weights_file
 from tripybuild.build.checkpoint import check_weights
+from tripybuild.build.engine_model import engine_executable, engine_module, spelt
 from tripybuild.build.executable import Executable, opened
-from tripybuild.build.lower import lower_stablehlo, lower_tensorrt
+from tripybuild.build.lower import lower_stablehlo
 from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import described, graph_text
 from tripybuild.build.members import measure
 from tripybuild.build.model import Built, build
 from tripybuild.build.signature import Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
+from tripybuild.build.targets import CPU, ENGINES, known, parse_target
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.dialects.stablehlo import Module
-from tripybuild.dialects.tensorrt import print_network
 from tripybuild.source import Document
-from tripybuild.targets import pjrt
+from tripybuild.targets import child, pjrt
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
 
-TARGETS = ("cpu", "reference")
 WEIGHTS = "weights.safetensors"
 KINDS = ("trace", "stablehlo", "tensorrt")
 Progress = Callable[[str, float], None]
@@ -41,20 +41,25 @@ def compile_spec(
     sizes: Mapping[str, object] | None = None,
     shapes: Shapes = (),
     progress: Progress | None = None,
+    timeout: float | None = None,
 ) -> Executable:
     """Compile a model.
 
     Args:
         path: The model's file.
-        target: `cpu` or `reference`.
-        sizes: Sizes to put in the place of the file's own.
-        shapes: Dynamic sizes to compile ahead of time beside the `opt` of each range.
+        target: One of `targets.TARGETS`; `tensorrt-rtx:sm86,sm89` names the GPUs to build for.
+        sizes: Sizes and dtypes to put in the place of the file's own.
+        shapes: Dynamic sizes to compile ahead of time beside the `opt` of each range; for TensorRT,
+            to make optimization profiles of.
         progress: Told the name of each phase and the seconds since the start.
+        timeout: Seconds that the compiler may take.
 
     Raises:
         DiagnosticError: With all that is wrong with the model, its weights or the request.
     """
-    _known(target, TARGETS, "unknown-target", "target")
+    chosen = parse_target(target)
+    if chosen.name in ENGINES:
+        child.session(chosen.name).start()
     began = perf_counter()
     tell = progress or (lambda phase, seconds: None)  # noqa: ARG005
     tell("build", 0.0)
@@ -63,17 +68,19 @@ def compile_spec(
     tell("weights", perf_counter() - began)
     read = check_weights(built)
     graph = _used(built.graph)
-    manifest = described(built, graph, target, wanted)
+    manifest = described(built, graph, chosen.name, wanted)
     manifest["provenance"] = _provenance(built, path)
     _lawful(built, manifest, wanted)
     members: dict[str, Any] = {}
+    if chosen.name in ENGINES:
+        return engine_executable(built, graph, read, chosen, manifest, timeout, tell)
     members["trace.json"], constants = graph_text(graph)
     if constants:
         members["constants.safetensors"] = bytes(weights_file.encode(constants))
     # The weights are read, encoded and hashed while the compiler's process is at work.
     with ThreadPoolExecutor(1) as worker:
         stored = worker.submit(_stored, graph, read)
-        if target == "cpu":
+        if chosen.name == CPU:
             for each in wanted:
                 tell(f"compile {sizes_name(each)}", perf_counter() - began)
                 manifest["specialisations"].append(_specialised(graph, each, members))
@@ -96,11 +103,14 @@ def emit(
     path: Path, kind: str, *, sizes: Mapping[str, object] | None = None, shapes: Shapes = ()
 ) -> str:
     """The text of a model as `trace`, `stablehlo` (for the last of `shapes`) or `tensorrt`."""
-    _known(kind, KINDS, "unknown-target", "form to emit")
+    known(kind, KINDS, "unknown-target", "form to emit")
     if kind == "stablehlo":
         return stablehlo_module(path, sizes=sizes, shapes=shapes).text()
-    graph = _used(build(path, sizes).graph)
-    return printer.text(graph) if kind == "trace" else print_network(lower_tensorrt(graph))
+    built = build(path, sizes)
+    graph = _used(built.graph)
+    if kind == "trace":
+        return printer.text(graph)
+    return spelt(engine_module(built, graph, _wanted(built, shapes)), locations=False)
 
 
 def stablehlo_module(
@@ -191,11 +201,3 @@ def _provenance(built: Built, path: Path) -> dict[str, Any]:
 
 def _digest(document: Document) -> str:
     return sha256(document.text.encode()).hexdigest()
-
-
-def _known(name: str, known: Sequence[str], code: str, what: str) -> None:
-    if name not in known:
-        near = suggest(name, known)
-        hint = f"did you mean `{near}`?" if near else None
-        message = f"`{name}` is no {what}; there are {', '.join(f'`{k}`' for k in known)}"
-        raise DiagnosticError(Diagnostic(code, message, hint=hint))

@@ -66,6 +66,27 @@ def read_index(path: Path) -> Index:
     return {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where a tensor lies in its file: the first byte, and the first one behind it."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+def read_places(path: Path) -> dict[str, Stored]:
+    """Return where each tensor of a file lies, reading its header only.
+
+    Raises:
+        DiagnosticError: There is no such file, or it is malformed.
+    """
+    with _reported(path), path.open("rb") as file:
+        tensors, start = _read_header(file)
+    return {n: Stored(t.dtype, t.shape, start + t.begin, start + t.end) for n, t in tensors.items()}
+
+
 def read(path: Path, names: Iterable[str] | None = None) -> dict[str, Array]:
     """Read tensors of a file; all of them where no names are given.
 

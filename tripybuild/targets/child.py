@@ -66,7 +66,12 @@ class CompilerProcess:
             self._errors = errors
 
     def compile(
-        self, target: str, module: str | bytes, options: Mapping[str, Any] | None = None
+        self,
+        target: str,
+        module: str | bytes,
+        options: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
     ) -> bytes:
         """Compile a module in the child.
 
@@ -74,6 +79,7 @@ class CompilerProcess:
             target: A key of the child's table, such as `cpu`.
             module: MLIR text or bytecode.
             options: The target's options, as JSON can say them.
+            timeout: Seconds that it may take, in the place of the process's own limit.
 
         Raises:
             DiagnosticError: The compiler refused the module, crashed, hung or ran out of memory.
@@ -82,7 +88,7 @@ class CompilerProcess:
         with self._lock:
             self._requests += 1
             header = {"id": self._requests, "target": target, "options": dict(options or {})}
-            reply, payload = self._ask(target, header, body)
+            reply, payload = self._ask(target, header, body, timeout or self.timeout)
         if reply.get("outcome") == "done":
             return payload
         raise DiagnosticError(*_refusals(target, reply))
@@ -112,7 +118,7 @@ class CompilerProcess:
         self.close()
 
     def _ask(
-        self, target: str, header: Mapping[str, object], body: bytes
+        self, target: str, header: Mapping[str, object], body: bytes, timeout: float
     ) -> tuple[frames.Header, bytes]:
         """Send a request and wait for its reply; whatever goes wrong ends the child."""
         try:
@@ -121,7 +127,7 @@ class CompilerProcess:
             message = f"The compiler process cannot be started: {error.strerror}"
             raise DiagnosticError(Diagnostic("compiler-crashed", message)) from error
         expired = threading.Event()
-        watch = threading.Timer(self.timeout, self._expire, (expired,))
+        watch = threading.Timer(timeout, self._expire, (expired,))
         watch.daemon = True
         watch.start()
         try:
@@ -129,7 +135,7 @@ class CompilerProcess:
         except (OSError, frames.BrokenMessageError) as error:
             status, notes = self._bury()
             if expired.is_set():
-                raise DiagnosticError(_hung(target, self.timeout, notes)) from error
+                raise DiagnosticError(_hung(target, timeout, notes)) from error
             raise DiagnosticError(_crashed(target, status, notes)) from error
         except BaseException:  # Ctrl-C above all: the child would go on compiling
             self._bury()
@@ -209,7 +215,7 @@ def _starved(target: str, notes: tuple[str, ...]) -> Diagnostic:
 
 def _hung(target: str, timeout: float, notes: tuple[str, ...]) -> Diagnostic:
     message = f"The `{target}` compiler did not finish within {timeout:g} seconds"
-    hint = f"set `{TIMEOUT_VARIABLE}` to more seconds"
+    hint = f"give it more seconds with `--timeout`, or set `{TIMEOUT_VARIABLE}`"
     return Diagnostic("compiler-timeout", message, notes=notes, hint=hint)
 
 
@@ -234,12 +240,12 @@ def _signal(number: int) -> str:
 
 
 @functools.cache
-def session() -> CompilerProcess:
-    """Return the one compiler process of this session, which ends with it."""
+def session(target: str = "cpu") -> CompilerProcess:
+    """Return the compiler process of this session for a target; it ends with the session."""
     try:
         timeout = float(os.environ.get(TIMEOUT_VARIABLE, HALF_AN_HOUR))
     except ValueError:
         timeout = HALF_AN_HOUR
-    process = CompilerProcess(timeout=timeout)
+    process = CompilerProcess(timeout=timeout, command=(*COMMAND, target))
     atexit.register(process.close)
     return process

@@ -73,7 +73,7 @@ def compiled(text: bytes, options: Mapping[str, Any]) -> bytes:
     weights = {}
     for file in options.get("weights") or ():
         weights.update(mapped(file))
-    built = build(module, asked, weights, resources.of(within).array)
+    built = build(module, asked, weights, resources.of(module).array)
     plan = options.get("plan")
     if plan is None:
         return bytes(built.plan)

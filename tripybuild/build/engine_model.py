@@ -1,0 +1,148 @@
+"""Models for TensorRT: ranges become optimization profiles, the graph a module of the dialect."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from tripybuild.build.checkpoint import Checkpoint
+from tripybuild.build.engine import MODULE, PLAN, RECORD, Source, build_engine
+from tripybuild.build.executable import Executable
+from tripybuild.build.lower import lower_tensorrt
+from tripybuild.build.model import Built
+from tripybuild.build.targets import Target
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.trace.graph import Graph
+
+if TYPE_CHECKING:
+    from tripybuild.dialects.tensorrt.emission import Emitted, Profile
+
+
+# What is run on a model's module before it is translated. Operators are lowered to what TensorRT
+# fuses, so nothing has to be recognised again.
+PIPELINE = ("tensorrt-expand-ops", "tensorrt-legalize-int8")
+
+
+def profiles(built: Built, shapes: Sequence[Mapping[str, int]]) -> "list[Profile]":
+    """One optimization profile for the ranges, and one for each of the sizes asked for.
+
+    Raises:
+        DiagnosticError: A range has no largest size, which TensorRT needs to plan its memory.
+    """
+    from tripybuild.dialects.tensorrt.emission import Profile  # noqa: PLC0415 - heavy
+
+    open_ended = [name for name, each in built.ranges.items() if each.high is None]
+    if open_ended:
+        raise DiagnosticError(*(_unbounded(built, name) for name in open_ended))
+    whole = Profile(
+        {name: each.low for name, each in built.ranges.items()},
+        {name: each.opt for name, each in built.ranges.items()},
+        {name: each.high or 0 for name, each in built.ranges.items()},
+    )
+    exact = [Profile(sizes, sizes, sizes) for sizes in shapes if sizes != whole.best]
+    return [whole, *exact]
+
+
+def engine_module(
+    built: Built, graph: Graph, shapes: Sequence[Mapping[str, int]] = ()
+) -> "Emitted":
+    """The model in the tensorrt dialect.
+
+    Raises:
+        DiagnosticError: An operation has no lowering, or a range no end.
+    """
+    from tripybuild.dialects.tensorrt.emission import emitted  # noqa: PLC0415 - heavy
+
+    folder = Path(built.document.path).parent
+    network = lower_tensorrt(graph)
+    return emitted(network, graph.name, profiles(built, shapes), folder)
+
+
+def spelt(module: "Emitted", *, locations: bool = True) -> str:
+    """A module's text; the data of its resources stays beside it."""
+    from tripybuild.dialects.mlir import printer  # noqa: PLC0415 - heavy
+
+    return printer.text(module.module, locations=locations)
+
+
+def engine_executable(
+    built: Built,
+    graph: Graph,
+    checkpoint: Checkpoint,
+    target: Target,
+    manifest: dict[str, Any],
+    timeout: float | None,
+    tell: Callable[[str, float], None],
+) -> Executable:
+    """The executable of a model for TensorRT: the engine, its record and the module it is of."""
+    began = perf_counter()
+    tell("lower", 0.0)
+    module = engine_module(built, graph, manifest["shapes"])
+    source = Source(
+        spelt(module),
+        checkpoint,
+        sorted(module.weights),
+        module.resources,
+        folder=Path(built.document.path).parent,
+    )
+    tell("engine", perf_counter() - began)
+    engine = build_engine(source, target, PIPELINE, timeout=timeout)
+    check_record(engine.record, manifest)
+    manifest["engine"] = {
+        "plan": PLAN,
+        "record": RECORD,
+        "module": MODULE,
+        "library": engine.record["library"],
+        "compute_capabilities": engine.record["compute_capabilities"],
+    }
+    members = {
+        PLAN: engine.made.part,
+        RECORD: json.dumps(engine.record, sort_keys=True, indent=1).encode() + b"\n",
+        MODULE: source.text.encode(),
+    }
+    tell("done", perf_counter() - began)
+    made = Executable(json.loads(json.dumps(manifest)), members, {PLAN: engine.made.member})
+    made.warnings += engine.warnings
+    return made
+
+
+def check_record(record: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
+    """An engine takes and gives what the model declares, in its dtypes; or it is not used.
+
+    Raises:
+        DiagnosticError: With each input or output that differs.
+    """
+    found = []
+    for key in ("inputs", "outputs"):
+        built = {each["name"]: each for each in record[key]}
+        for declared in manifest[key]:
+            name = declared["name"]
+            got = built.pop(name, None)
+            if got is None or got["dtype"] != declared["dtype"] or not _fits(got, declared):
+                shown = "nothing" if got is None else f"{got['dtype']}{got['shape']}"
+                message = f"the engine has {shown} for `{name}`, and not {_spelt(declared)}"
+                found.append(Diagnostic("engine-mismatch", message))
+        found += [
+            Diagnostic("engine-mismatch", f"the engine has `{name}`, which nobody declared")
+            for name in built
+        ]
+    if found:
+        raise DiagnosticError(*found)
+
+
+def _fits(got: Mapping[str, Any], declared: Mapping[str, Any]) -> bool:
+    """Whether ranks agree, and sizes where both are numbers."""
+    pairs = list(zip(got["shape"], declared["shape"], strict=False))
+    numbers = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
+    return len(got["shape"]) == len(declared["shape"]) and all(a == b for a, b in numbers)
+
+
+def _spelt(declared: Mapping[str, Any]) -> str:
+    return f"{declared['dtype']}[{', '.join(map(str, declared['shape']))}]"
+
+
+def _unbounded(built: Built, name: str) -> Diagnostic:
+    message = f"`{name}` has no largest size, and TensorRT needs one for each dynamic size"
+    hint = f"write a `max` for `{name}` below `ranges:`"
+    return Diagnostic("bad-range", message, built.document.span(("ranges", name)), hint=hint)

@@ -1,0 +1,99 @@
+"""Layers with regions, and those whose form follows from their arguments: control, plugins, devices.
+
+Law: a region sees what is outside of it; what it computes stays inside.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xdsl.ir import Block, Operation, Region as Body, SSAValue
+
+from tripybuild.dialects.tensorrt import ops
+from tripybuild.dialects.tensorrt.emission.shaped import Place
+from tripybuild.dialects.tensorrt.emission.types import tensor
+from tripybuild.dialects.tensorrt.network import Layer, Region
+from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation
+from tripybuild.dialects.tensorrt.value import Value
+
+Emit = Callable[[Sequence[Layer]], None]
+Values = dict[Value, SSAValue]
+
+
+class Control:
+    """Emits layers with regions; `emit` is what emits the layers inside them."""
+
+    def __init__(self, values: Values, emit: Emit) -> None:
+        self.values = values
+        self.emit = emit
+
+    def branches(self, place: Place) -> Operation:
+        """`if`: one of two regions."""
+        condition = place.argument("condition")
+        bodies = [self.body(place, region, (), ops.YieldOp) for region in place.layer.regions]
+        return place.scopes.add(ops.IfOp, condition, regions=bodies, result_types=[_types(place)])
+
+    def repeat(self, place: Place) -> Operation:
+        """`while`: a region that decides and one that computes."""
+        state = [self.values[each] for each in place.layer.arguments["state"]]
+        first, second = place.layer.regions
+        bodies = [
+            self.body(place, first, first.takes, ops.ConditionOp, carried=first.takes),
+            self.body(place, second, second.takes, ops.YieldOp),
+        ]
+        return place.scopes.add(ops.WhileOp, state, regions=bodies, result_types=[_types(place)])
+
+    def count(self, place: Place) -> Operation:
+        """`for`: a region that is run for each number."""
+        limits = [place.argument(name) for name in ("start", "stop", "step")]
+        state = [self.values[each] for each in place.layer.arguments["state"]]
+        body = self.body(place, place.layer.regions[0], place.layer.regions[0].takes, ops.YieldOp)
+        return place.scopes.add(
+            ops.ForOp, *limits, state, regions=[body], result_types=[_types(place)]
+        )
+
+    def body(
+        self,
+        place: Place,
+        region: Region,
+        takes: Sequence[Value],
+        end: type[TensorrtOperation],
+        carried: Sequence[Value] = (),
+    ) -> Body:
+        """A region of one block, which ends by giving its values."""
+        types = [tensor(each.dtype, each.shape or ()) for each in takes]
+        block = Block(arg_types=types)
+        self.values.update(zip(takes, block.args, strict=True))
+        with place.scopes.inside() as scope:
+            self.emit(region.layers)
+            gives = [self.values[each] for each in region.gives]
+            passed = [self.values[each] for each in carried]
+            operands: list[Any] = [gives[0], passed] if end is ops.ConditionOp else [gives]
+            place.scopes.add(end, *operands)
+        block.add_ops(scope.operations)
+        return Body(block)
+
+
+def plugin(place: Place) -> Operation:
+    """A layer that somebody else wrote."""
+    given = place.layer.arguments
+    return place.scopes.add(
+        ops.OpaquePluginOp,
+        [place.values[each] for each in given["inputs"]],
+        plugin_name=given["plugin_name"],
+        plugin_version=given["plugin_version"],
+        plugin_namespace=given["plugin_namespace"],
+        creator_params=dict(given["creator_params"]),
+        result_types=[_types(place)],
+    )
+
+
+def _types(place: Place) -> list[Any]:
+    return [tensor(each.dtype, each.shape or ()) for each in place.layer.results]
+
+
+CONTROLLED: Mapping[str, Callable[[Control, Place], Operation]] = {
+    "if_": Control.branches,
+    "while_": Control.repeat,
+    "for_": Control.count,
+    "opaque_plugin": lambda _, place: plugin(place),
+}

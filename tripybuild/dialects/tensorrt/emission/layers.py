@@ -1,0 +1,51 @@
+"""Layers that are an operation of the dialect under another name, and what each is called there.
+
+Law: tensors are operands in the table's order; the other parameters are attributes under the
+dialect's names. What needs more than that stands in `shaped`, `sourced` and `controlled`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from tripybuild.dialects.tensorrt import ops
+from tripybuild.dialects.tensorrt.emission.scope import Scopes
+from tripybuild.dialects.tensorrt.emission.types import typed
+from tripybuild.dialects.tensorrt.network import Layer
+from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation
+from tripybuild.dialects.tensorrt.value import Value
+
+# The operation of each layer has the layer's name, in NVIDIA's dialect or in ours.
+KINDS: Mapping[str, type[TensorrtOperation]] = {
+    each.name.partition(".")[2]: each for each in (*getattr(ops, "TRTX_OPERATIONS", ()), *ops.OPERATIONS)
+}
+# What the dialect calls a parameter of ours, for one layer.
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "activation": {"kind": "activation_type"},
+    "unary": {"kind": "unary_operation"},
+    "element_wise": {"kind": "elementwise_operation"},
+    "reduce": {"kind": "reduce_operation", "axes": "reduce_axes"},
+    "top_k": {"kind": "topk_operation"},
+    "normalization": {"axes": "axis", "epsilon": "eps"},
+}
+# Parameters that say the type of a result, and are no attribute.
+TYPES = frozenset({"dtype", "scale_dtype"})
+
+
+def plain(layer: Layer, values: Mapping[Value, SSAValue], scopes: Scopes) -> Operation:
+    """The one operation that a layer is."""
+    name = layer.signature.name
+    operands: list[Any] = []
+    attributes: dict[str, Any] = {}
+    for parameter, kind in layer.signature.parameters.items():
+        argument = layer.arguments[parameter]
+        if kind.name == "tensor":
+            operands.append(None if argument is None else values[argument])
+        elif kind.name == "tensors":
+            operands.append([values[each] for each in argument])
+        elif parameter not in TYPES and argument is not None:
+            attributes[NAMES.get(name, {}).get(parameter, parameter)] = argument
+    if name in ("cast", "quantize", "dequantize", "dynamic_quantize"):
+        attributes["result_types"] = [typed(result, operands[0]) for result in layer.results]
+    return scopes.add(KINDS[name], *operands, **attributes)

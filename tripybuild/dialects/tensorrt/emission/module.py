@@ -1,0 +1,181 @@
+"""A recorded network as a module of the dialect: one function, named inputs, weights beside it.
+
+Law: the module depends on the network and the profiles alone, so equal networks have equal text.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FileLineColLoc,
+    IntAttr,
+    LocationAttr,
+    ModuleOp,
+    NameLoc,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from tripybuild.dialects.tensorrt.emission.controlled import CONTROLLED, Control
+from tripybuild.dialects.tensorrt.emission.layers import plain
+from tripybuild.dialects.tensorrt.emission.scope import Scopes
+from tripybuild.dialects.tensorrt.emission.shaped import SHAPED, Place
+from tripybuild.dialects.tensorrt.emission.sizes import Sizes
+from tripybuild.dialects.tensorrt.emission.sourced import SOURCED, Resources, weight
+from tripybuild.dialects.tensorrt.emission.types import tensor
+from tripybuild.dialects.tensorrt.emission.windowed import WINDOWED
+from tripybuild.dialects.tensorrt.network import Layer, Location, Network
+from tripybuild.dialects.tensorrt.ops.attributes import ShapeProfileAttr
+from tripybuild.dialects.tensorrt.value import Value
+from tripybuild.types.dims import Dim, evaluate
+
+ENTRY = "main"
+NAME = "tripybuild.name"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The sizes that an engine is made for: the smallest, the best and the largest, by symbol."""
+
+    smallest: Mapping[str, int]
+    best: Mapping[str, int]
+    largest: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A module, the arrays of its constants, and the names of the weights among its resources."""
+
+    module: ModuleOp
+    resources: Mapping[str, Any]
+    weights: frozenset[str]
+
+
+def emitted(
+    network: Network, name: str, profiles: Sequence[Profile] = (), folder: Path | None = None
+) -> Emitted:
+    """Write a recorded network in the dialect.
+
+    Args:
+        network: What lowerings recorded.
+        name: The name of the module.
+        profiles: One for each optimization profile; none where every size is a number.
+        folder: Where the user's files are; places in them are written without it, so that a
+            copy of a model in another folder gives the same module.
+
+    Raises:
+        ValueError: Where a layer cannot be said in the dialect.
+    """
+    return _Emission(network, profiles, folder).run(name)
+
+
+@dataclass
+class _Emission:
+    network: Network
+    profiles: Sequence[Profile]
+    folder: Path | None
+    values: dict[Value, SSAValue] = field(default_factory=dict)
+    scopes: Scopes = field(default_factory=Scopes)
+    resources: Resources = field(default_factory=Resources)
+
+    def __post_init__(self) -> None:
+        self.sizes = Sizes(self.scopes)
+        self.control = Control(self.values, self.layers)
+
+    def run(self, name: str) -> Emitted:
+        """The module."""
+        inputs = self.network.inputs
+        block = Block(arg_types=[tensor(v.dtype, v.shape or ()) for v in inputs.values()])
+        for value, argument in zip(inputs.values(), block.args, strict=True):
+            self.values[value] = argument
+            self.sizes.learn(value.shape or (), argument, self.scopes.prologue)
+        for path, value in self.network.weights.items():
+            self.scopes.location = NameLoc(StringAttr(path), UnknownLoc())
+            self.values[value] = weight(self.scopes, path, tensor(value.dtype, value.shape or ()))
+        self.layers(self.network.layers)
+        gives = [self.values[value] for value in self.network.outputs.values()]
+        block.add_ops(self.scopes.prologue.operations)
+        block.add_ops(self.scopes.body.operations)
+        block.add_op(func.ReturnOp(*gives))
+        function = func.FuncOp(
+            ENTRY,
+            ([each.type for each in block.args], [each.type for each in gives]),
+            Region(block),
+            arg_attrs=ArrayAttr([self._described(n, v) for n, v in inputs.items()]),
+            res_attrs=ArrayAttr(
+                [DictionaryAttr({NAME: StringAttr(each)}) for each in self.network.outputs]
+            ),
+        )
+        module = ModuleOp([function], sym_name=StringAttr(name))
+        return Emitted(module, self.resources, frozenset(self.network.weights))
+
+    def layers(self, layers: Sequence[Layer]) -> None:
+        """Emit layers in their order into the current scope."""
+        for layer in layers:
+            self.scopes.location = located(layer.location, self.folder)
+            given = self._layer(layer)
+            for value, emitted in zip(layer.results, given, strict=True):
+                self.values[value] = emitted
+                self.sizes.learn(value.shape or (), emitted, self.scopes.current)
+
+    def _layer(self, layer: Layer) -> Sequence[SSAValue]:
+        name = layer.signature.name
+        place = Place(layer, self.values, self.scopes, self.sizes)
+        shaped = SHAPED.get(name) or WINDOWED.get(name)
+        if shaped is not None:
+            return (shaped(place),)
+        if name in SOURCED:
+            return (SOURCED[name](place, self.resources),)
+        if name in CONTROLLED:
+            return CONTROLLED[name](self.control, place).results
+        return plain(layer, self.values, self.scopes).results
+
+    def _described(self, name: str, value: Value) -> DictionaryAttr:
+        """What the function says of an argument: its name, sizes and names of dimensions."""
+        shape = value.shape or ()
+        said: dict[str, Attribute] = {NAME: StringAttr(name)}
+        named = {str(i): StringAttr(str(s)) for i, s in enumerate(shape) if isinstance(s, Dim)}
+        plain = {i: n for i, n in named.items() if n.data.isidentifier()}
+        if plain:
+            said["tensorrt.dimension_names"] = DictionaryAttr(plain)
+        if shape:
+            ranges = [_range(shape, each) for each in self.profiles if named]
+            profiles = [ShapeProfileAttr.of(*each) for each in ranges or [_fixed(shape)]]
+            said["tensorrt.shape_profile"] = (
+                profiles[0] if len(profiles) == 1 else ArrayAttr(profiles)
+            )
+        return DictionaryAttr(dict(sorted(said.items())))
+
+
+def _fixed(shape: Sequence[Any]) -> tuple[list[int], list[int], list[int]]:
+    sizes = [size if isinstance(size, int) else 1 for size in shape]
+    return sizes, sizes, sizes
+
+
+def _range(shape: Sequence[Any], profile: Profile) -> tuple[list[int], list[int], list[int]]:
+    """The least, best and largest of each dimension; one that shrinks as a symbol grows, too."""
+    corners = [
+        [evaluate(size, sizes) for size in shape] for sizes in (profile.smallest, profile.largest)
+    ]
+    best = [evaluate(size, profile.best) for size in shape]
+    low = [min(pair) for pair in zip(*corners, best, strict=True)]
+    high = [max(pair) for pair in zip(*corners, best, strict=True)]
+    return low, best, high
+
+
+def located(place: Location | None, folder: Path | None) -> LocationAttr:
+    """The location of a layer: the name of its step, at a line of the user's file."""
+    if place is None:
+        return UnknownLoc()
+    name, file, line, column = place
+    path = Path(file)
+    if folder is not None and path.is_relative_to(folder):
+        path = path.relative_to(folder)
+    where = FileLineColLoc(StringAttr(path.as_posix()), IntAttr(line), IntAttr(column))
+    return NameLoc(StringAttr(name), where) if name else where
