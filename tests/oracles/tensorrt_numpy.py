@@ -309,7 +309,8 @@ def slice_(op: Any, x: Array, *_rest: Array) -> Array:
     if mode != "kFILL":
         return found
     fill = known[op.fill].reshape(()) if op.fill is not None else np.zeros((), x.dtype)
-    mask = np.ones((), bool) if not inside else np.logical_and.reduce(np.ix_(*inside))
+    grids = np.meshgrid(*inside, indexing="ij")
+    mask = np.all(grids, axis=0) if grids else np.ones((), bool)
     return np.where(mask, found, fill)
 
 

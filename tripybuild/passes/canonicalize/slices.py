@@ -1,0 +1,47 @@
+"""`slice` with offsets and sizes that are known when it is built."""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import SSAValue
+
+from tripybuild.dialects.mlir import elements
+from tripybuild.dialects.tensorrt.ops import SliceOp
+from tripybuild.dialects.tensorrt.ops.base import element
+from tripybuild.passes.canonicalize.matching import dense_of
+from tripybuild.passes.rewriting import Pattern, Rewriter
+
+
+def _numbers(value: SSAValue | None) -> Sequence[int] | None:
+    """The numbers of a constant of i32."""
+    found = dense_of(value) if value is not None else None
+    if value is None or found is None or element(value) != i32:
+        return None
+    numbers: list[int] = elements.to_numpy(found).tolist()
+    return numbers
+
+
+def static(op: SliceOp, rewriter: Rewriter) -> bool:
+    """A size or a start that is a constant becomes an attribute; strides stay, as there."""
+    size, start = _numbers(op.size), _numbers(op.start)
+    if size is None and start is None:
+        return False
+    given = DenseArrayBase.from_list
+    made = rewriter.create(
+        SliceOp,
+        op.input,
+        op.fill,
+        op.start if start is None else None,
+        op.size if size is None else None,
+        op.stride,
+        static_start=op.static_start if start is None else given(i32, start),
+        static_size=op.static_size if size is None else given(i32, size),
+        static_stride=op.static_stride,
+        mode=op.mode,
+        result_types=[op.result.type],
+    )
+    rewriter.replace(op, made)
+    return True
+
+
+PATTERNS = (Pattern("static", SliceOp, static, "sizes are known when it is built"),)
