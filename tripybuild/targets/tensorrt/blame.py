@@ -22,6 +22,7 @@ TYPES: Mapping[str, str] = {
     "fp8_e4m3fn": "f8E4M3FN",
     "fp8": "f8E4M3FN",
     "fp4": "f4E2M1FN",
+    "b16": "bf16",
     "bf16": "bf16",
     "bfloat16": "bf16",
     "int4": "i4",

@@ -48,15 +48,18 @@ class Constants:
         self._stored = stored
         self.kept: list[Array] = []
 
-    def weights(self, attribute: Any) -> Any:
-        """Return the weights of a constant attribute, which stay valid while this object lives."""
-        type = attribute.get_type()
-        element = str(type.element_type)
-        count = elements.count_of(type.get_shape())
+    def weights(self, attribute: Any, element: str) -> Any:
+        """Return the weights of a constant attribute, which stay valid while this object lives.
+
+        Args:
+            attribute: The constant.
+            element: Its element type, as MLIR writes it.
+        """
+        count = elements.count_of(attribute.type.get_shape())
         if isinstance(attribute, DenseResourceAttr):
             array = self._resource(attribute, element, count)
-        else:
-            array = _laid_out(elements.to_numpy(attribute), element)
+        else:  # xDSL keeps the bytes of each element one after the other
+            array = _laid_out(np.frombuffer(attribute.data.data, np.uint8), element)
         self.kept.append(array)
         address = array.__array_interface__["data"][0] if count else 0
         return self._make(element, address, count)

@@ -6,7 +6,7 @@ each of its results are those of its MLIR types; so whatever is wrong is said of
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -15,7 +15,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.dialects.mlir import locations
 from tripybuild.targets.tensorrt import places
 from tripybuild.targets.tensorrt.constants import Constants, UnfitConstantError
-from tripybuild.targets.tensorrt.library import Library
+from tripybuild.targets.tensorrt.library import DTYPES, Library
 from tripybuild.targets.tensorrt.log import Log
 from tripybuild.types.dtypes import BY_NAME
 
@@ -30,9 +30,12 @@ Tensors = Sequence[Any]
 Emitter = Callable[["Emission", Any], Tensors]
 
 
-def dtype_name(element: str) -> str:
-    """Return tripybuild's name for an element type, or MLIR's where there is no other."""
-    return DTYPE_NAMES.get(element, element)
+class Kind(NamedTuple):
+    """An element type: as MLIR writes it, its name in tripybuild, and the library's data type."""
+
+    element: str
+    name: str
+    dtype: Any
 
 
 class Emission:
@@ -63,11 +66,10 @@ class Emission:
         self.names: dict[str, Operation] = {}
         self.records: list[dict[str, Any]] = []
         self._emitters = emitters
-        self._dtypes: dict[Attribute, Any] = {}
-        self._elements: dict[Attribute, str] = {}
+        self._kinds: dict[Attribute, Kind] = {}
         self._op: Any = None
         self._layers: list[str] = []
-        self._base = ""
+        self._place = self._base = ""
         self._metadata: str | None = None
         self._counts: dict[str, int] = {}
 
@@ -116,31 +118,36 @@ class Emission:
             self.refuse(message, "tensorrt-unsupported")
         return found
 
-    def element(self, of: SSAValue | Attribute) -> str:
-        """Return an element type, or that of a value, as MLIR writes it; quantized ones are i8."""
-        kind = of.type.element_type if isinstance(of, SSAValue) else of  # type: ignore[attr-defined]
-        found = self._elements.get(kind)
+    def kind(self, of: SSAValue | Attribute) -> Kind:
+        """Return what an element type, or that of a value, is here and in the library."""
+        element = of.type.element_type if isinstance(of, SSAValue) else of  # type: ignore[attr-defined]
+        found = self._kinds.get(element)
         if found is None:
-            found = "i8" if kind.name == "quant.uniform" else str(kind)
-            self._elements[kind] = found
+            word = "i8" if element.name == "quant.uniform" else str(element)
+            dtype = self.library.dtype(word)
+            if dtype is None:
+                message = f"`{self.library.name}` has no data type for `{word}`"
+                self.refuse(message, "tensorrt-unsupported")
+            found = Kind(word, DTYPE_NAMES.get(word, word), dtype)
+            self._kinds[element] = found
         return found
 
+    def element(self, of: SSAValue | Attribute) -> str:
+        """Return an element type as MLIR writes it; quantized ones are their integers."""
+        return self.kind(of).element
+
     def dtype(self, of: SSAValue | Attribute) -> Any:
-        """Return the library's data type for an element type, or for that of a value."""
-        kind = of.type.element_type if isinstance(of, SSAValue) else of  # type: ignore[attr-defined]
-        found = self._dtypes.get(kind)
-        if found is None:
-            found = self.library.dtype(self.element(kind))
-            if found is None:
-                message = f"`{self.library.name}` has no data type for `{self.element(kind)}`"
-                self.refuse(message, "tensorrt-unsupported")
-            self._dtypes[kind] = found
-        return found
+        """Return the library's data type."""
+        return self.kind(of).dtype
 
     def weights(self, attribute: Any | None) -> Any:
         """Return the weights of a constant attribute; without one, none."""
         try:
-            return None if attribute is None else self.constants.weights(attribute)
+            return (
+                None
+                if attribute is None
+                else self.constants.weights(attribute, self.element(attribute.type.element_type))
+            )
         except UnfitConstantError as error:
             self.refuse(error.diagnostic.message, error.diagnostic.code, error.diagnostic.notes)
 
@@ -167,7 +174,7 @@ class Emission:
 
     def operation(self, op: Operation) -> None:
         """Add one operation, and compare its results with its types."""
-        outer = self._op, self._layers, self._base, self._metadata
+        outer = self._op, self._layers, self._place, self._base, self._metadata
         self.enter(op)
         emitter = self._emitters.get(op.name)
         if emitter is None:
@@ -176,12 +183,13 @@ class Emission:
         for result, tensor in zip(op.results, tensors, strict=True):
             self.values[result] = tensor
         self._check(op, tensors)
-        self._op, self._layers, self._base, self._metadata = outer
+        self._op, self._layers, self._place, self._base, self._metadata = outer
 
     def enter(self, op: Operation) -> None:
         """Let what is added from now on be an operation's."""
         self._op, self._layers = op, []
-        place = places.text(op.location).replace('"', "")
+        self._place = places.text(op.location)
+        place = self._place.replace('"', "")
         self._base = f"[{op.name}] loc({place})"[:LONGEST_NAME]
         self._metadata = places.metadata(op.location)
 
@@ -209,13 +217,14 @@ class Emission:
         for index, (result, tensor) in enumerate(zip(op.results, tensors, strict=True)):
             if names:
                 tensor.name = f"{names[-1]}{TENSOR_SUFFIX}{index or ''}"
-            shape = self.compared(result, tensor)
-            outputs.append({"dtype": dtype_name(self.element(result)), "shape": shape})
+            outputs.append(
+                {"dtype": self.kind(result).name, "shape": self.compared(result, tensor)}
+            )
         if self.log:
             self._complain()
         if names:
-            place = places.text(op.location)
-            record = {"name": names[-1], "op": op.name, "location": place, "outputs": outputs}
+            name, place = names[-1], self._place
+            record = {"name": name, "op": op.name, "location": place, "outputs": outputs}
             if len(names) > 1:
                 record["others"] = names[:-1]
             self.records.append(record)
@@ -248,8 +257,8 @@ class Emission:
     def _differs(self, type: TensorType[Any], shape: Sequence[int], tensor: Any) -> NoReturn:
         sizes = "".join(f"{'?' if size < 0 else size}x" for size in shape)
         element = tensor.dtype
-        known = (each for each in self._dtypes if self._dtypes[each] == element)
-        word = next((self.element(each) for each in known), str(element).removeprefix("DataType."))
+        known = (word for word in DTYPES if self.library.dtype(word) == element)
+        word = next(known, str(element))
         said = f"`{self._op.name}` gives `tensor<{sizes}{word}>` in TensorRT, and not `{type}`"
         self.refuse(said)
 

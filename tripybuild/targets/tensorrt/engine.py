@@ -14,7 +14,6 @@ from xdsl.dialects.func import FuncOp
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets.tensorrt.blame import failed_build
 from tripybuild.targets.tensorrt.constants import Array
-from tripybuild.targets.tensorrt.emission import dtype_name
 from tripybuild.targets.tensorrt.library import Library
 from tripybuild.targets.tensorrt.log import Log
 from tripybuild.targets.tensorrt.options import Options
@@ -114,7 +113,7 @@ def _sizes(port: Port) -> list[int | None]:
 def _port(made: Translation, port: Port, shape: list[int | None]) -> Record:
     record: Record = {
         "name": port.name,
-        "dtype": dtype_name(made.emission.element(port.value)),
+        "dtype": made.emission.kind(port.value).name,
         "shape": shape,
         "host": port.on_host,
     }

@@ -14,6 +14,7 @@ NO_DRIVER = "cudaError 35"
 _PREFIX = re.compile(
     r"\s*(?:\[[^\]\s]+::\w+::\d+\]|[\w:~]+:)\s*Error Code \d+:[^(]*\((.*)\)\s*\Z", re.DOTALL
 )
+_MYELIN = re.compile(r"\[\w+\.(?:cpp|h|hpp|cc):\d+: \w+\] ")
 _PLACE = re.compile(r"\s*\bIn [\w:~<>]+(?: at /?[\w./-]+:\d+)?\.?\s*\Z")
 
 
@@ -41,4 +42,5 @@ def cleaned(text: str) -> str:
     """Return a message without the places in TensorRT's own source."""
     found = _PREFIX.match(text)
     inner = text if found is None else found[1]
-    return " ".join(_PLACE.sub("", inner).split()) or " ".join(text.split())
+    shown = _MYELIN.sub("", _PLACE.sub("", inner))
+    return " ".join(shown.split()) or " ".join(text.split())

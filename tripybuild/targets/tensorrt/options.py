@@ -13,6 +13,12 @@ VERBOSITIES: Mapping[str, str] = {
     "names": "LAYER_NAMES_ONLY",
     "detailed": "DETAILED",
 }
+# The highest of each option that is a number.
+NUMBERS: Mapping[str, int] = {
+    "optimization_level": 5,
+    "workspace": 2**63 - 1,
+    "timing_iterations": 2**31 - 1,
+}
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,12 @@ class Options:
         _known("library", options.library, MODULES)
         if options.verbosity is not None:
             _known("verbosity", options.verbosity, VERBOSITIES)
+        for name, highest in NUMBERS.items():
+            value = getattr(options, name)
+            if value is not None and not (type(value) is int and 0 <= value <= highest):
+                message = f"`{name}` cannot be `{value}`"
+                hint = f"it is a number from 0 to {highest}"
+                raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
         return options
 
     def apply(self, library: Library, config: Any, log: Log) -> None:
