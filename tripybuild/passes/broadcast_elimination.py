@@ -45,7 +45,7 @@ def _producer(value: SSAValue) -> BroadcastOp | None:
 
 def _in_order(op: BroadcastOp) -> bool:
     """Whether a broadcast neither adds dimensions nor changes their order."""
-    return op.value("broadcast_dims") == identity(len(sizes_of(op.result)))
+    return tuple(op.value("broadcast_dims")) == identity(len(sizes_of(op.result)))
 
 
 def _stretched(op: BroadcastOp, dimension: int) -> bool:

@@ -148,13 +148,15 @@ def _fold_constant(op: TransposeOp, rewriter: Rewriter) -> bool:
         return False
     weights, type = constant_of(op.input), op.result.type
     assert isinstance(type, TensorType)
-    if isinstance(weights, DenseResourceAttr):
-        folded: Attribute = DenseResourceAttr(weights.resource_handle, type)
-    elif splat(op.input) is not None:
-        folded = DenseIntOrFPElementsAttr(type, weights.data)
+    if isinstance(weights, DenseIntOrFPElementsAttr):
+        if splat(op.input) is not None:
+            folded: Attribute = DenseIntOrFPElementsAttr(type, weights.data)
+        else:
+            array = np.transpose(elements.to_numpy(weights), permutation_of(op))
+            folded = elements.from_numpy(array, type)
     else:
-        array = np.transpose(elements.to_numpy(weights), permutation_of(op))
-        folded = elements.from_numpy(array, type)
+        assert isinstance(weights, DenseResourceAttr)
+        folded = DenseResourceAttr(weights.resource_handle, type)
     rewriter.replace(op, rewriter.constant(folded, type))
     return True
 
