@@ -15,6 +15,7 @@ from tripybuild.cli.explain import explain
 from tripybuild.cli.gen import generate
 from tripybuild.cli.inspect import inspect_executable
 from tripybuild.cli.new import new_model, new_operator
+from tripybuild.cli.opt import optimize
 from tripybuild.cli.run import run_executable
 
 app = typer.Typer(
@@ -36,6 +37,7 @@ app.command("explain")(explain)
 app.command("compile")(compile_model)
 app.command("run")(run_executable)
 app.command("inspect")(inspect_executable)
+app.command("opt")(optimize)
 
 
 def _version(wanted: bool) -> None:

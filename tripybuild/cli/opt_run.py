@@ -1,0 +1,97 @@
+"""The work of `tripybuild opt`: each part of a text is read, checked, rewritten and printed.
+
+Law: a part that fails does not keep the others from being looked at. Places are those in the whole
+text, whichever part they are in.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.dialects.mlir import parser, printer, verifier
+from tripybuild.dialects.mlir.context import new_context
+from tripybuild.dialects.mlir.expectations import expectations, mismatches
+from tripybuild.passes.pipeline_text import Step, steps as pipeline_steps
+
+SEPARATOR = "// -----"
+_SPLIT = re.compile(r"^[ \t]*// -----[^\n]*\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What a user asks of a run."""
+
+    steps: Sequence[Step] = ()
+    split: bool = False
+    expect: bool = False
+    generic: bool = False
+    locations: bool = False
+    unregistered: bool = False
+    data: bool = True
+    verify: bool = True
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The text that was printed, and all that was wrong."""
+
+    text: str = ""
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def steps(passes: Sequence[str], pipeline: str | None) -> list[Step]:
+    """Give the passes of `-p`, then those of a pipeline's text."""
+    texts = [*passes, *([] if pipeline is None else [pipeline])]
+    return [step for text in texts if text.strip() for step in pipeline_steps(text)]
+
+
+def run(text: str, path: str, wishes: Wishes) -> Outcome:
+    """Do all that was asked with a text."""
+    outcome, printed = Outcome(), []
+    for part in _parts(text) if wishes.split else [text]:
+        try:
+            printed.append(_printed(part, path, wishes))
+        except DiagnosticError as error:
+            printed.append("")
+            outcome.diagnostics.extend(error.diagnostics)
+    if wishes.expect:
+        outcome.diagnostics = mismatches(expectations(text, path), outcome.diagnostics)
+    outcome.text = f"{SEPARATOR}\n".join(printed)
+    return outcome
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Give the parts of a text, each behind as many empty lines as stand before it."""
+    position, lines = 0, 0
+    for mark in [*_SPLIT.finditer(text), None]:
+        end = len(text) if mark is None else mark.start()
+        yield "\n" * lines + text[position:end]
+        if mark is not None:
+            lines += text.count("\n", position, mark.end())
+            position = mark.end()
+
+
+def _printed(text: str, path: str, wishes: Wishes) -> str:
+    module = parser.parse(text, path, new_context(allow_unregistered=wishes.unregistered))
+    if wishes.verify:
+        _refuse(verifier.problems(module))
+    for step in wishes.steps:
+        _apply(step, module, verify=wishes.verify)
+    return printer.text(
+        module, generic=wishes.generic, locations=wishes.locations, data=wishes.data
+    )
+
+
+def _apply(step: Step, module: ModuleOp, *, verify: bool) -> None:
+    step.entry.run(module, **step.entry.keywords(step.options))
+    if verify:
+        note = f"after the pass `{step.entry.name}`, which is to blame and not the text"
+        _refuse([replace(e, notes=(*e.notes, note)) for e in verifier.problems(module)])
+
+
+def _refuse(problems: list[Diagnostic]) -> None:
+    if problems:
+        raise DiagnosticError(*problems)
