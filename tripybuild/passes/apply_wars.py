@@ -17,7 +17,8 @@ from tripybuild.dialects.tensorrt.ops import (
     SliceOp,
     UnaryOp,
 )
-from tripybuild.dialects.tensorrt.ops.base import element, sizes, tensor_type
+from tripybuild.dialects.tensorrt.ops.base import element, tensor_type
+from tripybuild.passes.layouts import sizes_of
 from tripybuild.passes.rewriting import Pattern, Rewriter, greedy
 from tripybuild.passes.values import made_by
 
@@ -61,7 +62,9 @@ def _through_f32(op: IdentityOp, rewriter: Rewriter) -> bool:
         or (target == _UI8 and source not in (f16, f32))
     ):
         return False
-    middle = rewriter.create(IdentityOp, op.input, result_types=[tensor_type(sizes(op.input), f32)])
+    middle = rewriter.create(
+        IdentityOp, op.input, result_types=[tensor_type(sizes_of(op.input), f32)]
+    )
     rewriter.replace(
         op, rewriter.create(IdentityOp, middle.results[0], result_types=[op.result.type])
     )
@@ -70,7 +73,7 @@ def _through_f32(op: IdentityOp, rewriter: Rewriter) -> bool:
 
 def _as_matrix(op: UnaryOp, rewriter: Rewriter) -> bool:
     """Functions of i8 take two dimensions or more."""
-    shape = sizes(op.input)
+    shape = sizes_of(op.input)
     if element(op.input) != i8 or len(shape) >= 2:
         return False
     matrix = tensor_type((*[1] * (2 - len(shape)), *shape), i8)
@@ -85,7 +88,7 @@ def _as_matrix(op: UnaryOp, rewriter: Rewriter) -> bool:
 def _as_vectors(op: CollapseRankOp, rewriter: Rewriter) -> bool:
     """A product of a row and a column that becomes a scalar is one of vectors."""
     product = made_by(op.input, MatrixMultiplyOp)
-    if product is None or len(sizes(op.result)) or len(sizes(op.input)) != 2:
+    if product is None or len(sizes_of(op.result)) or len(sizes_of(op.input)) != 2:
         return False
     found = (
         _vector(product.input0, product.value("op0"), 1),
@@ -103,7 +106,7 @@ def _as_vectors(op: CollapseRankOp, rewriter: Rewriter) -> bool:
 
 def _vector(value: SSAValue, operation: str, contracted: int) -> Attribute | None:
     """The type of a matrix with one row (or column) as a vector; None for other values."""
-    shape = sizes(value)
+    shape = sizes_of(value)
     if operation == "kVECTOR" or len(shape) != 2:
         return None
     axis = contracted if operation == "kNONE" else 1 - contracted
@@ -147,16 +150,16 @@ def _binary(kind: str, a: SSAValue, b: SSAValue, rewriter: Rewriter) -> SSAValue
 
 
 def _filled(number: int, like: SSAValue, rewriter: Rewriter) -> SSAValue:
-    (count,) = sizes(like)
+    (count,) = sizes_of(like)
     assert count is not None
     return rewriter.constant(np.full([count], number, np.int32), TensorType(i32, [count]))
 
 
 def _shape(value: SSAValue, rewriter: Rewriter) -> SSAValue:
-    shape = sizes(value)
+    shape = sizes_of(value)
     if None in shape:
         return rewriter.create(ShapeOp, value).results[0]
-    return rewriter.constant(np.array(shape, np.int32), TensorType(i32, [len(shape)]))
+    return rewriter.constant(np.array(shape), TensorType(i32, [len(shape)]))
 
 
 _IDENTITY = Pattern("byte-through-f32", IdentityOp, _through_f32, "TensorRT refuses the rest")

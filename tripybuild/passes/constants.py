@@ -48,7 +48,8 @@ class Constants:
         if op.parent is not block or not self._in_front(op):
             front = block.first_op
             assert front is not None
-            op.detach()
+            if op.parent is not None:
+                op.parent.detach_op(op)
             block.insert_op_before(op, front)
         self._owned.add(id(op))
         return True

@@ -79,5 +79,5 @@ def _share(op: Operation, first: Operation) -> None:
 
 
 def _erase(op: Operation) -> None:
-    op.detach()
-    op.erase()
+    assert op.parent is not None
+    op.parent.erase_op(op)

@@ -22,7 +22,7 @@ def _kept(op_class: type[Operation]) -> bool:
 @cache
 def _free(op_class: type[Operation]) -> bool | None:
     """Whether ops of a class are free of effects; None where their regions decide."""
-    effects = op_class.get_traits_of_type(MemoryEffect)
+    effects = op_class.get_traits_of_type(MemoryEffect)  # type: ignore[type-abstract]
     if not all(isinstance(effect, NoMemoryEffect | RecursiveMemoryEffect) for effect in effects):
         return False
     if any(isinstance(effect, RecursiveMemoryEffect) for effect in effects):

@@ -25,13 +25,11 @@ from tripybuild.dialects.tensorrt.ops import (
     TopKOp,
     TransposeOp,
 )
-from tripybuild.dialects.tensorrt.ops.base import element, sizes, tensor_type
+from tripybuild.dialects.tensorrt.ops.base import element, tensor_type
 from tripybuild.passes.canonicalize import FOLDERS, shuffles
-from tripybuild.passes.layouts import permutation_of, transposed
+from tripybuild.passes.layouts import Sizes, permutation_of, sizes_of, transposed
 from tripybuild.passes.permutations import applied, is_identity
 from tripybuild.passes.rewriting import Pattern, Rewriter, greedy
-
-Sizes = tuple[int | None, ...]
 
 
 def run(module: ModuleOp) -> None:
@@ -43,7 +41,7 @@ def _as(value: SSAValue, kind: Attribute, rewriter: Rewriter) -> SSAValue:
     """A value with other elements."""
     if element(value) == kind:
         return value
-    type = tensor_type(sizes(value), kind)
+    type = tensor_type(sizes_of(value), kind)
     return rewriter.create(IdentityOp, value, result_types=[type]).results[0]
 
 
@@ -66,21 +64,24 @@ def _reshape(op: ReshapeOp | ExpandRankOp | CollapseRankOp, rewriter: Rewriter) 
     result = op.results[0]
     kind = i32 if element(op.input) == i1 else element(op.input)
     operand = _as(op.input, kind, rewriter)
-    target = sizes(result)
+    target = sizes_of(result)
     shape = op.shape if isinstance(op, ReshapeOp) else None
     zeros = False
     reshape: Sequence[int] | None = None
     if shape is None and target.count(None) > 1 and not isinstance(op, ReshapeOp):
-        reshape, zeros = _placeholders(sizes(op.input), target), True
+        reshape, zeros = _placeholders(sizes_of(op.input), target), True
         if reshape is None:
-            shape, zeros = _computed(op.input, _origins(sizes(op.input), target), rewriter), False
+            shape, zeros = (
+                _computed(op.input, _origins(sizes_of(op.input), target), rewriter),
+                False,
+            )
     elif shape is None:
         reshape = [-1 if size is None else size for size in target]
     shuffle = rewriter.create(
         ShuffleOp,
         operand,
         shape,
-        first_transpose=range(len(sizes(operand))),
+        first_transpose=range(len(sizes_of(operand))),
         reshape=reshape,
         second_transpose=range(len(target)),
         zero_is_placeholder=zeros,
@@ -131,9 +132,9 @@ def _arg(op: ArgMinOp | ArgMaxOp, rewriter: Rewriter) -> bool:
     axis: int = op.value("axis")
     small = isinstance(own, IntegerType) and own != i64
     operand = _as(op.input, f32 if small else own, rewriter)
-    flat = len(sizes(operand)) == 1
+    flat = len(sizes_of(operand)) == 1
     if flat:
-        matrix = tensor_type((1, *sizes(operand)), element(operand))
+        matrix = tensor_type((1, *sizes_of(operand)), element(operand))
         operand = rewriter.create(ExpandRankOp, operand, result_types=[matrix]).results[0]
         axis = 1
     top = rewriter.create(TopKOp, operand, k=1, axis=axis, topk_operation=kind)
@@ -172,7 +173,7 @@ def _ordered(op: BroadcastOp, rewriter: Rewriter) -> bool:
 
 def _full_rank(op: BroadcastOp, rewriter: Rewriter) -> SSAValue:
     """The input with ones between its dimensions, so that it has the result's rank."""
-    source, count = sizes(op.input), len(sizes(op.result))
+    source, count = sizes_of(op.input), len(sizes_of(op.result))
     if len(source) == count:
         return op.input
     places = op.value("broadcast_dims")
@@ -187,7 +188,7 @@ def _full_rank(op: BroadcastOp, rewriter: Rewriter) -> SSAValue:
 def _broadcast(op: BroadcastOp, rewriter: Rewriter) -> bool:
     if not is_identity(_order(op)):
         return False
-    target = sizes(op.result)
+    target = sizes_of(op.result)
     static = None not in target
     operand = _full_rank(op, rewriter)
     wrapped = rewriter.create(

@@ -100,7 +100,7 @@ _TABLE = (
         "tensorrt-raise-activations",
         "raise_activations:run",
         "find `activation` in the ops that it was made of",
-        (Option("target-tensorrt-version", "0.0.0.0", "the TensorRT version that is targeted"),),  # noqa: S104  # a version, no address
+        (Option("target-tensorrt-version", "10.13", "the TensorRT version that is targeted"),),
     ),
     Pass("tensorrt-apply-wars", "apply_wars:run", "avoid what TensorRT cannot do", _WAR_OPTIONS),
     Pass("tensorrt-expand-ops", "expand_ops:run", "extension ops as TensorRT's own layers"),

@@ -59,7 +59,7 @@ _CLIPPED = Node(
 )
 
 
-def run(module: ModuleOp, *, target_tensorrt_version: str = "10.13.0.0") -> None:
+def run(module: ModuleOp, *, target_tensorrt_version: str = "10.13") -> None:
     """Raise what the targeted version has an activation for."""
     version = _version(target_tensorrt_version)
     greedy(module, (_GELU, _CLIP) if version >= (10, 0) else (_CLIP,))

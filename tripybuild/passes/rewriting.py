@@ -95,7 +95,8 @@ class Rewriter:
         """Make an op with its `make`, at the root's location unless another is given."""
         if location is None and self._place is not None:
             location = self._place.location
-        return self.insert(op_class.make(*operands, location=location, **attributes))  # type: ignore[attr-defined]
+        made: Made = op_class.make(*operands, location=location, **attributes)  # type: ignore[attr-defined]
+        return self.insert(made)
 
     def constant(self, value: np.ndarray[Any, Any] | Attribute, type: Attribute) -> SSAValue:
         """A constant of a tensor type: an array (rounded as the type keeps it), or elements."""
@@ -127,8 +128,8 @@ class Rewriter:
                 self.worklist.push(owner)
         for child in op.walk():
             self.worklist.forget(child)
-        op.detach()
-        op.erase()
+        assert op.parent is not None
+        op.parent.erase_op(op)
         self.changed = True
 
     def touch(self, op: Operation) -> None:
@@ -228,7 +229,4 @@ class _Driver:
 def greedy(module: ModuleOp, patterns: Iterable[Pattern], folders: Folders | None = None) -> bool:
     """Apply patterns and folders until nothing changes; False if that took too many rounds."""
     driver = _Driver(patterns, folders or {})
-    for _ in range(MOST_ROUNDS):
-        if not driver.round(module):
-            return True
-    return False
+    return any(not driver.round(module) for _ in range(MOST_ROUNDS))
