@@ -171,9 +171,8 @@ class Weights(AttributeKind):
 
     @override
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        super().verify(attr, constraint_context)
-        assert isinstance(attr, TypedAttribute)
-        constraint_context.set_attr_variable("T", attr.get_type())
+        if isinstance(attr, TypedAttribute):
+            constraint_context.set_attr_variable("T", attr.get_type())
 
     @override
     def variables(self) -> set[str]:
