@@ -30,6 +30,10 @@ TYPES: Mapping[str, str] = {
     "e8m0": "f8E8M0FNU",
     "ue8m0": "f8E8M0FNU",
 }
+# What TensorRT says in words that nobody else can understand, and what it comes to.
+RIDDLES: Mapping[str, str] = {
+    "mScopedOp2Scopes": "a loop in a branch cannot hold another loop or branch; flatten one of them"
+}
 HOLES = re.compile(r"has no runners that implement it|has no implementation")
 
 
@@ -44,7 +48,8 @@ def failed_build(
     if culprit is None or culprit is function:
         message = f"TensorRT cannot build `{function.sym_name.data}`"
         where = locations.span_of(function.location)
-        return Diagnostic("tensorrt-refused", message, where, notes=tuple(said))
+        hint = next((RIDDLES[key] for key in RIDDLES if any(key in each for each in said)), None)
+        return Diagnostic("tensorrt-refused", message, where, notes=tuple(said), hint=hint)
     where = locations.span_of(culprit.location)
     if any(HOLES.search(each) for each in said):
         message = f"`{library}` has nothing that computes `{culprit.name}`"
