@@ -1,0 +1,71 @@
+"""Our `trtx` dialect: layers that newer releases of TensorRT have and NVIDIA's dialect has not.
+
+Law: text, constraints and inference are in the manner of NVIDIA's dialect; the words are ours, and
+verifiers hold what TensorRT itself refuses.
+"""
+
+from xdsl.ir import Dialect
+
+from tripybuild.dialects.tensorrt.ops.trtx.attention import AttentionOp
+from tripybuild.dialects.tensorrt.ops.trtx.attributes import ATTRIBUTES
+from tripybuild.dialects.tensorrt.ops.trtx.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    CollectiveBroadcastOp,
+    CollectiveGatherOp,
+    CollectiveReduceOp,
+    CollectiveScatterOp,
+    ReduceScatterOp,
+)
+from tripybuild.dialects.tensorrt.ops.trtx.experts import MoEOp
+from tripybuild.dialects.tensorrt.ops.trtx.images import GridSampleOp, LRNOp, NMSOp, ScaleOp
+from tripybuild.dialects.tensorrt.ops.trtx.positions import KVCacheUpdateOp, RotaryEmbeddingOp
+from tripybuild.dialects.tensorrt.ops.trtx.sequences import CumulativeOp, ReverseSequenceOp
+
+OPERATIONS = (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    AttentionOp,
+    CollectiveBroadcastOp,
+    CollectiveGatherOp,
+    CollectiveReduceOp,
+    CollectiveScatterOp,
+    CumulativeOp,
+    GridSampleOp,
+    KVCacheUpdateOp,
+    LRNOp,
+    MoEOp,
+    NMSOp,
+    ReduceScatterOp,
+    ReverseSequenceOp,
+    RotaryEmbeddingOp,
+    ScaleOp,
+)
+
+Trtx = Dialect("trtx", [*OPERATIONS], [*ATTRIBUTES])
+
+__all__ = [
+    "ATTRIBUTES",
+    "OPERATIONS",
+    "AllGatherOp",
+    "AllReduceOp",
+    "AllToAllOp",
+    "AttentionOp",
+    "CollectiveBroadcastOp",
+    "CollectiveGatherOp",
+    "CollectiveReduceOp",
+    "CollectiveScatterOp",
+    "CumulativeOp",
+    "GridSampleOp",
+    "KVCacheUpdateOp",
+    "LRNOp",
+    "MoEOp",
+    "NMSOp",
+    "ReduceScatterOp",
+    "ReverseSequenceOp",
+    "RotaryEmbeddingOp",
+    "ScaleOp",
+    "Trtx",
+]
