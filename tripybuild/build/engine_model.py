@@ -59,11 +59,13 @@ def engine_module(
     return emitted(network, graph.name, profiles(built, shapes), folder)
 
 
-def spelt(module: "Emitted", *, locations: bool = True) -> str:
-    """A module's text; the data of its resources stays beside it."""
-    from tripybuild.dialects.mlir import printer  # noqa: PLC0415 - heavy
+def spelt(module: "Emitted", *, locations: bool = True, data: bool = False) -> str:
+    """A module's text; the data of its resources stays beside it, unless it is asked for."""
+    from tripybuild.dialects.mlir import printer, resources  # noqa: PLC0415 - heavy
 
-    return printer.text(module.module, locations=locations)
+    if data:
+        resources.of(module.module).give(module.resources)
+    return printer.text(module.module, locations=locations, data=data)
 
 
 def engine_executable(

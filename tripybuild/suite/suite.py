@@ -21,6 +21,7 @@ from tripybuild.semantics.compare import difference, tolerance
 from tripybuild.semantics.execute import execute, run_operation
 from tripybuild.suite import batch, examples
 from tripybuild.suite.cases import Case, Function, sample_case, variations
+from tripybuild.suite.engines import engine_problems
 from tripybuild.suite.facts import refused
 from tripybuild.suite.registry import declared_in
 from tripybuild.suite.sample import bind
@@ -189,7 +190,7 @@ class Suite:
         _none(disagreements(self.operator, self.function(self.operator.name), place))
 
     def check_tensorrt(self, types: str) -> None:
-        """The lowering to TensorRT can be recorded, with the shapes that were inferred."""
+        """TensorRT builds the sample, with the dtypes and shapes that were inferred."""
         for given in legal(self.operator):
             if spell_types(given) == types and not refused(self.operator, ("tensorrt",), given):
                 graph = sample_case(self.operator, self.function(self.operator.name), given).graph
@@ -203,6 +204,7 @@ class Suite:
                         assert found.shape == value.shape, (
                             f"recorded {found.shape}, declared {value.shape}"
                         )
+                _none(engine_problems(graph))
 
     @cached_property
     def _example_outcomes(self) -> dict[str, tuple[examples.ExampleCase, batch.Outcome]]:

@@ -1,0 +1,61 @@
+"""What real TensorRT says of an operator: its layers are built into an engine, without a GPU.
+
+Law: what is asked of TensorRT is what `compile` asks: the same module, passes and translation, in
+the same process apart. Where the library is not installed, the module is verified and no more.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from tripybuild.build.engine_model import PIPELINE, check_record, spelt
+from tripybuild.build.lower import lower_tensorrt
+from tripybuild.build.manifest_text import tensors
+from tripybuild.diagnostics import DiagnosticError, concise
+from tripybuild.dialects.mlir import verifier
+from tripybuild.dialects.tensorrt.emission import Emitted, Profile, emitted
+from tripybuild.targets import child
+from tripybuild.trace.graph import Graph
+
+TARGET = "tensorrt-rtx"
+
+
+@cache
+def available() -> bool:
+    """Whether the library is here that builds engines without a GPU."""
+    return find_spec("tensorrt_rtx") is not None
+
+
+def engine_problems(graph: Graph, profile: Profile | None = None) -> Iterator[str]:
+    """What is wrong with the engine of a graph: it is not built, or takes or gives other types."""
+    try:
+        module = emitted(lower_tensorrt(graph), graph.name, [profile] if profile else [])
+        found = verifier.problems(module.module)
+        if found:
+            raise DiagnosticError(*found)
+        if available():
+            check_record(built(module), declared(graph))
+    except DiagnosticError as error:
+        yield from map(described, error.diagnostics)
+    except ValueError as error:
+        yield f"the module cannot be written: {error}"
+
+
+def declared(graph: Graph) -> dict[str, Any]:
+    """What a graph takes and gives, as manifests say it."""
+    return {"inputs": tensors(graph.inputs), "outputs": tensors(graph.outputs)}
+
+
+def built(module: Emitted) -> Any:
+    """The record of the engine of a module; the engine itself is of no use here."""
+    options = {"pipeline": list(PIPELINE), "plan": os.devnull}
+    text = spelt(module, data=True)
+    return json.loads(child.session(TARGET).compile(TARGET, text, options))
+
+
+def described(diagnostic: Any) -> str:
+    """A diagnostic with what TensorRT says."""
+    return " | ".join([concise(diagnostic), *diagnostic.notes])
