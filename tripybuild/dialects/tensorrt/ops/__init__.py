@@ -68,6 +68,27 @@ from tripybuild.dialects.tensorrt.ops.sources import (
     RandomNormalOp,
     RandomUniformOp,
 )
+from tripybuild.dialects.tensorrt.ops.trtx import (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    AttentionOp,
+    CollectiveBroadcastOp,
+    CollectiveGatherOp,
+    CollectiveReduceOp,
+    CollectiveScatterOp,
+    CumulativeOp,
+    GridSampleOp,
+    KVCacheUpdateOp,
+    LRNOp,
+    MoEOp,
+    NMSOp,
+    ReduceScatterOp,
+    ReverseSequenceOp,
+    RotaryEmbeddingOp,
+    ScaleOp,
+    Trtx,
+)
 from tripybuild.dialects.tensorrt.ops.windows import NormalizationOp, PoolingOp
 
 OPERATIONS: tuple[type[TensorrtOperation], ...] = (
