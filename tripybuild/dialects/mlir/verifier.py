@@ -61,12 +61,24 @@ def _own(operation: Operation) -> Iterator[Diagnostic]:
         return
     if isinstance(operation, FuncOp):
         yield from _spoken(operation, structure.function(operation))
+        for each in _described(operation):
+            yield diagnostic(operation, each.text(operation.name), each.notes)
         return
     try:
         operation.verify(verify_nested_ops=False)
     except (VerifyException, ValueError, AssertionError, AttributeError, TypeError) as error:
         text = (str(error) or type(error).__name__).splitlines()
         yield diagnostic(operation, f"'{operation.name}' op {' '.join(text)}")
+
+
+def _described(function: FuncOp) -> Iterator[Any]:
+    """Look at what arguments say about an engine, where they say something."""
+    if any(name.startswith("tensorrt.") for each in function.arg_attrs or () for name in each.data):
+        from tripybuild.dialects.tensorrt.ops.functions import (  # noqa: PLC0415  # it takes a while
+            function_problems,
+        )
+
+        yield from function_problems(function)
 
 
 def _spoken(operation: Operation, messages: Iterator[str]) -> Iterator[Diagnostic]:
