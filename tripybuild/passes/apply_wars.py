@@ -31,7 +31,7 @@ def run(
     tensorrt_version: str = "8.5",
     tensorrt_strongly_typed: bool = False,
     force_default_slice_in_bounds: bool = False,
-) -> None:
+) -> bool:
     """Apply the workarounds that a TensorRT version needs."""
     major, minor = _version(tensorrt_version)
     patterns = [_IDENTITY]
@@ -39,10 +39,11 @@ def run(
         patterns.append(_UNARY)
     if tensorrt_strongly_typed:
         patterns.append(_PRODUCT)
+    slices = [op for op in module.walk() if isinstance(op, SliceOp) and _is_unbounded(op)]
     if force_default_slice_in_bounds:
-        for op in [op for op in module.walk() if isinstance(op, SliceOp)]:
+        for op in slices:
             _bound(op)
-    greedy(module, patterns)
+    return greedy(module, patterns) or (force_default_slice_in_bounds and bool(slices))
 
 
 def _version(text: str) -> tuple[int, int]:
@@ -113,10 +114,12 @@ def _vector(value: SSAValue, operation: str, contracted: int) -> Attribute | Non
     return tensor_type((shape[axis],), element(value)) if shape[1 - axis] == 1 else None
 
 
+def _is_unbounded(op: SliceOp) -> bool:
+    return op.value("mode") == "kDEFAULT" and (op.start is not None or op.size is not None)
+
+
 def _bound(op: SliceOp) -> None:
     """Offsets and sizes that only a call knows stay inside of the input."""
-    if op.value("mode") != "kDEFAULT" or (op.start is None and op.size is None):
-        return
     rewriter = Rewriter()
     rewriter.start(op)
     shape = _shape(op.input, rewriter)

@@ -1,6 +1,7 @@
 """Equal constants become one, at the head of the function that uses them (as in MLIR's folder)."""
 
 from collections.abc import Callable
+from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
@@ -11,6 +12,7 @@ from tripybuild.passes.effects import inner, is_isolated
 
 Key = tuple[type[Operation], Attribute, Attribute]
 Constant = ConstantOp | arith.ConstantOp
+_CONSTANTS = (ConstantOp, arith.ConstantOp)
 
 
 class Constants:
@@ -21,6 +23,7 @@ class Constants:
         self._visit = visit
         self._known: dict[int, dict[Key, Operation]] = {}
         self._owned: set[int] = set()
+        self.changed = False
 
     def gather(self, module: ModuleOp) -> None:
         """Bring constants to the heads, and visit all ops that are left, outer ones first."""
@@ -29,7 +32,7 @@ class Constants:
     def _walk(self, op: Operation, head: Block | None) -> None:
         """Visit what is inside of an op, whose constants are gathered in `head`."""
         for child in list(inner(op)):
-            if isinstance(child, Constant) and not self._merge(child, head):
+            if type(child) in _CONSTANTS and not self._merge(cast("Constant", child), head):
                 continue
             self._visit(child)
             if child.regions:
@@ -44,6 +47,7 @@ class Constants:
         first = known.setdefault((type(op), value, op.results[0].type), op)
         if first is not op:
             self._replace(op, first)
+            self.changed = True
             return False
         if op.parent is not block or not self._in_front(op):
             front = block.first_op
@@ -51,6 +55,7 @@ class Constants:
             if op.parent is not None:
                 op.parent.detach_op(op)
             block.insert_op_before(op, front)
+            self.changed = True
         self._owned.add(id(op))
         return True
 

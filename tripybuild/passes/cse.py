@@ -14,42 +14,42 @@ from tripybuild.passes.effects import is_dead, is_isolated, is_shareable
 Known = dict[tuple[object, ...], list[Operation]]
 
 
-def run(module: ModuleOp) -> None:
-    """Share equal ops, and remove those that nobody uses."""
-    for region in module.regions:
-        _simplify_region(region, [])
+def run(module: ModuleOp) -> bool:
+    """Share equal ops, and remove those that nobody uses; tells whether there were any."""
+    return sum(_simplify_region(region, []) for region in module.regions) > 0
 
 
-def _simplify_region(region: Region, outer: list[Known]) -> None:
+def _simplify_region(region: Region, outer: list[Known]) -> int:
     """Blocks after the first see what it knows, which dominates them, and not each other."""
     first: list[Known] | None = None
+    removed = 0
     for block in region.blocks:
         scope: list[Known] = [*(first or outer), {}]
         first = first or scope
-        for op in list(block.ops):
-            _simplify(op, scope)
+        removed += sum(_simplify(op, scope) for op in list(block.ops))
+    return removed
 
 
-def _simplify(op: Operation, scope: list[Known]) -> None:
+def _simplify(op: Operation, scope: list[Known]) -> int:
+    """How many ops are gone."""
     if is_dead(op):
-        _erase(op)
-        return
+        return _erase(op)
     if not is_shareable(op):
-        _enter(op, scope)
-        return
+        return _enter(op, scope)
     key = _key(op)
     for known in scope:
         for candidate in known.get(key, ()):
             if _equal(op, candidate):
-                _share(op, candidate)
-                return
+                return _share(op, candidate)
     scope[-1].setdefault(key, []).append(op)
-    _enter(op, scope)
+    return _enter(op, scope)
 
 
-def _enter(op: Operation, scope: list[Known]) -> None:
-    for region in op.regions:
-        _simplify_region(region, [] if is_isolated(op) else scope)
+def _enter(op: Operation, scope: list[Known]) -> int:
+    if not op.regions:
+        return 0
+    inner = [] if is_isolated(op) else scope
+    return sum(_simplify_region(region, inner) for region in op.regions)
 
 
 def _key(op: Operation) -> tuple[object, ...]:
@@ -70,14 +70,15 @@ def _equal(op: Operation, other: Operation) -> bool:
     )
 
 
-def _share(op: Operation, first: Operation) -> None:
+def _share(op: Operation, first: Operation) -> int:
     for old, new in zip(op.results, first.results, strict=True):
         old.replace_all_uses_with(new)
     if isinstance(first.location, UnknownLoc):
         first.location = op.location
-    _erase(op)
+    return _erase(op)
 
 
-def _erase(op: Operation) -> None:
+def _erase(op: Operation) -> int:
     assert op.parent is not None
     op.parent.erase_op(op)
+    return 1

@@ -32,9 +32,9 @@ from tripybuild.passes.permutations import applied, is_identity
 from tripybuild.passes.rewriting import Pattern, Rewriter, greedy
 
 
-def run(module: ModuleOp) -> None:
+def run(module: ModuleOp) -> bool:
     """Expand all extension ops."""
-    greedy(module, (*PATTERNS, *shuffles.PATTERNS), FOLDERS)
+    return greedy(module, (*PATTERNS, *shuffles.PATTERNS), FOLDERS)
 
 
 def _as(value: SSAValue, kind: Attribute, rewriter: Rewriter) -> SSAValue:

@@ -30,33 +30,34 @@ from tripybuild.dialects.tensorrt.ops.base import element, sizes, tensor_type
 from tripybuild.passes.rewriting import Rewriter
 
 _ELIDED = "__elided__"
+_QUANTIZING = (QuantizeOp, DequantizeOp)
 
 
-def run(module: ModuleOp) -> None:
+def run(module: ModuleOp) -> bool:
     """Make int8 fit in each function."""
-    for function in [op for op in module.walk() if isinstance(op, FuncOp)]:
-        _legalize(function)
+    changes = [_legalize(op) for op in list(module.walk()) if type(op) is FuncOp]
+    return any(changes)
 
 
-def _legalize(function: FuncOp) -> None:
+def _legalize(function: FuncOp) -> bool:
     ops = list(function.walk())
-    if any(isinstance(op, QuantizeOp | DequantizeOp) for op in ops):
-        _bracket(function)
-        return
-    for op in ops:
-        if isinstance(op, ConstantOp) and _is_int8(op.result):
-            _widen(op)
+    if any(type(op) in _QUANTIZING for op in ops):
+        return _bracket(function)
+    constants = [op for op in ops if isinstance(op, ConstantOp) and _is_int8(op.result)]
+    for op in constants:
+        _widen(op)
+    return bool(constants)
 
 
 def _is_int8(value: SSAValue) -> bool:
     return isinstance(value.type, TensorType) and kinds.I8.accepts(element(value))
 
 
-def _bracket(function: FuncOp) -> None:
+def _bracket(function: FuncOp) -> bool:
     """Dequantize and quantize the inputs and results that nothing does it to."""
     block = function.body.blocks.first
     if block is None or block.first_op is None or block.last_op is None:
-        return
+        return False
     rewriter = Rewriter()
     rewriter.start(block.first_op)
     for argument in block.args:
@@ -67,6 +68,7 @@ def _bracket(function: FuncOp) -> None:
         quantized = isinstance(value.owner, QuantizeOp)
         if _is_int8(value) and not quantized and not _is_dequantized(value):
             _pass_through(value, rewriter)
+    return rewriter.changed
 
 
 def _is_dequantized(value: SSAValue) -> bool:

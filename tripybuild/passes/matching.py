@@ -148,7 +148,7 @@ def _bound(name: str, value: SSAValue, found: Found) -> Iterator[Found]:
 
 def _node(tree: Node, value: SSAValue, found: Found) -> Iterator[Found]:
     op = value.owner
-    if not isinstance(op, tree.op_class):
+    if type(op) is not tree.op_class:
         return
     if tree.kind is not None and op.value(_KIND[tree.op_class]) != tree.kind:  # type: ignore[attr-defined, index]
         return

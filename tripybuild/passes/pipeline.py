@@ -2,7 +2,8 @@
 
 Law: a name, an option or a default differs from mlir-tensorrt's in nothing, since people know them.
 A pass is code of its own module, imported when it runs first: `module:function`, where the function
-takes the module (a `builtin.module`) and the pass's options as keywords. Nothing is parsed here.
+takes the module (a `builtin.module`) and the pass's options as keywords, and gives whether it
+changed anything. A pass that would find what it left itself is not run again (`run`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -45,10 +46,10 @@ class Pass:
     anchor: str | None = None
 
     @cached_property
-    def run(self) -> Callable[..., None]:
+    def run(self) -> Callable[..., bool]:
         """The pass's function; its module is imported now."""
         module, _, function = self.entry.partition(":")
-        found: Callable[..., None] = getattr(import_module(f"tripybuild.passes.{module}"), function)
+        found: Callable[..., bool] = getattr(import_module(f"tripybuild.passes.{module}"), function)
         return found
 
     def keywords(self, options: Options) -> dict[str, OptionValue]:
@@ -142,8 +143,18 @@ PIPELINE: tuple[str, ...] = (
 def run(
     module: ModuleOp, names: Iterable[str], options: Mapping[str, Options] | None = None
 ) -> None:
-    """Run passes in order, in place; `options` are by pass name. `KeyError` for unknown names."""
+    """Run passes in order, in place; `options` are by pass name. `KeyError` for unknown names.
+
+    Passes run to a fixed point, and `canonicalize` and `cse` stand between all others: one that has
+    seen the module as it is now is passed over.
+    """
     given = options or {}
+    settled: set[str] = set()
     for name in names:
         entry = PASSES[name]
-        entry.run(module, **entry.keywords(given.get(name, {})))
+        keywords = entry.keywords(given.get(name, {}))
+        if name in settled:
+            continue
+        if entry.run(module, **keywords) is not False:
+            settled.clear()
+        settled.add(name)

@@ -59,10 +59,10 @@ _CLIPPED = Node(
 )
 
 
-def run(module: ModuleOp, *, target_tensorrt_version: str = "10.13") -> None:
+def run(module: ModuleOp, *, target_tensorrt_version: str = "10.13") -> bool:
     """Raise what the targeted version has an activation for."""
     version = _version(target_tensorrt_version)
-    greedy(module, (_GELU, _CLIP) if version >= (10, 0) else (_CLIP,))
+    return greedy(module, (_GELU, _CLIP) if version >= (10, 0) else (_CLIP,))
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -28,9 +28,9 @@ from tripybuild.passes.values import made_by, uniform
 _EPSILON = float(np.float32(1e-5))  # TensorRT's own, and the largest that an instance norm has
 
 
-def run(module: ModuleOp) -> None:
+def run(module: ModuleOp) -> bool:
     """Raise instance and layer normalizations."""
-    greedy(module, PATTERNS)
+    return greedy(module, PATTERNS)
 
 
 def _is_last_sum(op: ReduceOp) -> bool:

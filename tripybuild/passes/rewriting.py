@@ -17,8 +17,8 @@ gives None (nothing to fold), `()` (changed in place) or one value, attribute or
 
     PATTERNS = (Pattern("relu", ElementWiseOp, relu, "TensorRT fuses activations only"),)
 
-    def run(module: ModuleOp) -> None:
-        greedy(module, PATTERNS, FOLDERS)
+    def run(module: ModuleOp) -> bool:
+        return greedy(module, PATTERNS, FOLDERS)
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -182,11 +182,13 @@ class _Driver:
                 self.patterns.setdefault(root, []).append(pattern)
         self.folders = folders
         self.rewriter = Rewriter()
+        self.changed = False
 
     def round(self, module: ModuleOp) -> bool:
         """Look at each op, and again at what changes; whether anything changed."""
         rewriter = self.rewriter
-        Constants(rewriter.replace, rewriter.worklist.push).gather(module)
+        constants = Constants(rewriter.replace, rewriter.worklist.push)
+        constants.gather(module)
         rewriter.worklist.reverse()
         rewriter.changed = False
         left = LOOKS + LOOKS * len(rewriter.worklist)
@@ -196,6 +198,7 @@ class _Driver:
                 rewriter.erase(op)
             elif not self.fold(op):
                 self.match(op)
+        self.changed = self.changed or constants.changed or rewriter.changed
         return rewriter.changed
 
     def fold(self, op: Operation) -> bool:
@@ -227,6 +230,9 @@ class _Driver:
 
 
 def greedy(module: ModuleOp, patterns: Iterable[Pattern], folders: Folders | None = None) -> bool:
-    """Apply patterns and folders until nothing changes; False if that took too many rounds."""
+    """Apply patterns and folders until nothing changes, or for too many rounds; whether any did."""
     driver = _Driver(patterns, folders or {})
-    return any(not driver.round(module) for _ in range(MOST_ROUNDS))
+    for _ in range(MOST_ROUNDS):
+        if not driver.round(module):
+            break
+    return driver.changed

@@ -32,7 +32,7 @@ _CASTS = (CastOp, IdentityOp)
 def made_by(value: SSAValue, op_class: type[Found]) -> Found | None:
     """The op that makes a value, if it is one of this class."""
     owner = value.owner
-    return owner if isinstance(owner, op_class) else None
+    return owner if type(owner) is op_class else None  # an abstract class is slow to ask
 
 
 def element_type(value: SSAValue) -> Attribute:

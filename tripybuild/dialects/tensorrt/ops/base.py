@@ -35,6 +35,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tripybuild.dialects.tensorrt.ops import declared
+from tripybuild.dialects.tensorrt.ops.accessors import quicken
 from tripybuild.dialects.tensorrt.ops.problem import Problem as Problem  # noqa: PLC0414
 from tripybuild.dialects.tensorrt.shape_rules import ShapeError, Sizes, compatible
 
@@ -214,4 +215,5 @@ def operation(cls: type[Declared]) -> type[Declared]:
     """Declare an operation to xDSL; `problems` says what is wrong with one, and nobody else."""
     defined = irdl_op_definition(cls)
     type.__setattr__(defined, "verify_", TensorrtOperation.verify_)
+    quicken(defined)
     return defined
