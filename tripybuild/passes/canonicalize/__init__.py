@@ -13,11 +13,9 @@ and said at the pattern. Running the pass twice gives what running it once gives
 from xdsl.dialects.builtin import ModuleOp
 
 from tripybuild.passes.canonicalize import (
-    arithmetic,
     element_wise,
     folds,
     foreign,
-    idioms,
     linear,
     reductions,
     reshapes,
@@ -28,9 +26,7 @@ from tripybuild.passes.rewriting import Folders, Pattern, greedy
 
 # Patterns of one class are tried in this order.
 PATTERNS: tuple[Pattern, ...] = (
-    *idioms.PATTERNS,
     *element_wise.PATTERNS,
-    *arithmetic.PATTERNS,
     *linear.PATTERNS,
     *reductions.PATTERNS,
     *reshapes.PATTERNS,
@@ -41,6 +37,6 @@ PATTERNS: tuple[Pattern, ...] = (
 FOLDERS: Folders = {**folds.FOLDERS, **reshapes.FOLDERS, **shuffles.FOLDERS}
 
 
-def run(module: ModuleOp) -> None:
+def run(module: ModuleOp) -> bool:
     """Apply all patterns and folders until nothing changes."""
-    greedy(module, PATTERNS, FOLDERS)
+    return greedy(module, PATTERNS, FOLDERS)

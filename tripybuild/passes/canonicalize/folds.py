@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i32,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tripybuild.dialects.mlir import elements
 from tripybuild.dialects.tensorrt.ops import (
@@ -152,7 +152,7 @@ def _rounded(value: SSAValue, type: Attribute) -> Sequence[Folded] | None:
         return (elements.to_numpy(found).astype(elements.dtype_of(element(type))),)
 
 
-FOLDERS: dict[type, Folder] = {
+FOLDERS: dict[type[Operation], Folder] = {
     UnaryOp: negated,
     ElementWiseOp: summed,
     ConcatenationOp: concatenated,

@@ -1,7 +1,8 @@
 """Integers of `arith`, which the shapes of plugins are computed with: xDSL folds them."""
 
 from xdsl.dialects import arith
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
 
 from tripybuild.passes.rewriting import Pattern, Rewriter
 
@@ -14,11 +15,11 @@ _INTEGERS: tuple[type[Operation], ...] = tuple(
 
 def integers(op: arith.SignlessIntegerBinaryOperation, rewriter: Rewriter) -> bool:
     """Two numbers are one, and adding 0 (and the like) is nothing."""
-    folded = op.fold()
+    folded: tuple[SSAValue | IntegerAttr] | None = op.fold()  # type: ignore[no-untyped-call]
     if folded is None:
         return False
     (found,) = folded
-    if isinstance(found, Attribute):
+    if isinstance(found, IntegerAttr):
         constant = arith.ConstantOp(found)
         constant.location = op.location
         found = rewriter.insert(constant).result

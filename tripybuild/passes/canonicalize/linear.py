@@ -10,9 +10,12 @@ from tripybuild.dialects.tensorrt.ops import (
     SoftMaxOp,
     TransposeOp,
 )
-from tripybuild.dialects.tensorrt.ops.attributes import EnumerationAttribute
+from tripybuild.dialects.tensorrt.ops.attributes import (
+    ENUMERATION_ATTRIBUTES,
+    EnumerationAttribute,
+)
 from tripybuild.dialects.tensorrt.ops.base import sizes
-from tripybuild.passes.layouts import permutation_of, retyped, transposed
+from tripybuild.passes.layouts import permutation_of, retyped, sizes_of, transposed
 from tripybuild.passes.permutations import Permutation, applied, identity
 from tripybuild.passes.rewriting import Pattern, Rewriter
 from tripybuild.passes.values import made_by
@@ -68,7 +71,7 @@ def swapped_product(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
         op.input0,
         op0="kNONE",
         op1="kTRANSPOSE",
-        result_types=[retyped(op.result, applied(swap, sizes(op.result)))],
+        result_types=[retyped(op.result, applied(swap, sizes_of(op.result)))],
     )
     rewriter.replace(op, transposed(product.result, swap, rewriter))
     return True
@@ -82,7 +85,7 @@ def left_as_it_is(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
     if op.value("op0") != "kTRANSPOSE":
         return False
     turned = transposed(op.input0, last_two_swapped(len(sizes(op.input0))), rewriter)
-    rewriter.set_property(op, "op0", _operation(op, "kNONE"))
+    rewriter.set_property(op, "op0", _operation("kNONE"))
     rewriter.set_operand(op, 0, turned)
     return True
 
@@ -96,14 +99,13 @@ def right_transposed(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
         return False
     if permutation_of(transpose) != last_two_swapped(len(sizes(op.input1))):
         return False
-    rewriter.set_property(op, "op1", _operation(op, "kTRANSPOSE"))
+    rewriter.set_property(op, "op1", _operation("kTRANSPOSE"))
     rewriter.set_operand(op, 1, transpose.input)
     return True
 
 
-def _operation(op: MatrixMultiplyOp, name: str) -> EnumerationAttribute:
-    kind: EnumerationAttribute = type(op.op0)(name)
-    return kind
+def _operation(name: str) -> EnumerationAttribute:
+    return ENUMERATION_ATTRIBUTES["matrix_operation"](name)
 
 
 PATTERNS = (

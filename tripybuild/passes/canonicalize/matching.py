@@ -80,6 +80,12 @@ def reduced(value: SSAValue, operation: str) -> ReduceOp | None:
     return op if op is not None and op.value("reduce_operation") == operation else None
 
 
+def stretches(value: SSAValue, other: SSAValue) -> bool:
+    """Whether a value may make another one larger that it is combined with."""
+    pairs = zip(sizes(value), sizes(other), strict=True)
+    return any(size not in {1, beside} or size is None for size, beside in pairs)
+
+
 def is_static(type: Attribute) -> bool:
     """Whether all sizes of a tensor are known."""
     return None not in sizes(type)

@@ -3,9 +3,9 @@
 from xdsl.ir import SSAValue
 
 from tripybuild.dialects.tensorrt.ops import ConstantOp, ElementWiseOp, ExpandRankOp, ReduceOp
-from tripybuild.dialects.tensorrt.ops.base import sizes
 from tripybuild.dialects.tensorrt.shape_rules import compatible
 from tripybuild.passes.canonicalize.matching import float_splat
+from tripybuild.passes.layouts import sizes_of
 from tripybuild.passes.rewriting import Pattern, Rewriter
 from tripybuild.passes.values import made_by, only_user
 
@@ -17,7 +17,7 @@ def _axis(op: ReduceOp) -> int | None:
 
 def _kept(op: ReduceOp, axis: int) -> tuple[int | None, ...]:
     """The sizes that a reduction has when it keeps the dimension."""
-    return tuple(1 if index == axis else size for index, size in enumerate(sizes(op.input)))
+    return tuple(1 if index == axis else size for index, size in enumerate(sizes_of(op.input)))
 
 
 def kept_dimension(op: ReduceOp, rewriter: Rewriter) -> bool:
@@ -29,7 +29,7 @@ def kept_dimension(op: ReduceOp, rewriter: Rewriter) -> bool:
     expanded = only_user(op.result)
     if axis is None or op.value("keep_dimensions") or not isinstance(expanded, ExpandRankOp):
         return False
-    if not compatible(_kept(op, axis), sizes(expanded.result)):
+    if not compatible(_kept(op, axis), sizes_of(expanded.result)):
         return False
     _become(op, expanded, rewriter, keep=True, operation=op.value("reduce_operation"))
     return True
@@ -45,7 +45,7 @@ def average(op: ReduceOp, rewriter: Rewriter) -> bool:
         return False
     if quotient.value("elementwise_operation") != "kDIV" or not _divides(quotient.input2):
         return False
-    size = sizes(op.input)[axis]
+    size = sizes_of(op.input)[axis]
     if size is None or float_splat(quotient.input2) != size:
         return False
     keep = bool(op.value("keep_dimensions"))

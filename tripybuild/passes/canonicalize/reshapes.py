@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     DenseResourceAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tripybuild.dialects.tensorrt.ops import (
     BroadcastOp,
@@ -28,9 +28,9 @@ from tripybuild.dialects.tensorrt.ops import (
 from tripybuild.dialects.tensorrt.ops.base import sizes
 from tripybuild.dialects.tensorrt.shape_rules import MaybeSize
 from tripybuild.passes.canonicalize.matching import constant_of, elided, is_static
-from tripybuild.passes.layouts import permutation_of, retyped, transposed
+from tripybuild.passes.layouts import permutation_of, retyped, sizes_of, transposed
 from tripybuild.passes.permutations import applied, composed, identity, is_identity
-from tripybuild.passes.rewriting import Folded, Pattern, Rewriter
+from tripybuild.passes.rewriting import Folded, Folder, Pattern, Rewriter
 from tripybuild.passes.values import made_by
 
 _RankOp = ExpandRankOp | CollapseRankOp
@@ -141,7 +141,7 @@ def transpose_of_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
     if before is None:
         return False
     both = composed(permutation_of(before), permutation_of(op))
-    if retyped(before.input, applied(both, sizes(before.input))) != op.result.type:
+    if retyped(before.input, applied(both, sizes_of(before.input))) != op.result.type:
         return False
     rewriter.replace(op, transposed(before.input, both, rewriter))
     return True
@@ -186,7 +186,7 @@ PATTERNS = (
         "sizes are known when it is built",
     ),
 )
-FOLDERS = {
+FOLDERS: dict[type[Operation], Folder] = {
     CollapseRankOp: fold_rank,
     ExpandRankOp: fold_rank,
     ReshapeOp: fold_reshape,

@@ -10,7 +10,7 @@ known sizes is the one before the second transpose.
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tripybuild.dialects.mlir import elements
 from tripybuild.dialects.tensorrt.ops import ShuffleOp
@@ -23,7 +23,7 @@ from tripybuild.passes.permutations import (
     inverse,
     is_identity,
 )
-from tripybuild.passes.rewriting import Pattern, Rewriter
+from tripybuild.passes.rewriting import Folder, Pattern, Rewriter
 from tripybuild.passes.values import made_by
 
 
@@ -146,4 +146,4 @@ PATTERNS = (
     Pattern("reshape of reshape", ShuffleOp, reshape_of_reshape, "one layer"),
     Pattern("transpose of reshape", ShuffleOp, transpose_of_reshape, "one layer"),
 )
-FOLDERS = {ShuffleOp: changes_nothing}
+FOLDERS: dict[type[Operation], Folder] = {ShuffleOp: changes_nothing}
