@@ -34,7 +34,9 @@ TYPES: Mapping[str, str] = {
 RIDDLES: Mapping[str, str] = {
     "mScopedOp2Scopes": "a loop in a branch cannot hold another loop or branch; flatten one of them"
 }
-HOLES = re.compile(r"has no runners that implement it|has no implementation")
+HOLES = re.compile(r"has no runners that implement it|moe_lowering")
+# What names no layer, and the operation that is the only one it can be about.
+ALONE: Mapping[str, str] = {"moe_lowering": "trtx.moe"}
 
 
 def failed_build(
@@ -46,6 +48,8 @@ def failed_build(
         return _gated(gate, said, function)
     culprit = next((op for each in said if (op := named(each, names)) is not None), None)
     if culprit is None or culprit is function:
+        culprit = _alone(said, function)
+    if culprit is None:
         message = f"TensorRT cannot build `{function.sym_name.data}`"
         where = locations.span_of(function.location)
         hint = next((RIDDLES[key] for key in RIDDLES if any(key in each for each in said)), None)
@@ -56,6 +60,11 @@ def failed_build(
         return Diagnostic("tensorrt-unsupported", message, where, notes=tuple(said))
     message = f"TensorRT cannot build `{culprit.name}`"
     return Diagnostic("tensorrt-refused", message, where, notes=tuple(said))
+
+
+def _alone(said: Sequence[str], function: FuncOp) -> Operation | None:
+    kinds = {kind for key, kind in ALONE.items() if any(key in each for each in said)}
+    return next((op for op in function.walk() if op.name in kinds), None)
 
 
 def named(text: str, names: Mapping[str, Operation]) -> Operation | None:

@@ -180,6 +180,8 @@ class Emission:
         if emitter is None:
             self._unknown(op.name)
         tensors = emitter(self, op)
+        if self.log:  # a setter that was ignored comes before what follows from it
+            self._complain()
         for result, tensor in zip(op.results, tensors, strict=True):
             self.values[result] = tensor
         self._check(op, tensors)
