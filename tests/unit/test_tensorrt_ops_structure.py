@@ -66,8 +66,10 @@ LINES = {
         {"x": "tensor<i1>"},
     ),
     "transpose": (
-        "%0 = tensorrt.transpose {permutation = affine_map<(d0, d1) -> (d1, d0)>} %x"
-        " : tensor<2x?xi4> to tensor<?x2xi4>",
+        (
+            "%0 = tensorrt.transpose {permutation = affine_map<(d0, d1) -> (d1, d0)>} %x"
+            " : tensor<2x?xi4> to tensor<?x2xi4>"
+        ),
         {"x": "tensor<2x?xi4>"},
     ),
     "shuffle": (shuffle("tensor<3x2xf32>", (1, 0)), {"x": X}),
@@ -121,13 +123,17 @@ LINES = {
         {"x": "tensor<f32>"},
     ),
     "broadcast to sizes": (
-        "%0 = tensorrt.broadcast %x broadcast_dims<0> shape(%s : tensor<2xi32>)"
-        " : tensor<1xf32> to tensor<?x4xf32>",
+        (
+            "%0 = tensorrt.broadcast %x broadcast_dims<0> shape(%s : tensor<2xi32>)"
+            " : tensor<1xf32> to tensor<?x4xf32>"
+        ),
         {"x": "tensor<1xf32>", "s": "tensor<2xi32>"},
     ),
     "concatenation": (
-        f"%0 = tensorrt.concatenation {{axis = 0 : i32}} ins(%x, %y : {X}, tensor<?x3xf32>)"
-        " -> tensor<?x3xf32>",
+        (
+            f"%0 = tensorrt.concatenation {{axis = 0 : i32}} ins(%x, %y : {X}, tensor<?x3xf32>)"
+            " -> tensor<?x3xf32>"
+        ),
         {"x": X, "y": "tensor<?x3xf32>"},
     ),
     "slice": (f"%0 = tensorrt.slice %x[0, 1][2, 2][1, -1] : {X} to tensor<2x2xf32>", {"x": X}),
@@ -136,24 +142,32 @@ LINES = {
         {"x": "tensor<f32>"},
     ),
     "slice by tensors": (
-        "%0 = tensorrt.slice %x[%s: tensor<2xi32>][%s: tensor<2xi32>][1, 1]"
-        " fill(%v : tensor<f32>) {mode = #tensorrt.slice_mode<kFILL>}"
-        f" : {X} to tensor<?x4xf32>",
+        (
+            "%0 = tensorrt.slice %x[%s: tensor<2xi32>][%s: tensor<2xi32>][1, 1]"
+            " fill(%v : tensor<f32>) {mode = #tensorrt.slice_mode<kFILL>}"
+            f" : {X} to tensor<?x4xf32>"
+        ),
         {"x": X, "s": "tensor<2xi32>", "v": "tensor<f32>"},
     ),
     "padding": (
-        "%0 = tensorrt.padding {postPadding = array<i64: 2, -4>, prePadding = array<i64: 3, -2>}"
-        f" ins(%x : {IMAGE}) -> tensor<1x3x13x3xf32>",
+        (
+            "%0 = tensorrt.padding {postPadding = array<i64: 2, -4>, prePadding = array<i64: 3, -2>}"
+            f" ins(%x : {IMAGE}) -> tensor<1x3x13x3xf32>"
+        ),
         {"x": IMAGE},
     ),
     "gather": (
-        "%0 = tensorrt.gather {axis = 1 : i64}"
-        f" ins(%x, %i : {X}, tensor<4x?xi64>) -> tensor<2x4x?xf32>",
+        (
+            "%0 = tensorrt.gather {axis = 1 : i64}"
+            f" ins(%x, %i : {X}, tensor<4x?xi64>) -> tensor<2x4x?xf32>"
+        ),
         {"x": X, "i": "tensor<4x?xi64>"},
     ),
     "gather in a batch": (
-        "%0 = tensorrt.gather {axis = 1 : i64, numBroadcastDims = 1 : i64}"
-        f" ins(%x, %i : {X}, tensor<1x4xi32>) -> tensor<2x4xf32>",
+        (
+            "%0 = tensorrt.gather {axis = 1 : i64, numBroadcastDims = 1 : i64}"
+            f" ins(%x, %i : {X}, tensor<1x4xi32>) -> tensor<2x4xf32>"
+        ),
         {"x": X, "i": "tensor<1x4xi32>"},
     ),
     "gather_nd": (
@@ -161,23 +175,31 @@ LINES = {
         {"x": X, "i": "tensor<5x1xi32>"},
     ),
     "gather_elements": (
-        "%0 = tensorrt.gather_elements {axis = 0 : i64}"
-        f" ins(%x, %i : {X}, tensor<4x3xi32>) -> tensor<4x3xf32>",
+        (
+            "%0 = tensorrt.gather_elements {axis = 0 : i64}"
+            f" ins(%x, %i : {X}, tensor<4x3xi32>) -> tensor<4x3xf32>"
+        ),
         {"x": X, "i": "tensor<4x3xi32>"},
     ),
     "scatter_nd": (
-        f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : tensor<5x1xi32>)"
-        " updates(%u : tensor<5x3xf32>)",
+        (
+            f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : tensor<5x1xi32>)"
+            " updates(%u : tensor<5x3xf32>)"
+        ),
         {"x": X, "i": "tensor<5x1xi32>", "u": "tensor<5x3xf32>"},
     ),
     "scatter_elements": (
-        f"%0 = tensorrt.scatter_elements {{axis = 1 : i64}} data(%x : {X})"
-        " indices(%i : tensor<1x3xi64>) updates(%u : tensor<1x3xf32>)",
+        (
+            f"%0 = tensorrt.scatter_elements {{axis = 1 : i64}} data(%x : {X})"
+            " indices(%i : tensor<1x3xi64>) updates(%u : tensor<1x3xf32>)"
+        ),
         {"x": X, "i": "tensor<1x3xi64>", "u": "tensor<1x3xf32>"},
     ),
     "one_hot": (
-        "%0 = tensorrt.one_hot {axis = -1 : si64}"
-        " ins(%i, %v, %d : tensor<2x?xi32>, tensor<2xf16>, tensor<i32>) -> tensor<2x?x?xf16>",
+        (
+            "%0 = tensorrt.one_hot {axis = -1 : si64}"
+            " ins(%i, %v, %d : tensor<2x?xi32>, tensor<2xf16>, tensor<i32>) -> tensor<2x?x?xf16>"
+        ),
         {"i": "tensor<2x?xi32>", "v": "tensor<2xf16>", "d": "tensor<i32>"},
     ),
     "non_zero": (f"%0 = tensorrt.non_zero %x : {X} -> tensor<2x?xi32>", {"x": X}),
@@ -214,8 +236,10 @@ def test_no_operation_of_these_modules_was_forgotten():
 def inferred(name, found, given):
     """The two messages of a wrong result."""
     return [
-        f"'tensorrt.{name}' op inferred type(s) '{found}' are incompatible with return type(s) of"
-        f" operation '{given}'",
+        (
+            f"'tensorrt.{name}' op inferred type(s) '{found}' are incompatible with return type(s) of"
+            f" operation '{given}'"
+        ),
         f"'tensorrt.{name}' op failed to infer returned types",
     ]
 
@@ -237,20 +261,26 @@ WRONG = [
         "result #0 must be 1D tensor of 32-bit signless integer values, but got 'tensor<2xi64>'",
     ),
     (
-        ("%0 = tensorrt.transpose {permutation = affine_map<(d0, d1) -> (d0, d0)>} %x"
-" : tensor<2x3xf32> to tensor<2x3xf32>"),
+        (
+            "%0 = tensorrt.transpose {permutation = affine_map<(d0, d1) -> (d0, d0)>} %x"
+            " : tensor<2x3xf32> to tensor<2x3xf32>"
+        ),
         {"x": X},
         'expected "permutation" to be a permutation of rank 2',
     ),
     (
-        ("%0 = tensorrt.transpose {permutation = affine_map<(d0) -> (d0)>} %x :"
-" tensor<2x3xf32> to tensor<2x3xf32>"),
+        (
+            "%0 = tensorrt.transpose {permutation = affine_map<(d0) -> (d0)>} %x :"
+            " tensor<2x3xf32> to tensor<2x3xf32>"
+        ),
         {"x": X},
         'expected "permutation" to be a permutation of rank 2',
     ),
     (
-        ("%0 = tensorrt.transpose {permutation = affine_map<(d0, d1) -> (d1, d0)>} %x"
-" : tensor<2x3xf32> to tensor<2x3xf32>"),
+        (
+            "%0 = tensorrt.transpose {permutation = affine_map<(d0, d1) -> (d1, d0)>} %x"
+            " : tensor<2x3xf32> to tensor<2x3xf32>"
+        ),
         {"x": X},
         inferred("transpose", "tensor<3x2xf32>", "tensor<2x3xf32>"),
     ),
@@ -278,16 +308,20 @@ WRONG = [
         shuffle("tensor<?x?xf32>", reshape=(0, -1), zero=False),
         {"x": X},
         [
-            ('invalid reshape specification - 0 and -1 cannot be used when not in'
-' "zero is placeholder" mode')
+            (
+                "invalid reshape specification - 0 and -1 cannot be used when not in"
+                ' "zero is placeholder" mode'
+            )
         ],
     ),
     (
         shuffle("tensor<2x3x1xf32>", second=(0, 1, 2), reshape=(0, 0, 0)),
         {"x": X},
         [
-            ("invalid reshape specification - 0 placeholder maps to out-of-bounds"
-" index of input shape")
+            (
+                "invalid reshape specification - 0 placeholder maps to out-of-bounds"
+                " index of input shape"
+            )
         ],
     ),
     (shuffle("tensor<2x3xf32>", reshape=(2, -2)), {"x": X}, ["invalid shape value"]),
@@ -387,17 +421,23 @@ WRONG = [
         "expected input shape dimension 1 (3) to be broadcastable to result type dimension 1 (6)",
     ),
     (
-        ("%0 = tensorrt.broadcast %x broadcast_dims<0, 1> shape(%s : tensor<3xi32>) :"
-f" {X} to tensor<2x3xf32>"),
+        (
+            "%0 = tensorrt.broadcast %x broadcast_dims<0, 1> shape(%s : tensor<3xi32>) :"
+            f" {X} to tensor<2x3xf32>"
+        ),
         {"x": X, "s": "tensor<3xi32>"},
         "result 0 has type tensor<2x3xf32> but inferred tensor of shape <?x?x?>",
     ),
     (
-        ("%0 = tensorrt.broadcast %x broadcast_dims<0, 1> shape(%s : tensor<?xi32>) :"
-f" {X} to tensor<2x3xf32>"),
+        (
+            "%0 = tensorrt.broadcast %x broadcast_dims<0, 1> shape(%s : tensor<?xi32>) :"
+            f" {X} to tensor<2x3xf32>"
+        ),
         {"x": X, "s": "tensor<?xi32>"},
-        ("operand #1 must be 1D static i32 tensor representing a shape of 32-bit"
-" signless integer values, but got 'tensor<?xi32>'"),
+        (
+            "operand #1 must be 1D static i32 tensor representing a shape of 32-bit"
+            " signless integer values, but got 'tensor<?xi32>'"
+        ),
     ),
     (
         f"%0 = tensorrt.concatenation {{axis = 2 : i32}} ins(%x, %x : {X}, {X}) -> {X}",
@@ -415,8 +455,10 @@ f" {X} to tensor<2x3xf32>"),
         "input rank at input[1] is 1 which is different from the rank of input tensor at index 0",
     ),
     (
-        (f"%0 = tensorrt.concatenation {{axis = 0 : i32}} ins(%x, %y : {X},"
-" tensor<2x4xf32>) -> tensor<4x3xf32>"),
+        (
+            f"%0 = tensorrt.concatenation {{axis = 0 : i32}} ins(%x, %y : {X},"
+            " tensor<2x4xf32>) -> tensor<4x3xf32>"
+        ),
         {"x": X, "y": "tensor<2x4xf32>"},
         "input tensor[1] has size 4 at dimension 1, while the value should be 3",
     ),
@@ -426,8 +468,10 @@ f" {X} to tensor<2x3xf32>"),
         inferred("concatenation", "tensor<4x3xf32>", "tensor<5x3xf32>"),
     ),
     (
-        (f"%0 = tensorrt.concatenation {{axis = 0 : i32}} ins(%x, %y : {X},"
-" tensor<2x3xf16>) -> tensor<4x3xf32>"),
+        (
+            f"%0 = tensorrt.concatenation {{axis = 0 : i32}} ins(%x, %y : {X},"
+            " tensor<2x3xf16>) -> tensor<4x3xf32>"
+        ),
         {"x": X, "y": "tensor<2x3xf16>"},
         "requires the same element type for all operands and results",
     ),
@@ -439,14 +483,18 @@ f" {X} to tensor<2x3xf32>"),
     (
         f"%0 = tensorrt.slice %x[0, 1, 2][2, 2][1, 1] : {X} to tensor<2x2xf32>",
         {"x": X},
-        "the size of all static index arrays (start, size, stride) should be equal to the rank of"
-        " the input tensor type",
+        (
+            "the size of all static index arrays (start, size, stride) should be equal to the rank of"
+            " the input tensor type"
+        ),
     ),
     (
         f"%0 = tensorrt.slice %x[%s: tensor<3xi32>][2, 2][1, 1] : {X} to tensor<2x2xf32>",
         {"x": X, "s": "tensor<3xi32>"},
-        "all dynamic index tensors should have a static size equal to the rank of the input tensor"
-        " type",
+        (
+            "all dynamic index tensors should have a static size equal to the rank of the input tensor"
+            " type"
+        ),
     ),
     (
         f"%0 = tensorrt.slice %x[0, 1][2, 2][1, 1] fill(%v : tensor<f32>) : {X} to tensor<2x2xf32>",
@@ -454,8 +502,10 @@ f" {X} to tensor<2x3xf32>"),
         'when a fill value is provided, the slice "mode" must be kFILL',
     ),
     (
-        ("%0 = tensorrt.slice %x[0][2][1] {mode = #tensorrt.slice_mode<kCLAMP>} :"
-" tensor<3xbf16> to tensor<2xbf16>"),
+        (
+            "%0 = tensorrt.slice %x[0][2][1] {mode = #tensorrt.slice_mode<kCLAMP>} :"
+            " tensor<3xbf16> to tensor<2xbf16>"
+        ),
         {"x": "tensor<3xbf16>"},
         "kCLAMP, kFILL and kREFLECT modes do not support bfloat16 type",
     ),
@@ -465,65 +515,91 @@ f" {X} to tensor<2x3xf32>"),
         inferred("slice", "tensor<2x2xf32>", "tensor<2x3xf32>"),
     ),
     (
-        (f'%0 = "tensorrt.slice"(%x) <{{operandSegmentSizes = array<i32: 1, 0, 0, 0,'
-f' 0>}}> : ({X}) -> {X}'),
+        (
+            f'%0 = "tensorrt.slice"(%x) <{{operandSegmentSizes = array<i32: 1, 0, 0, 0,'
+            f" 0>}}> : ({X}) -> {X}"
+        ),
         {"x": X},
         failed("slice", "expected size operand to be 1D tensor of known size"),
     ),
     (
-        ("%0 = tensorrt.padding {prePadding = array<i64: 0, 0>, postPadding ="
-" array<i64: 0, 0>} ins(%x : tensor<2x3x4xf32>) -> tensor<2x3x4xf32>"),
+        (
+            "%0 = tensorrt.padding {prePadding = array<i64: 0, 0>, postPadding ="
+            " array<i64: 0, 0>} ins(%x : tensor<2x3x4xf32>) -> tensor<2x3x4xf32>"
+        ),
         {"x": "tensor<2x3x4xf32>"},
         "input rank should be greater or equal than 4",
     ),
     (
-        (f"%0 = tensorrt.padding {{prePadding = array<i64: 0>, postPadding = array<i64:"
-f" 0, 0>}} ins(%x : {IMAGE}) -> {IMAGE}"),
+        (
+            f"%0 = tensorrt.padding {{prePadding = array<i64: 0>, postPadding = array<i64:"
+            f" 0, 0>}} ins(%x : {IMAGE}) -> {IMAGE}"
+        ),
         {"x": IMAGE},
-        'padding exactly two innermost dimensions is supported but received "prePadding" input of'
-        ' size: 1 and "postPadding" input of size: 2',
+        (
+            'padding exactly two innermost dimensions is supported but received "prePadding" input of'
+            ' size: 1 and "postPadding" input of size: 2'
+        ),
     ),
     (
-        (f"%0 = tensorrt.padding {{prePadding = array<i64: -5, 0>, postPadding ="
-f" array<i64: -4, 0>}} ins(%x : {IMAGE}) -> {IMAGE}"),
+        (
+            f"%0 = tensorrt.padding {{prePadding = array<i64: -5, 0>, postPadding ="
+            f" array<i64: -4, 0>}} ins(%x : {IMAGE}) -> {IMAGE}"
+        ),
         {"x": IMAGE},
-        ("shape error on dimension 2 : pre padding amount: -5; post padding amount:"
-" -4; origin dimension: 8"),
+        (
+            "shape error on dimension 2 : pre padding amount: -5; post padding amount:"
+            " -4; origin dimension: 8"
+        ),
     ),
     (
-        (f"%0 = tensorrt.padding {{prePadding = array<i64: 0, -10>, postPadding ="
-f" array<i64: 0, 4>}} ins(%x : {IMAGE}) -> {IMAGE}"),
+        (
+            f"%0 = tensorrt.padding {{prePadding = array<i64: 0, -10>, postPadding ="
+            f" array<i64: 0, 4>}} ins(%x : {IMAGE}) -> {IMAGE}"
+        ),
         {"x": IMAGE},
-        ("shape error on dimension 3 : pre padding amount: -10; post padding amount:"
-" 4; origin dimension: 9"),
+        (
+            "shape error on dimension 3 : pre padding amount: -10; post padding amount:"
+            " 4; origin dimension: 9"
+        ),
     ),
     (
-        (f"%0 = tensorrt.gather {{axis = 2 : i64}} ins(%x, %i : {X}, tensor<4xi32>) ->"
-" tensor<2x4xf32>"),
+        (
+            f"%0 = tensorrt.gather {{axis = 2 : i64}} ins(%x, %i : {X}, tensor<4xi32>) ->"
+            " tensor<2x4xf32>"
+        ),
         {"x": X, "i": "tensor<4xi32>"},
         'expected "axis" to must be in the range [0, 2)',
     ),
     (
-        (f"%0 = tensorrt.gather {{axis = 1 : i64, numBroadcastDims = 2 : i64}} ins(%x,"
-f" %i : {X}, tensor<4xi32>) -> tensor<2x4xf32>"),
+        (
+            f"%0 = tensorrt.gather {{axis = 1 : i64, numBroadcastDims = 2 : i64}} ins(%x,"
+            f" %i : {X}, tensor<4xi32>) -> tensor<2x4xf32>"
+        ),
         {"x": X, "i": "tensor<4xi32>"},
         "in kDEFAULT mode, numElementWiseDims must be 0 or 1",
     ),
     (
-        (f"%0 = tensorrt.gather {{axis = 0 : i64, numBroadcastDims = 1 : i64}} ins(%x,"
-f" %i : {X}, tensor<4xi32>) -> tensor<2x4xf32>"),
+        (
+            f"%0 = tensorrt.gather {{axis = 0 : i64, numBroadcastDims = 1 : i64}} ins(%x,"
+            f" %i : {X}, tensor<4xi32>) -> tensor<2x4xf32>"
+        ),
         {"x": X, "i": "tensor<4xi32>"},
         'expected "numBroadcastDims" <= "axis"',
     ),
     (
-        (f"%0 = tensorrt.gather {{axis = 1 : i64, numBroadcastDims = 1 : i64}} ins(%x,"
-f" %i : {X}, tensor<3x4xi32>) -> tensor<2x4xf32>"),
+        (
+            f"%0 = tensorrt.gather {{axis = 1 : i64, numBroadcastDims = 1 : i64}} ins(%x,"
+            f" %i : {X}, tensor<3x4xi32>) -> tensor<2x4xf32>"
+        ),
         {"x": X, "i": "tensor<3x4xi32>"},
         "when numBroadcastDims = 1, first dimension of data and indices must be broadcastable",
     ),
     (
-        (f"%0 = tensorrt.gather {{axis = 0 : i64}} ins(%x, %i : {X}, tensor<4xi32>) ->"
-" tensor<5x3xf32>"),
+        (
+            f"%0 = tensorrt.gather {{axis = 0 : i64}} ins(%x, %i : {X}, tensor<4xi32>) ->"
+            " tensor<5x3xf32>"
+        ),
         {"x": X, "i": "tensor<4xi32>"},
         inferred("gather", "tensor<4x3xf32>", "tensor<5x3xf32>"),
     ),
@@ -537,20 +613,26 @@ f" %i : {X}, tensor<3x4xi32>) -> tensor<2x4xf32>"),
         ),
     ),
     (
-        ("%0 = tensorrt.gather_nd data(%x) indices(%i) : (tensor<f32>, tensor<1xi32>)"
-" -> tensor<f32>"),
+        (
+            "%0 = tensorrt.gather_nd data(%x) indices(%i) : (tensor<f32>, tensor<1xi32>)"
+            " -> tensor<f32>"
+        ),
         {"x": "tensor<f32>", "i": "tensor<1xi32>"},
         failed("gather_nd", "input rank and indices rank must be >= 1"),
     ),
     (
-        (f"%0 = tensorrt.gather_elements {{axis = 2 : i64}} ins(%x, %i : {X},"
-" tensor<4x3xi32>) -> tensor<4x3xf32>"),
+        (
+            f"%0 = tensorrt.gather_elements {{axis = 2 : i64}} ins(%x, %i : {X},"
+            " tensor<4x3xi32>) -> tensor<4x3xf32>"
+        ),
         {"x": X, "i": "tensor<4x3xi32>"},
         'expected "axis" to must be in the range [0, 2)',
     ),
     (
-        (f"%0 = tensorrt.gather_elements {{axis = 0 : i64}} ins(%x, %i : {X},"
-" tensor<4xi32>) -> tensor<4xf32>"),
+        (
+            f"%0 = tensorrt.gather_elements {{axis = 0 : i64}} ins(%x, %i : {X},"
+            " tensor<4xi32>) -> tensor<4xf32>"
+        ),
         {"x": X, "i": "tensor<4xi32>"},
         "failed to verify that all of {data, indices, result} have same rank",
     ),
@@ -582,8 +664,10 @@ f" %i : {X}, tensor<3x4xi32>) -> tensor<2x4xf32>"),
         failed("scatter_nd", "tensorrt.scatter_nd expected updates tensor rank to be 1"),
     ),
     (
-        (f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : tensor<5x1xi32>)"
-" updates(%u : tensor<5x4xf32>)"),
+        (
+            f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : tensor<5x1xi32>)"
+            " updates(%u : tensor<5x4xf32>)"
+        ),
         {"x": X, "i": "tensor<5x1xi32>", "u": "tensor<5x4xf32>"},
         failed(
             "scatter_nd",
@@ -592,44 +676,58 @@ f" %i : {X}, tensor<3x4xi32>) -> tensor<2x4xf32>"),
         ),
     ),
     (
-        (f"%0 = tensorrt.scatter_elements {{axis = 2 : i64}} data(%x : {X}) indices(%i"
-f" : tensor<2x3xi32>) updates(%x : {X})"),
+        (
+            f"%0 = tensorrt.scatter_elements {{axis = 2 : i64}} data(%x : {X}) indices(%i"
+            f" : tensor<2x3xi32>) updates(%x : {X})"
+        ),
         {"x": X, "i": "tensor<2x3xi32>"},
         "expected axis to be in the range [0, 2)",
     ),
     (
-        (f"%0 = tensorrt.scatter_elements data(%x : {X}) indices(%i : tensor<1x3xi32>)"
-f" updates(%x : {X})"),
+        (
+            f"%0 = tensorrt.scatter_elements data(%x : {X}) indices(%i : tensor<1x3xi32>)"
+            f" updates(%x : {X})"
+        ),
         {"x": X, "i": "tensor<1x3xi32>"},
         "failed to verify that all of {indices, updates} have same shape",
     ),
     (
-        ("%0 = tensorrt.scatter_elements data(%x : tensor<f32>) indices(%i :"
-" tensor<i32>) updates(%x : tensor<f32>)"),
+        (
+            "%0 = tensorrt.scatter_elements data(%x : tensor<f32>) indices(%i :"
+            " tensor<i32>) updates(%x : tensor<f32>)"
+        ),
         {"x": "tensor<f32>", "i": "tensor<i32>"},
         "expected data to have rank >= 1, got 0",
     ),
     (
-        ("%0 = tensorrt.one_hot {axis = 3 : si64} ins(%i, %v, %d : tensor<2x2xi32>,"
-" tensor<2xf16>, tensor<i32>) -> tensor<2x2x?xf16>"),
+        (
+            "%0 = tensorrt.one_hot {axis = 3 : si64} ins(%i, %v, %d : tensor<2x2xi32>,"
+            " tensor<2xf16>, tensor<i32>) -> tensor<2x2x?xf16>"
+        ),
         {"i": "tensor<2x2xi32>", "v": "tensor<2xf16>", "d": "tensor<i32>"},
         failed("one_hot", "expected axis to be in the range [-rank(indices)-1, rank(indices)]"),
     ),
     (
-        ("%0 = tensorrt.one_hot {axis = 0 : si64} ins(%i, %v, %d : tensor<2xi32>,"
-" tensor<f16>, tensor<i32>) -> tensor<?x2xf16>"),
+        (
+            "%0 = tensorrt.one_hot {axis = 0 : si64} ins(%i, %v, %d : tensor<2xi32>,"
+            " tensor<f16>, tensor<i32>) -> tensor<?x2xf16>"
+        ),
         {"i": "tensor<2xi32>", "v": "tensor<f16>", "d": "tensor<i32>"},
         failed("one_hot", "expected values to be of rank 1"),
     ),
     (
-        ("%0 = tensorrt.one_hot {axis = 0 : si64} ins(%i, %v, %d : tensor<2xi32>,"
-" tensor<3xf16>, tensor<i32>) -> tensor<?x2xf16>"),
+        (
+            "%0 = tensorrt.one_hot {axis = 0 : si64} ins(%i, %v, %d : tensor<2xi32>,"
+            " tensor<3xf16>, tensor<i32>) -> tensor<?x2xf16>"
+        ),
         {"i": "tensor<2xi32>", "v": "tensor<3xf16>", "d": "tensor<i32>"},
         failed("one_hot", "expected values to have two elements"),
     ),
     (
-        ("%0 = tensorrt.one_hot {axis = 0 : si64} ins(%i, %v, %d : tensor<2xi32>,"
-" tensor<2xf16>, tensor<1xi32>) -> tensor<?x2xf16>"),
+        (
+            "%0 = tensorrt.one_hot {axis = 0 : si64} ins(%i, %v, %d : tensor<2xi32>,"
+            " tensor<2xf16>, tensor<1xi32>) -> tensor<?x2xf16>"
+        ),
         {"i": "tensor<2xi32>", "v": "tensor<2xf16>", "d": "tensor<1xi32>"},
         "expected depth to be of rank 0",
     ),
@@ -679,8 +777,10 @@ f" updates(%x : {X})"),
     (
         resize("linear", types=f"({IMAGE}) -> tensor<1x3x?x9xf32>"),
         {"x": IMAGE},
-        "scales must be provided when output_shape is not provided and the input/output dimensions"
-        " are dynamic",
+        (
+            "scales must be provided when output_shape is not provided and the input/output dimensions"
+            " are dynamic"
+        ),
     ),
     (
         resize("cubic", types="(tensor<3xf32>) -> tensor<6xf32>"),
@@ -690,8 +790,10 @@ f" updates(%x : {X})"),
     (
         resize("linear", types="(tensor<2x3xbf16>) -> tensor<2x3xbf16>"),
         {"x": "tensor<2x3xbf16>"},
-        "operand #0 must be 0D/1D/2D/3D/4D/5D/6D/7D/8D tensor of allowed TensorRT tensor i8 element"
-        " types or 16-bit float or 32-bit float values, but got 'tensor<2x3xbf16>'",
+        (
+            "operand #0 must be 0D/1D/2D/3D/4D/5D/6D/7D/8D tensor of allowed TensorRT tensor i8 element"
+            " types or 16-bit float or 32-bit float values, but got 'tensor<2x3xbf16>'"
+        ),
     ),
 ]
 
@@ -828,7 +930,7 @@ def test_the_example_of_the_issue():
     assert second == (
         "    %0 = tensorrt.resize_linear {coordinateTransformation ="
         " #tensorrt.resize_coordinate_transformation<kHALF_PIXEL>, scales = array<f32:"
-        (" 2.000000e+00, 2.000000e+00>, selectorForSinglePixel ="
-" #tensorrt.resize_selector<kFORMULA>}")
+        " 2.000000e+00, 2.000000e+00>, selectorForSinglePixel ="
+        " #tensorrt.resize_selector<kFORMULA>}"
         " %arg0 : (tensor<2x2xf32>) -> tensor<4x4xf32>"
     )
