@@ -293,3 +293,13 @@ def test_weights_give_the_result_its_type():
     good = operation("%0 = tensorrt.constant dense<1> : tensor<2xi4>")
     assert isinstance(good.weights, DenseIntOrFPElementsAttr)
     assert [str(kind) for kind in good.inferred()] == ["tensor<2xi4>"]
+
+
+def test_numbers_of_a_sequence_may_be_left_out():
+    """What is not written is not there; integers and negative numbers are numbers."""
+    made = operation("%0 = tensorrt.linspace[][static][] : tensor<4xf32>")
+    assert (made.value("static_start"), made.value("static_step")) == (None, None)
+    assert list(made.problems()) == []
+    assert str(made) == "%0 = tensorrt.linspace[] [static] [] : tensor<4xf32>"
+    made = operation("%0 = tensorrt.linspace [-1] [static] [-0.5] : tensor<4xf32>")
+    assert (made.value("static_start"), made.value("static_step")) == (-1.0, -0.5)

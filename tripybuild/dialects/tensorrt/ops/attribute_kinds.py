@@ -30,10 +30,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, TypedAttribute
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.irdl import (
-    AnyAttr,
-    AttrConstraint,
-    EqAttrConstraint,
-    ParamAttrConstraint,
     VerificationContext,
 )
 
@@ -125,9 +121,6 @@ BOOL = AttributeKind(
 I32_ARRAY = _array("i32", IntegerType(32))
 I64_ARRAY = _array("i64", IntegerType(64))
 F32_ARRAY = _array("f32", f32)
-# A number whose type a format does not print; xDSL sees that in this constraint alone.
-BARE_F64 = ParamAttrConstraint.get(FloatAttr, AnyAttr(), EqAttrConstraint(f64))
-BARE: dict[AttrConstraint, AttributeKind] = {BARE_F64: F64}
 STRING = _plain("string attribute", StringAttr, StringAttr, lambda given: given.data)
 UNIT = _plain("unit attribute", UnitAttr, lambda _: UnitAttr(), lambda _: True)
 DICTIONARY = _plain(

@@ -29,7 +29,7 @@ from xdsl.irdl.operations import VarIRConstruct, verify_variadic_size
 from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
-from tripybuild.dialects.tensorrt.ops.attribute_kinds import BARE, AttributeKind
+from tripybuild.dialects.tensorrt.ops.attribute_kinds import AttributeKind
 from tripybuild.dialects.tensorrt.ops.kinds import Kind
 from tripybuild.dialects.tensorrt.ops.problem import Problem
 
@@ -45,7 +45,7 @@ def kind(constraint: AttrConstraint | RangeConstraint) -> AttrConstraint:
         case RangeLengthConstraint(inner) | VarConstraint(_, inner):
             return kind(inner)
     assert isinstance(constraint, AttrConstraint)
-    return BARE.get(constraint, constraint)
+    return constraint
 
 
 @dataclass(frozen=True, slots=True)

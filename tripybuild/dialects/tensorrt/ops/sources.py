@@ -15,6 +15,7 @@ from xdsl.irdl import (
 from xdsl.traits import ConstantLike, Pure
 
 from tripybuild.dialects.tensorrt.ops import attribute_kinds as attributes, kinds
+from tripybuild.dialects.tensorrt.ops.bare_numbers import OptionalF64
 from tripybuild.dialects.tensorrt.ops.base import (
     SEGMENTED,
     Component,
@@ -94,14 +95,15 @@ class LinspaceOp(_Filled):
     shape = opt_operand_def(kinds.tensor(kinds.I32, kinds.I64, ranks=_LIST))
     start = opt_operand_def(kinds.tensor(*_STEPPED, ranks=_SCALAR))
     step = opt_operand_def(kinds.tensor(*_STEPPED, ranks=_LIST))
-    static_start = opt_prop_def(attributes.BARE_F64)
-    static_step = opt_prop_def(attributes.BARE_F64)
+    static_start = opt_prop_def(attributes.F64)
+    static_step = opt_prop_def(attributes.F64)
     result = result_def(kinds.tensor(*_STEPPED))
     irdl_options = SEGMENTED
+    custom_directives = (OptionalF64,)
     assembly_format = (
-        "attr-dict `[` ($start^ `:` type($start)) : ($static_start)? `]`"
+        "attr-dict `[` ($start^ `:` type($start)) : (custom<OptionalF64>($static_start))? `]`"
         " `[` ($shape^ `:` type($shape)) : (`static`)? `]`"
-        " `[` ($step^ `:` type($step)) : ($static_step)? `]` `:` type($result)"
+        " `[` ($step^ `:` type($step)) : (custom<OptionalF64>($static_step))? `]` `:` type($result)"
     )
     traits = traits_def(Pure())
 
