@@ -29,6 +29,7 @@ from tripybuild.passes import pipeline
 
 Array = np.ndarray[Any, Any]
 DYNAMIC = 3
+MOST_TURNS = 100
 _GENERATOR_SEED = 20240229
 
 
@@ -117,6 +118,8 @@ def run_block(block: Block, inputs: Sequence[Array], outer: dict[SSAValue, Array
             return operands
         if op.name == "tensorrt.if":
             results = run_block(op.regions[0 if operands[0] else 1].block, [], known)
+        elif op.name in {"tensorrt.for", "tensorrt.while"}:
+            results = run_loop(op, operands, known)
         else:
             results = OPS[op.name](op, *operands)
             results = results if isinstance(results, list) else [results]
@@ -128,6 +131,22 @@ def run_block(block: Block, inputs: Sequence[Array], outer: dict[SSAValue, Array
             assert fits, f"{op.name} gives {array.shape} and not {expected}"
             known[value] = np.asarray(array, kind_of(value))
     raise AssertionError("a block without an end")
+
+
+def run_loop(op: Operation, values: list[Array], known: dict[SSAValue, Array]) -> list[Array]:
+    """What a loop carries in the end."""
+    body = op.regions[-1].block
+    if op.name == "tensorrt.for":
+        low, high, step, *values = values
+        for number in range(int(low), int(high), int(step)):
+            values = run_block(body, [np.asarray(number, np.int32), *values], known)
+        return values
+    for _ in range(MOST_TURNS):
+        goes_on, *values = run_block(op.regions[0].block, values, known)
+        if not goes_on:
+            return values
+        values = run_block(body, values, known)
+    raise AssertionError("a loop without an end")
 
 
 def weights(attribute: Any) -> Array:

@@ -13,6 +13,7 @@ and said at the pattern. Running the pass twice gives what running it once gives
 from xdsl.dialects.builtin import ModuleOp
 
 from tripybuild.passes.canonicalize import (
+    control,
     element_wise,
     folds,
     foreign,
@@ -32,6 +33,7 @@ PATTERNS: tuple[Pattern, ...] = (
     *reshapes.PATTERNS,
     *shuffles.PATTERNS,
     *slices.PATTERNS,
+    *control.PATTERNS,
     *foreign.PATTERNS,
 )
 FOLDERS: Folders = {**folds.FOLDERS, **reshapes.FOLDERS, **shuffles.FOLDERS}
