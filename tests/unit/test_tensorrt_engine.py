@@ -128,7 +128,7 @@ def test_the_process_writes_the_engine_where_it_is_told(process, tmp_path):
         "crc32": zlib.crc32(content),
     }
     assert record["layers"][0]["location"] == '"a.mlir":2:8'
-    process.compile("tensorrt-rtx", PROGRAM, {"plan": str(plan), "start": 100})
+    process.compile("tensorrt-rtx", PROGRAM, {"plan": str(plan), "path": "a.mlir", "start": 100})
     assert plan.read_bytes() == content[:100] + content
     (diagnostic,) = refused(process, PROGRAM, plan=str(tmp_path / "no" / "engine"))
     assert diagnostic.code == "output-unwritable"
