@@ -2,7 +2,7 @@
 
 Law: the order is MLIR's. What is made of aliases comes after them; among equals, what is met first
 when operations are read from the outside in. An alias stands before the module where the argument
-of a function has it.
+of a block has it, though that is written in full.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,50 +16,40 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     UnknownLoc,
 )
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute
 
 from tripybuild.dialects.mlir.locations import LOCATIONS, FileLineColRange, children
 
 
 class Aliases:
-    """The names of all locations in an operation."""
+    """The names of all locations that are written; they are met first, then numbered."""
 
-    def __init__(self, top: Operation) -> None:
+    def __init__(self) -> None:
+        self.names: dict[Attribute, str] | None = None
         self._depths: dict[Attribute, int] = {}
         self._early: set[Attribute] = set()
-        self._visit(top)
-        ordered = sorted(self._depths, key=self._depths.__getitem__)
-        self.names = {each: f"#loc{index or ''}" for index, each in enumerate(ordered)}
 
-    def _visit(self, operation: Operation) -> None:
-        self._met(operation.location, early=False)
-        for region in operation.regions:
-            for index, block in enumerate(region.blocks):
-                self._block(block, early=index == 0 and isinstance(operation, FuncOp))
-
-    def _block(self, block: Block, *, early: bool) -> None:
-        for argument in block.args:
-            self._met(argument.location, early=early)
-        for operation in block.ops:
-            self._visit(operation)
-
-    def _met(self, location: Attribute, *, early: bool) -> int:
+    def met(self, location: Attribute, *, early: bool) -> int:
         """Note a location and those in it; give how deep it is."""
         if location in self._depths and not early:
             return self._depths[location]
-        inner = [self._met(each, early=early) for each in _shown(location)]
+        inner = [self.met(each, early=early) for each in _shown(location)]
         if early:
             self._early.add(location)
         return self._depths.setdefault(location, max(inner, default=-1) + 1)
 
+    def number(self) -> None:
+        """Give all that were met their names."""
+        ordered = sorted(self._depths, key=self._depths.__getitem__)
+        self.names = {each: f"#loc{index or ''}" for index, each in enumerate(ordered)}
+
     def name(self, location: Attribute) -> str:
         """Give the alias of a location."""
-        return self.names[location]
+        return "" if self.names is None else self.names[location]
 
     def definitions(self, write: Callable[[Attribute], str], *, early: bool) -> Iterator[str]:
         """Give the lines before, or behind, the module."""
-        for location, name in self.names.items():
+        for location, name in (self.names or {}).items():
             if (location in self._early) is early:
                 yield f"{name} = loc({self.written(location, write)})"
 

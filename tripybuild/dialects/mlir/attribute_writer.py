@@ -17,10 +17,11 @@ from xdsl.dialects.builtin import (
     IntegerType,
     f64,
 )
-from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.printer import Printer
 
 from tripybuild.dialects.mlir import floats
+from tripybuild.dialects.mlir.affine_writer import map_text, set_text
 from tripybuild.dialects.mlir.aliases import Aliases, written
 from tripybuild.dialects.mlir.dense_writer import dense
 from tripybuild.dialects.mlir.locations import LOCATIONS
@@ -111,15 +112,16 @@ class AttributeWriter(Printer):
         self.resources.add(handle)
         self.print_identifier_or_string_literal(handle)
 
-    def show_locations(self, operation: Operation) -> None:
-        """Write locations from now on, by the aliases of all that are in an operation."""
-        self.locations = Aliases(operation)
-
-    def print_location(self, location: Attribute, *, alias: bool = True) -> None:
-        """Write a location behind what comes from there."""
+    def print_location(self, location: Attribute) -> None:
+        """Write the alias of where an operation comes from, behind it."""
         if self.locations is not None:
-            name = self.locations.name(location)
-            text = name if alias else self.locations.written(location, self._apart)
+            self.parts.append(f" loc({self.locations.name(location)})")
+
+    def print_own_location(self, location: Attribute) -> None:
+        """Write where a block's argument comes from, in full."""
+        if self.locations is not None:
+            self.locations.met(location, early=True)
+            text = self.locations.written(location, self._apart)
             self.parts.append(f" loc({text})")
 
     def _apart(self, attribute: Attribute) -> str:
@@ -142,5 +144,6 @@ class AttributeWriter(Printer):
 
 
 def _plain(attribute: AffineMapAttr | AffineSetAttr) -> str:
-    kind = "map" if isinstance(attribute, AffineMapAttr) else "set"
-    return f"affine_{kind}<{attribute.data}>"
+    if isinstance(attribute, AffineMapAttr):
+        return f"affine_map<{map_text(attribute.data)}>"
+    return f"affine_set<{set_text(attribute.data)}>"

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     BytesAttr,
     ComplexType,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IndexType,
     IntegerType,
@@ -117,6 +118,31 @@ class DenseReader(LocationReader):
             )
         data = encoded(content, cast("AnyFloat | IntegerType | IndexType", element))
         return data if content.shape else data * count
+
+    def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
+        place = self.pos
+        self.parse_punctuation("<", " in array")
+        element = self.parse_type()
+        if not isinstance(element, IntegerType | AnyFloat):
+            self.raise_error("expected integer or floating point type", place)
+        words: Literal | None = None
+        if self.parse_optional_punctuation(":") is not None:
+            try:
+                words = literal(f"[{self._until_closed()}]", 0)
+                data = encoded(words, element)
+            except LiteralError as error:
+                self.raise_error(str(error), place)
+        self.parse_punctuation(">", " in array")
+        return DenseArrayBase(element, BytesAttr(b"" if words is None else data))
+
+    def _until_closed(self) -> str:
+        """Take the text up to the `>` that ends an array."""
+        content, start = self.token.input.content, self.token.start
+        end = content.find(">", start)
+        if end < 0:
+            self.raise_error("expected '>' in array")
+        self.slip(end)
+        return content[start:end]
 
     def _parse_dialect_resource_handle(
         self, dialect_name: str, interface: OpAsmDialectInterface

@@ -1,4 +1,7 @@
-"""Writing dense constants as MLIR does: one element, nested lists, or hexadecimal data."""
+"""Writing dense constants as MLIR does: one element, nested lists, or hexadecimal data.
+
+Law: truth values are always listed. Releases of MLIR differ in how they pack them.
+"""
 
 import math
 from collections.abc import Sequence
@@ -25,7 +28,7 @@ def dense(attribute: DenseIntOrFPElementsAttr) -> str:
         return "dense<>"
     if elements.is_splat(data, size):
         return f"dense<{_words(data[:size], element)[0]}>"
-    if elements.count_of(shape) > LONGEST_LIST:
+    if elements.count_of(shape) > LONGEST_LIST and not elements.is_truth(element):
         return f'dense<"0x{elements.packed(data, element).hex().upper()}">'
     return f"dense<{_nested(_words(data, element), shape)}>"
 

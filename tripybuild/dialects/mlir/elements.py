@@ -65,10 +65,10 @@ def to_numpy(attribute: DenseIntOrFPElementsAttr) -> Array:
 def array(data: bytes, element: Attribute, shape: Sequence[int]) -> Array:
     """Give bytes, kept as xDSL keeps them, as an array."""
     dtype = dtype_of(element)
-    if not is_truth(element):
-        return cast("Array", np.frombuffer(data, dtype).reshape(shape))
-    found = np.frombuffer(data, np.uint8) != 0
-    found.flags.writeable = False
+    found: Array = np.frombuffer(data, dtype)
+    if is_truth(element):
+        found = np.frombuffer(data, np.uint8) != 0
+        found.flags.writeable = False
     return found.reshape(shape)
 
 

@@ -17,7 +17,8 @@ from xdsl.utils.mlir_lexer import (
 )
 
 _SUFFIX = r"(?:\d+|[a-zA-Z$._-][\w$.-]*)"
-_STRING = r'"(?:[^"\\\n\v\f]+|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"'
+# Possessive: a string without an end is given up at once.
+_STRING = r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"'
 _PIECES: tuple[tuple[str, Kind | None], ...] = (
     (r"[a-zA-Z_][\w$.]*", Kind.BARE_IDENT),
     (rf"%{_SUFFIX}", Kind.PERCENT_IDENT),
@@ -32,7 +33,7 @@ _PIECES: tuple[tuple[str, Kind | None], ...] = (
     (r"\Z", Kind.EOF),
 )
 _NEXT = re.compile("|".join(f"({pattern})" for pattern, _ in _PIECES), re.ASCII)
-_SPACE = re.compile(r"(?:\s+|//[^\n]*)*", re.ASCII)
+_SPACE = re.compile(r"(?:\s++|//[^\n]*+)*+", re.ASCII)
 _KINDS = (None, *(kind for _, kind in _PIECES))
 _STRINGS = _KINDS.index(Kind.STRING_LIT)
 _PUNCTUATION: dict[str, Kind] = {**KIND_BY_PUNCTUATION_SPELLING}

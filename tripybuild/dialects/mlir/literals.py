@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness
 
 from tripybuild.dialects.mlir import elements
 
-_SKIPPED = r"(?:\s|//[^\n]*)*"
+_SKIPPED = r"(?:\s++|//[^\n]*+)*+"
 _NEXT = re.compile(
     rf"{_SKIPPED}(?:(?P<mark>[\[\],])|(?P<word>-?{_SKIPPED}"
     r"(?:0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]*(?:[eE][-+]?[0-9]+)?)?|true\b|false\b)))"

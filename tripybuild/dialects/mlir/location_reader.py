@@ -9,7 +9,6 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
     ArrayAttr,
     CallSiteLoc,
     FusedLoc,
@@ -152,12 +151,19 @@ class LocationReader(Reader):
         return super().parse_optional_region(named)
 
     def _parse_optional_block_arg_list(self, block: Block) -> Block | None:
-        start = self.pos
-        found: Block | None = super()._parse_optional_block_arg_list(block)
-        for each in block.args:
-            if each.location is UNKNOWN_LOC:
-                each.location = self.location_at(start)
-        return found
+        if self.token.kind is not Kind.L_PAREN:
+            return None
+        self.parse_comma_separated_list(self.Delimiter.PAREN, lambda: self._block_argument(block))
+        return block
+
+    def _block_argument(self, block: Block) -> None:
+        name = self.token
+        self._parse_token(Kind.PERCENT_IDENT, "expected SSA operand")
+        self.parse_punctuation(":", " and type for SSA operand")
+        type = self.parse_type()
+        location = self.parse_optional_location() or self.location_at(name.start)
+        argument = block.insert_arg(type, len(block.args), location)
+        self._register_ssa_definition(name.text[1:], (argument,), name)
 
 
 def _holders(module: ModuleOp) -> Iterable[Operation | BlockArgument]:

@@ -95,6 +95,7 @@ class Names:
         self.groups: dict[Operation, str] = {}  # `%0:2`, of operations with several results
         self.blocks: dict[Block, str] = {}
         self._suggestions = {} if generic else SUGGESTIONS
+        self._restart = not generic  # in the generic form no two values share a name
         self._next, self._argument, self._conflict = 0, 0, 0
         self._used: set[str] = set()
         self._operations([top])
@@ -105,7 +106,8 @@ class Names:
         pending = [(region, self._state(), around) for region in regions]
         while pending:
             region, counters, names = pending.pop()
-            self._next, self._argument, self._conflict = counters
+            if self._restart:
+                self._next, self._argument, self._conflict = counters
             self._used = set(names)
             self._region(region)
             inner, state = frozenset(self._used), self._state()

@@ -38,8 +38,8 @@ def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleO
     except RecursionError:
         raise DiagnosticError(_at_token("the text is nested too deeply", reader, path)) from None
     except Exception as error:  # noqa: BLE001  # parsers of xDSL's dialects raise anything
-        message = str(error).strip().splitlines() or [type(error).__name__]
-        raise DiagnosticError(_at_token(message[0], reader, path)) from None
+        words = str(error.args[0] if error.args else "").strip() or type(error).__name__
+        raise DiagnosticError(_at_token(words.splitlines()[0], reader, path)) from None
     resources.attach(module, resources.of_context(context))
     return module
 

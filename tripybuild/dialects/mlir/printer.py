@@ -25,7 +25,7 @@ def text(
     """
     writer = Writer(Names(_root(operation), generic=generic), generic=generic)
     if locations:
-        writer.show_locations(operation)
+        writer.meet_locations(operation)
     writer.print_op(operation)
     body = writer.taken()
     lines = [*writer.aliases(early=True), body, *writer.aliases(early=False)]

@@ -83,7 +83,8 @@ class Reader(Parser):
     ) -> PunctuationSpelling:
         """Read punctuation."""
         if self._parse_optional_token(PUNCTUATION[punctuation]) is None:
-            self.raise_error(f"expected '{punctuation}'{context_msg}")
+            context = context_msg if context_msg.startswith(" ") else f": {context_msg}"
+            self.raise_error(f"expected '{punctuation}'{context if context_msg else ''}")
         return punctuation
 
     def parse_optional_type(self) -> TypeAttribute | None:

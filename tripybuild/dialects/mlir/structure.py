@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.irdl.dominance import DominanceInfo
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolTable
+
+from tripybuild.dialects.mlir.dominance import Dominance
 
 Finding = tuple[Operation, str, tuple[str, ...]]
 
@@ -113,12 +114,12 @@ def undominated(operation: Operation) -> Iterator[Finding]:
     for region in operation.regions:
         ordered = not operation.has_trait(NoTerminator, value_if_unregistered=True)
         several = len(region.blocks) > 1
-        dominance = DominanceInfo(region) if several and ordered else None
+        dominance = Dominance(region) if several and ordered else None
         for block in region.blocks:
             yield from _in_block(block, dominance, ordered=ordered)
 
 
-def _in_block(block: Block, dominance: DominanceInfo | None, *, ordered: bool) -> Iterator[Finding]:
+def _in_block(block: Block, dominance: Dominance | None, *, ordered: bool) -> Iterator[Finding]:
     seen = set[SSAValue](block.args)
     for operation in block.ops:
         if ordered:
@@ -130,7 +131,7 @@ def _in_block(block: Block, dominance: DominanceInfo | None, *, ordered: bool) -
 
 
 def _precedes(
-    value: SSAValue, block: Block, seen: set[SSAValue], dominance: DominanceInfo | None
+    value: SSAValue, block: Block, seen: set[SSAValue], dominance: Dominance | None
 ) -> bool:
     if value in seen:
         return True

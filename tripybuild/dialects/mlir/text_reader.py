@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
+from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import AttributeInvT, Operation, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
@@ -18,6 +18,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind as Kind
 
 from tripybuild.dialects.mlir.dense_reader import DenseReader
 from tripybuild.dialects.mlir.function_reader import function
+from tripybuild.dialects.mlir.locations import file_location
 
 
 class TextReader(DenseReader):
@@ -42,7 +43,7 @@ class TextReader(DenseReader):
         alone = len(operations) == 1 and isinstance(operations[0], ModuleOp)
         module = cast("ModuleOp", operations[0]) if alone else ModuleOp(operations)
         if not alone:
-            module.location = self.location_at(0)
+            module.location = file_location(self._path, 0, 0)
         self.resolve_locations(module)
         return module
 
@@ -52,7 +53,11 @@ class TextReader(DenseReader):
         name = self.token
         if name.kind is Kind.BARE_IDENT:
             self._consume_token()
-            operation = self._of_kind(self._kind(name.text, name), custom=True)
+            kind = self._kind(name.text, name)
+            if issubclass(kind, UnregisteredOp):
+                message = f"unknown operation '{name.text}': only its generic form can be read"
+                self.raise_error(message, name)
+            operation = self._of_kind(kind, custom=True)
         elif name.kind is Kind.STRING_LIT:
             operation = self._of_kind(self._kind(self.parse_str_literal(), name), custom=False)
         else:

@@ -12,12 +12,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from tripybuild.dialects.mlir.aliases import Aliases
 from tripybuild.dialects.mlir.attribute_writer import AttributeWriter
 from tripybuild.dialects.mlir.names import Names
 
 # Operations in whose regions the name of a dialect is left out.
 _DEFAULTS = {"builtin.module": "builtin.", "func.func": "func."}
-_STEP = "  "
+_NO_WAY = "  // no predecessors"
 
 
 class Writer(AttributeWriter):
@@ -27,6 +28,13 @@ class Writer(AttributeWriter):
         super().__init__(print_generic_format=generic)
         self._names = names
         self._default = "builtin."
+
+    def meet_locations(self, operation: Operation) -> None:
+        """Write locations from now on, by the aliases of all that are in an operation."""
+        aliases = self.locations = Aliases()
+        self.print_op(operation)
+        self.taken()
+        aliases.number()
 
     def print_ssa_value(self, value: SSAValue) -> str:
         """Write the name of a value."""
@@ -43,6 +51,8 @@ class Writer(AttributeWriter):
 
     def print_op(self, op: Operation) -> None:
         """Write an operation: results, name, the rest, and its location."""
+        if self.locations is not None:
+            self.locations.met(op.location, early=False)
         if op.results:
             group = None if self._names is None else self._names.groups.get(op)
             if group is None:
@@ -62,8 +72,7 @@ class Writer(AttributeWriter):
             elided = name.startswith(self._default) and name.count(".") == 1
             self.parts.append(name[len(self._default) :] if elided else name)
             self._custom(op)
-        if self.locations:
-            self.print_location(op.location)
+        self.print_location(op.location)
 
     def _custom(self, op: Operation) -> None:
         if isinstance(op, FuncOp):
@@ -134,8 +143,8 @@ class Writer(AttributeWriter):
         self.print_attribute(type)
         if attributes is not None:
             self.print_op_attributes(attributes.data[index].data)
-        if argument is not None and self.locations:
-            self.print_location(argument.location, alias=False)
+        if argument is not None:
+            self.print_own_location(argument.location)
 
     def _outputs(self, types: Sequence[Attribute], attributes: Any) -> None:
         if len(types) == 1 and attributes is None and "->" not in str(types[0]):
@@ -151,8 +160,7 @@ class Writer(AttributeWriter):
         if print_type:
             self.parts.append(": ")
             self.print_attribute(arg.type)
-            if self.locations:
-                self.print_location(arg.location)
+            self.print_own_location(arg.location)
 
     def print_region(
         self,
@@ -197,6 +205,19 @@ class Writer(AttributeWriter):
             with self.in_parens():
                 self.print_list(block.args, self.print_block_argument)
         self.parts.append(":")
+        if block.parent is not None and (before := self._before(block)) is not None:
+            self.parts.append(before)
+
+    def _before(self, block: Block) -> str | None:
+        """Give the comment that says from where a block is gone to; an entry needs none."""
+        blocks = () if block.parent is None else block.parent.blocks
+        found = [each for each in blocks if each.last_op and block in each.last_op.successors]
+        names = {} if self._names is None else self._names.blocks
+        before = [names.get(each, "^?") for each in found]
+        if not before:
+            return None if block.parent and block is block.parent.blocks.first else _NO_WAY
+        count = "pred" if len(before) == 1 else f"{len(before)} preds"
+        return f"  // {count}: {', '.join(before)}"
 
 
 def _name_around(region: Region) -> str:
