@@ -24,7 +24,7 @@ from tripybuild.dialects.mlir import elements
 from tripybuild.dialects.tensorrt import ops
 from tripybuild.dialects.tensorrt.ops.base import sizes
 
-BLOCKS, WIDTH, HEADS, TOKENS, BATCH = 7, 768, 12, 128, 2
+BLOCKS, WIDTH, HEADS, TOKENS, BATCH = 5, 768, 12, 128, 2
 
 
 class Body:
