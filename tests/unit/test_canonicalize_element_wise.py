@@ -3,6 +3,8 @@
 import pytest
 
 from tests.oracles.canonical import canonical, function
+from tripybuild.dialects.tensorrt.enumerations import ENUMERATIONS
+from tripybuild.passes.canonicalize.element_wise import BY_OPERATION
 
 F = "tensor<2x4xf32>"
 H = "tensor<2x4xf16>"
@@ -247,3 +249,44 @@ def test_a_product_that_stretches_stays():
     ]
     found = canonical(function("\n".join(body), [narrow], F))
     assert found.names.count("element_wise") == 2
+
+
+def test_a_bias_that_is_a_resource_is_added_all_the_same():
+    bias = "tensor<1x3x1x1xf32>"
+    body = [
+        convolved(),
+        f"%c = tensorrt.constant dense_resource<__elided__> : {bias}",
+        binary("kSUB", "%v", "%c", type=IMAGE, right_type=bias),
+    ]
+    found = canonical(function("\n".join(body), [IMAGE], IMAGE))
+    assert found.names == ("constant", "convolution", "unary", "element_wise")
+    assert "<kSUM>" in found
+
+
+@pytest.mark.parametrize(
+    "ops",
+    [
+        [splat("0.0"), "kMAX %a %c"],
+        [splat("1.0"), splat("2.0", F, "d"), "kMAX %a %c", "kMIN %0 %d"],
+        [splat("2.0"), "kPROD %a %c", "kDIV %0 %c"],
+    ],
+)
+def test_a_constant_may_stretch_what_has_an_unknown_size(ops):
+    """The size may be 1: all types are the same, and still the constant makes two rows of one."""
+    vague = "tensor<?x4xf32>"
+    steps = [op for op in ops if op.startswith("k")]
+    lines = [op for op in ops if op.startswith("%")]
+    for index, step in enumerate(steps):
+        kind, left, right = step.split()
+        name = "r" if index == len(steps) - 1 else "s"
+        left = "%s" if left == "%0" else left
+        lines.append(
+            f"%{name} = tensorrt.element_wise <{kind}>({left}, {right} : {vague}, {F}) -> {vague}"
+        )
+    found = canonical(function("\n".join(lines), [vague], vague), dynamic={0: (1, 4)})
+    assert found.names.count("element_wise") == len(steps)
+
+
+def test_the_table_knows_its_operations():
+    members = ENUMERATIONS["element_wise_operation"].members
+    assert BY_OPERATION.keys() <= set(members)

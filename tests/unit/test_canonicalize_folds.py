@@ -154,6 +154,12 @@ def test_the_shape_of_a_scalar_and_unknown_sizes():
     assert canonical(text).names == ("shape",)
 
 
+def test_a_size_that_is_no_i32_is_not_written():
+    type = "tensor<3000000000xi8>"
+    text = function(f"%r = tensorrt.shape %a : {type} -> tensor<1xi32>", [type], "tensor<1xi32>")
+    assert canonical(text, evaluated=False).names == ("shape",)
+
+
 def casts(op, *elements, value="%a"):
     names = [f"v{index}" for index in range(len(elements) - 2)] + ["r"]
     lines = []

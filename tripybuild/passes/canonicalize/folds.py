@@ -30,6 +30,7 @@ from tripybuild.dialects.tensorrt.ops import (
 )
 from tripybuild.dialects.tensorrt.ops.base import element, sizes
 from tripybuild.passes.canonicalize.matching import constant_of, dense_of, elided
+from tripybuild.passes.layouts import sizes_of
 from tripybuild.passes.rewriting import Folded, Folder
 from tripybuild.passes.values import splat_of
 
@@ -101,10 +102,11 @@ def _joined(parts: Sequence[Dense | None], shape: Sequence[object]) -> Sequence[
 
 def shape_of(op: ShapeOp) -> Sequence[Folded] | None:
     """The sizes of a tensor, if all are known."""
-    shape = sizes(op.input)
-    if None in shape or sizes(op.result) != (len(shape),):
+    shape = sizes_of(op.input)
+    known = [size for size in shape if size is not None and size <= np.iinfo(np.int32).max]
+    if len(known) < len(shape) or sizes(op.result) != (len(shape),):
         return None
-    return (np.array(shape, np.int32),)
+    return (np.array(known, np.int32),)
 
 
 def keeps_values(narrow: Attribute, wide: Attribute) -> bool:
