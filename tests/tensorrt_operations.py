@@ -1,5 +1,6 @@
 """Single operations of the tensorrt dialect for tests: one line of text, and what it uses."""
 
+import functools
 from typing import Any
 
 from xdsl.context import Context
@@ -21,8 +22,14 @@ def context() -> Context:
 
 def values(*types: str) -> list[Any]:
     """Values of these types, in a block of their own."""
-    region = Region(Block(arg_types=[Parser(context(), each).parse_type() for each in types]))
+    region = Region(Block(arg_types=map(type_of, types)))
     return list(region.block.args)
+
+
+@functools.cache
+def type_of(text: str) -> Any:
+    """The type that a text is."""
+    return Parser(context(), text).parse_type()
 
 
 def operation(text: str, **types: str) -> Any:
