@@ -6,6 +6,7 @@ already is kept as it is.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -100,9 +101,21 @@ def _array(name: str, element: Any) -> AttributeKind:
         f"{name} dense array attribute",
         lambda given: isinstance(given, DenseArrayBase) and given.elt_type == element,
         DenseArrayBase,
-        lambda values: DenseArrayBase.from_list(element, tuple(values)),
+        lambda values: _dense(element, tuple(values)),
         lambda given: given.get_values(),
     )
+
+
+def _dense(element: Any, values: tuple[Any, ...]) -> Attribute:
+    """Give an array; those of integers are the same few again and again."""
+    if element == f32:  # -0.0 equals 0.0, and is another attribute
+        return DenseArrayBase.from_list(element, values)
+    return _integers(element, values)
+
+
+@lru_cache(4096)
+def _integers(element: Any, values: tuple[int, ...]) -> Attribute:
+    return DenseArrayBase.from_list(element, values)
 
 
 I32 = _integer(32)
@@ -111,11 +124,12 @@ SI64 = _integer(64, Signedness.SIGNED)
 UI32 = _integer(32, Signedness.UNSIGNED)
 F32 = _float(f32, 32)
 F64 = _float(f64, 64)
+_TRUTHS = (BoolAttr.from_bool(False), BoolAttr.from_bool(True))
 BOOL = AttributeKind(
     "bool attribute",
     lambda given: isinstance(given, IntegerAttr) and given.type == IntegerType(1),
     IntegerAttr,
-    lambda value: BoolAttr.from_bool(bool(value)),
+    lambda value: _TRUTHS[bool(value)],
     lambda given: bool(given.value.data),
 )
 I32_ARRAY = _array("i32", IntegerType(32))
