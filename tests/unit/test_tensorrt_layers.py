@@ -210,7 +210,7 @@ def test_layers_of_one_place_have_names_of_their_own():
     names = [made.network.get_layer(index).name for index in range(3)]
     assert len(set(names)) == 3
     assert max(map(len, names)) < 4096
-    assert set(names) <= set(made.emission.names)
+    assert set(names) <= set(made.emission.names.owners)
 
 
 def test_names_of_arguments_and_results_may_be_given():

@@ -95,7 +95,7 @@ def emitted(name, parameters="", version="2", space="us"):
     constants = Constants(lambda *_: None, {}, lambda _: None)
     at = Emission(Library(creator), network, Log(), LAYERS, constants)
     at.values[op.operands[0]] = "input"
-    at.enter(op)
+    at.names.enter(op)
     return creator, network, LAYERS[op.name](at, op), at
 
 

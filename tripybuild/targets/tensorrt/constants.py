@@ -96,7 +96,8 @@ def _is_raw(array: Array, element: str, count: int) -> bool:
 def _laid_out(array: Array, element: str) -> Array:
     """Return elements as they lie in TensorRT's memory; truth is one, where xDSL has minus one."""
     if element == "i1":
-        return array.view(np.uint8) != 0
+        truth: Array = array.view(np.uint8) != 0
+        return truth
     if element not in SHORT:
         return array
     halves = array.reshape(-1).view(np.uint8) & 0x0F

@@ -6,36 +6,23 @@ each of its results are those of its MLIR types; so whatever is wrong is said of
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.dialects.mlir import locations
-from tripybuild.targets.tensorrt import places
+from tripybuild.targets.tensorrt.comparison import Kind, kind_of, merged, shown
 from tripybuild.targets.tensorrt.constants import Constants, UnfitConstantError
-from tripybuild.targets.tensorrt.library import DTYPES, Library
+from tripybuild.targets.tensorrt.library import Library
 from tripybuild.targets.tensorrt.log import Log
-from tripybuild.types.dtypes import BY_NAME
+from tripybuild.targets.tensorrt.names import Names
 
-LONGEST_NAME = 2042
 TENSOR_SUFFIX = "_output"  # as TensorRT itself calls the outputs of a layer
 EXPAND = "run the pass `tensorrt-expand-ops` first"
 
-# Element types as MLIR writes them, under the names that they have in tripybuild.
-DTYPE_NAMES = {each.mlir: name for name, each in BY_NAME.items()}
-
 Tensors = Sequence[Any]
 Emitter = Callable[["Emission", Any], Tensors]
-
-
-class Kind(NamedTuple):
-    """An element type: as MLIR writes it, its name in tripybuild, and the library's data type."""
-
-    element: str
-    name: str
-    dtype: Any
 
 
 class Emission:
@@ -63,15 +50,10 @@ class Emission:
         self.constants = constants
         self.values: dict[SSAValue, Any] = {}
         self.shapes: dict[SSAValue, Any] = {}
-        self.names: dict[str, Operation] = {}
+        self.names = Names()
         self.records: list[dict[str, Any]] = []
         self._emitters = emitters
         self._kinds: dict[Attribute, Kind] = {}
-        self._op: Any = None
-        self._layers: list[str] = []
-        self._place = self._base = ""
-        self._metadata: str | None = None
-        self._counts: dict[str, int] = {}
 
     # What emitters use.
 
@@ -83,7 +65,11 @@ class Emission:
         """Add a layer, or whatever else networks add, and name it after the operation."""
         method = getattr(self.network, f"add_{kind}", None)
         if method is None:
-            self.refuse(_no_layer(self._op.name, self.library.name), "tensorrt-unsupported")
+            message = (
+                f"`{self.names.op.name}` needs a layer that this release of "
+                f"`{self.library.name}` does not have"
+            )
+            self.refuse(message, "tensorrt-unsupported")
         try:
             layer = method(*arguments)
         except TypeError as error:
@@ -94,9 +80,9 @@ class Emission:
         """Name a layer after the operation that is being added, unless it was refused."""
         if layer is None:
             self.refuse()
-        layer.name = self._unique()
-        if self._metadata is not None and hasattr(layer, "metadata"):
-            layer.metadata = self._metadata
+        layer.name = self.names.unique()
+        if self.names.metadata is not None and hasattr(layer, "metadata"):
+            layer.metadata = self.names.metadata
         return layer
 
     def set(self, layer: Any, **fields: Any) -> Any:
@@ -118,36 +104,31 @@ class Emission:
             self.refuse(message, "tensorrt-unsupported")
         return found
 
-    def kind(self, of: SSAValue | Attribute) -> Kind:
-        """Return what an element type, or that of a value, is here and in the library."""
-        element = of.type.element_type if isinstance(of, SSAValue) else of  # type: ignore[attr-defined]
+    def kind(self, element: Any) -> Kind:
+        """Return what an element type is here and in the library."""
         found = self._kinds.get(element)
         if found is None:
-            word = "i8" if element.name == "quant.uniform" else str(element)
-            dtype = self.library.dtype(word)
-            if dtype is None:
-                message = f"`{self.library.name}` has no data type for `{word}`"
+            found = kind_of(element, self.library)
+            if found.dtype is None:
+                message = f"`{self.library.name}` has no data type for `{found.element}`"
                 self.refuse(message, "tensorrt-unsupported")
-            found = Kind(word, DTYPE_NAMES.get(word, word), dtype)
             self._kinds[element] = found
         return found
 
-    def element(self, of: SSAValue | Attribute) -> str:
-        """Return an element type as MLIR writes it; quantized ones are their integers."""
-        return self.kind(of).element
+    def element(self, value: Any) -> str:
+        """Return a value's element type as MLIR writes it; quantized ones are their integers."""
+        return self.kind(value.type.element_type).element
 
-    def dtype(self, of: SSAValue | Attribute) -> Any:
-        """Return the library's data type."""
-        return self.kind(of).dtype
+    def dtype(self, value: Any) -> Any:
+        """Return the library's data type of a value."""
+        return self.kind(value.type.element_type).dtype
 
     def weights(self, attribute: Any | None) -> Any:
         """Return the weights of a constant attribute; without one, none."""
         try:
-            return (
-                None
-                if attribute is None
-                else self.constants.weights(attribute, self.element(attribute.type.element_type))
-            )
+            if attribute is None:
+                return None
+            return self.constants.weights(attribute, self.element(attribute))
         except UnfitConstantError as error:
             self.refuse(error.diagnostic.message, error.diagnostic.code, error.diagnostic.notes)
 
@@ -159,8 +140,8 @@ class Emission:
         hint: str | None = None,
     ) -> NoReturn:
         """Raise what is wrong with the operation that is being added, in TensorRT's words."""
-        said = message or f"TensorRT refuses `{self._op.name}`"
-        where = locations.span_of(self._op.location)
+        said = message or f"TensorRT refuses `{self.names.op.name}`"
+        where = locations.span_of(self.names.op.location)
         words = (*notes, *self.log.drain())
         raise DiagnosticError(Diagnostic(code, said, where, notes=words, hint=hint))
 
@@ -168,14 +149,15 @@ class Emission:
 
     def block(self, block: Block) -> None:
         """Add the operations of a block, but for its last, which is its parent's."""
+        outer = self.names.current()
         for op in block.ops:
             if op.next_op is not None:
                 self.operation(op)
+        self.names.resume(outer)
 
     def operation(self, op: Operation) -> None:
         """Add one operation, and compare its results with its types."""
-        outer = self._op, self._layers, self._place, self._base, self._metadata
-        self.enter(op)
+        self.names.enter(op)
         emitter = self._emitters.get(op.name)
         if emitter is None:
             self._unknown(op.name)
@@ -185,15 +167,6 @@ class Emission:
         for result, tensor in zip(op.results, tensors, strict=True):
             self.values[result] = tensor
         self._check(op, tensors)
-        self._op, self._layers, self._place, self._base, self._metadata = outer
-
-    def enter(self, op: Operation) -> None:
-        """Let what is added from now on be an operation's."""
-        self._op, self._layers = op, []
-        self._place = places.text(op.location)
-        place = self._place.replace('"', "")
-        self._base = f"[{op.name}] loc({place})"[:LONGEST_NAME]
-        self._metadata = places.metadata(op.location)
 
     def _unknown(self, name: str) -> NoReturn:
         hint = None
@@ -202,30 +175,17 @@ class Emission:
             message, hint = f"`{name}` has no TensorRT layer of its own", EXPAND
         self.refuse(message, "tensorrt-unsupported", hint=hint)
 
-    def _unique(self) -> str:
-        count = self._counts.get(self._base, 0)
-        name = self._base if count == 0 else f"{self._base}_{count}"
-        while name in self.names:
-            count += 1
-            name = f"{self._base}_{count}"
-        self._counts[self._base] = count + 1
-        self.names[name] = self._op
-        self._layers.append(name)
-        return name
-
     def _check(self, op: Operation, tensors: Tensors) -> None:
-        names = self._layers
-        outputs = []
+        names, outputs = self.names.given, []
         for index, (result, tensor) in enumerate(zip(op.results, tensors, strict=True)):
             if names:
                 tensor.name = f"{names[-1]}{TENSOR_SUFFIX}{index or ''}"
-            outputs.append(
-                {"dtype": self.kind(result).name, "shape": self.compared(result, tensor)}
-            )
+            kind, shape = self.compared(result, tensor)
+            outputs.append({"dtype": kind.name, "shape": shape})
         if self.log:
             self._complain()
         if names:
-            name, place = names[-1], self._place
+            name, place = names[-1], self.names.place
             record = {"name": name, "op": op.name, "location": place, "outputs": outputs}
             if len(names) > 1:
                 record["others"] = names[:-1]
@@ -236,10 +196,10 @@ class Emission:
         if said:
             self.refuse(notes=said)
 
-    def compared(self, value: SSAValue, tensor: Any) -> list[int | None]:
-        """Return a tensor's sizes, as known by TensorRT or else by MLIR; they must not differ."""
-        type = value.type
-        assert isinstance(type, TensorType)
+    def compared(self, value: SSAValue, tensor: Any) -> tuple[Kind, list[int | None]]:
+        """Return a tensor's type; MLIR's and TensorRT's must not differ in what both know."""
+        type: Any = value.type
+        kind = self.kind(type.element_type)
         expected = type.get_shape()
         try:
             shape = tensor.shape
@@ -247,38 +207,15 @@ class Emission:
             found = expected if same else tuple(shape[:])
         except (RuntimeError, ValueError, TypeError):
             self.refuse()
-        if tensor.dtype != self.dtype(value):
+        if tensor.dtype != kind.dtype:
             self._differs(type, found, tensor)
         if same:
-            return list(expected)
-        merged = _merged(expected, found)
-        if merged is None:
+            return kind, list(expected)
+        sizes = merged(expected, found)
+        if sizes is None:
             self._differs(type, found, tensor)
-        return merged
+        return kind, sizes
 
-    def _differs(self, type: TensorType[Any], shape: Sequence[int], tensor: Any) -> NoReturn:
-        sizes = "".join(f"{'?' if size < 0 else size}x" for size in shape)
-        element = tensor.dtype
-        known = (word for word in DTYPES if self.library.dtype(word) == element)
-        word = next(known, str(element))
-        said = f"`{self._op.name}` gives `tensor<{sizes}{word}>` in TensorRT, and not `{type}`"
-        self.refuse(said)
-
-
-def _merged(expected: Sequence[int], found: Sequence[int]) -> list[int | None] | None:
-    """Return the sizes that one of two shapes knows, or None if they contradict each other."""
-    if len(expected) != len(found):
-        return None
-    sizes: list[int | None] = []
-    for one, other in zip(expected, found, strict=True):
-        if other < 0:
-            sizes.append(None if one == DYNAMIC_INDEX else one)
-        elif one in (DYNAMIC_INDEX, other):
-            sizes.append(other)
-        else:
-            return None
-    return sizes
-
-
-def _no_layer(op: str, library: str) -> str:
-    return f"`{op}` needs a layer that this release of `{library}` does not have"
+    def _differs(self, type: Attribute, shape: Sequence[int], tensor: Any) -> NoReturn:
+        theirs = shown(shape, tensor.dtype, self.library)
+        self.refuse(f"`{self.names.op.name}` gives `{theirs}` in TensorRT, and not `{type}`")

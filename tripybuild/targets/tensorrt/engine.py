@@ -63,7 +63,9 @@ def build(
     plan = builder.build_serialized_network(made.network, config)
     if plan is None:
         said = log.drain()
-        raise DiagnosticError(failed_build(said, made.emission.names, function, library.name))
+        raise DiagnosticError(
+            failed_build(said, made.emission.names.owners, function, library.name)
+        )
     return Built(memoryview(plan), _record(made, library, asked, ranges))
 
 
@@ -113,7 +115,7 @@ def _sizes(port: Port) -> list[int | None]:
 def _port(made: Translation, port: Port, shape: list[int | None]) -> Record:
     record: Record = {
         "name": port.name,
-        "dtype": made.emission.kind(port.value).name,
+        "dtype": made.emission.kind(port.type.element_type).name,
         "shape": shape,
         "host": port.on_host,
     }

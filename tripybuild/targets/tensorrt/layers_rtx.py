@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tripybuild.targets.tensorrt.emission import Emission, Emitter, Tensors
 from tripybuild.targets.tensorrt.layers_compute import outputs
@@ -42,7 +42,7 @@ def _attention(at: Emission, op: Any) -> Tensors:
         query_lengths=_given(at, op.query_lengths),
         key_value_lengths=_given(at, op.key_value_lengths),
         normalization_quantize_scale=_given(at, op.quantize_scale),
-        normalization_quantize_to_type=None if quantized is None else at.dtype(quantized),
+        normalization_quantize_to_type=None if quantized is None else at.kind(quantized).dtype,
     )
     return outputs(layer)
 
@@ -118,7 +118,7 @@ def _constant(at: Emission, op: Any, name: str) -> Any:
     if value is None:
         return at.library.module.Weights(at.dtype(op.input))
     owner: Any = value.owner
-    if not (isinstance(owner, Operation) and owner.name == "tensorrt.constant"):
+    if getattr(owner, "name", "") != "tensorrt.constant":
         hint = "multiply and add with `tensorrt.element_wise` instead"
         at.refuse(f"`{name}` of `{op.name}` must be a constant", hint=hint)
     return at.weights(owner.value("weights"))

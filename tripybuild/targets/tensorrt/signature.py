@@ -80,7 +80,7 @@ def _ports(
 
 def add_inputs(at: Emission, ports: Sequence[Port], function: Operation) -> None:
     """Add the inputs of a network."""
-    at.enter(function)
+    at.names.enter(function)
     for port in ports:
         if not isinstance(port.value.type, TensorType):
             at.refuse(f"argument #{port.index} is a `{port.value.type}`, and not a ranked tensor")
@@ -88,11 +88,11 @@ def add_inputs(at: Emission, ports: Sequence[Port], function: Operation) -> None
             at.refuse(f"argument #{port.index} cannot be a `{port.type}`: no engine takes those")
         shape = [-1 if size == DYNAMIC_INDEX else size for size in port.type.get_shape()]
         tensor = None
-        if port.name not in at.names:
+        if port.name not in at.names.owners:
             tensor = at.network.add_input(port.name, at.dtype(port.value), shape)
         if tensor is None:
             at.refuse(f"TensorRT refuses the input `{port.name}`, a `{port.type}`")
-        at.names[port.name] = function
+        at.names.owners[port.name] = function
         _name_dimensions(at, port, tensor)
         at.values[port.value] = tensor
 
@@ -111,7 +111,7 @@ def mark_outputs(
     at: Emission, ports: Sequence[Port], function: Operation
 ) -> list[list[int | None]]:
     """Mark the outputs of a network, and return their sizes."""
-    at.enter(function)
+    at.names.enter(function)
     if not ports:
         at.refuse("An engine has at least one output")
     shapes: list[list[int | None]] = []
@@ -121,13 +121,13 @@ def mark_outputs(
         if tensor.is_network_input or id(tensor) in given:
             tensor = at.add("identity", tensor).get_output(0)
         given.add(id(tensor))
-        if port.name in at.names:
+        if port.name in at.names.owners:
             at.refuse(f"two inputs or outputs are called `{port.name}`")
         tensor.name = port.name
         owner = port.value.owner
-        at.names[port.name] = owner if isinstance(owner, Operation) else function
+        at.names.owners[port.name] = owner if isinstance(owner, Operation) else function
         at.network.mark_output(tensor)
-        shapes.append(at.compared(port.value, tensor))
+        shapes.append(at.compared(port.value, tensor)[1])
     said = at.log.drain()
     if said:
         at.refuse("TensorRT refuses the outputs", notes=said)
