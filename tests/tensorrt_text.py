@@ -15,6 +15,7 @@ def printed(lines, **types):
     assert verifier.problems(made) == []
     text = printer.text(made)
     assert printer.text(parser.parse(text)) == text
+    assert printer.text(parser.parse(printer.text(made, generic=True))) == text
     body = text[text.index(" {\n    ") + 3 : text.rindex("    return\n")]
     for index, name in reversed([*enumerate(types)]):
         body = body.replace(f"%arg{index}", f"%{name}")
