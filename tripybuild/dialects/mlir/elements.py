@@ -58,17 +58,20 @@ def dtype_of(element: Attribute) -> np.dtype[Any]:
 
 
 def to_numpy(attribute: DenseIntOrFPElementsAttr) -> Array:
-    """Give the elements as an array that cannot be written to; only truth values are copied."""
+    """Give the elements as an array that cannot be written to.
+
+    Only what is shorter than a byte is copied.
+    """
     return array(attribute.data.data, attribute.type.element_type, attribute.get_shape())
 
 
 def array(data: bytes, element: Attribute, shape: Sequence[int]) -> Array:
     """Give bytes, kept as xDSL keeps them, as an array."""
     dtype = dtype_of(element)
-    found: Array = np.frombuffer(data, dtype)
-    if is_truth(element):
-        found = np.frombuffer(data, np.uint8) != 0
-        found.flags.writeable = False
+    if not isinstance(element, IntegerType) or element.bitwidth >= 8:
+        return np.frombuffer(data, dtype).reshape(shape)
+    found = np.frombuffer(data, np.int8).astype(dtype)
+    found.flags.writeable = False
     return found.reshape(shape)
 
 

@@ -22,8 +22,11 @@ def function(reader: LocationReader) -> FuncOp:
         reader.raise_error("expected SSA identifier for each argument, or for none")
     outputs = _results(reader)
     attributes = reader.parse_optional_attr_dict_with_keyword(_OWN)
-    is_defined = reader.token.text == "{"
-    region = reader.parse_region(named) if is_defined else Region()
+    place = reader.token
+    is_defined = place.text == "{"
+    region = reader.parse_region(named or None) if is_defined else Region()
+    if is_defined and not region.blocks:
+        reader.raise_error("expected non-empty function body", place)
     found = FuncOp(
         name.data,
         ([type for type, _ in inputs], [type for type, _ in outputs]),

@@ -47,8 +47,11 @@ def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleO
 def _diagnostic(error: ParseError, path: str) -> Diagnostic:
     notes: tuple[str, ...] = ()
     if isinstance(error, MultipleSpansParseError):
-        places = ", ".join(str(_span(span, path)) for span, _ in error.refs)
-        notes = (f"{error.ref_text or 'see'} {places}",)
+        others = [span for span, _ in error.refs]
+        if "missing block" in error.msg:
+            message = f"reference to an undefined block '{others[0].text}'"
+            return Diagnostic("mlir-syntax", message, _span(others[0], path))
+        notes = (f"{error.ref_text or 'see'} {', '.join(str(_span(s, path)) for s in others)}",)
     return Diagnostic("mlir-syntax", _sentence(error.msg), _span(error.span, path), notes=notes)
 
 
