@@ -31,11 +31,11 @@ from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
 )
-from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tripybuild.dialects.tensorrt.ops import declared
 from tripybuild.dialects.tensorrt.ops.accessors import quicken
+from tripybuild.dialects.tensorrt.ops.assembly import assembled
 from tripybuild.dialects.tensorrt.ops.problem import Problem as Problem  # noqa: PLC0414
 from tripybuild.dialects.tensorrt.shape_rules import ShapeError, Sizes, compatible
 
@@ -106,14 +106,18 @@ class TensorrtOperation(IRDLOperation):
     ) -> Self:
         """Make the operation of operands in their order and of attributes as Python values."""
         definition = cls.get_irdl_definition()
-        absent = [None] * (len(definition.operands) - len(operands))
         known = result_types is not None
-        made = cls(
-            operands=[*operands, *absent],
-            result_types=result_types if known else [NoneType()] * len(definition.results),
-            properties=_properties(cls, attributes),
-            regions=[*regions],
-        )
+        types = result_types or [NoneType()] * (0 if known else len(definition.results))
+        properties = _properties(cls, attributes)
+        made = None if regions else assembled(cls, operands, types, properties)
+        if made is None:
+            absent = [None] * (len(definition.operands) - len(operands))
+            made = cls(
+                operands=[*operands, *absent],
+                result_types=types,
+                properties=properties,
+                regions=[*regions],
+            )
         if location is not None:
             made.location = location
         if not known:
@@ -130,7 +134,7 @@ class TensorrtOperation(IRDLOperation):
             self.drop_all_references()
             raise TypeError(f"the result types of {self.name} cannot be inferred: give them")
         for result, kind in zip(self.results, inferred, strict=True):
-            Rewriter.replace_value_with_new_type(result, kind)
+            result._type = kind  # noqa: SLF001  # nobody uses it yet
 
     def value(self, name: str) -> Any:
         """Give an attribute, by its Python name, as a Python value; its default if it is absent."""
