@@ -48,10 +48,10 @@ def _in_order(op: BroadcastOp) -> bool:
     return tuple(op.value("broadcast_dims")) == identity(len(sizes_of(op.result)))
 
 
-def _stretched(op: BroadcastOp, dimension: int) -> bool:
-    """Whether a dimension may have another size before the broadcast than after it."""
-    before, after = sizes_of(op.input)[dimension], sizes_of(op.result)[dimension]
-    return before is None or before != after
+def _stretched(op: BroadcastOp) -> set[int]:
+    """The dimensions that may have another size before the broadcast than after it."""
+    sizes = zip(sizes_of(op.input), sizes_of(op.result), strict=True)
+    return {index for index, (one, other) in enumerate(sizes) if one is None or one != other}
 
 
 def _carried(result: int | None, operands: Sequence[int | None]) -> bool:
@@ -66,24 +66,25 @@ def _carried(result: int | None, operands: Sequence[int | None]) -> bool:
 def _still_fits(result: Sizes, values: Sequence[SSAValue], taken: Sequence[BroadcastOp]) -> bool:
     """Whether the result's sizes are the same after some broadcasts are taken in."""
     operands = [sizes_of(value) for value in values]
+    changed = set().union(*map(_stretched, taken))
     return all(
         _carried(size, [operand[dimension] for operand in operands])
         for dimension, size in enumerate(result)
-        if any(_stretched(broadcast, dimension) for broadcast in taken)
+        if dimension in changed
     )
 
 
 def _absorb(op: ElementWiseOp | SelectOp, rewriter: Rewriter) -> bool:
     """`element_wise(broadcast(x), y)` is `element_wise(x, y)`; all operands change, or none."""
-    taken = {
-        index: broadcast
-        for index, value in enumerate(op.operands)
-        if (broadcast := _producer(value)) is not None and _in_order(broadcast)
-    }
+    operands = tuple(op.operands)
+    producers = [(index, _producer(value)) for index, value in enumerate(operands)]
+    taken = {index: each for index, each in producers if each is not None and _in_order(each)}
+    if not taken:
+        return False
     values = [
-        taken[index].input if index in taken else value for index, value in enumerate(op.operands)
+        taken[index].input if index in taken else value for index, value in enumerate(operands)
     ]
-    if not taken or not _still_fits(sizes_of(op.result), values, tuple(taken.values())):
+    if not _still_fits(sizes_of(op.result), values, tuple(taken.values())):
         return False
     for index, broadcast in taken.items():
         rewriter.set_operand(op, index, broadcast.input)
@@ -92,19 +93,18 @@ def _absorb(op: ElementWiseOp | SelectOp, rewriter: Rewriter) -> bool:
 
 def _along_batch_only(op: BroadcastOp, batch: int) -> bool:
     """Whether a broadcast leaves all but the first dimensions, whose sizes are known, alone."""
-    if not _in_order(op):
-        return False
-    return not any(_stretched(op, index) for index in range(batch, len(sizes_of(op.result))))
+    return _in_order(op) and max(_stretched(op), default=-1) < batch
 
 
 def _absorb_batch(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
     """`matrix_multiply` broadcasts its batch; one operand after the other loses its broadcast."""
-    vector = op.value("op0") == "kVECTOR"
-    batch = len(sizes_of(op.input0)) - (1 if vector else 2)
+    producers = [_producer(value) for value in op.operands]
+    if producers == [None, None]:
+        return False
+    batch = len(sizes_of(op.input0)) - (1 if op.value("op0") == "kVECTOR" else 2)
     result = sizes_of(op.result)[:batch]
     changed = False
-    for index in range(2):
-        broadcast = _producer(op.operands[index])
+    for index, broadcast in enumerate(producers):
         if broadcast is None or not _along_batch_only(broadcast, batch):
             continue
         if _still_fits(result, (broadcast.input, op.operands[1 - index]), (broadcast,)):
@@ -169,6 +169,6 @@ PATTERNS = (
 CLEANUP = tuple(row for row in reshapes.PATTERNS if row.root is ReshapeOp)
 
 
-def run(module: ModuleOp) -> None:
-    """Run the pass on a module, in place."""
-    greedy(module, (*PATTERNS, *CLEANUP), FOLDERS)
+def run(module: ModuleOp) -> bool:
+    """Run the pass on a module, in place; whether it changed anything."""
+    return greedy(module, (*PATTERNS, *CLEANUP), FOLDERS)

@@ -99,6 +99,6 @@ PATTERNS = (
 CLEANUP = tuple(row for row in reshapes.PATTERNS if row.root is ReshapeOp)
 
 
-def run(module: ModuleOp) -> None:
-    """Run the pass on a module, in place."""
-    greedy(module, (*PATTERNS, *CLEANUP), FOLDERS)
+def run(module: ModuleOp) -> bool:
+    """Run the pass on a module, in place; whether it changed anything."""
+    return greedy(module, (*PATTERNS, *CLEANUP), FOLDERS)

@@ -176,7 +176,7 @@ _CLEANUP_NAMES = frozenset({"transpose of transpose", "rank of rank"})
 CLEANUP = tuple(row for row in reshapes.PATTERNS if row.name in _CLEANUP_NAMES)
 
 
-def run(module: ModuleOp) -> None:
-    """Run the pass on a module, in place."""
-    greedy(module, (*PUSH_DOWN, *CLEANUP), FOLDERS)
-    greedy(module, (*PUSH_UP, *CLEANUP), FOLDERS)
+def run(module: ModuleOp) -> bool:
+    """Run the pass on a module, in place; whether it changed anything."""
+    down = greedy(module, (*PUSH_DOWN, *CLEANUP), FOLDERS)
+    return greedy(module, (*PUSH_UP, *CLEANUP), FOLDERS) or down

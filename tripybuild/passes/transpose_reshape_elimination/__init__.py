@@ -25,6 +25,18 @@ _BY_NAME = {row.name: row for row in reshapes.PATTERNS}
 _LAYOUTS = (_BY_NAME["transpose of transpose"], _BY_NAME["reshape of reshape"])
 _RANKS = (_BY_NAME["rank of rank"], _BY_NAME["units"])
 
+_UP = (
+    *transposes.PUSH_UP,
+    *moves.UP,
+    moves.UNITS,
+    einsums.RESULT,
+    einsum_reshapes.UP,
+    *_LAYOUTS,
+)
+_OUT = (*products.OUT_OF_EINSUM, moves.UNITS, *_LAYOUTS, *_RANKS)
+
+# mlir-tensorrt orders the inputs of einsums, and gives them batch dimensions, while layouts still
+# go up; then einsums are ordered for results that they do not keep. Here they wait for that.
 STAGES: tuple[tuple[Pattern, ...], ...] = (
     (*products.INTO_EINSUM, einsums.OPERANDS, einsums.RESULT, *_LAYOUTS),
     (einsums.UNITS, *_LAYOUTS),
@@ -38,38 +50,14 @@ STAGES: tuple[tuple[Pattern, ...], ...] = (
         einsums.ORDER_RESULT,
         *_LAYOUTS,
     ),
-    (
-        *transposes.PUSH_UP,
-        *moves.UP,
-        moves.UNITS,
-        einsums.RESULT,
-        einsum_reshapes.UP,
-        einsums.ORDER_OPERANDS,
-        products.BATCH,
-        *_LAYOUTS,
-    ),
-    (
-        *products.OUT_OF_EINSUM,
-        products.SUM_ONCE,
-        products.BATCH,
-        moves.UNITS,
-        *_LAYOUTS,
-        *_RANKS,
-    ),
-    (
-        *products.OUT_OF_EINSUM,
-        einsums.OPERANDS,
-        einsums.RESULT,
-        einsums.COLLAPSE,
-        einsums.EXPAND,
-        moves.UNITS,
-        *_LAYOUTS,
-        *_RANKS,
-    ),
+    _UP,
+    (*_UP, einsums.ORDER_OPERANDS),
+    (*_OUT, products.SUM_ONCE, products.BATCH),
+    (*_OUT, einsums.OPERANDS, einsums.RESULT, einsums.COLLAPSE, einsums.EXPAND),
 )
 
 
-def run(module: ModuleOp) -> None:
-    """Run the pass on a module, in place."""
-    for stage in STAGES:
-        greedy(module, stage, FOLDERS)
+def run(module: ModuleOp) -> bool:
+    """Run the pass on a module, in place; whether it changed anything."""
+    changed = [greedy(module, stage, FOLDERS) for stage in STAGES]
+    return any(changed)

@@ -155,24 +155,50 @@ def summed_together(equation: Equation) -> str | None:
     return letters
 
 
-def batch_for_both(equation: Equation) -> list[tuple[int, int, str]]:
-    """Letters of one of two inputs that are no row, no column, and not summed.
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Where an input needs a dimension of size 1, and what it is called."""
 
-    Each is (input, place, letter): where the other input needs a dimension of size 1 for a product.
+    index: int
+    place: int
+    letter: str
+
+
+def units_for_product(equation: Equation) -> list[Unit]:
+    """What two inputs need to be a product: a batch dimension of one is 1 in the other.
+
+    Nothing if that does not help, or makes products of vectors from what has rows and columns.
     """
-    found: list[tuple[int, int, str]] = []
-    parts = list(equation.inputs)
-    shared = [c for c in parts[0] if c in parts[1] and equation.sums(c)]
-    for index, original in enumerate(equation.inputs):
-        last = equation.result[-2 + index :][:1] if len(equation.result) >= 2 - index else ""
-        for letter in original:
-            own = letter == last and letter not in equation.inputs[1 - index]
-            if letter in parts[1 - index] or equation.sums(letter) or own or letter in shared:
-                continue
-            place = _place(parts[index], parts[1 - index], letter)
-            parts[1 - index] = parts[1 - index][:place] + letter + parts[1 - index][place:]
-            found.append((1 - index, place, letter))
-    return found
+    matrix = _matrix_letters(equation)
+    if matrix is None or as_product(equation) is not None:
+        return []
+    parts, found = list(equation.inputs), []
+    for index, part in enumerate(equation.inputs):
+        for letter in part:
+            if letter in equation.result and letter not in parts[1 - index] + matrix[index]:
+                place = _place(parts[index], parts[1 - index], letter)
+                parts[1 - index] = parts[1 - index][:place] + letter + parts[1 - index][place:]
+                found.append(Unit(1 - index, place, letter))
+    product = as_product(replace(equation, inputs=tuple(parts)))
+    return found if product is not None else []
+
+
+def _matrix_letters(equation: Equation) -> tuple[str, str] | None:
+    """The row or column that each of two inputs brings to a product."""
+    if len(equation.inputs) != 2:
+        return None
+    first, second = equation.inputs
+    own = tuple(
+        "".join(c for c in part if c not in other and c in equation.result)
+        for part, other in ((first, second), (second, first))
+    )
+    found = tuple("".join(c for c in equation.result[-2:] if c in letters) for letters in own)
+    if all(len(one) <= 1 and bool(one) == bool(all_) for one, all_ in zip(found, own, strict=True)):
+        return found[0], found[1]
+    if not own[0] or not own[1]:
+        vector = tuple("".join(c for c in equation.result[-1:] if c in letters) for letters in own)
+        return vector[0], vector[1]
+    return None
 
 
 def _place(source: str, target: str, letter: str) -> int:

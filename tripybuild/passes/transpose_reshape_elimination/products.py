@@ -132,14 +132,14 @@ def _batch_for_both(op: EinsumOp, rewriter: Rewriter) -> bool:
     equation = equation_of(op)
     if len(op.inputs) != 2 or any(unknown(sizes_of(value)) for value in op.inputs):
         return False
-    missing = equations.batch_for_both(equation)
+    missing = equations.units_for_product(equation)
     if not missing:
         return False
     letters = [list(part) for part in equation.inputs]
     shapes = [list(sizes_of(value)) for value in op.inputs]
-    for index, place, letter in missing:
-        letters[index].insert(place, letter)
-        shapes[index].insert(place, 1)
+    for unit in missing:
+        letters[unit.index].insert(unit.place, unit.letter)
+        shapes[unit.index].insert(unit.place, 1)
     inputs = [
         plainly_reshaped(value, tuple(shape), rewriter)
         for value, shape in zip(op.inputs, shapes, strict=True)
