@@ -8,11 +8,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolTable
 
 from tripybuild.dialects.mlir.dominance import Dominance
+from tripybuild.dialects.mlir.locations import span_of
+from tripybuild.dialects.mlir.printer import text
 
 Finding = tuple[Operation, str, tuple[str, ...]]
 
 
-def problems(operation: Operation) -> Iterator[str]:
+def problems(operation: Operation) -> Iterator[Finding]:
     """Give what is wrong with the regions of an operation as such."""
     for region in operation.regions:
         yield from _terminators(operation, region)
@@ -22,46 +24,55 @@ def problems(operation: Operation) -> Iterator[str]:
         yield from _outside(operation)
 
 
-def _terminators(operation: Operation, region: Region) -> Iterator[str]:
+def _terminators(operation: Operation, region: Region) -> Iterator[Finding]:
     if operation.has_trait(NoTerminator, value_if_unregistered=True):
         return
     for block in region.blocks:
         last = block.last_op
         if last is None:
-            yield "empty block: expect at least a terminator"
+            yield operation, "empty block: expect at least a terminator", ()
         elif not last.has_trait(IsTerminator, value_if_unregistered=True):
-            yield f"'{last.name}' op block with no terminator"
+            yield last, f"block with no terminator, has {text(last)}", ()
 
 
-def _symbols(operation: Operation) -> Iterator[str]:
-    seen = set[str]()
+def _symbols(operation: Operation) -> Iterator[Finding]:
+    seen = dict[str, Operation]()
+    for each in _inside(operation):
+        name = each.properties.get("sym_name", each.attributes.get("sym_name"))
+        if isinstance(name, StringAttr):
+            first = seen.setdefault(name.data, each)
+            if first is not each:
+                note = f"see existing symbol definition here: {span_of(first.location)}"
+                yield each, f"redefinition of symbol named '{name.data}'", (note,)
+
+
+def _inside(operation: Operation) -> Iterator[Operation]:
     for region in operation.regions:
         for block in region.blocks:
-            for each in block.ops:
-                name = each.properties.get("sym_name", each.attributes.get("sym_name"))
-                if isinstance(name, StringAttr):
-                    if name.data in seen:
-                        yield f"redefinition of symbol named '{name.data}'"
-                    seen.add(name.data)
+            yield from block.ops
 
 
-def _outside(operation: Operation) -> Iterator[str]:
-    """Find a value of outside that is used inside of what is isolated."""
-    inside = set[SSAValue]()
+def _outside(operation: Operation) -> Iterator[Finding]:
+    """Find the first value of outside that is used inside of what is isolated."""
+    regions = set(operation.regions)
     for each in operation.walk():
-        if each is operation:
-            continue
-        inside.update(each.results)
-        for region in each.regions:
-            for block in region.blocks:
-                inside.update(block.args)
-    for region in operation.regions:
-        for block in region.blocks:
-            inside.update(block.args)
-    for each in operation.walk():
-        if each is not operation and any(value not in inside for value in each.operands):
-            yield f"'{each.name}' op using value defined outside the region"
-            return
+        if each is not operation:
+            for value in each.operands:
+                if not _is_within(value, regions):
+                    note = "required by region isolation constraints"
+                    message = f"'{each.name}' op using value defined outside the region"
+                    yield each, message, (note,)
+                    return
+
+
+def _is_within(value: SSAValue, regions: set[Region]) -> bool:
+    """Whether a value is defined in one of some regions, or deeper."""
+    owner = value.owner
+    region = owner.parent if isinstance(owner, Block) else owner.parent_region()
+    while region is not None and region not in regions:
+        parent = region.parent
+        region = None if parent is None else parent.parent_region()
+    return region is not None
 
 
 def function(operation: FuncOp) -> Iterator[str]:
@@ -72,8 +83,10 @@ def function(operation: FuncOp) -> Iterator[str]:
         ("result", operation.res_attrs, len(operation.function_type.outputs.data)),
     ):
         if attributes is not None and len(attributes) != count:
-            yield f"expects {name} attribute array to have the same number of elements as the "
-            f"number of function {name}s, got {len(attributes)}, but expected {count}"
+            yield (
+                f"expects {name} attribute array to have the same number of elements as the "
+                f"number of function {name}s, got {len(attributes)}, but expected {count}"
+            )
     entry = operation.body.blocks.first
     if entry is None:
         return
@@ -89,15 +102,18 @@ def function(operation: FuncOp) -> Iterator[str]:
 
 def returned(operation: ReturnOp) -> Iterator[str]:
     """Compare what a function returns with what it says."""
-    parent = operation.parent_op()
+    parent, block = operation.parent_op(), operation.parent
+    if block is not None and block.last_op is not operation:
+        yield "'func.return' op must be the last operation in the parent block"
+        return
     if not isinstance(parent, FuncOp):
-        yield "expects parent op 'func.func'"
+        yield "'func.return' op expects parent op 'func.func'"
         return
     wanted, name = parent.function_type.outputs.data, parent.sym_name.data
     if len(wanted) != len(operation.operands):
         yield (
-            f"has {len(operation.operands)} operands, but enclosing function (@{name}) "
-            f"returns {len(wanted)}"
+            f"'func.return' op has {len(operation.operands)} operands, but enclosing function "
+            f"(@{name}) returns {len(wanted)}"
         )
         return
     for index, (value, type) in enumerate(zip(operation.operands, wanted, strict=True)):

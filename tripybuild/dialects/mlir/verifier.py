@@ -23,10 +23,7 @@ CODE = "mlir-invalid"
 def problems(module: ModuleOp) -> list[Diagnostic]:
     """Give all that is wrong with a module; nothing, if it is well formed."""
     found = list(_within(module))
-    return found or [
-        diagnostic(operation, message, notes)
-        for operation, message, notes in structure.undominated(module)
-    ]
+    return found or [diagnostic(*each) for each in structure.undominated(module)]
 
 
 def diagnostic(operation: Operation, message: str, notes: tuple[str, ...] = ()) -> Diagnostic:
@@ -42,43 +39,32 @@ def _within(operation: Operation) -> Iterator[Diagnostic]:
             for each in block.ops:
                 yield from _within(each)
     if not own:
-        for message in structure.problems(operation):
-            yield diagnostic(operation, message)
+        yield from (diagnostic(*found) for found in structure.problems(operation))
 
 
 def _own(operation: Operation) -> Iterator[Diagnostic]:
     """Give what an operation itself says, without what is in it."""
-    if isinstance(operation, UnregisteredOp):
-        return
     ours: Any = operation
+    if isinstance(operation, UnregisteredOp | ModuleOp):
+        return
     if hasattr(operation, "problems"):
         for each in ours.problems():
-            at = each.at or operation
-            yield diagnostic(at, each.text(operation.name), each.notes)
-        return
-    if isinstance(operation, ReturnOp):
-        yield from _spoken(operation, structure.returned(operation))
-        return
-    if isinstance(operation, FuncOp):
+            yield diagnostic(each.at or operation, each.text(operation.name), each.notes)
+    elif isinstance(operation, ReturnOp):
+        for message in structure.returned(operation):
+            yield diagnostic(operation, message)
+    elif isinstance(operation, FuncOp):
         yield from _spoken(operation, structure.function(operation))
-        for each in _described(operation):
-            yield diagnostic(operation, each.text(operation.name), each.notes)
-        return
+    else:
+        yield from _spoken(operation, _checked(operation))
+
+
+def _checked(operation: Operation) -> Iterator[str]:
+    """Give what xDSL says about an operation; its own checks of regions are left out."""
     try:
-        operation.verify(verify_nested_ops=False)
+        operation.verify_()
     except (VerifyException, ValueError, AssertionError, AttributeError, TypeError) as error:
-        text = (str(error) or type(error).__name__).splitlines()
-        yield diagnostic(operation, f"'{operation.name}' op {' '.join(text)}")
-
-
-def _described(function: FuncOp) -> Iterator[Any]:
-    """Look at what arguments say about an engine, where they say something."""
-    if any(name.startswith("tensorrt.") for each in function.arg_attrs or () for name in each.data):
-        from tripybuild.dialects.tensorrt.ops.functions import (  # noqa: PLC0415  # it takes a while
-            function_problems,
-        )
-
-        yield from function_problems(function)
+        yield " ".join(str(error).split()) or type(error).__name__
 
 
 def _spoken(operation: Operation, messages: Iterator[str]) -> Iterator[Diagnostic]:
