@@ -32,9 +32,10 @@ _PIECES: tuple[tuple[str, Kind | None], ...] = (
     (rf"@(?:[a-zA-Z_][\w$.]*|{_STRING})", Kind.AT_IDENT),
     (r"\Z", Kind.EOF),
 )
-_NEXT = re.compile("|".join(f"({pattern})" for pattern, _ in _PIECES), re.ASCII)
-_SPACE = re.compile(r"(?:\s++|//[^\n]*+)*+", re.ASCII)
+_SPACE = r"(?:\s++|//[^\n]*+)*+"
+_NEXT = re.compile(_SPACE + f"(?:{'|'.join(f'({p})' for p, _ in _PIECES)}|())", re.ASCII)
 _KINDS = (None, *(kind for _, kind in _PIECES))
+_NOTHING = len(_KINDS)
 _STRINGS = _KINDS.index(Kind.STRING_LIT)
 _PUNCTUATION: dict[str, Kind] = {**KIND_BY_PUNCTUATION_SPELLING}
 
@@ -42,16 +43,15 @@ _PUNCTUATION: dict[str, Kind] = {**KIND_BY_PUNCTUATION_SPELLING}
 class Piece(Token[Kind, str], Span[str]):
     """A token that is its own span; `text` is cut once."""
 
-    __slots__ = ("end", "input", "kind", "line_offset", "start", "text")
+    __slots__ = ("end", "input", "kind", "start", "text")
+    __setattr__ = object.__setattr__  # a span is frozen, and slow to make
 
     def __init__(self, kind: Kind, text: str, start: int, end: int, input: Input) -> None:
-        put = object.__setattr__
-        put(self, "kind", kind)
-        put(self, "text", text)
-        put(self, "start", start)
-        put(self, "end", end)
-        put(self, "input", input)
-        put(self, "line_offset", 0)
+        self.kind = kind
+        self.text = text  # type: ignore[misc]
+        self.start = start  # type: ignore[misc]
+        self.end = end  # type: ignore[misc]
+        self.input = input  # type: ignore[misc]
 
     @property
     def span(self) -> Span[str]:  # type: ignore[override]
@@ -79,14 +79,13 @@ class Lexer(MLIRLexer):
 
     def lex(self) -> Any:
         """Give the token at the lexer's place, and go behind it."""
-        content = self._content
-        start = cast("re.Match[str]", _SPACE.match(content, self.pos)).end()
-        found = _NEXT.match(content, start)
-        if found is None:
-            self.pos = start
+        found = cast("re.Match[str]", _NEXT.match(self._content, self.pos))
+        index = cast("int", found.lastindex)
+        start, end = found.span(index)
+        self.pos = end
+        if index == _NOTHING:
             raise self._unexpected(start)
-        text, index = found.group(), cast("int", found.lastindex)
-        end = self.pos = found.end()
+        text = found[index]
         kind = _KINDS[index] or _PUNCTUATION[text]
         if index == _STRINGS and "\\" in text and not _is_text(start, end, self.input):
             kind = Kind.BYTES_LIT

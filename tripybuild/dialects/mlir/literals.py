@@ -1,5 +1,6 @@
 """The list of elements between `dense<` and `>`: its words, its shape, and its bytes."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -91,12 +92,11 @@ def encoded(found: Literal, element: AnyFloat | IntegerType | IndexType) -> byte
 
 
 def _floats(words: Sequence[str], element: AnyFloat) -> bytes:
+    if len(words) > 1 and not any("0x" in word or "." not in word for word in words):
+        with np.errstate(over="ignore"):
+            array = np.array(words, np.float64).astype(elements.dtype_of(element))
+        return array.tobytes()
     size = elements.size_of(element)
-    if not any("0x" in word or "." not in word for word in words):
-        dtype = elements.DTYPES.get(str(element))
-        if dtype is not None:
-            with np.errstate(over="ignore"):
-                return np.array(words, np.float64).astype(dtype).tobytes()
     return b"".join(_float(word, element, size) for word in words)
 
 
@@ -119,7 +119,10 @@ def _float(word: str, element: AnyFloat, size: int) -> bytes:
             f"unexpected decimal integer literal for a floating point value: `{word}` "
             f"needs a trailing dot"
         )
-    return element.pack((float(word),))
+    try:
+        return element.pack((float(word),))
+    except OverflowError:
+        return element.pack((math.copysign(math.inf, float(word)),))
 
 
 def _integers(words: Sequence[str], element: IntegerType | IndexType) -> bytes:

@@ -3,6 +3,9 @@
 Law: whatever the text, what comes out is a module or diagnostics with a place in the text.
 """
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from xdsl.context import Context
@@ -29,8 +32,9 @@ def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleO
     context = new_context() if context is None else context
     reader: TextReader | None = None
     try:
-        reader = TextReader(context, text, path)
-        module = reader.module()
+        with _uncollected():
+            reader = TextReader(context, text, path)
+            module = reader.module()
     except DiagnosticError:
         raise
     except ParseError as error:
@@ -42,6 +46,18 @@ def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleO
         raise DiagnosticError(_at_token(words.splitlines()[0], reader, path)) from None
     resources.attach(module, resources.of_context(context))
     return module
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage meanwhile: a module is made of many objects, and none of them is."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _diagnostic(error: ParseError, path: str) -> Diagnostic:
