@@ -287,6 +287,32 @@ def test_a_constant_may_stretch_what_has_an_unknown_size(ops):
     assert found.names.count("element_wise") == len(steps)
 
 
+@pytest.mark.parametrize("steps", [["kMAX"], ["kPROD", "kDIV"]])
+def test_a_result_that_knows_more_than_its_operand_stays(steps):
+    """The value is of another type, though nothing is stretched."""
+    vague, row = "tensor<?x4xf32>", "tensor<1x4xf32>"
+    lines, value, before = [splat("0.0" if steps == ["kMAX"] else "2.0", row)], "%a", vague
+    for index, kind in enumerate(steps):
+        name = "r" if index == len(steps) - 1 else "s"
+        types = f"{before}, {row}) -> {F}"
+        lines.append(f"%{name} = tensorrt.element_wise <{kind}>({value}, %c : {types}")
+        value, before = f"%{name}", F
+    found = canonical(function("\n".join(lines), [vague], F), dynamic={0: (2, 4)})
+    assert found.names.count("element_wise") == len(steps)
+
+
+def test_a_half_convolution_as_integers_stays():
+    integers, bias = IMAGE.replace("f32", "i32"), "tensor<1x3x1x1xi32>"
+    body = [
+        convolved(HALF_IMAGE),
+        f"%i = tensorrt.identity %v : {HALF_IMAGE} to {integers}",
+        splat("3", bias),
+        binary("kSUM", "%i", "%c", type=integers, right_type=bias),
+    ]
+    found = canonical(function("\n".join(body), [HALF_IMAGE], integers))
+    assert found.names[-2:] == ("identity", "element_wise")
+
+
 def test_the_table_knows_its_operations():
     members = ENUMERATIONS["element_wise_operation"].members
     assert BY_OPERATION.keys() <= set(members)
