@@ -10,13 +10,14 @@ from tripybuild.build.checkpoint import Checkpoint
 from tripybuild.build.engine import MODULE, PLAN, RECORD, Source, build_engine
 from tripybuild.build.executable import Executable
 from tripybuild.build.lower import lower_tensorrt
+from tripybuild.build.members import Content
 from tripybuild.build.model import Built
 from tripybuild.build.targets import Target
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.trace.graph import Graph
 
 if TYPE_CHECKING:
-    from tripybuild.dialects.tensorrt.emission import Emitted, Profile
+    from tripybuild.dialects.tensorrt.emission import EmissionError, Emitted, Profile
 
 
 # What is run on a model's module before it is translated. Operators are lowered to what TensorRT
@@ -52,11 +53,35 @@ def engine_module(
     Raises:
         DiagnosticError: An operation has no lowering, or a range no end.
     """
-    from tripybuild.dialects.tensorrt.emission import emitted  # noqa: PLC0415 - heavy
-
     folder = Path(built.document.path).parent
-    network = lower_tensorrt(graph)
-    return emitted(network, graph.name, profiles(built, shapes), folder)
+    return dialect_module(graph, profiles(built, shapes), folder)
+
+
+def dialect_module(
+    graph: Graph, ranges: "Sequence[Profile]" = (), folder: Path | None = None
+) -> "Emitted":
+    """A graph in the tensorrt dialect.
+
+    Raises:
+        DiagnosticError: An operation has no lowering, or what it needs cannot be said.
+    """
+    from tripybuild.dialects.tensorrt.emission import (  # noqa: PLC0415 - heavy
+        EmissionError,
+        emitted,
+    )
+
+    try:
+        return emitted(lower_tensorrt(graph), graph.name, ranges, folder)
+    except EmissionError as error:
+        raise DiagnosticError(_unsaid(error)) from error
+
+
+def _unsaid(error: "EmissionError") -> Diagnostic:
+    span = None
+    if error.place is not None:
+        _, path, line, column = error.place
+        span = Span(path, line, column, line, column + 1)
+    return Diagnostic("tensorrt-unsupported", f"TensorRT has no way to do this: {error}", span)
 
 
 def spelt(module: "Emitted", *, locations: bool = True, data: bool = False) -> str:
@@ -98,7 +123,7 @@ def engine_executable(
         "library": engine.record["library"],
         "compute_capabilities": engine.record["compute_capabilities"],
     }
-    members = {
+    members: dict[str, Content] = {
         PLAN: engine.made.part,
         RECORD: json.dumps(engine.record, sort_keys=True, indent=1).encode() + b"\n",
         MODULE: source.text.encode(),

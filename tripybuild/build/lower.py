@@ -16,6 +16,7 @@ from tripybuild.trace.generated import lowering
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import LARGEST, Value
+from tripybuild.types.dims import Dim
 
 
 def lower_stablehlo(graph: Graph) -> stablehlo.Module:
@@ -130,8 +131,8 @@ def _lower(operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
 
 def _constant(operation: Constant, target: str) -> Any:
     type, data = operation.outputs[0].type, operation.data
-    if target == "tensorrt" and data.number is not None:
-        return tensorrt.filled(data.number, type.dtype, type.shape)
+    if target == "tensorrt" and isinstance(data.value, Dim | bool | int | float):
+        return tensorrt.filled(data.value, type.dtype, type.shape)
     builder = stablehlo if target == "stablehlo" else tensorrt
     if data.number is not None:
         return builder.constant(data.number, type.dtype, tuple(type.shape))

@@ -146,6 +146,9 @@ def _meanings(operator: Operator) -> Iterator[tuple[str, Snippet]]:
 
 def _facts(operator: Operator) -> Iterator[str]:
     for target, facts in operator.targets.items():
+        if facts.static:
+            names = ", ".join(f"`{name}`" for name in facts.static)
+            yield f"`{target}` needs {names} to be numbers, also where other sizes are dynamic"
         for name, refusal in facts.refuses.items():
             yield f"`{target}` refuses `{name}` (`{refusal.when}`): {refusal.why}"
         for name, build in facts.builds.items():

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from tripybuild.diagnostics import Diagnostic, suggest
 from tripybuild.language.names import calls
 from tripybuild.schema.operator import Operator
+from tripybuild.schema.samples import free_sizes
 from tripybuild.schema.vocabularies import TARGETS
 
 LONGEST_SUMMARY = 88
@@ -19,6 +20,7 @@ def check_registry(operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
         yield from _summary(operator)
         yield from _engines(operator)
         yield from _targets(operator)
+        yield from _static(operator)
         yield from _examples(operator)
         yield from _cycle(operator, operators)
         for method in tensor_methods(operator):
@@ -92,6 +94,21 @@ def _targets(operator: Operator) -> Iterator[Diagnostic]:
                 operator.document.span(("targets", target), key=True),
                 hint=f"did you mean `{near}`?" if near else f"the targets are {', '.join(TARGETS)}",
             )
+
+
+def _static(operator: Operator) -> Iterator[Diagnostic]:
+    """What must be a number is a size that the sample gives."""
+    known = free_sizes(operator)
+    for target, facts in operator.targets.items():
+        for at, name in enumerate(facts.static):
+            if name not in known:
+                near = suggest(name, known)
+                yield Diagnostic(
+                    "unbound-name",
+                    f"the sample of `{operator.name}` gives no size `{name}`",
+                    operator.document.span(("targets", target, "static", at)),
+                    hint=f"did you mean `{near}`?" if near else None,
+                )
 
 
 def failures(operator: Operator) -> frozenset[str]:

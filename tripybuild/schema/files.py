@@ -84,6 +84,9 @@ class TargetEntry(Strict):
 
     refuses: dict[Code, RefusalEntry] = Field(default_factory=dict)
     builds: dict[Code, BuildEntry] = Field(default_factory=dict)
+    static: list[str] = Field(
+        default_factory=list, description="Names of the shapes' sizes that must be numbers."
+    )
 
 
 class ToleranceEntry(Strict):

@@ -11,12 +11,11 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from tripybuild.build.engine_model import PIPELINE, check_record, spelt
-from tripybuild.build.lower import lower_tensorrt
+from tripybuild.build.engine_model import PIPELINE, check_record, dialect_module, spelt
 from tripybuild.build.manifest_text import tensors
 from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.dialects.mlir import verifier
-from tripybuild.dialects.tensorrt.emission import Emitted, Profile, emitted
+from tripybuild.dialects.tensorrt.emission import Emitted, Profile
 from tripybuild.targets import child
 from tripybuild.trace.graph import Graph
 
@@ -32,16 +31,18 @@ def available() -> bool:
 def engine_problems(graph: Graph, profile: Profile | None = None) -> Iterator[str]:
     """What is wrong with the engine of a graph: it is not built, or takes or gives other types."""
     try:
-        module = emitted(lower_tensorrt(graph), graph.name, [profile] if profile else [])
-        found = verifier.problems(module.module)
-        if found:
-            raise DiagnosticError(*found)
-        if available():
-            check_record(built(module), declared(graph))
+        module = dialect_module(graph, [profile] if profile else [])
     except DiagnosticError as error:
         yield from map(described, error.diagnostics)
-    except ValueError as error:
-        yield f"the module cannot be written: {error}"
+        return
+    found = verifier.problems(module.module)
+    yield from map(described, found)
+    if found or not available():
+        return
+    try:
+        check_record(built(module), declared(graph))
+    except DiagnosticError as error:
+        yield from map(described, error.diagnostics)
 
 
 def declared(graph: Graph) -> dict[str, Any]:

@@ -7,18 +7,30 @@ from tripybuild.language.grammar import parse
 from tripybuild.schema.elaborate import expression_text
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.tuples import Tuple
+from tripybuild.suite.sample import Bound
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 
 
-def refused(operator: Operator, targets: Sequence[str], types: Tuple) -> bool:
-    """Whether a target refuses a tuple of dtypes, whatever the sizes."""
+def refused(
+    operator: Operator, targets: Sequence[str], types: Tuple, sample: Bound | None = None
+) -> bool:
+    """Whether a target refuses a tuple of dtypes: whatever the sizes, or for those of a sample."""
+    names = {**BY_NAME, **types}
+    if sample is not None:
+        names = {**sample.names, **sample.attributes, **names}
     for target in targets:
         facts = operator.targets.get(target)
         for entry in facts.refuses.values() if facts is not None else ():
             try:
-                if evaluate(parse(expression_text(entry.when)), {**BY_NAME, **types}, SHAPE):
+                if evaluate(parse(expression_text(entry.when)), names, SHAPE):
                     return True
             except EvaluationError:
                 continue
     return False
+
+
+def static_sizes(operator: Operator, target: str) -> frozenset[str]:
+    """The sizes that a target wants to be numbers."""
+    facts = operator.targets.get(target)
+    return frozenset(facts.static if facts is not None else ())

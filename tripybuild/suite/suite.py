@@ -25,7 +25,7 @@ from tripybuild.suite.engines import engine_problems
 from tripybuild.suite.facts import refused
 from tripybuild.suite.registry import declared_in
 from tripybuild.suite.sample import bind
-from tripybuild.suite.symbolic import disagreements, recorded
+from tripybuild.suite.symbolic import disagreements, engine_disagreements, recorded
 from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import from_numpy
@@ -185,14 +185,19 @@ class Suite:
     # --- shapes, engines, examples ---
 
     def check_symbol(self, size: str) -> None:
-        """With one size as a symbol, what is inferred becomes what numbers give."""
+        """A symbol gives the shapes that a number gives, and TensorRT builds it."""
         place = next(p for p in places(self.operator) if spell_place(p) == size)
-        _none(disagreements(self.operator, self.function(self.operator.name), place))
+        function = self.function(self.operator.name)
+        _none(disagreements(self.operator, function, place))
+        _none(engine_disagreements(self.operator, function, place))
 
     def check_tensorrt(self, types: str) -> None:
         """TensorRT builds the sample, with the dtypes and shapes that were inferred."""
         for given in legal(self.operator):
-            if spell_types(given) == types and not refused(self.operator, ("tensorrt",), given):
+            sample = bind(self.operator, given)
+            if spell_types(given) == types and not refused(
+                self.operator, ("tensorrt",), given, sample
+            ):
                 graph = sample_case(self.operator, self.function(self.operator.name), given).graph
                 network = lower_tensorrt(graph)
                 for name, value in graph.outputs.items():

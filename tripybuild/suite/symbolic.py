@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from tripybuild.diagnostics import DiagnosticError, concise
+from tripybuild.dialects.tensorrt.emission import Profile
 from tripybuild.frontend import Tensor
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import Place
 from tripybuild.schema.tuples import legal
 from tripybuild.suite.cases import Function, at_place, outputs
+from tripybuild.suite.engines import available, engine_problems
+from tripybuild.suite.facts import refused, static_sizes
 from tripybuild.suite.sample import Bound, bind
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
@@ -37,6 +40,30 @@ def disagreements(operator: Operator, function: Function, place: Place) -> Itera
         found = symbols.outputs[name]
         if str(found.type) != str(value.type):
             yield f"{name}: symbols give {found.type}, numbers {value.type}"
+
+
+def engine_disagreements(operator: Operator, function: Function, place: Place) -> Iterator[str]:
+    """What TensorRT says when the size at one place is dynamic."""
+    size = at_place(operator, place)
+    types = legal(operator)[0]
+    sample = bind(operator, types)
+    if refused(operator, ("tensorrt",), types, sample) or size == 0:
+        return
+
+    def change(where: Place, old: int) -> Any:
+        return symbol(SYMBOL, 1, size * 2) if where == place else old
+
+    try:
+        graph = recorded(function, bind(operator, types, change, only_shapes=True))
+    except DiagnosticError as error:
+        yield "; ".join(map(concise, error.diagnostics))
+        return
+    sizes = {SYMBOL: size}
+    found = list(engine_problems(graph, Profile(sizes, sizes, sizes)))
+    if place[0] not in static_sizes(operator, "tensorrt"):
+        yield from found
+    elif available() and not found:
+        yield f"TensorRT builds it with a dynamic `{place[0]}`, which is declared static"
 
 
 def recorded(function: Function, bound: Bound, left_out: frozenset[str] = frozenset()) -> Graph:

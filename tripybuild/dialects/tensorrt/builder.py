@@ -11,6 +11,7 @@ from tripybuild.dialects.tensorrt.layers import LAYERS
 from tripybuild.dialects.tensorrt.network import Layer, append, bind, current, record
 from tripybuild.dialects.tensorrt.value import OPERATORS, Number, Operand, Size, Value
 from tripybuild.types import dtypes
+from tripybuild.types.dims import Dim
 
 
 class One(Protocol):
@@ -190,8 +191,8 @@ def at_least(value: Value, rank: int) -> Value:
     return value if new <= 0 else unsqueeze(value, list(range(new)))
 
 
-def filled(value: Number, dtype: dtypes.dtype, shape: Sequence[Size] = ()) -> Value:
-    """A number repeated to a shape."""
+def filled(value: Number | Dim, dtype: dtypes.dtype, shape: Sequence[Size] = ()) -> Value:
+    """A number, or a size, repeated to a shape."""
     # TensorRT takes constants of int8 only before a dequantize layer.
     if dtype is dtypes.int8:
         return cast(constant(value, dtypes.int32, shape=shape), dtypes.int8)

@@ -77,7 +77,10 @@ TESTS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "mapping": (lambda v: isinstance(v, Mapping), "a mapping"),
     "region": (callable, "a region"),
     "types": (_list, "a list of ranks and dtypes"),
-    "literal": (lambda v: _number(v) or _list(v) or hasattr(v, "__array__"), "numbers"),
+    "literal": (
+        lambda v: _number(v) or _list(v) or isinstance(v, Dim) or hasattr(v, "__array__"),
+        "numbers",
+    ),
 }
 
 LISTS = frozenset({"tensors", "sizes", "integers", "reals", "types"})

@@ -1,5 +1,10 @@
 """A recorded network becomes a module of the dialect."""
 
-from tripybuild.dialects.tensorrt.emission.module import Emitted, Profile, emitted
+from tripybuild.dialects.tensorrt.emission.module import (
+    EmissionError,
+    Emitted,
+    Profile,
+    emitted,
+)
 
-__all__ = ["Emitted", "Profile", "emitted"]
+__all__ = ["EmissionError", "Emitted", "Profile", "emitted"]

@@ -1,4 +1,4 @@
-"""Layers with regions, and those whose form follows from their arguments: control, plugins, devices.
+"""Layers with regions, and those that somebody else wrote.
 
 Law: a region sees what is outside of it; what it computes stays inside.
 """

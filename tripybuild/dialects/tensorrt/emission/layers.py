@@ -14,11 +14,13 @@ from tripybuild.dialects.tensorrt.emission.scope import Scopes
 from tripybuild.dialects.tensorrt.emission.types import typed
 from tripybuild.dialects.tensorrt.network import Layer
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation
+from tripybuild.dialects.tensorrt.ops.trtx import OPERATIONS as TRTX_OPERATIONS
 from tripybuild.dialects.tensorrt.value import Value
 
+_OPERATIONS: tuple[type[TensorrtOperation], ...] = (*TRTX_OPERATIONS, *ops.OPERATIONS)
 # The operation of each layer has the layer's name, in NVIDIA's dialect or in ours.
 KINDS: Mapping[str, type[TensorrtOperation]] = {
-    each.name.partition(".")[2]: each for each in (*getattr(ops, "TRTX_OPERATIONS", ()), *ops.OPERATIONS)
+    each.name.partition(".")[2]: each for each in _OPERATIONS
 }
 # What the dialect calls a parameter of ours, for one layer.
 NAMES: Mapping[str, Mapping[str, str]] = {

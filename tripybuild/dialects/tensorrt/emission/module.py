@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from tripybuild.dialects.tensorrt.emission.bridges import bridged, narrowed, widened
 from tripybuild.dialects.tensorrt.emission.controlled import CONTROLLED, Control
 from tripybuild.dialects.tensorrt.emission.layers import plain
 from tripybuild.dialects.tensorrt.emission.scope import Scopes
@@ -33,10 +34,19 @@ from tripybuild.dialects.tensorrt.emission.windowed import WINDOWED
 from tripybuild.dialects.tensorrt.network import Layer, Location, Network
 from tripybuild.dialects.tensorrt.ops.attributes import ShapeProfileAttr
 from tripybuild.dialects.tensorrt.value import Value
+from tripybuild.types import dtypes
 from tripybuild.types.dims import Dim, evaluate
 
 ENTRY = "main"
 NAME = "tripybuild.name"
+
+
+class EmissionError(ValueError):
+    """A layer cannot be said in the dialect; `place` is where it was asked for."""
+
+    def __init__(self, problem: object, layer: Layer) -> None:
+        super().__init__(f"`trt.{layer.signature.name}`: {problem}")
+        self.place = layer.location
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,7 @@ def emitted(
             copy of a model in another folder gives the same module.
 
     Raises:
-        ValueError: Where a layer cannot be said in the dialect.
+        EmissionError: Where a layer cannot be said in the dialect.
     """
     return _Emission(network, profiles, folder).run(name)
 
@@ -119,14 +129,30 @@ class _Emission:
         """Emit layers in their order into the current scope."""
         for layer in layers:
             self.scopes.location = located(layer.location, self.folder)
-            given = self._layer(layer)
+            given = self._given(layer)
             for value, emitted in zip(layer.results, given, strict=True):
                 self.values[value] = emitted
                 self.sizes.learn(value.shape or (), emitted, self.scopes.current)
 
-    def _layer(self, layer: Layer) -> Sequence[SSAValue]:
+    def _given(self, layer: Layer) -> Sequence[SSAValue]:
+        narrow = bridged(layer)
+        try:
+            if narrow is None:
+                return self._layer(layer, self.values)
+            return self._around(layer, narrow)
+        except EmissionError:
+            raise
+        except (ValueError, TypeError) as error:
+            raise EmissionError(error, layer) from error
+
+    def _around(self, layer: Layer, narrow: dtypes.dtype) -> Sequence[SSAValue]:
+        wide, values = widened(layer, narrow, self.values, self.scopes)
+        given = zip(self._layer(wide, values), layer.results, strict=True)
+        return [narrowed(value, narrow, like, self.scopes) for value, like in given]
+
+    def _layer(self, layer: Layer, values: dict[Value, SSAValue]) -> Sequence[SSAValue]:
         name = layer.signature.name
-        place = Place(layer, self.values, self.scopes, self.sizes)
+        place = Place(layer, values, self.scopes, self.sizes)
         shaped = SHAPED.get(name) or WINDOWED.get(name)
         if shaped is not None:
             return (shaped(place),)
@@ -134,7 +160,7 @@ class _Emission:
             return (SOURCED[name](place, self.resources),)
         if name in CONTROLLED:
             return CONTROLLED[name](self.control, place).results
-        return plain(layer, self.values, self.scopes).results
+        return plain(layer, values, self.scopes).results
 
     def _described(self, name: str, value: Value) -> DictionaryAttr:
         """What the function says of an argument: its name, sizes and names of dimensions."""

@@ -51,13 +51,18 @@ class Scopes:
             self.current = outer
 
     def add(
-        self, kind: type[TensorrtOperation], *operands: Any, scope: Scope | None = None, **attributes: Any
+        self,
+        kind: type[TensorrtOperation],
+        /,
+        *operands: Any,
+        scope: Scope | None = None,
+        **attributes: Any,
     ) -> Operation:
         """Append an operation, from the current place."""
         operation = kind.make(*operands, location=self.location, **attributes)
         (scope or self.current).operations.append(operation)
         return operation
 
-    def one(self, kind: type[TensorrtOperation], *operands: Any, **attributes: Any) -> SSAValue:
+    def one(self, kind: type[TensorrtOperation], /, *operands: Any, **attributes: Any) -> SSAValue:
         """Append an operation that has one result."""
         return self.add(kind, *operands, **attributes).results[0]

@@ -36,7 +36,7 @@ class Place:
         found = self.layer.arguments[name]
         return self.values[found] if isinstance(found, Value) else found
 
-    def one(self, kind: type[TensorrtOperation], *operands: Any, **attributes: Any) -> SSAValue:
+    def one(self, kind: type[TensorrtOperation], /, *operands: Any, **attributes: Any) -> SSAValue:
         """Append an operation that has one result."""
         return self.scopes.one(kind, *operands, **attributes)
 
@@ -138,7 +138,8 @@ def shuffle(place: Place) -> SSAValue:
 def changed_rank(place: Place) -> SSAValue:
     """Unit dimensions put in or taken out: the shape of the result says which."""
     source, result = place.layer.arguments["input"], place.layer.results[0]
-    return reshaped(place, place.values[source], source, result.shape or ())
+    assert result.shape is not None
+    return reshaped(place, place.values[source], source, result.shape)  # type: ignore[arg-type]
 
 
 def transpose(place: Place) -> SSAValue:
@@ -171,7 +172,7 @@ def repeated(
     return place.one(ops.BroadcastOp, value, sizes, broadcast_dims=dims, result_types=[result])
 
 
-def slice(place: Place) -> SSAValue:  # noqa: A001  # the layer's name
+def slice(place: Place) -> SSAValue:  # the layer's name
     """Some of the elements along each dimension."""
     given = place.layer.arguments
     step = given["step"] or [1] * len(given["start"])

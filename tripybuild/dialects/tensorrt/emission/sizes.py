@@ -149,7 +149,8 @@ class Sizes:
     def _compound(self, atom: Atom, scope: Scope) -> SSAValue:
         arguments = [self._terms(each, scope) for each in atom.arguments]
         if atom.operator == "//":
-            return self._binary("kFLOOR_DIV", *arguments, scope)
+            numerator, denominator = arguments
+            return self._binary("kFLOOR_DIV", numerator, denominator, scope)
         if isinstance(atom.choice, Condition):
             condition = self._condition(atom.choice, scope)
             return self.scopes.one(ops.SelectOp, condition, *arguments, scope=scope)
@@ -166,8 +167,8 @@ class Sizes:
                 result = self._binary(kind, result, part, scope)
             return result
         kind, negated = _COMPARISONS[condition.operator]
-        sides = [self._terms(each, scope) for each in condition.sides]
-        result = self._binary(kind, *sides, scope)
+        left, right = (self._terms(each, scope) for each in condition.sides)
+        result = self._binary(kind, left, right, scope)
         if negated:
             result = self.scopes.one(ops.UnaryOp, result, unary_operation="kNOT", scope=scope)
         assert result.type.get_element_type() == i1  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ from tripybuild.dialects.tensorrt.emission.types import tensor
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation
 from tripybuild.dialects.tensorrt.value import Value
 from tripybuild.types import dtypes
-from tripybuild.types.dims import Size
+from tripybuild.types.dims import Dim, Size
 
 MOST_WRITTEN = 64  # elements; more of them are a resource
 
@@ -42,6 +42,8 @@ def constant(place: Place, resources: Resources) -> SSAValue:
     """Numbers that are known."""
     given = place.layer.arguments
     dtype, shape, value = given["dtype"], given["shape"], given["value"]
+    if isinstance(value, Dim):
+        return _size(place, value, dtype, shape or ())
     array = np.asarray(value).astype(dtype.numpy)
     if shape is None or array.shape == tuple(shape):
         return _written(place, array, dtype, resources)
@@ -52,6 +54,15 @@ def constant(place: Place, resources: Resources) -> SSAValue:
     source = Value(dtype, ones.shape)
     start = _written(place, ones, dtype, resources)
     return repeated(place, start, source, shape, range(len(shape)))
+
+
+def _size(place: Place, size: Dim, dtype: dtypes.dtype, shape: Sequence[Size]) -> SSAValue:
+    """A size as data, repeated to a shape."""
+    found = place.sizes.vector([size])
+    if dtype is not dtypes.int32:
+        found = place.one(ops.CastOp, found, result_types=[tensor(dtype, (1,))])
+    found = place.one(ops.CollapseRankOp, found, result_types=[tensor(dtype, ())])
+    return repeated(place, found, Value(dtype, ()), shape, ()) if shape else found
 
 
 def _written(

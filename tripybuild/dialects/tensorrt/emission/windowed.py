@@ -25,6 +25,8 @@ def deconvolution(place: Place) -> SSAValue:
 def _convolution(place: Place) -> tuple[list[Any], dict[str, Any]]:
     given = place.layer.arguments
     count = given["weight"].rank - 2
+    if place.layer.results[0].shape is None:
+        raise ValueError("TensorRT needs numbers for all sizes of a kernel")
     ones, zeros = (1,) * count, (0,) * count
     operands = [place.argument(name) for name in ("input", "weight", "bias")]
     return operands, {
