@@ -240,3 +240,17 @@ def test_what_mlir_refuses_is_refused(written):
     with pytest.raises(parser.DiagnosticError) as raised:
         read(text)
     assert raised.value.diagnostics[0].span.line == 1
+
+
+def test_operation_that_its_format_cannot_show_is_printed_generically():
+    """As MLIR does with what does not verify."""
+    text = """func.func @f(%a: index) {
+  "scf.for"(%a, %a, %a) ({
+    scf.yield
+  }) : (index, index, index) -> ()
+  return
+}"""
+    module = read(text)
+
+    assert '"scf.for"(%arg0, %arg0, %arg0) ({' in printer.text(module)
+    assert verifier.problems(module) != []

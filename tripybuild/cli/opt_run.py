@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import ModuleOp
-
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.dialects.mlir import parser, printer, verifier
 from tripybuild.dialects.mlir.context import new_context
@@ -79,17 +77,13 @@ def _printed(text: str, path: str, wishes: Wishes) -> str:
     if wishes.verify:
         _refuse(verifier.problems(module))
     for step in wishes.steps:
-        _apply(step, module, verify=wishes.verify)
+        step.entry.run(module, **step.entry.keywords(step.options))
+        if wishes.verify:
+            note = f"after the pass `{step.entry.name}`, which is to blame and not the text"
+            _refuse([replace(e, notes=(*e.notes, note)) for e in verifier.problems(module)])
     return printer.text(
         module, generic=wishes.generic, locations=wishes.locations, data=wishes.data
     )
-
-
-def _apply(step: Step, module: ModuleOp, *, verify: bool) -> None:
-    step.entry.run(module, **step.entry.keywords(step.options))
-    if verify:
-        note = f"after the pass `{step.entry.name}`, which is to blame and not the text"
-        _refuse([replace(e, notes=(*e.notes, note)) for e in verifier.problems(module)])
 
 
 def _refuse(problems: list[Diagnostic]) -> None:

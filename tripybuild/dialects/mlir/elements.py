@@ -49,9 +49,14 @@ DTYPES: dict[str, np.dtype[Any]] = {
 
 
 @cache
+def known_dtype(element: Attribute) -> np.dtype[Any] | None:
+    """Give the array's type for an element type, or None where there is none."""
+    return DTYPES.get(str(element))
+
+
 def dtype_of(element: Attribute) -> np.dtype[Any]:
     """Give the array's type for an element type; `TypeError` where there is none."""
-    found: np.dtype[Any] | None = DTYPES.get(str(element))
+    found = known_dtype(element)
     if found is None:
         raise TypeError(f"no array holds elements of `{element}`")
     return found

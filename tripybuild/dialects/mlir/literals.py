@@ -92,10 +92,10 @@ def encoded(found: Literal, element: AnyFloat | IntegerType | IndexType) -> byte
 
 
 def _floats(words: Sequence[str], element: AnyFloat) -> bytes:
-    if len(words) > 1 and not any("0x" in word or "." not in word for word in words):
+    dtype = elements.known_dtype(element) if len(words) > 1 else None
+    if dtype is not None and not any("0x" in word or "." not in word for word in words):
         with np.errstate(over="ignore"):
-            array = np.array(words, np.float64).astype(elements.dtype_of(element))
-        return array.tobytes()
+            return np.array(words, np.float64).astype(dtype).tobytes()
     size = elements.size_of(element)
     return b"".join(_float(word, element, size) for word in words)
 

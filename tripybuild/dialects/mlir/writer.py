@@ -60,6 +60,17 @@ class Writer(AttributeWriter):
             else:
                 self.parts.append(group)
             self.parts.append(" = ")
+        state = self.parts, len(self.parts), self._indent, self._default
+        try:
+            self._form(op)
+        except Exception:  # noqa: BLE001  # formats count on what a verifier has checked
+            self.parts, start, self._indent, self._default = state
+            del self.parts[start:]
+            self._generic(op)
+        self.print_location(op.location)
+
+    def _form(self, op: Operation) -> None:
+        """Write an operation's name and what follows it, in its own form if it has one."""
         kind = type(op)
         if (
             self.print_generic_format
@@ -72,7 +83,6 @@ class Writer(AttributeWriter):
             elided = name.startswith(self._default) and name.count(".") == 1
             self.parts.append(name[len(self._default) :] if elided else name)
             self._custom(op)
-        self.print_location(op.location)
 
     def _custom(self, op: Operation) -> None:
         if isinstance(op, FuncOp):
