@@ -282,6 +282,12 @@ def test_problems_have_a_place(text, message, place):
     assert place is None or (found.span.line, found.span.column) == place
 
 
+def test_name_that_was_meant_is_said():
+    """Of the operations of the same dialect."""
+    assert refusal("tensorrt.activaton").hint == "did you mean `tensorrt.activation`?"
+    assert refusal("tensort.activation").hint is None
+
+
 def test_unregistered_operations_need_their_generic_form():
     """Nobody knows how else to read them."""
     with pytest.raises(DiagnosticError, match="only its generic form can be read"):

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.dialects.mlir import resources
 from tripybuild.dialects.mlir.context import new_context
-from tripybuild.dialects.mlir.text_reader import TextReader
+from tripybuild.dialects.mlir.text_reader import TextReader, UnknownOperationError
 
 
 def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleOp:
@@ -68,7 +68,9 @@ def _diagnostic(error: ParseError, path: str) -> Diagnostic:
             message = f"reference to an undefined block '{others[0].text}'"
             return Diagnostic("mlir-syntax", message, _span(others[0], path))
         notes = (f"{error.ref_text or 'see'} {', '.join(str(_span(s, path)) for s in others)}",)
-    return Diagnostic("mlir-syntax", _sentence(error.msg), _span(error.span, path), notes=notes)
+    hint = error.hint if isinstance(error, UnknownOperationError) else None
+    message = _sentence(error.msg)
+    return Diagnostic("mlir-syntax", message, _span(error.span, path), notes=notes, hint=hint)
 
 
 def _sentence(message: str) -> str:

@@ -13,12 +13,22 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import AttributeInvT, Operation, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind as Kind
 
+from tripybuild.diagnostics import suggest
 from tripybuild.dialects.mlir.dense_reader import DenseReader
 from tripybuild.dialects.mlir.function_reader import function
 from tripybuild.dialects.mlir.locations import file_location
+
+
+class UnknownOperationError(ParseError):
+    """No dialect has an operation of this name."""
+
+    def __init__(self, place: Span, name: str, near: str | None) -> None:
+        super().__init__(place, f"unknown operation '{name}'")
+        self.hint = None if near is None else f"did you mean `{near}`?"
 
 
 class TextReader(DenseReader):
@@ -88,8 +98,13 @@ class TextReader(DenseReader):
         stack = self._parser_state.dialect_stack
         found = self.ctx.get_optional_op(name, dialect_stack=stack)
         if found is None:
-            self.raise_error(f"unknown operation '{name}'", place)
+            raise UnknownOperationError(place, name, self._near(name))
         return found
+
+    def _near(self, name: str) -> str | None:
+        """Give the operation of the same dialect that was most likely meant."""
+        dialect = self.ctx.get_optional_dialect(name.partition(".")[0])
+        return None if dialect is None else suggest(name, [op.name for op in dialect.operations])
 
     def _bind(self, operation: Operation, results: list[tuple[Span, int]]) -> None:
         """Give the results of an operation their names."""
