@@ -86,7 +86,7 @@ class _Builder:
             context.open_scope(file.document, Scope(sizes, types, define))
             sizes |= fixed_sizes(context, file.sizes, types)
         fix_sizes(context, model, overrides)
-        ranges = {} if context.found else make_symbols(context, model)
+        ranges = {} if context.found else make_symbols(context, model, overrides)
         inputs = {} if context.found else make_inputs(context, model)
         if context.found:
             raise DiagnosticError(*context.found)

@@ -180,11 +180,8 @@ def _in_range(built: Built, name: str, size: int) -> None:
         message = f"`{built.graph.name}` has no dynamic size `{name}`"
         raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
     each = built.ranges[name]
-    if size < each.low or (each.high is not None and size > each.high) or size % each.multiple_of:
-        step = f", in steps of {each.multiple_of}" if each.multiple_of > 1 else ""
-        limits = f"goes from {each.low} to {each.high}"
-        limits = f"is at least {each.low}" if each.high is None else limits
-        message = f"`{name}` {limits}{step}, but was asked to be {size}"
+    if not each.holds(size):
+        message = f"`{name}` {each.spelt()}, but was asked to be {size}"
         raise DiagnosticError(
             Diagnostic("size-out-of-range", message, built.document.span(("ranges", name)))
         )

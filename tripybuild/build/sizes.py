@@ -29,14 +29,25 @@ class Range:
     high: int | None
     multiple_of: int = 1
 
+    def holds(self, size: int) -> bool:
+        """Whether a size is in the range."""
+        above = self.high is not None and size > self.high
+        return not (size < self.low or above or size % self.multiple_of)
+
+    def spelt(self) -> str:
+        """The range in words."""
+        step = f", in steps of {self.multiple_of}" if self.multiple_of > 1 else ""
+        limits = f"is at least {self.low}" if self.high is None else None
+        return (limits or f"goes from {self.low} to {self.high}") + step
+
 
 def fix_sizes(context: Context, model: Model, overrides: Mapping[str, object]) -> None:
     """Give the fixed sizes their values; what is wrong with them is kept in the context."""
     for name in overrides:
-        if name not in model.sizes:
+        if name not in model.sizes and name not in _named(model):
             span = model.document.span(("sizes",) if model.sizes else ())
             message = f"`{model.name}` has no size `{name}`"
-            hint = _hint(name, model.sizes)
+            hint = _hint(name, [*model.sizes, *_named(model)])
             context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
     context.sizes |= fixed_sizes(context, model.sizes, context.types, overrides)
 
@@ -65,14 +76,21 @@ def fixed_sizes(
     return sizes
 
 
-def make_symbols(context: Context, model: Model) -> dict[str, Range]:
-    """Make a symbol of each dynamic dimension; what is wrong is kept in the context."""
-    named = [d.name for pattern in _patterns(model).values() for d in pattern.shape or ()]
-    dynamic = list(dict.fromkeys(n for n in named if n is not None and n not in context.sizes))
+def make_symbols(
+    context: Context, model: Model, overrides: Mapping[str, object]
+) -> dict[str, Range]:
+    """Make a symbol of each dynamic dimension, or the number that the caller chose for it.
+
+    What is wrong is kept in the context.
+    """
+    dynamic = [name for name in _named(model) if name not in context.sizes]
     ranges = {}
     for name in dynamic:
         try:
             ranges[name] = _range(context, model, name)
+            if name in overrides:
+                span = model.document.span(("ranges", name))
+                context.sizes[name] = _within(ranges.pop(name), name, overrides[name], span)
         except DiagnosticError as error:
             context.report(error)
     for name in model.ranges:
@@ -99,6 +117,21 @@ def make_inputs(context: Context, model: Model) -> dict[str, Tensor]:
         else:
             inputs[name] = Tensor.of(Value(TensorType(element, shape), name=name))
     return inputs
+
+
+def _named(model: Model) -> list[str]:
+    """The names in the shapes of inputs, each once."""
+    named = [d.name for pattern in _patterns(model).values() for d in pattern.shape or ()]
+    return list(dict.fromkeys(name for name in named if name is not None))
+
+
+def _within(limits: Range, name: str, value: object, span: Span) -> int:
+    """A number for a dynamic size, if it is one of those that the range has."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if whole and limits.holds(int(value)):  # type: ignore[call-overload]
+        return int(value)  # type: ignore[call-overload, no-any-return]
+    message = f"`{name}` {limits.spelt()}, but was asked to be {value}"
+    raise DiagnosticError(Diagnostic("size-out-of-range", message, span))
 
 
 def _patterns(model: Model) -> dict[str, TensorPattern]:

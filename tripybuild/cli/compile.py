@@ -35,7 +35,9 @@ def compile_model(
     ] = None,
     sizes: Annotated[
         list[Setting] | None,
-        typer.Option("--set", metavar="NAME=VALUE", parser=setting, help="Change a size or a dtype."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", parser=setting, help="Change a size or a dtype."
+        ),
     ] = None,
     shapes: Annotated[
         list[Shape] | None,
