@@ -134,6 +134,15 @@ KEPT = {
         return %2 : tensor<2x3x4x7xf32>
         """,
     ),
+    "only the batch is merged": (
+        "(%x: tensor<2x3x4x5xf32>, %y: tensor<1x5x7xf32>) -> tensor<2x3x4x7xf32>",
+        """
+        %0 = tensorrt.reshape %x : tensor<2x3x4x5xf32> to tensor<6x4x5xf32>
+        %1 = tensorrt.matrix_multiply PLAIN ins(%0, %y : tensor<6x4x5xf32>, tensor<1x5x7xf32>) -> tensor<6x4x7xf32>
+        %2 = tensorrt.reshape %1 : tensor<6x4x7xf32> to tensor<2x3x4x7xf32>
+        return %2 : tensor<2x3x4x7xf32>
+        """,
+    ),
     "rows are torn apart by a batch of both sides": (
         "(%x: tensor<2x6x4x5xf32>, %y: tensor<3x5x7xf32>) -> tensor<2x6x4x7xf32>",
         """

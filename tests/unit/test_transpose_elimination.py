@@ -135,6 +135,21 @@ REWRITES = {
         return %1 : tensor<3x2xf32>
         """,
     ),
+    "of two in other orders, too": (
+        "(%x: tensor<1x3x2xf32>, %y: tensor<2x3x4xf32>) -> tensor<4x2x3xf32>",
+        """
+        %0 = tensorrt.transpose {permutation = affine_map<(d0, d1, d2) -> (d0, d2, d1)>} %x : tensor<1x3x2xf32> to tensor<1x2x3xf32>
+        %1 = tensorrt.transpose {permutation = affine_map<(d0, d1, d2) -> (d2, d0, d1)>} %y : tensor<2x3x4xf32> to tensor<4x2x3xf32>
+        %2 = tensorrt.element_wise <kSUB>(%0, %1 : tensor<1x2x3xf32>, tensor<4x2x3xf32>) -> tensor<4x2x3xf32>
+        return %2 : tensor<4x2x3xf32>
+        """,
+        """
+        %0 = tensorrt.transpose {permutation = affine_map<(d0, d1, d2) -> (d2, d1, d0)>} %x : tensor<1x3x2xf32> to tensor<2x3x1xf32>
+        %1 = tensorrt.element_wise <kSUB>(%0, %y : tensor<2x3x1xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+        %2 = tensorrt.transpose {permutation = affine_map<(d0, d1, d2) -> (d2, d0, d1)>} %1 : tensor<2x3x4xf32> to tensor<4x2x3xf32>
+        return %2 : tensor<4x2x3xf32>
+        """,
+    ),
     "a sum with itself": (
         "(%x: tensor<2x3xf32>) -> tensor<3x2xf32>",
         """

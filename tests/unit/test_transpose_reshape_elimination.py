@@ -13,7 +13,15 @@ from tests.oracles.tensorrt_numpy import (
     parsed,
     random_inputs,
 )
-from tests.rewritten import becomes, function, stays
+from tests.rewritten import becomes, function, normal, stays
+from tripybuild.dialects.mlir import printer
+from tripybuild.passes.rewriting import greedy
+from tripybuild.passes.transpose_reshape_elimination import einsums
+from tripybuild.passes.transpose_reshape_elimination.einsum_reshapes import (
+    Renamed,
+    Renaming,
+    renamed,
+)
 
 NAME = "tensorrt-transpose-reshape-elimination"
 
@@ -83,6 +91,32 @@ REWRITES = {
         %1 = tensorrt.softmax {{axis = 2 : i64}} %0 : tensor<2x3x4xf32>
         %2 = tensorrt.unary {ABS} %1 : tensor<2x3x4xf32>
         return %2 : tensor<2x3x4xf32>
+        """,
+    ),
+    "softmax in three dimensions, from above": (
+        "(%x: tensor<2x3x4xf32>) -> tensor<3x4x2xf32>",
+        """
+        %0 = tensorrt.softmax {axis = 1 : i64} %x : tensor<2x3x4xf32>
+        %1 = tensorrt.transpose {permutation = affine_map<(d0, d1, d2) -> (d1, d2, d0)>} %0 : tensor<2x3x4xf32> to tensor<3x4x2xf32>
+        return %1 : tensor<3x4x2xf32>
+        """,
+        """
+        %0 = tensorrt.transpose {permutation = affine_map<(d0, d1, d2) -> (d1, d2, d0)>} %x : tensor<2x3x4xf32> to tensor<3x4x2xf32>
+        %1 = tensorrt.softmax {axis = 0 : i64} %0 : tensor<3x4x2xf32>
+        return %1 : tensor<3x4x2xf32>
+        """,
+    ),
+    "softmax in three dimensions, between two transposes": (
+        "(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32>",
+        """
+        %0 = tensorrt.transpose {permutation = affine_map<(d0, d1, d2) -> (d1, d2, d0)>} %x : tensor<2x3x4xf32> to tensor<3x4x2xf32>
+        %1 = tensorrt.softmax {axis = 0 : i64} %0 : tensor<3x4x2xf32>
+        %2 = tensorrt.transpose {permutation = affine_map<(d0, d1, d2) -> (d2, d0, d1)>} %1 : tensor<3x4x2xf32> to tensor<2x3x4xf32>
+        return %2 : tensor<2x3x4xf32>
+        """,
+        """
+        %0 = tensorrt.softmax {axis = 1 : i64} %x : tensor<2x3x4xf32>
+        return %0 : tensor<2x3x4xf32>
         """,
     ),
     "quantization with one scale": (
@@ -182,6 +216,7 @@ REWRITES = {
 }
 LAST = {
     "tensor<2xi32>": np.array([3, 3], np.int32),
+    "tensor<1xf32>": np.array([0.5]),
     "tensor<6xf32>": np.array([0.25, 0.5, 1, 2, 4, 8]),
 }
 KEPT = {
@@ -192,6 +227,15 @@ KEPT = {
         %2 = tensorrt.dequantize {axis = 1 : i32} in(%1 : tensor<4x6xi8>) scale(%s : tensor<6xf32>) -> tensor<4x6xf32>
         %3 = tensorrt.transpose SWAP %2 : tensor<4x6xf32> to tensor<6x4xf32>
         return %3 : tensor<6x4xf32>
+        """,
+    ),
+    "quantization along a dimension of size 1": (
+        "(%x: tensor<1x6xf32>, %s: tensor<1xf32>) -> tensor<2x3xf32>",
+        """
+        %1 = tensorrt.quantize {axis = 0 : i32} in(%x : tensor<1x6xf32>) scale(%s : tensor<1xf32>) -> tensor<1x6xi8>
+        %2 = tensorrt.dequantize {axis = 0 : i32} in(%1 : tensor<1x6xi8>) scale(%s : tensor<1xf32>) -> tensor<1x6xf32>
+        %3 = tensorrt.reshape %2 : tensor<1x6xf32> to tensor<2x3xf32>
+        return %3 : tensor<2x3xf32>
         """,
     ),
     "softmax over what is merged": (
@@ -261,3 +305,52 @@ def test_an_attention_has_no_transposes_left():
     found = parsed(assert_same(text, NAME))
     assert count(found, "tensorrt.transpose") == 0
     assert names(found).count("einsum") == 2
+
+
+def rewritten(pattern, signature, body):
+    """What a pattern alone makes of a function."""
+    module = parsed(function(signature, body))
+    greedy(module, [pattern])
+    return normal(printer.text(module))
+
+
+EXPANDED = """
+        %0 = tensorrt.einsum {{equation = "{before}"}} ins(%x, %y : tensor<1x5xf32>, tensor<5x6xf32>) -> tensor<{shape}xf32>
+        %1 = tensorrt.expand_rank %0 : tensor<{shape}xf32> to tensor<1x{shape}xf32>
+        return %1 : tensor<1x{shape}xf32>
+"""
+TAKEN = """
+        %0 = tensorrt.einsum {equation = "ab,bc->ac"} ins(%x, %y : tensor<1x5xf32>, tensor<5x6xf32>) -> tensor<1x6xf32>
+        return %0 : tensor<1x6xf32>
+"""
+
+
+def test_an_einsum_has_each_letter_once_in_its_result():
+    """A dimension of size 1 that is summed may be in the result instead, and only once."""
+    signature = "(%x: tensor<1x5xf32>, %y: tensor<5x6xf32>) -> tensor<1x6xf32>"
+    body = EXPANDED.format(before="ab,bc->c", shape="6")
+    assert rewritten(einsums.EXPAND, signature, body) == normal(function(signature, TAKEN))
+    signature = "(%x: tensor<1x5xf32>, %y: tensor<5x6xf32>) -> tensor<1x1x6xf32>"
+    body = EXPANDED.format(before="ab,bc->ac", shape="1x6")
+    assert rewritten(einsums.EXPAND, signature, body) == normal(function(signature, body))
+
+
+def test_an_einsum_that_others_use_is_no_other():
+    """Its result is not transposed where that would compute it twice."""
+    signature = "(%x: tensor<4x5xf32>) -> (tensor<5x4xf32>, tensor<4x5xf32>)"
+    body = """
+        %0 = tensorrt.einsum {equation = "ab->ba"} ins(%x : tensor<4x5xf32>) -> tensor<5x4xf32>
+        %1 = tensorrt.transpose SWAP %0 : tensor<5x4xf32> to tensor<4x5xf32>
+        return %0, %1 : tensor<5x4xf32>, tensor<4x5xf32>
+    """
+    assert rewritten(einsums.RESULT, signature, body) == normal(function(signature, body))
+
+
+def test_merged_dimensions_have_their_full_sizes():
+    """One that is broadcast keeps its 1 if it is renamed alone; together they are not renamed."""
+    alone, together = Renaming("a", (3,), "c", (3,)), Renaming("ab", (3, 4), "c", (12,))
+    assert renamed("ab", (1, 4), [alone]) == Renamed((0, 1), (1, 4), "cb")
+    assert renamed("dba", (2, 4, 3), [together]) == Renamed((0, 2, 1), (2, 12), "dc")
+    assert renamed("ab", (1, 4), [together]) is None
+    assert renamed("bd", (4, 2), [together]) is None
+    assert renamed("ba", (4, 3), [Renaming("ab", (3, 4), "c", (12,))]).permutation == (1, 0)
