@@ -123,6 +123,8 @@ CODES: dict[str, str] = {
     "tensorrt-unsupported": "This TensorRT library has no layer that computes the operation.",
     "tensorrt-profile": "A dynamic size needs a range: a shape profile on the function's argument.",
     "engine-mismatch": "The engine takes or gives something else than the model declares.",
+    "engine-failed": "TensorRT or CUDA did not run the engine; their own words are with it.",
+    "no-gpu": "An engine runs on an NVIDIA GPU with a driver, and there is none here.",
     # The command line
     "file-exists": "Nothing that is there is overwritten.",
     "not-generated": "A file stands where one would be generated, and no generator wrote it.",
