@@ -96,7 +96,7 @@ CODES: dict[str, str] = {
     "mlir-invalid": "An operation breaks a rule of its dialect, in the words of its verifier.",
     "mlir-expectation": "A file says which diagnostics it expects, and others were given.",
     "unknown-pass": "No pass has this name, or the pass no such option.",
-    "pipeline-syntax": "A pipeline is written `builtin.module(pass{option=value},func.func(pass))`.",
+    "pipeline-syntax": "A pipeline is written `builtin.module(pass{option=x},func.func(pass))`.",
     # Executables
     "executable-not-recognised": "The file is no executable that `tripybuild compile` wrote.",
     "executable-truncated": "The executable is shorter than when it was written.",
@@ -119,6 +119,7 @@ CODES: dict[str, str] = {
     "cache-unwritable": "The cache could not be written; the result is the same, only slower.",
     # Engines
     "target-unavailable": "The library that builds for this target is not installed here.",
+    "target-unfit": "A spec is for any target; a module of the tensorrt dialect is for TensorRT's.",
     "tensorrt-refused": "TensorRT does not take the operation, or the network that holds it.",
     "tensorrt-unsupported": "This TensorRT library has no layer that computes the operation.",
     "tensorrt-profile": "A dynamic size needs a range: a shape profile on the function's argument.",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from tripybuild.diagnostics import LINE_BREAK, Diagnostic, Span
+from tripybuild.diagnostics import LINE_BREAK, Diagnostic, DiagnosticError, Span
 from tripybuild.yaml_composer import Location, Place, Tree, compose
 
 LARGEST_FILE = 4 * 1024 * 1024
@@ -154,36 +154,48 @@ def parse_all(text: str, path: str) -> tuple[list[Document], list[Diagnostic]]:
 
 def read(path: Path) -> tuple[Document | None, list[Diagnostic]]:
     """Read a file of exactly one document."""
-    name = path.as_posix()
-    content = _content(path)
-    if isinstance(content, Diagnostic):
-        return None, [content]
     try:
-        text = content.decode("utf-8")
+        return parse(read_text(path, LARGEST_FILE), path.as_posix())
+    except DiagnosticError as error:
+        return None, list(error.diagnostics)
+
+
+def read_text(path: Path, largest: int | None = None) -> str:
+    """Read a file of UTF-8 text, of at most so many bytes.
+
+    Raises:
+        DiagnosticError: The file is not there, not to be read, too large or no such text.
+    """
+    content = _content(path, largest)
+    try:
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         lines = LINE_BREAK.split(content[: error.start].decode("utf-8"))
         line, column = len(lines), len(lines[-1]) + 1
         message = f"the file is not UTF-8 text, found the byte 0x{content[error.start]:02X}"
-        span = Span(name, line, column, line, column + 1)
-        return None, [Diagnostic("not-utf8", message, span, hint="save the file as UTF-8")]
-    return parse(text, name)
+        span = Span(path.as_posix(), line, column, line, column + 1)
+        found = Diagnostic("not-utf8", message, span, hint="save the file as UTF-8")
+        raise DiagnosticError(found) from None
 
 
-def _content(path: Path) -> bytes | Diagnostic:
-    """Give the bytes of a regular file of reasonable size, or why they cannot be had."""
+def _content(path: Path, largest: int | None) -> bytes:
+    """Give the bytes of a regular file of reasonable size."""
     name = path.as_posix()
     start = Span(name, 1, 1, 1, 1)
     try:
         if not path.is_file():
             kind = "a folder" if path.is_dir() else "a device" if path.exists() else None
             message = f"`{name}` is {kind}, not a file" if kind else f"there is no file `{name}`"
-            return Diagnostic("file-not-found", message, start)
+            raise DiagnosticError(Diagnostic("file-not-found", message, start))
         with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+            content = file.read(-1 if largest is None else largest + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        return Diagnostic("file-unreadable", f"the file cannot be read: {reason}", start)
-    return content if len(content) <= LARGEST_FILE else _too_large(name)
+        message = f"the file cannot be read: {reason}"
+        raise DiagnosticError(Diagnostic("file-unreadable", message, start)) from error
+    if largest is not None and len(content) > largest:
+        raise DiagnosticError(_too_large(name))
+    return content
 
 
 def _too_large(name: str) -> Diagnostic:

@@ -7,6 +7,7 @@ looks at again. A later version may add keys, never change these.
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from tripybuild.build.targets import ENGINES
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.grammar import SnippetError, parse
 from tripybuild.types.dtypes import BY_NAME
@@ -14,6 +15,7 @@ from tripybuild.types.dtypes import BY_NAME
 GRAPH = "trace.json"
 _TENSOR = {"name": str, "dtype": str, "shape": [(int, str)]}
 _SIZE = (int, None)
+_ENGINE = {"plan": str, "record": str, "module": str}
 _FORM: Mapping[str, Any] = {
     "model": str,
     "doc": str,
@@ -64,10 +66,20 @@ def check_content(content: Mapping[str, Any], members: Collection[str]) -> None:
             parse(law["that"])
         except SnippetError as error:
             raise unfit("its `laws` cannot be understood") from error
-    parts = [each[key] for each in content["specialisations"] for key in ("stablehlo", "payload")]
-    for member in (GRAPH, *parts):
+    for member in _needed(content):
         if member not in members:
             raise unfit(f"it has no `{member}`")
+
+
+def _needed(content: Mapping[str, Any]) -> list[str]:
+    """The members that a target runs: an engine, or a graph and what was compiled of it."""
+    if content["target"] in ENGINES:
+        engine = content.get("engine", {})
+        if not _has(engine, _ENGINE):
+            raise unfit("its `engine` cannot be understood")
+        return [engine[key] for key in _ENGINE]
+    parts = [each[key] for each in content["specialisations"] for key in ("stablehlo", "payload")]
+    return [GRAPH, *parts]
 
 
 def unfit(found: str) -> DiagnosticError:

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.build.checkpoint import Checkpoint
-from tripybuild.build.engine import MODULE, PLAN, RECORD, Source, build_engine
+from tripybuild.build.engine import MODULE, PLAN, RECORD, Engine, Source, build_engine
 from tripybuild.build.executable import Executable
 from tripybuild.build.lower import lower_tensorrt
 from tripybuild.build.members import Content
@@ -116,6 +116,12 @@ def engine_executable(
     tell("engine", perf_counter() - began)
     engine = build_engine(source, target, PIPELINE, timeout=timeout)
     check_record(engine.record, manifest)
+    tell("done", perf_counter() - began)
+    return packed(engine, source, json.loads(json.dumps(manifest)))
+
+
+def packed(engine: Engine, source: Source, manifest: dict[str, Any]) -> Executable:
+    """An executable of an engine, its record and the module that it was built from."""
     manifest["engine"] = {
         "plan": PLAN,
         "record": RECORD,
@@ -128,8 +134,7 @@ def engine_executable(
         RECORD: json.dumps(engine.record, sort_keys=True, indent=1).encode() + b"\n",
         MODULE: source.text.encode(),
     }
-    tell("done", perf_counter() - began)
-    made = Executable(json.loads(json.dumps(manifest)), members, {PLAN: engine.made.member})
+    made = Executable(manifest, members, {PLAN: engine.made.member})
     made.warnings += engine.warnings
     return made
 

@@ -17,6 +17,7 @@ from tripybuild.build.lower import lower_stablehlo
 from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import described, graph_text
 from tripybuild.build.members import measure
+from tripybuild.build.mlir_model import emit_mlir, is_mlir, mlir_executable, refuse_sizes
 from tripybuild.build.model import Built, build
 from tripybuild.build.signature import Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
@@ -46,7 +47,7 @@ def compile_spec(
     """Compile a model.
 
     Args:
-        path: The model's file.
+        path: The model's file; `.mlir` is a module of the tensorrt dialect.
         target: One of `targets.TARGETS`; `tensorrt-rtx:sm86,sm89` names the GPUs to build for.
         sizes: Sizes and dtypes to put in the place of the file's own.
         shapes: Dynamic sizes to compile ahead of time beside the `opt` of each range; for TensorRT,
@@ -62,6 +63,9 @@ def compile_spec(
         child.session(chosen.name).start()
     began = perf_counter()
     tell = progress or (lambda phase, seconds: None)  # noqa: ARG005
+    if is_mlir(path):
+        refuse_sizes(path, sizes=sizes, shapes=shapes)
+        return mlir_executable(path, chosen, timeout, tell)
     tell("build", 0.0)
     built = build(path, sizes)
     wanted = _wanted(built, shapes)
@@ -83,7 +87,7 @@ def compile_spec(
         if chosen.name == CPU:
             for each in wanted:
                 tell(f"compile {sizes_name(each)}", perf_counter() - began)
-                manifest["specialisations"].append(_specialised(graph, each, members))
+                manifest["specialisations"].append(_specialised(graph, each, members, timeout))
         measured = {}
         if graph.weights:
             members[WEIGHTS], measured[WEIGHTS] = stored.result()
@@ -104,6 +108,9 @@ def emit(
 ) -> str:
     """The text of a model as `trace`, `stablehlo` (for the last of `shapes`) or `tensorrt`."""
     known(kind, KINDS, "unknown-target", "form to emit")
+    if is_mlir(path):
+        refuse_sizes(path, sizes=sizes, shapes=shapes)
+        return emit_mlir(path, kind)
     if kind == "stablehlo":
         return stablehlo_module(path, sizes=sizes, shapes=shapes).text()
     built = build(path, sizes)
@@ -126,10 +133,12 @@ def load(path: Path | str) -> Executable:
     return opened(Path(path))
 
 
-def _specialised(graph: Graph, sizes: Mapping[str, int], members: dict[str, Any]) -> dict[str, Any]:
+def _specialised(
+    graph: Graph, sizes: Mapping[str, int], members: dict[str, Any], timeout: float | None
+) -> dict[str, Any]:
     name = sizes_name(sizes)
     module = lowered(graph, sizes)
-    payload, _ = compiled(module)
+    payload, _ = compiled(module, timeout)
     members[f"stablehlo/{name}.mlirbc"] = module
     members[f"cpu/{name}.bin"] = payload
     return {

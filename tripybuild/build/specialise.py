@@ -25,8 +25,12 @@ def lowered(graph: Graph, sizes: Mapping[str, int]) -> bytes:
     return lower_stablehlo(graph.substituted(sizes)).bytecode()
 
 
-def compiled(module: bytes) -> tuple[bytes, tuple[Diagnostic, ...]]:
+def compiled(module: bytes, timeout: float | None = None) -> tuple[bytes, tuple[Diagnostic, ...]]:
     """The executable payload of a StableHLO module, and what was wrong with the cache.
+
+    Args:
+        module: StableHLO, as text or bytecode.
+        timeout: Seconds that the compiler may take.
 
     Raises:
         DiagnosticError: Where the compiler refuses the module, crashes, hangs or runs out of
@@ -38,5 +42,8 @@ def compiled(module: bytes) -> tuple[bytes, tuple[Diagnostic, ...]]:
         "flags": os.environ.get("XLA_FLAGS", ""),  # XLA reads them wherever it runs
         **pjrt.identity(),
     }
-    outcome = Cache().get_or_make(key(parts), lambda: child.session().compile("cpu", module))
+    session = child.session()
+    outcome = Cache().get_or_make(
+        key(parts), lambda: session.compile("cpu", module, timeout=timeout)
+    )
     return outcome.content, outcome.warnings
