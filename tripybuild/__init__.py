@@ -20,15 +20,19 @@ def compile(
     output: Path | str | None = None,
     sizes: Mapping[str, object] | None = None,
     shapes: Sequence[Mapping[str, int]] = (),
+    timeout: float | None = None,
 ) -> "Executable":
-    """Compile a model specification.
+    """Compile a model specification, or a module of the tensorrt dialect.
 
     Args:
-        spec: The specification's file.
-        target: `cpu` (XLA) or `reference` (NumPy, from the declarations).
+        spec: The specification's file, or one of MLIR's text: `.mlir`.
+        target: `cpu` (XLA), `reference` (NumPy, from the declarations), or one that builds an
+            engine: `tensorrt-rtx`, of which `tensorrt-rtx:sm86,sm89` names the GPUs, `tensorrt`,
+            `mlir-tensorrt`.
         output: Where to write the executable; nowhere by default.
         sizes: Sizes to put in the place of the specification's own.
         shapes: Dynamic sizes to compile ahead of time, beside the `opt` of each range.
+        timeout: Seconds that a compiler may take.
 
     Returns:
         A callable: arrays by input name in, arrays by output name out.
@@ -38,7 +42,9 @@ def compile(
     """
     from tripybuild.build.session import compile_spec  # noqa: PLC0415 - `import tripybuild` is for free
 
-    executable = compile_spec(Path(spec), target=target, sizes=sizes, shapes=shapes)
+    executable = compile_spec(
+        Path(spec), target=target, sizes=sizes, shapes=shapes, timeout=timeout
+    )
     if output is not None:
         executable.save(output)
     return executable

@@ -1,4 +1,4 @@
-"""Flags of the form `name=value`, read before a command begins: errors are usage."""
+"""Flags such as `name=value`, read before a command begins: errors are usage."""
 
 import math
 import re
@@ -9,6 +9,7 @@ import typer
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LARGEST = 1 << 62
+MOST_SECONDS = 1e6  # eleven days: timers of the system take no number at all
 
 
 class Setting(NamedTuple):
@@ -29,6 +30,12 @@ class Source(NamedTuple):
 
     name: str
     path: Path
+
+
+class Seconds(NamedTuple):
+    """A stretch of time."""
+
+    number: float
 
 
 def setting(text: str | Setting) -> Setting:
@@ -57,6 +64,19 @@ def source(text: str | Source) -> Source:
         return text
     name, path = _split(text, "tokens=tokens.npy")
     return Source(name, Path(path))
+
+
+def seconds(text: str | Seconds) -> Seconds:
+    """Read `90` or `0.5`."""
+    if isinstance(text, Seconds):
+        return text
+    try:
+        count = float(text)
+    except ValueError:
+        count = math.nan
+    if not 0 < count <= MOST_SECONDS:
+        raise typer.BadParameter(f"`{text}` is not a number of seconds")
+    return Seconds(count)
 
 
 def _split(text: str, example: str) -> tuple[str, str]:

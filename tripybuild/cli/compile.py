@@ -1,19 +1,27 @@
-"""`tripybuild compile`: a model spec becomes one executable file."""
+"""`tripybuild compile`: a model spec, or a module, becomes one executable file."""
 
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tripybuild.cli.answer import Answer
-from tripybuild.cli.assignments import Setting, Shape, setting, shape
+from tripybuild.cli.assignments import Seconds, Setting, Shape, seconds, setting, shape
 from tripybuild.cli.command import command
 from tripybuild.cli.console import Phases
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 SUFFIX = ".tpb"
+TARGETS = (
+    "What runs it: cpu, reference, tensorrt-rtx, tensorrt, mlir-tensorrt. `tensorrt-rtx:sm86,sm89` "
+    "is for those GPUs alone. `tripybuild doctor` says which work here."
+)
+EMIT = (
+    "Print a text on the way instead; -o writes it. `tensorrt` is a spec's module before any pass, "
+    "and an .mlir file's after all of them."
+)
 
 
 class Emit(StrEnum):
@@ -26,9 +34,15 @@ class Emit(StrEnum):
 
 @command
 def compile_model(
-    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The model's YAML file.")],
+    spec: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SPEC",
+            help="The model's YAML file, or a module of the tensorrt dialect: .mlir.",
+        ),
+    ],
     *,
-    target: Annotated[str, typer.Option(help="What runs it: cpu, reference.")] = "cpu",
+    target: Annotated[str, typer.Option(help=TARGETS)] = "cpu",
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="The executable; SPEC's name + .tpb."),
@@ -43,11 +57,15 @@ def compile_model(
         list[Shape] | None,
         typer.Option(metavar="B=1,S=128", parser=shape, help="Compile for these sizes as well."),
     ] = None,
-    emit: Annotated[
-        Emit | None, typer.Option(help="Print a text on the way instead; -o writes it.")
+    emit: Annotated[Emit | None, typer.Option(help=EMIT)] = None,
+    timeout: Annotated[
+        Seconds | None,
+        typer.Option(
+            metavar="SECONDS", parser=seconds, help="How long a compiler may take: 1800 by default."
+        ),
     ] = None,
 ) -> Answer:
-    """Compile a model spec to an executable."""
+    """Compile a model spec, or a module, to an executable."""
     chosen = {each.name: each.value for each in sizes or []}
     wanted = [each.sizes for each in shapes or []]
     path = output or Path(f"{spec.stem}{SUFFIX}")
@@ -57,7 +75,8 @@ def compile_model(
         from tripybuild.build import session  # noqa: PLC0415
 
         return _emitted(session.emit(spec, emit.value, sizes=chosen, shapes=wanted), emit, output)
-    return _compiled(spec, path, target, chosen, wanted)
+    limit = None if timeout is None else timeout.number
+    return _compiled(spec, path, target=target, sizes=chosen, shapes=wanted, timeout=limit)
 
 
 def _not_itself(path: Path, spec: Path) -> None:
@@ -81,20 +100,16 @@ def _only_executables(path: Path) -> None:
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
 
 
-def _compiled(
-    spec: Path, path: Path, target: str, sizes: dict[str, object], shapes: list[dict[str, int]]
-) -> Answer:
+def _compiled(spec: Path, path: Path, *, target: str, **asked: Any) -> Answer:
     from tripybuild.build import session  # noqa: PLC0415
 
     _only_executables(path)
     start = time.perf_counter()
-    executable = session.compile_spec(
-        spec, target=target, sizes=sizes, shapes=shapes, progress=Phases()
-    )
+    executable = session.compile_spec(spec, target=target, progress=Phases(), **asked)
     executable.save(path)
-    seconds, size = time.perf_counter() - start, path.stat().st_size
-    text = f"Compiled `{spec}` for `{target}` into `{path}` ({_bytes(size)}) in {seconds:.2f}s"
-    data = {"path": path.as_posix(), "target": target, "bytes": size, "seconds": round(seconds, 3)}
+    took, size = time.perf_counter() - start, path.stat().st_size
+    text = f"Compiled `{spec}` for `{target}` into `{path}` ({_bytes(size)}) in {took:.2f}s"
+    data = {"path": path.as_posix(), "target": target, "bytes": size, "seconds": round(took, 3)}
     return Answer(remark=text, data=data)
 
 
