@@ -44,6 +44,23 @@ _FORM: Mapping[str, Any] = {
     "versions": {"tripybuild": str},
 }
 
+_PORT = {"name": str, "dtype": str, "shape": [(int, None)], "host": bool}
+_PROFILE = {"min": [int], "opt": [int], "max": [int]}
+_RECORD: Mapping[str, Any] = {
+    "library": {"name": str, "version": str},
+    "compute_capabilities": [str],
+    "inputs": [{**_PORT, "profiles": [_PROFILE]}],
+    "outputs": [_PORT],
+    "layers": [
+        {
+            "name": str,
+            "op": str,
+            "location": str,
+            "outputs": [{"dtype": str, "shape": [(int, None)]}],
+        }
+    ],
+}
+
 
 def check_content(content: Mapping[str, Any], members: Collection[str]) -> None:
     """Refuse a manifest that does not describe a model.
@@ -80,6 +97,20 @@ def _needed(content: Mapping[str, Any]) -> list[str]:
         return [engine[key] for key in _ENGINE]
     parts = [each[key] for each in content["specialisations"] for key in ("stablehlo", "payload")]
     return [GRAPH, *parts]
+
+
+def check_record(record: Mapping[str, Any], content: Mapping[str, Any]) -> None:
+    """Refuse an engine's record that is malformed, or that is of another model.
+
+    Raises:
+        DiagnosticError: It says what is wrong.
+    """
+    if not _has(record, _RECORD):
+        raise unfit("its engine's record cannot be understood")
+    for key in ("inputs", "outputs"):
+        built = {each["name"]: each["dtype"] for each in record[key]}
+        if built != {each["name"]: each["dtype"] for each in content[key]}:
+            raise unfit("its engine is that of another model")
 
 
 def unfit(found: str) -> DiagnosticError:

@@ -12,17 +12,19 @@ from typing import Any
 
 from tripybuild.build import container, weights
 from tripybuild.build.content import GRAPH, check_content, unfit
+from tripybuild.build.engine_run import Prepare, placed, prepare_engine
 from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import graph_of, tensors
 from tripybuild.build.members import Content, in_memory
 from tripybuild.build.signature import Array, Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
+from tripybuild.build.targets import ENGINES, REFERENCE
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets import pjrt
 from tripybuild.trace.graph import Graph
 from tripybuild.version import VERSION
 
-Run = Callable[[list[Array]], list[Array]]
+Run = Callable[[list[Any]], list[Array]]
 
 
 class Executable:
@@ -42,6 +44,14 @@ class Executable:
         self._outputs = tuple(entry["name"] for entry in manifest["outputs"])
         self._prepared: dict[object, Run] = {}
         self._by_sizes: dict[str, Run] = {}
+        if self.manifest["target"] in ENGINES:
+            self.signature.exchange = placed
+
+    def __repr__(self) -> str:
+        takes = ", ".join(f"{name}: {each}" for name, each in self.signature.inputs.items())
+        gives = ", ".join(f"{name}: {_spelt(each)}" for name, each in self.outputs.items())
+        what = f"{self.manifest['model']} for {self.manifest['target']}"
+        return f"<Executable {what}: ({takes}) -> ({gives})>"
 
     @property
     def inputs(self) -> Mapping[str, Any]:
@@ -86,13 +96,22 @@ class Executable:
         sizes = self.signature.bind(given)
         name = sizes_name(sizes)
         if name not in self._by_sizes:
-            self._by_sizes[name] = (
-                self._reference(sizes)
-                if self.manifest["target"] == "reference"
-                else self._cpu(sizes)
-            )
+            self._by_sizes[name] = self._run_for(self.manifest["target"], sizes)
         self._prepared[key] = self._by_sizes[name]
         return self._by_sizes[name]
+
+    def _run_for(self, target: str, sizes: Mapping[str, int]) -> Run:
+        if target == REFERENCE:
+            return self._reference(sizes)
+        if target not in ENGINES:
+            return self._cpu(sizes)
+        shapes = [shape for _, shape in self.signature.types(sizes)]
+        return self._engine(list(self.signature.inputs), shapes)
+
+    @cached_property
+    def _engine(self) -> Prepare:
+        """The engine on this machine's GPU, whose bytes nobody looks at without one."""
+        return prepare_engine(self.manifest, self._read)
 
     def _cpu(self, sizes: Mapping[str, int]) -> Run:
         """The specialisation for these sizes: the file's own where it fits this machine."""
@@ -159,6 +178,10 @@ class Executable:
     def member(self, name: str) -> memoryview:
         """The content of a member, such as `trace.json`."""
         return self._read(name)
+
+
+def _spelt(entry: Mapping[str, Any]) -> str:
+    return f"{entry['dtype']}[{', '.join(map(str, entry['shape'])) or '()'}]"
 
 
 def _other_version(sizes: str, made_by: str) -> Diagnostic:

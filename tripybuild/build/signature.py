@@ -3,7 +3,7 @@
 All of it is checked before native code sees a byte.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,8 @@ class Signature:
             for entry in manifest["inputs"]
         }
         self.laws = [read_law(law, self.symbols) for law in manifest["laws"]]
+        # What takes the arrays of other libraries; engines take those of GPUs as well.
+        self.exchange: Callable[[str, Any], Any] = exchanged
 
     def _size(self, size: int | str) -> int | Dim:
         return size if isinstance(size, int) else parse_dim(size, self.symbols)
@@ -87,7 +89,7 @@ class Signature:
         if isinstance(value, (int, float)):
             return _number(self.inputs[name], value)
         if hasattr(value, "__dlpack__"):
-            return _exchanged(name, value)
+            return self.exchange(name, value)  # type: ignore[no-any-return]
         message = f"the input `{name}` must be an array, but this is a {type(value).__name__}"
         hint = "a NumPy array, or anything with DLPack"
         raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint))
@@ -202,10 +204,10 @@ def _number(argument: Argument, value: float) -> Array:
     return np.asarray(value).astype(type.numpy)
 
 
-def _exchanged(name: str, value: Any) -> Array:
-    """The array of another library, without a copy where it is in this machine's memory."""
+def exchanged(name: str, value: Any, take: Callable[[Any], Any] | None = None) -> Any:
+    """The array of another library, without a copy where it is in the memory that is used."""
     try:
-        return np.from_dlpack(value)
+        return (take or np.from_dlpack)(value)
     except Exception as error:  # whatever the other library raises
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         message = f"the input `{name}` cannot be taken from {type(value).__module__}: {reason}"

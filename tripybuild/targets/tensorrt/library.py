@@ -70,6 +70,10 @@ class Library:
         """Return a builder that says everything to a log."""
         return self.module.Builder(_logger(self.module, log))
 
+    def runtime(self, log: Log) -> Any:
+        """Return what reads engines, and says everything to a log."""
+        return self.module.Runtime(_logger(self.module, log))
+
     def network(self, builder: Any) -> Any:
         """Return an empty network in which each layer's types are those of its inputs."""
         return builder.create_network(self._strongly_typed)

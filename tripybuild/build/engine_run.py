@@ -1,0 +1,78 @@
+"""An executable's engine on the GPU of this machine: loaded when it is first called."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tripybuild.build.cache import Cache, key
+from tripybuild.build.content import check_record, unfit
+from tripybuild.build.signature import Array, exchanged
+
+Run = Callable[[Sequence[Any]], list[Array]]
+Prepare = Callable[[Sequence[str], Sequence[tuple[int, ...]]], Run]
+Read = Callable[[str], memoryview]
+
+
+class Kernels:
+    """Kernels that TensorRT-RTX compiled of an engine for a GPU, in the user's cache.
+
+    They do not depend on the weights, so engines of the same layers share them.
+    """
+
+    def __init__(self, parts: Mapping[str, str | bytes]) -> None:
+        self._key = key({**parts, "what": "kernels"})
+        self._known: bytes | None = None
+
+    def read(self) -> bytes | None:
+        """Return what was kept, if something was."""
+        self._known = Cache().get(self._key)
+        return self._known
+
+    def keep(self, content: bytes) -> None:
+        """Keep it in the place of what was kept before."""
+        if content != self._known:
+            Cache().put(self._key, content)
+            self._known = content
+
+
+def prepare_engine(manifest: Mapping[str, Any], read: Read) -> Prepare:
+    """Load an engine, and return what prepares it for inputs of given shapes.
+
+    Raises:
+        DiagnosticError: There is no GPU, or another one, or another version of the library.
+    """
+    from tripybuild.targets.tensorrt import fitness  # noqa: PLC0415 - when used
+
+    text = bytes(read(manifest["engine"]["record"]))
+    record = read_record(text)
+    check_record(record, manifest)
+    library, gpu = fitness.checked(record)
+    from tripybuild.targets.tensorrt.cuda import Cuda  # noqa: PLC0415 - when used
+    from tripybuild.targets.tensorrt.runtime import Engine  # noqa: PLC0415 - when used
+
+    kernels = Kernels({"library": library.version, "gpu": repr(gpu), "record": text})
+    outputs = [each["name"] for each in manifest["outputs"]]
+    plan = read(manifest["engine"]["plan"])
+    return Engine(library, Cuda.find(), plan, record, outputs, kernels).prepared
+
+
+def read_record(text: bytes) -> dict[str, Any]:
+    """Return the record of an engine.
+
+    Raises:
+        DiagnosticError: It is none.
+    """
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise unfit("its engine's record is not JSON") from error
+    if not isinstance(record, dict):
+        raise unfit("its engine's record is no object")
+    return record
+
+
+def placed(name: str, value: Any) -> Any:
+    """An array of another library: one in a GPU's memory is used where it lies."""
+    from tripybuild.targets import dlpack  # noqa: PLC0415 - when used
+
+    return exchanged(name, value, dlpack.device_array if dlpack.on_gpu(value) else None)

@@ -1,0 +1,102 @@
+"""Arrays in a GPU's memory, taken through DLPack and used where they lie.
+
+The capsule is kept, not consumed: whoever made it frees the array when the capsule goes. The
+producer is told the default stream, which all blocking streams wait for.
+"""
+
+import ctypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+CUDA = 2  # kDLCUDA
+DEFAULT_STREAM = 1
+# Codes and bits of DLPack's types.
+_INTEGER, _UNSIGNED, _FLOAT, _BFLOAT, _BOOL, _FLOAT8_E4M3FN, _FLOAT4 = 0, 1, 2, 4, 6, 10, 17
+KINDS: Mapping[tuple[int, int], Any] = {
+    (_FLOAT, 32): np.float32,
+    (_FLOAT, 16): np.float16,
+    (_FLOAT, 64): np.float64,
+    (_BFLOAT, 16): ml_dtypes.bfloat16,
+    (_FLOAT8_E4M3FN, 8): ml_dtypes.float8_e4m3fn,
+    (_INTEGER, 8): np.int8,
+    (_INTEGER, 16): np.int16,
+    (_INTEGER, 32): np.int32,
+    (_INTEGER, 64): np.int64,
+    (_UNSIGNED, 8): np.uint8,
+    (_BOOL, 8): np.bool_,
+}
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype = ctypes.c_void_p
+_pointer_of.argtypes = (ctypes.py_object, ctypes.c_char_p)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceArray:
+    """An array in a GPU's memory; as much of an array as checking its type needs."""
+
+    address: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    owner: Any
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+        return len(self.shape)
+
+
+def on_gpu(value: Any) -> bool:
+    """Tell whether something with DLPack lies in a GPU's memory."""
+    device = getattr(value, "__dlpack_device__", None)
+    return device is not None and int(device()[0]) == CUDA
+
+
+def device_array(value: Any) -> DeviceArray:
+    """Return the array of another library, without a copy.
+
+    Raises:
+        ValueError: Its elements are of no type known here, or do not lie one after the other.
+    """
+    capsule = value.__dlpack__(stream=DEFAULT_STREAM)
+    tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
+    kind = KINDS.get((tensor.code, tensor.bits))
+    if kind is None or tensor.lanes != 1:
+        raise ValueError(f"its elements are of DLPack's type ({tensor.code}, {tensor.bits})")
+    shape = tuple(tensor.shape[: tensor.ndim])
+    if tensor.strides and not _follow(shape, tensor.strides[: tensor.ndim]):
+        raise ValueError("its elements do not lie one after the other")
+    address = (tensor.data or 0) + tensor.byte_offset
+    return DeviceArray(address, shape, np.dtype(kind), (capsule, value))
+
+
+def _follow(shape: tuple[int, ...], strides: list[int]) -> bool:
+    """Tell whether elements lie row by row; the strides of sizes of one say nothing."""
+    wanted = 1
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if size == 0:
+            return True
+        if size != 1 and stride != wanted:
+            return False
+        wanted *= size
+    return True
