@@ -20,6 +20,11 @@ def recorded(build, *shapes, dtype=float32):
     return [line.strip() for line in lines[1:-2]], result
 
 
+def unknown(x):
+    """A value of which nobody knows the rank."""
+    return trt.if_(x, lambda: [x], lambda: [trt.reduce(x, [0], "sum")], [])[0]
+
+
 def test_a_network_is_printed():
     """Weights first, numbered values, attributes that are not the default, named outputs."""
     network = trt.Network({"w": (float32, (4, 8))}, {"x": (float32, (B, 4))})
@@ -125,9 +130,15 @@ def test_ranks_can_be_raised():
         ),
         (lambda x: trt.pooling(x, "max", [2, 2], stride=[2, 2]), [(B, 3, 8, 9)], (B, 3, 4, 4)),
         (lambda x: trt.resize_linear(x, shape=[1, 1, 4, 4]), [(1, 1, 2, 2)], (1, 1, 4, 4)),
-        (lambda x: trt.resize_linear(x, scales=[1, 2]), [(2, 2)], None),
+        (lambda x: trt.resize_linear(x, scales=[1, 2]), [(2, S)], (2, S * 2)),
+        (lambda x: trt.resize_linear(x, scales=[1.5, 1.5]), [(3, S)], (4, None)),
+        (lambda x: trt.dynamic_quantize(x, dtype=float8, axis=1)[1], [(B, 32)], (B, 2)),
+        (lambda x: trt.shuffle(x, [1, 0], [S, 2, B], [2, 1, 0]), [(B * 2, S)], (B, 2, S)),
+        (lambda x: trt.all_gather(x, 4), [(S, 2)], (S * 4, 2)),
+        (lambda x, y: trt.nms(x, x, y)[0], [(B, S, 4), ()], (None, 3)),
+        (trt.grid_sample, [(B, 3, 4, 4), (B, S, 5, 2)], (B, 3, S, 5)),
         (trt.attention, [(B, 2, S, 8)] * 3, (B, 2, S, 8)),
-        (lambda x, y: trt.einsum([x, y], "ij,jk->ik"), [(2, 3), (3, 4)], None),
+        (lambda x, y: trt.einsum([x, y], "ij,jk->ik"), [(2, 3), (3, S)], (2, S)),
     ],
 )
 def test_shapes_follow_simple_rules(build, shapes, expected):
@@ -156,7 +167,7 @@ def test_dtypes_follow_the_table():
         ]
     dtypes = [value.dtype for value in found]
     assert dtypes == [
-        boolean, boolean, int64, float16, float16, int8, int32, float32, float8, float32, int64,
+        boolean, boolean, int64, float16, float16, int8, int32, float32, float8, float32, int32,
         float32,
     ]  # fmt: skip
     assert found[-1].shape == (2, 2)
@@ -224,8 +235,17 @@ def test_plugins_say_what_they_give():
         (lambda x: trt.reshape(x, [1.5]), "needs a list of sizes"),
         (lambda x: trt.cast(x, "float32"), "needs a dtype"),
         (lambda x: trt.align(1, 2), "must be a tensor"),
-        (lambda x: trt.einsum([x], "ij->i") + 1, "is not known"),
-        (lambda x: trt.at_least(trt.einsum([x], "ij->i"), 2), "is not known"),
+        (lambda x: unknown(x) + 1, "is not known"),
+        (lambda x: trt.at_least(unknown(x), 2), "is not known"),
+        (lambda x: trt.element_wise(x, trt.constant([[1], [2], [3]], float32), "sum"), "`trt.el"),
+        (lambda x: trt.transpose(x, [0, 0]), "`trt.transpose`: expected .* a permutation"),
+        (lambda x: trt.reduce(x, [2], "sum"), "`trt.reduce`: expected each element"),
+        (lambda x: trt.reshape(x, [5]), r"`trt.reshape`: \[2, 3\] and \[5\] have not as many"),
+        (lambda x: trt.reshape(x, [-1]), "`trt.reshape`: sizes are 0 or more"),
+        (lambda x: trt.unsqueeze(x, [0, 0]), r"`trt.unsqueeze`: \[0, 0\] are not different dim"),
+        (lambda x: trt.squeeze(x, [2]), r"`trt.squeeze`: \[2\] are not different dimensions of 2"),
+        (lambda x: trt.squeeze(x, [1]), "`trt.squeeze`: the size of dimension 1 is 3, and not 1"),
+        (lambda x: trt.einsum([x], "ijk->i"), "`trt.einsum`: each tensor dimension must have a l"),
         (lambda x: trt.if_(x, lambda: [x], lambda: [trt.shape(x)], []), "branches give"),
         (lambda x: trt.while_([x], lambda v: v, lambda v: [trt.shape(v)]), "cannot continue"),
     ],

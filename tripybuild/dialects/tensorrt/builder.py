@@ -7,6 +7,7 @@ become constants of their dtype and rank, because TensorRT has no implicit promo
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from tripybuild.dialects.tensorrt.inference import merged
 from tripybuild.dialects.tensorrt.layers import LAYERS
 from tripybuild.dialects.tensorrt.network import Layer, append, bind, current, record
 from tripybuild.dialects.tensorrt.value import OPERATORS, Number, Operand, Size, Value
@@ -145,7 +146,7 @@ def if_(
     if first != second:
         raise ValueError(f"branches give {first} and {second}")
     pairs = zip(regions[0].gives, regions[1].gives, strict=True)
-    results = tuple(Value(a.dtype, a.shape if a.shape == b.shape else None) for a, b in pairs)
+    results = tuple(Value(a.dtype, merged(a.shape, b.shape)) for a, b in pairs)
     append(Layer(signature, arguments, results, tuple(regions)))
     return results
 

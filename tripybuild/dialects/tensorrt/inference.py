@@ -1,155 +1,166 @@
-"""The shapes of results, by simple rules.
+"""The shapes of results, by the rules of the dialect (`shape_rules`).
 
-Law: a rule says what it knows and nothing more: None for a size, or for a whole shape, is always
-allowed, and no rule refuses anything. The dialect's own verifiers come later and judge.
+Law: what a layer gives here is what its operation gives in the dialect; None for a size, or for a
+whole shape, is what nobody knows. A rule refuses only what the dialect's verifier refuses, so that
+is an error of the call at once: it is told where the layer is asked for, and not layers later.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tripybuild.dialects.tensorrt.shape_rules import (
+    ShapeError,
+    arithmetic,
+    indexing,
+    linear,
+    newer,
+    quantization,
+    reductions,
+    resizing,
+    shapes,
+    windows,
+)
+from tripybuild.dialects.tensorrt.shape_rules.einsum import einsum
 from tripybuild.dialects.tensorrt.value import Shape, Size, Value
 from tripybuild.types.dims import same
 
 Arguments = Mapping[str, Any]
-Rule = Callable[[Arguments], Shape | None]
+Rule = Callable[[Arguments], Shape]
+Several = Callable[[Arguments], tuple[Shape, ...]]
 
 
-def infer(name: str, arguments: Arguments) -> Shape | None:
-    """The shape of a layer's first result, or None; `top_k` and the like share it."""
-    rule = RULES.get(name)
-    tensors = [each for each in arguments.values() if isinstance(each, Value)]
-    if rule is None or any(each.shape is None for each in tensors):
+def infer(name: str, arguments: Arguments, count: int = 1) -> tuple[Shape | None, ...]:
+    """The shapes of a layer's results; ValueError where there can be none."""
+    if not all(map(_has_shape, arguments.values())):
+        return (None,) * count
+    try:
+        several = SEVERAL.get(name)
+        if several is not None:
+            return several(arguments)
+        rule = RULES.get(name)
+        return (None,) * count if rule is None else (rule(arguments),)
+    except ShapeError as error:
+        raise ValueError(f"`trt.{name}`: {error}") from error
+
+
+def merged(left: Shape | None, right: Shape | None) -> Shape | None:
+    """What is known of a shape that is one of two."""
+    if left is None or right is None or len(left) != len(right):
         return None
-    return rule(arguments)
+    return tuple(a if same(a, b) else None for a, b in zip(left, right, strict=True))
 
 
-def broadcast(*shapes: Shape) -> Shape | None:
-    """The shape of an operation on tensors of equal ranks, whose sizes of one are repeated."""
-    if len({len(shape) for shape in shapes}) != 1:
-        return None
-    return tuple(_common(sizes) for sizes in zip(*shapes, strict=True))
-
-
-def _common(sizes: Sequence[Size]) -> Size:
-    wide = [size for size in sizes if not same(size, 1)]
-    if not wide:
-        return 1
-    fixed = [size for size in wide if isinstance(size, int)]
-    return fixed[0] if fixed else wide[0] if all(same(wide[0], size) for size in wide) else None
+def _has_shape(argument: Any) -> bool:
+    if isinstance(argument, Value):
+        return argument.shape is not None
+    return not isinstance(argument, tuple) or all(
+        each.shape is not None for each in argument if isinstance(each, Value)
+    )
 
 
 def _like(parameter: str) -> Rule:
     return lambda given: given[parameter].shape
 
 
-def _of(*parameters: str) -> Rule:
-    return lambda given: broadcast(*[given[name].shape for name in parameters])
+def _on(rule: Callable[..., Shape], *parameters: str) -> Rule:
+    """A rule of the dialect on arguments, in its order; tensors go as their shapes."""
+    return lambda given: rule(*[_plain(given[name]) for name in parameters])
+
+
+def _plain(argument: Any) -> Any:
+    return argument.shape if isinstance(argument, Value) else argument
 
 
 def _sizes(parameter: str) -> Rule:
-    return lambda given: None if given[parameter] is None else tuple(given[parameter])
-
-
-def _replaced(shape: Shape, dim: int, size: Size) -> Shape:
-    return (*shape[:dim], size, *shape[dim + 1 :])
+    return lambda given: tuple(given[parameter])
 
 
 def _reduce(given: Arguments) -> Shape:
-    shape, axes = given["input"].shape, given["axes"]
-    if given["keep_dimensions"]:
-        return tuple(1 if i in axes else size for i, size in enumerate(shape))
-    return tuple(size for i, size in enumerate(shape) if i not in axes)
+    kept = given["keep_dimensions"]
+    return reductions.reduce(given["input"].shape, given["axes"], keep_dimensions=kept)
 
 
-def _matrix_multiply(given: Arguments) -> Shape | None:
-    lhs, rhs = given["lhs"].shape, given["rhs"].shape
-    rows, columns = given["op0"], given["op1"]
-    drop = [2 if op != "kVECTOR" else 1 for op in (rows, columns)]
-    if len(lhs) < drop[0] or len(rhs) < drop[1]:
-        return None
-    batch = broadcast(lhs[: -drop[0]], rhs[: -drop[1]])
-    if batch is None:
-        return None
-    left = () if rows == "kVECTOR" else (lhs[-1] if rows == "kTRANSPOSE" else lhs[-2],)
-    right = () if columns == "kVECTOR" else (rhs[-2] if columns == "kTRANSPOSE" else rhs[-1],)
-    return (*batch, *left, *right)
-
-
-def _windows(given: Arguments, kernel: Sequence[int], gaps: Sequence[int]) -> Shape:
-    shape = given["input"].shape
-    count = len(kernel)
-    strides = given["stride"] or [1] * count
-    before, after = given["pre_padding"] or [0] * count, given["post_padding"] or [0] * count
-    slides = zip(shape[-count:], kernel, gaps, strides, before, after, strict=True)
-    return tuple(
-        None if d is None else (d + low + high - g * (k - 1) - 1) // s + 1
-        for d, k, g, s, low, high in slides
+def _windows(given: Arguments, count: int) -> windows.Windows:
+    return windows.Windows(
+        given["stride"] or (1,) * count,
+        given["pre_padding"] or (0,) * count,
+        given["post_padding"] or (0,) * count,
+        given.get("dilation") or (1,) * count,
     )
 
 
-def _convolution(given: Arguments) -> Shape | None:
-    weight = given["weight"].shape
-    kernel = weight[2:]
-    if not all(isinstance(size, int) for size in kernel) or len(kernel) == 0:
-        return None
-    inner = _windows(given, kernel, given["dilation"] or [1] * len(kernel))
-    lead = given["input"].shape[: -len(kernel) - 1]
-    return (*lead, weight[0], *inner)
+def _convolution(given: Arguments) -> Shape:
+    kernel = given["weight"].shape
+    return windows.convolution(given["input"].shape, kernel, _windows(given, len(kernel) - 2))
 
 
-def _deconvolution(given: Arguments) -> Shape | None:
-    weight = given["weight"].shape
-    count = len(weight) - 2
-    if not all(isinstance(size, int) for size in weight[1:]) or count == 0:
-        return None
-    ones, zeros = [1] * count, [0] * count
-    edges = zip(given["pre_padding"] or zeros, given["post_padding"] or zeros, strict=True)
-    slides = zip(
-        given["input"].shape[-count:],
-        weight[2:],
-        given["stride"] or ones,
-        given["dilation"] or ones,
-        edges,
-        strict=True,
-    )
-    inner = tuple(
-        None if d is None else (d - 1) * s + g * (k - 1) + 1 - sum(p) for d, k, s, g, p in slides
-    )
-    return (*given["input"].shape[: -count - 1], weight[1] * given["num_groups"], *inner)
+def _deconvolution(given: Arguments) -> Shape:
+    kernel = given["weight"].shape
+    steps = _windows(given, len(kernel) - 2)
+    return windows.deconvolution(given["input"].shape, kernel, steps, given["num_groups"])
 
 
 def _pooling(given: Arguments) -> Shape:
     window = given["window"]
-    inner = _windows(given, window, [1] * len(window))
-    return (*given["input"].shape[: -len(window)], *inner)
+    return windows.pooling(given["input"].shape, window, _windows(given, len(window)))
 
 
-def _concatenation(given: Arguments) -> Shape | None:
-    shapes = [value.shape for value in given["tensors"]]
-    if None in shapes or not shapes:
-        return None
-    axis = given["axis"]
-    along = [shape[axis] for shape in shapes]
-    total = None if None in along else sum(along[1:], along[0])
-    return _replaced(shapes[0], axis, total)
+def _concatenation(given: Arguments) -> Shape:
+    return shapes.concatenation([value.shape for value in given["tensors"]], given["axis"])
 
 
-def _gather(given: Arguments) -> Shape:
-    data, indices, axis = given["data"].shape, given["indices"].shape, given["axis"]
-    return (*data[:axis], *indices[given["num_broadcast_dims"] :], *data[axis + 1 :])
+def _einsum(given: Arguments) -> Shape:
+    return einsum(given["equation"], *[value.shape for value in given["inputs"]])
+
+
+def _reshape(given: Arguments) -> Shape:
+    before, shape = given["input"].shape, tuple(given["shape"])
+    if any(isinstance(size, int) and size < 0 for size in shape):
+        raise ShapeError("sizes are 0 or more")
+    if not shapes.same_volume(before, shape):
+        raise ShapeError(f"{_spelt(before)} and {_spelt(shape)} have not as many elements")
+    return shape
+
+
+def _spelt(shape: Sequence[Size]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _shuffle(given: Arguments) -> Shape:
+    shape = given["input"].shape
+    first, wanted = given["first_transpose"] or tuple(range(len(shape))), given["shape"]
+    second = given["second_transpose"] or range(len(shape if wanted is None else wanted))
+    return shapes.shuffle(shape, first, wanted, tuple(second), zero_is_placeholder=False)
 
 
 def _unsqueeze(given: Arguments) -> Shape:
     rank = len(given["input"].shape) + len(given["axes"])
-    axes = [axis % rank for axis in given["axes"]]
+    axes = _places(given["axes"], rank)
     rest = iter(given["input"].shape)
     return tuple(1 if dim in axes else next(rest) for dim in range(rank))
 
 
 def _squeeze(given: Arguments) -> Shape:
     shape = given["input"].shape
-    axes = [axis % len(shape) for axis in given["axes"]]
+    axes = _places(given["axes"], len(shape))
+    wide = [axis for axis in sorted(axes) if isinstance(shape[axis], int) and shape[axis] != 1]
+    if wide:
+        raise ShapeError(f"the size of dimension {wide[0]} is {shape[wide[0]]}, and not 1")
     return tuple(size for dim, size in enumerate(shape) if dim not in axes)
+
+
+def _places(axes: Sequence[int], rank: int) -> frozenset[int]:
+    """Axes that may count from the end."""
+    found = frozenset(axis % rank for axis in axes if -rank <= axis < rank)
+    if len(found) != len(axes):
+        raise ShapeError(f"{list(axes)} are not different dimensions of {rank}")
+    return found
+
+
+def _resize(given: Arguments, *, cubic: bool = False) -> Shape:
+    if given["shape"] is not None:
+        return tuple(given["shape"])
+    return resizing.resize(given["input"].shape, given["scales"], cubic=cubic)
 
 
 def _constant(given: Arguments) -> Shape:
@@ -166,48 +177,68 @@ def _constant(given: Arguments) -> Shape:
     return tuple(shape)
 
 
-def _chosen(axis: str, size: str | int) -> Rule:
-    def rule(given: Arguments) -> Shape:
-        count = given[size] if isinstance(size, str) else size
-        return _replaced(given["input"].shape, given[axis], count)
+def _twice(rule: Rule) -> Several:
+    return lambda given: (rule(given),) * 2
 
-    return rule
+
+def _dynamic_quantize(given: Arguments) -> tuple[Shape, ...]:
+    shape, axis, block = given["input"].shape, given["axis"], given["block_size"]
+    return shape, quantization.block_scales(shape, axis, block)
 
 
 RULES: Mapping[str, Rule] = {
     **dict.fromkeys(
         (
-            *("activation", "unary", "cast", "identity", "scale", "softmax", "ragged_softmax"),
-            *("cumulative", "lrn", "normalization", "reverse_sequence", "quantize", "dequantize"),
-            *("rotary_embedding", "parametric_relu", "all_reduce", "collective_broadcast"),
-            *("collective_reduce", "all_to_all"),
+            *("activation", "unary", "cast", "identity", "scale", "softmax", "cumulative", "lrn"),
+            *("normalization", "reverse_sequence", "quantize", "dequantize", "rotary_embedding"),
+            *("parametric_relu", "all_reduce", "collective_broadcast", "collective_reduce"),
+            "all_to_all",
         ),
         _like("input"),
     ),
-    **dict.fromkeys(("scatter_nd", "scatter_elements"), _like("data")),
-    **dict.fromkeys(("reshape", "expand_rank", "collapse_rank", "broadcast"), _sizes("shape")),
+    **dict.fromkeys(("expand_rank", "collapse_rank", "reshape"), _reshape),
     **dict.fromkeys(("linspace", "random_uniform", "random_normal"), _sizes("shape")),
-    **dict.fromkeys(("resize_nearest", "resize_linear", "resize_cubic"), _sizes("shape")),
-    "element_wise": _of("lhs", "rhs"),
-    "select": _of("condition", "then_input", "else_input"),
-    "matrix_multiply": _matrix_multiply,
+    **dict.fromkeys(("resize_nearest", "resize_linear"), _resize),
+    **dict.fromkeys(("all_gather", "collective_gather"), _on(newer.gathered, "input", "ranks")),
+    **dict.fromkeys(
+        ("reduce_scatter", "collective_scatter"), _on(newer.scattered, "input", "ranks")
+    ),
+    "broadcast": _sizes("shape"),
+    "resize_cubic": lambda given: _resize(given, cubic=True),
+    "element_wise": _on(arithmetic.elementwise, "lhs", "rhs"),
+    "select": _on(arithmetic.elementwise, "condition", "then_input", "else_input"),
+    "matrix_multiply": _on(linear.matrix_multiply, "lhs", "rhs", "op0", "op1"),
+    "einsum": _einsum,
     "convolution": _convolution,
     "deconvolution": _deconvolution,
     "pooling": _pooling,
     "reduce": _reduce,
-    "top_k": _chosen("axis", "k"),
-    "argmin": _chosen("axis", 1),
-    "argmax": _chosen("axis", 1),
+    "ragged_softmax": _on(reductions.ragged_softmax, "input", "bounds"),
     "shape": lambda given: (len(given["input"].shape),),
-    "transpose": lambda given: tuple(given["input"].shape[i] for i in given["permutation"]),
+    "transpose": _on(shapes.transpose, "input", "permutation"),
+    "shuffle": _shuffle,
     "squeeze": _squeeze,
     "unsqueeze": _unsqueeze,
     "concatenation": _concatenation,
+    "padding": _on(shapes.padding, "input", "pre_padding", "post_padding"),
     "slice": _sizes("size"),
-    "gather": _gather,
+    "grid_sample": _on(newer.grid_sample, "input", "grid"),
+    "gather": _on(indexing.gather, "data", "indices", "axis", "num_broadcast_dims"),
+    "gather_nd": _on(indexing.gather_nd, "data", "indices", "num_broadcast_dims"),
     "gather_elements": _like("indices"),
-    "non_zero": lambda given: (len(given["input"].shape), None),
+    "scatter_nd": _on(indexing.scatter_nd, "data", "indices", "updates"),
+    "scatter_elements": _like("data"),
+    "one_hot": _on(indexing.one_hot, "indices", "values", "axis"),
+    "non_zero": _on(indexing.non_zero, "input"),
     "constant": _constant,
-    "attention": lambda given: (*given["query"].shape[:-1], given["value"].shape[-1]),
+    "attention": _like("query"),
     "kv_cache_update": _like("cache"),
+    "moe": _like("hidden"),
+}
+SEVERAL: Mapping[str, Several] = {
+    "top_k": _twice(_on(reductions.top_k, "input", "k", "axis")),
+    "argmin": _twice(_on(reductions.arg_extreme, "input", "axis")),
+    "argmax": _twice(_on(reductions.arg_extreme, "input", "axis")),
+    "dynamic_quantize": _dynamic_quantize,
+    "nms": lambda _: ((None, 3), ()),
 }

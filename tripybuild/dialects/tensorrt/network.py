@@ -1,7 +1,7 @@
 """A recorded network: layers in the order in which lowerings asked for them.
 
-Law: recording checks the arguments against the table and nothing else; the record can be printed,
-and be rewritten into the dialect, without the code that made it.
+Law: recording checks the arguments against the table, and their shapes by the dialect's rules; the
+record can be printed, and be rewritten into the dialect, without the code that made it.
 """
 
 import threading
@@ -103,10 +103,10 @@ def record(name: str, *positional: Any, **keywords: Any) -> tuple[Value, ...]:
     """Append a layer to the current network, after a look at its arguments."""
     signature = LAYERS[name]
     arguments = bind(signature, positional, keywords)
-    shape = infer(name, arguments)
+    shapes = infer(name, arguments, len(signature.gives))
     results = tuple(
-        Value(_dtype(gives, arguments), shape if _shares_shape(signature, i) else None)
-        for i, gives in enumerate(signature.gives)
+        Value(_dtype(gives, arguments), shape)
+        for gives, shape in zip(signature.gives, shapes[: len(signature.gives)], strict=True)
     )
     append(Layer(signature, arguments, results))
     return results
@@ -144,11 +144,6 @@ def bind(
                 f"`trt.{signature.name}` needs {wanted} for `{name}`, not {argument!r}"
             ) from None
     return bound
-
-
-def _shares_shape(signature: LayerSignature, index: int) -> bool:
-    """Whether a result has the shape of the first one, as the indices of `top_k` do."""
-    return index == 0 or signature.name in ("top_k", "argmin", "argmax")
 
 
 def _dtype(gives: str, arguments: Mapping[str, Any]) -> dtypes.dtype:

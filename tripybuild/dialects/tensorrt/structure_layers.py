@@ -30,7 +30,7 @@ _resize = {
     "selector": one_of("resize_selector").or_else("kFORMULA"),
 }
 SHAPES = (
-    layer("shape", "int64", input=tensor),
+    layer("shape", "int32", input=tensor),
     layer("reshape", input=tensor, shape=sizes),
     layer("transpose", input=tensor, permutation=integers),
     layer(

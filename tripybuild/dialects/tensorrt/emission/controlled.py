@@ -6,11 +6,12 @@ Law: a region sees what is outside of it; what it computes stays inside.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from xdsl.ir import Block, Operation, Region as Body, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, f64, i64
+from xdsl.ir import Attribute, Block, Operation, Region as Body, SSAValue
 
 from tripybuild.dialects.tensorrt import ops
 from tripybuild.dialects.tensorrt.emission.shaped import Place
-from tripybuild.dialects.tensorrt.emission.types import tensor
+from tripybuild.dialects.tensorrt.emission.types import typed
 from tripybuild.dialects.tensorrt.network import Layer, Region
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation
 from tripybuild.dialects.tensorrt.value import Value
@@ -60,7 +61,7 @@ class Control:
         carried: Sequence[Value] = (),
     ) -> Body:
         """A region of one block, which ends by giving its values."""
-        types = [tensor(each.dtype, each.shape or ()) for each in takes]
+        types = [typed(each) for each in takes]
         block = Block(arg_types=types)
         self.values.update(zip(takes, block.args, strict=True))
         with place.scopes.inside() as scope:
@@ -82,13 +83,25 @@ def plugin(place: Place) -> Operation:
         plugin_name=given["plugin_name"],
         plugin_version=given["plugin_version"],
         plugin_namespace=given["plugin_namespace"],
-        creator_params=dict(given["creator_params"]),
+        creator_params={name: _parameter(each) for name, each in given["creator_params"].items()},
+        regions=[Body()],
         result_types=[_types(place)],
     )
 
 
+def _parameter(given: Any) -> Attribute:
+    """A plugin's parameter; the plugin itself says how wide its numbers are."""
+    if isinstance(given, str):
+        return StringAttr(given)
+    if isinstance(given, Sequence):
+        if all(isinstance(each, int) for each in given):
+            return DenseArrayBase.from_list(i64, [int(each) for each in given])
+        return DenseArrayBase.from_list(f64, [float(each) for each in given])
+    return IntegerAttr(int(given), i64) if isinstance(given, int) else FloatAttr(given, f64)
+
+
 def _types(place: Place) -> list[Any]:
-    return [tensor(each.dtype, each.shape or ()) for each in place.layer.results]
+    return [typed(each) for each in place.layer.results]
 
 
 CONTROLLED: Mapping[str, Callable[[Control, Place], Operation]] = {

@@ -33,6 +33,8 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 }
 # Parameters that say the type of a result, and are no attribute.
 TYPES = frozenset({"dtype", "scale_dtype"})
+# The operations whose results' types no operand tells.
+TYPED = frozenset({"cast", "identity", "quantize", "dequantize", "dynamic_quantize"})
 
 
 def plain(layer: Layer, values: Mapping[Value, SSAValue], scopes: Scopes) -> Operation:
@@ -47,7 +49,8 @@ def plain(layer: Layer, values: Mapping[Value, SSAValue], scopes: Scopes) -> Ope
         elif kind.name == "tensors":
             operands.append([values[each] for each in argument])
         elif parameter not in TYPES and argument is not None:
-            attributes[NAMES.get(name, {}).get(parameter, parameter)] = argument
-    if name in ("cast", "quantize", "dequantize", "dynamic_quantize"):
-        attributes["result_types"] = [typed(result, operands[0]) for result in layer.results]
+            said = sorted(argument) if parameter == "axes" else argument
+            attributes[NAMES.get(name, {}).get(parameter, parameter)] = said
+    if name in TYPED:
+        attributes["result_types"] = [typed(result) for result in layer.results]
     return scopes.add(KINDS[name], *operands, **attributes)

@@ -29,7 +29,8 @@ from tripybuild.dialects.tensorrt.emission.scope import Scopes
 from tripybuild.dialects.tensorrt.emission.shaped import SHAPED, Place
 from tripybuild.dialects.tensorrt.emission.sizes import Sizes
 from tripybuild.dialects.tensorrt.emission.sourced import SOURCED, Resources, weight
-from tripybuild.dialects.tensorrt.emission.types import tensor
+from tripybuild.dialects.tensorrt.emission.truths import TRUTHS
+from tripybuild.dialects.tensorrt.emission.types import typed
 from tripybuild.dialects.tensorrt.emission.windowed import WINDOWED
 from tripybuild.dialects.tensorrt.network import Layer, Location, Network
 from tripybuild.dialects.tensorrt.ops.attributes import ShapeProfileAttr
@@ -101,13 +102,13 @@ class _Emission:
     def run(self, name: str) -> Emitted:
         """The module."""
         inputs = self.network.inputs
-        block = Block(arg_types=[tensor(v.dtype, v.shape or ()) for v in inputs.values()])
+        block = Block(arg_types=[typed(v) for v in inputs.values()])
         for value, argument in zip(inputs.values(), block.args, strict=True):
             self.values[value] = argument
             self.sizes.learn(value.shape or (), argument, self.scopes.prologue)
         for path, value in self.network.weights.items():
             self.scopes.location = NameLoc(StringAttr(path), UnknownLoc())
-            self.values[value] = weight(self.scopes, path, tensor(value.dtype, value.shape or ()))
+            self.values[value] = weight(self.scopes, path, typed(value))
         self.layers(self.network.layers)
         gives = [self.values[value] for value in self.network.outputs.values()]
         block.add_ops(self.scopes.prologue.operations)
@@ -153,7 +154,9 @@ class _Emission:
     def _layer(self, layer: Layer, values: dict[Value, SSAValue]) -> Sequence[SSAValue]:
         name = layer.signature.name
         place = Place(layer, values, self.scopes, self.sizes)
-        shaped = SHAPED.get(name) or WINDOWED.get(name)
+        shaped = (
+            SHAPED.get(name) or WINDOWED.get(name) or TRUTHS.get(layer.arguments.get("kind", ""))
+        )
         if shaped is not None:
             return (shaped(place),)
         if name in SOURCED:

@@ -122,8 +122,9 @@ def shuffle(place: Place) -> SSAValue:
     given, result = place.layer.arguments, place.layer.results[0]
     source: Value = given["input"]
     order = given["first_transpose"] or range(source.rank)
-    before = [None if source.shape is None else source.shape[axis] for axis in order]
+    assert source.shape is not None
     assert result.shape is not None
+    before = [source.shape[axis] for axis in order]
     return _shuffled(
         place,
         place.values[source],
@@ -217,6 +218,13 @@ def resize(place: Place) -> SSAValue:
     )
 
 
+def gather_nd(place: Place) -> SSAValue:
+    """What each vector of indices leads to."""
+    if place.layer.arguments["num_broadcast_dims"]:
+        raise ValueError("the dialect's `gather_nd` has no `num_broadcast_dims`: use `gather`")
+    return place.one(ops.GatherNdOp, place.argument("data"), place.argument("indices"))
+
+
 SHAPED: Mapping[str, Callable[[Place], SSAValue]] = {
     "reshape": reshape,
     "expand_rank": reshape,
@@ -230,4 +238,5 @@ SHAPED: Mapping[str, Callable[[Place], SSAValue]] = {
     "resize_nearest": resize,
     "resize_linear": resize,
     "resize_cubic": resize,
+    "gather_nd": gather_nd,
 }

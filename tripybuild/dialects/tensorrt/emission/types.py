@@ -5,9 +5,9 @@ from typing import Any
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 
-from tripybuild.dialects.tensorrt.ops.base import sizes, tensor_type
+from tripybuild.dialects.tensorrt.ops.base import tensor_type
 from tripybuild.dialects.tensorrt.value import Value
 from tripybuild.types import dtypes
 
@@ -32,8 +32,8 @@ def tensor(dtype: dtypes.dtype, shape: Sequence[Any]) -> TensorType[Any]:
     return tensor_type([s if isinstance(s, int) else None for s in shape], ELEMENTS[dtype.name])
 
 
-def typed(value: Value, like: SSAValue) -> TensorType[Any]:
-    """The type of a result; where its shape was not recorded, that of an operand."""
+def typed(value: Value) -> TensorType[Any]:
+    """The type of a recorded value; ValueError where its shape is not known."""
     if value.shape is None:
-        return tensor_type(sizes(like.type), ELEMENTS[value.dtype.name])
+        raise ValueError(f"the shape of {value!r} is not known")
     return tensor(value.dtype, value.shape)

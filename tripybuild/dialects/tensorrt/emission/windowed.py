@@ -25,7 +25,7 @@ def deconvolution(place: Place) -> SSAValue:
 def _convolution(place: Place) -> tuple[list[Any], dict[str, Any]]:
     given = place.layer.arguments
     count = given["weight"].rank - 2
-    if place.layer.results[0].shape is None:
+    if not all(isinstance(size, int) for size in given["weight"].shape[2:]):
         raise ValueError("TensorRT needs numbers for all sizes of a kernel")
     ones, zeros = (1,) * count, (0,) * count
     operands = [place.argument(name) for name in ("input", "weight", "bias")]
@@ -35,7 +35,7 @@ def _convolution(place: Place) -> tuple[list[Any], dict[str, Any]]:
         "post_padding": given["post_padding"] or zeros,
         "dilation": given["dilation"] or ones,
         "num_groups": given["num_groups"],
-        "result_types": [typed(place.layer.results[0], operands[0])],
+        "result_types": [typed(place.layer.results[0])],
     }
 
 

@@ -1,0 +1,174 @@
+"""Every layer of the recorder's table becomes an operation that verifies, and that TensorRT builds.
+
+The networks are those of `tensorrt_recordings`: each layer with fixed and with dynamic sizes.
+"""
+
+import numpy as np
+import pytest
+from tensorrt_recordings import PROFILE, RECORDINGS, B, Recording, S
+
+from tripybuild.build.engine_model import PIPELINE
+from tripybuild.diagnostics import DiagnosticError
+from tripybuild.dialects import tensorrt as trt
+from tripybuild.dialects.mlir import parser, printer, verifier
+from tripybuild.dialects.tensorrt.emission import EmissionError, Emitted, emitted
+from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation, sizes
+from tripybuild.passes import pipeline
+from tripybuild.targets.tensorrt.engine import build
+from tripybuild.types.dtypes import boolean, float32, int32
+
+# What TensorRT-RTX has and cannot build: the module is right, and an engine of it is refused.
+NOT_BUILT = {
+    "non_zero": "nothing that computes `tensorrt.non_zero`",
+    "nms": "nothing that computes `trtx.nms`",
+    "moe": "nothing that computes `trtx.moe`",
+    "opaque_plugin": "has no plugins",
+}
+# What fails inside of TensorRT-RTX's compiler; here to be told when a release mends it.
+FAULTS = {"if_/nested/dynamic": "input_size()"}
+
+
+def module_of(recording: Recording) -> Emitted:
+    """The module of a recording."""
+    return emitted(recording.network(), "recorded", [PROFILE])
+
+
+def arrays(network: trt.Network, made: Emitted) -> dict[str, np.ndarray]:
+    """The data of a module's resources, with ones for weights."""
+    weights = {n: np.ones(v.shape, v.dtype.numpy) for n, v in network.weights.items()}
+    return {**made.resources, **weights}
+
+
+def tells(given, inferred):
+    """Whether a type has the rank and the numbers of another one."""
+    found, wanted = sizes(given), sizes(inferred)
+    return len(found) == len(wanted) and all(
+        number in (None, size) for size, number in zip(found, wanted, strict=True)
+    )
+
+
+def test_no_layer_is_left_out():
+    """Each is recorded with fixed and with dynamic sizes, and records what it is named after."""
+    assert {each.layer for each in RECORDINGS.values()} == set(trt.LAYERS)
+    for each in RECORDINGS.values():
+        names = [layer.signature.name for layer in each.network().layers]
+        assert each.layer in names, each.name
+    assert NOT_BUILT.keys() <= set(trt.LAYERS)
+    assert FAULTS.keys() <= set(RECORDINGS)
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_it_verifies_and_keeps_its_text(name):
+    """Also after passes; text that is read is the module that was printed, data included."""
+    made = module_of(RECORDINGS[name])
+    assert not verifier.problems(made.module), printer.text(made.module)
+    text = printer.text(made.module)
+    assert printer.text(parser.parse(text)) == text
+    assert printer.text(module_of(RECORDINGS[name]).module) == text
+    pipeline.run(made.module, PIPELINE)
+    assert not verifier.problems(made.module), printer.text(made.module)
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_the_recorder_infers_what_the_dialect_infers(name):
+    """Each size that the dialect knows; the recorder knows more, where sizes are tensors there."""
+    network = RECORDINGS[name].network()
+    module = emitted(network, "recorded", [PROFILE]).module
+    for op in module.walk():
+        if isinstance(op, TensorrtOperation) and (inferred := op.inferred()) is not None:
+            assert all(map(tells, op.results, inferred)), op
+    returned = next(op for op in module.walk() if op.name == "func.return").operands
+    for value, given in zip(network.outputs.values(), returned, strict=True):
+        assert value.shape is not None
+        numbers = tuple(size if isinstance(size, int) else None for size in value.shape)
+        assert numbers == sizes(given)
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_tensorrt_builds_it(name):
+    """Or says why it does not."""
+    pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
+    recording = RECORDINGS[name]
+    network = recording.network()
+    made = emitted(network, "recorded", [PROFILE])
+    pipeline.run(made.module, PIPELINE)
+    refused = NOT_BUILT.get(recording.layer) or FAULTS.get(name)
+    options = {"library": "tensorrt-rtx"}
+    if refused is None:
+        record = build(made.module, options, arrays(network, made)).record
+        assert [each["name"] for each in record["outputs"]] == list(network.outputs)
+        assert [e["dtype"] for e in record["outputs"]] == [
+            value.dtype.name for value in network.outputs.values()
+        ]
+        return
+    with pytest.raises(DiagnosticError, match="tensorrt") as caught:
+        build(made.module, options, arrays(network, made))
+    (problem,) = caught.value.diagnostics
+    code = "tensorrt-refused" if name in FAULTS else "tensorrt-unsupported"
+    assert problem.code == code
+    assert refused in " ".join([problem.message, *problem.notes])
+
+
+def recorded(build, *inputs):
+    """A network of what `build` records on inputs."""
+    return Recording("x", {f"x{i}": each for i, each in enumerate(inputs)}, build).network()
+
+
+def text_of(build, *inputs):
+    """The lines of the function of a network."""
+    lines = printer.text(emitted(recorded(build, *inputs), "m", [PROFILE]).module).splitlines()
+    return [line.strip() for line in lines[2:-2]]
+
+
+@pytest.mark.parametrize(
+    ("build", "inputs", "message"),
+    [
+        (
+            lambda x, i: trt.gather_nd(x, i, 1),
+            [(float32, (2, 3, 4)), (int32, (2, 1))],
+            "`trt.gather_nd`: the dialect's `gather_nd` has no `num_broadcast_dims`",
+        ),
+        (
+            trt.convolution,
+            [(float32, (1, 3, 8, 8)), (float32, (6, 3, S, 3))],
+            "`trt.convolution`: TensorRT needs numbers for all sizes of a kernel",
+        ),
+        (
+            lambda p, x: trt.if_(p, lambda: [x], lambda: [trt.reduce(x, [0], "sum")], []),
+            [(boolean, ()), (float32, (2, 3))],
+            "`trt.if_`: the shape of Value\\(float32\\[...\\]\\) is not known",
+        ),
+        (
+            lambda x: trt.broadcast(x, [B]),
+            [(float32, (1,))],
+            "`trt.broadcast`: no tensor has a dimension of size `B`",
+        ),
+    ],
+)
+def test_what_cannot_be_said_is_refused_in_words(build, inputs, message):
+    """With the layer, and the place where it was asked for."""
+    with pytest.raises(EmissionError, match=message):
+        emitted(recorded(build, *inputs), "m")
+
+
+def test_infinities_are_found_by_comparisons():
+    """NVIDIA's dialect has no `kISINF` and `kISNAN`."""
+    assert text_of(lambda x: trt.unary(x, "isnan"), (float32, (2,)))[:-1] == [
+        (
+            "%0 = tensorrt.element_wise <kEQUAL>(%arg0, %arg0 : tensor<2xf32>, tensor<2xf32>) -> "
+            "tensor<2xi1>"
+        ),
+        "%1 = tensorrt.unary {unaryOperation = #tensorrt.unary_operation<kNOT>} %0 : tensor<2xi1>",
+    ]
+    found = text_of(lambda x: trt.unary(x, "isinf"), (float32, (2, 3)))
+    assert "kABS" in found[0]
+    assert found[1].endswith("tensorrt.constant dense<0x7F800000> : tensor<1x1xf32>")
+    assert "kEQUAL" in found[2]
+
+
+def test_axes_are_sorted():
+    """The dialect takes them in order alone, and operators give them in any."""
+    assert (
+        "reduceAxes = array<i64: 0, 2>"
+        in text_of(lambda x: trt.reduce(x, [2, 0], "sum"), (float32, (2, 3, 4)))[0]
+    )

@@ -1,0 +1,35 @@
+"""Questions that NVIDIA's dialect has no operation for, asked in those that it has.
+
+Law: `x` is no number where it is not equal to itself, and infinite where its size is infinity.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from tripybuild.dialects.mlir.elements import from_numpy
+from tripybuild.dialects.tensorrt import ops
+from tripybuild.dialects.tensorrt.emission.shaped import Place
+from tripybuild.dialects.tensorrt.emission.types import tensor
+
+
+def is_nan(place: Place) -> SSAValue:
+    """`not x == x`."""
+    value = place.argument("input")
+    equal = place.one(ops.ElementWiseOp, value, value, elementwise_operation="kEQUAL")
+    return place.one(ops.UnaryOp, equal, unary_operation="kNOT")
+
+
+def is_infinite(place: Place) -> SSAValue:
+    """`|x| == inf`."""
+    source = place.layer.arguments["input"]
+    size = place.one(ops.UnaryOp, place.argument("input"), unary_operation="kABS")
+    limit = np.full((1,) * source.rank, np.inf).astype(source.dtype.numpy)
+    infinity = place.one(
+        ops.ConstantOp, weights=from_numpy(limit, tensor(source.dtype, limit.shape))
+    )
+    return place.one(ops.ElementWiseOp, size, infinity, elementwise_operation="kEQUAL")
+
+
+TRUTHS: Mapping[str, Callable[[Place], SSAValue]] = {"kISNAN": is_nan, "kISINF": is_infinite}
