@@ -58,7 +58,8 @@ class Context:
         return None if method is None else (method(name) or None)
 
     def choose(self, profile: int) -> None:
-        """Use an optimization profile."""
+        """Use an optimization profile; what was said of tensors before is said again."""
+        self._addresses.clear()
         if profile != self._profile:
             done = self._context.set_optimization_profile_async(profile, self.stream)
             self._need(done, f"TensorRT does not take the optimization profile #{profile}")

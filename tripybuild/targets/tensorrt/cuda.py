@@ -47,7 +47,7 @@ class Cuda:
 
     def allocate(self, size: int) -> int:
         """Return the address of new device memory."""
-        return int(self._done("cudaMalloc", max(size, LEAST)))
+        return int(self._done("cudaMalloc", size))
 
     def free(self, address: int) -> None:
         """Give device memory back; at the end of a process nobody is there to take it."""
@@ -94,9 +94,10 @@ class Buffer:
 
     def reserve(self, size: int) -> int:
         """Return the address of at least so much memory; what was there may be lost."""
-        if size > self._size:
+        wanted = max(size, LEAST)
+        if wanted > self._size:
             self.release()
-            self.address, self._size = self._cuda.allocate(size), size
+            self.address, self._size = self._cuda.allocate(wanted), wanted
         return self.address
 
     def release(self) -> None:
