@@ -4,6 +4,7 @@ import pytest
 
 from tests.oracles.canonical import canonical, function
 
+VAGUE = "tensor<?x3x4xf32> -> tensor<?x3x1xf32>"
 UNARY = "#tensorrt.unary_operation"
 
 
@@ -69,6 +70,21 @@ def test_softmax_of_unknown_sizes_is_found():
 def test_what_only_looks_like_softmax_stays(element, change):
     found = canonical(softmax(f"tensor<2x3x4x{element}>", **change))
     assert "softmax" not in found.names
+
+
+def test_softmax_in_another_wide_type_stays():
+    text = softmax("tensor<2x3x4xf16>").replace("xf32>", "xbf16>")
+    assert "softmax" not in canonical(text).names
+
+
+def test_softmax_of_another_type_stays():
+    before, after = softmax("tensor<2x3x4xf32>").split("%s = ", 1)
+    before = before.replace("%a: tensor<2x3x4xf32>", "%a: tensor<?x3x4xf32>")
+    before = before.replace("tensor<2x3x4xf32> -> tensor<2x3x1xf32>", VAGUE)
+    after = after.replace(
+        "tensor<2x3x4xf32>, tensor<2x3x1xf32>)", VAGUE.replace(" ->", ",") + ")", 1
+    )
+    assert "softmax" not in canonical(before + "%s = " + after, dynamic={0: (2, 3, 4)}).names
 
 
 def test_softmax_along_other_axes_stays():

@@ -36,6 +36,9 @@ def test_transposes_that_undo_each_other_are_none():
     ]
     assert canonical(function("\n".join(body), [M], M)).names == ()
     assert canonical(function(transpose("%a", M, M, [0, 1, 2], "r"), [M], M)).names == ()
+    square = "tensor<3x3xf32>"
+    text = function(transpose("%a", square, square, [1, 0], "r"), [square], square)
+    assert canonical(text).names == ("transpose",)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +114,9 @@ def test_a_reshape_to_a_computed_shape_keeps_it():
     found = canonical(text, evaluated=False)
     assert found.names == ("reshape",)
     assert "%arg0 shape(%arg1: tensor<2xi32>)" in found
-    body = f"%r = tensorrt.reshape %a shape(%b: tensor<2xi32>) : tensor<1x?xf32> to {after}"
-    text = function(body, ["tensor<1x?xf32>", "tensor<2xi32>"], after)
+    before, after = "tensor<?xf32>", "tensor<?x1xf32>"
+    body = f"%r = tensorrt.reshape %a shape(%b: tensor<2xi32>) : {before} to {after}"
+    text = function(body, [before, "tensor<2xi32>"], after)
     assert canonical(text, evaluated=False).names == ("reshape",)
 
 

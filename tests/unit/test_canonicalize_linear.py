@@ -72,6 +72,7 @@ def test_a_transpose_that_is_used_elsewhere_stays():
     ]
     found = canonical(function("\n".join(body), [square], square))
     assert found.names == ("transpose", "matrix_multiply", "element_wise")
+    assert "kTRANSPOSE" not in found
 
 
 def test_a_transpose_of_other_dimensions_stays():

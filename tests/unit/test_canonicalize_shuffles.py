@@ -42,6 +42,14 @@ def test_a_computed_shape_stays():
     assert "ins(%arg0, %arg1" in found
 
 
+def test_a_computed_shape_of_known_sizes_stays():
+    body = shuffle("%a", S, "tensor<3x4xf32>", [0, 1], [0, 1], dynamic=("%b", "tensor<2xi32>"))
+    text = function(body, [S, "tensor<2xi32>"], "tensor<3x4xf32>")
+    found = canonical(text, evaluated=False)
+    assert "ins(%arg0, %arg1" in found
+    assert " reshape = " not in found
+
+
 @pytest.mark.parametrize(
     ("after", "first", "second", "reshape", "written"),
     [

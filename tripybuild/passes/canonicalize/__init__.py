@@ -41,4 +41,4 @@ FOLDERS: Folders = {**folds.FOLDERS, **reshapes.FOLDERS, **shuffles.FOLDERS}
 
 def run(module: ModuleOp) -> bool:
     """Apply all patterns and folders until nothing changes."""
-    return greedy(module, PATTERNS, FOLDERS)
+    return greedy(module, PATTERNS, FOLDERS, top_down=True)

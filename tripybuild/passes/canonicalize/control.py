@@ -7,7 +7,7 @@ for it, and a result.
 
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 
 from tripybuild.dialects.tensorrt.ops import ForOp, IfOp, WhileOp
 from tripybuild.passes.rewriting import Pattern, Rewriter
@@ -21,22 +21,13 @@ def _end(region: Region) -> Operation:
     return end
 
 
-def _inside(value: SSAValue, op: Operation) -> bool:
-    """Whether a value comes to be inside of an op."""
-    owner = value.owner
-    if isinstance(owner, Block):
-        parent = owner.parent_op()
-        return parent is not None and op.is_ancestor(parent)
-    return op.is_ancestor(owner)
-
-
 def agreed(op: IfOp, rewriter: Rewriter) -> bool:
     """A result for which both regions give one value from outside is that value."""
     yielded = zip(*(_end(region).operands for region in op.regions), strict=True)
     found = False
     for result, (true, false) in zip(op.results, yielded, strict=True):
         used = result.first_use is not None
-        if used and true is false and true.type == result.type and not _inside(true, op):
+        if used and true is false and true.type == result.type:  # so it comes from outside
             rewriter.replace_uses(result, true)
             found = True
     return found
