@@ -98,6 +98,7 @@ class _Emission:
     def __post_init__(self) -> None:
         self.sizes = Sizes(self.scopes)
         self.control = Control(self.values, self.layers)
+        self._places: dict[Location | None, LocationAttr] = {}
 
     def run(self, name: str) -> Emitted:
         """The module."""
@@ -129,11 +130,18 @@ class _Emission:
     def layers(self, layers: Sequence[Layer]) -> None:
         """Emit layers in their order into the current scope."""
         for layer in layers:
-            self.scopes.location = located(layer.location, self.folder)
+            self.scopes.location = self._located(layer.location)
             given = self._given(layer)
             for value, emitted in zip(layer.results, given, strict=True):
                 self.values[value] = emitted
                 self.sizes.learn(value.shape or (), emitted, self.scopes.current)
+
+    def _located(self, place: Location | None) -> LocationAttr:
+        """Many layers come from one place."""
+        found = self._places.get(place)
+        if found is None:
+            found = self._places[place] = located(place, self.folder)
+        return found
 
     def _given(self, layer: Layer) -> Sequence[SSAValue]:
         narrow = bridged(layer)

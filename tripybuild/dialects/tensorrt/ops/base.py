@@ -19,6 +19,7 @@ Declaring an operation:
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
 
 from typing_extensions import override
@@ -40,6 +41,7 @@ from tripybuild.dialects.tensorrt.ops.problem import Problem as Problem  # noqa:
 from tripybuild.dialects.tensorrt.shape_rules import ShapeError, Sizes, compatible
 
 SEGMENTED = (ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True))
+_UNKNOWN = NoneType()  # the type of a result until it is inferred
 
 
 def sizes(of: Attribute | SSAValue) -> Sizes:
@@ -62,7 +64,13 @@ def _tensor(of: Attribute | SSAValue) -> TensorType[Attribute]:
 
 def tensor_type(shape: Sequence[Any], kind: Attribute) -> TensorType[Attribute]:
     """Give the tensor of these sizes; what is no number is `?`."""
-    return TensorType(kind, [s if isinstance(s, int) else DYNAMIC_INDEX for s in shape])
+    return _type_of(tuple([s if isinstance(s, int) else DYNAMIC_INDEX for s in shape]), kind)
+
+
+@cache
+def _type_of(shape: tuple[int, ...], kind: Attribute) -> TensorType[Attribute]:
+    """A function has few types, and xDSL checks each one that is made."""
+    return TensorType(kind, shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +115,7 @@ class TensorrtOperation(IRDLOperation):
         """Make the operation of operands in their order and of attributes as Python values."""
         definition = cls.get_irdl_definition()
         known = result_types is not None
-        types = result_types or [NoneType()] * (0 if known else len(definition.results))
+        types = result_types or [_UNKNOWN] * (0 if known else len(definition.results))
         properties = _properties(cls, attributes)
         made = None if regions else assembled(cls, operands, types, properties)
         if made is None:
