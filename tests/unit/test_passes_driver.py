@@ -11,6 +11,7 @@ from tripybuild.dialects.tensorrt.ops import (
     ConstantOp,
     ElementWiseOp,
     IdentityOp,
+    IfOp,
     UnaryOp,
 )
 from tripybuild.passes import pipeline
@@ -113,6 +114,37 @@ def test_benefit_goes_before_order():
     ]
     greedy(parsed(CHAIN), rows)
     assert asked == ["high", "low"] * 3
+
+
+NESTED = """
+func.func @main(%c: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = tensorrt.unary {unaryOperation = #tensorrt.unary_operation<kNEG>} %x : tensor<2xf32>
+  %1 = tensorrt.if (%c: tensor<i1>) -> tensor<2xf32> {
+    %2 = tensorrt.unary {unaryOperation = #tensorrt.unary_operation<kEXP>} %0 : tensor<2xf32>
+    tensorrt.yield %2 : tensor<2xf32>
+  } else {
+    tensorrt.yield %0 : tensor<2xf32>
+  }
+  %3 = tensorrt.unary {unaryOperation = #tensorrt.unary_operation<kABS>} %1 : tensor<2xf32>
+  return %3 : tensor<2xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("top_down", "order"),
+    [(False, ["kABS", "if", "kEXP", "kNEG"]), (True, ["kNEG", "if", "kEXP", "kABS"])],
+)
+def test_ops_are_looked_at_from_the_last_one(top_down, order):
+    """MLIR's driver takes the last op first, and what is inside after what it is in."""
+    asked = []
+
+    def ask(op, _rewriter):
+        asked.append(op.value("unary_operation") if isinstance(op, UnaryOp) else "if")
+        return False
+
+    greedy(parsed(NESTED), [Pattern("ask", (UnaryOp, IfOp), ask, "")], top_down=top_down)
+    assert asked == order
 
 
 def test_rewrites_that_undo_each_other_end():

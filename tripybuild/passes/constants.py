@@ -25,18 +25,22 @@ class Constants:
         self._owned: set[int] = set()
         self.changed = False
 
-    def gather(self, module: ModuleOp) -> None:
-        """Bring constants to the heads, and visit all ops that are left, outer ones first."""
-        self._walk(module, None)
+    def gather(self, module: ModuleOp, *, outer_first: bool) -> None:
+        """Bring constants to the heads, and visit all ops that are left, in their order."""
+        self._walk(module, None, outer_first)
 
-    def _walk(self, op: Operation, head: Block | None) -> None:
+    def _walk(self, op: Operation, head: Block | None, outer_first: bool) -> None:
         """Visit what is inside of an op, whose constants are gathered in `head`."""
         for child in list(inner(op)):
             if type(child) in _CONSTANTS and not self._merge(cast("Constant", child), head):
                 continue
-            self._visit(child)
+            if outer_first:
+                self._visit(child)
             if child.regions:
-                self._walk(child, child.regions[0].blocks.first if is_isolated(child) else head)
+                own = child.regions[0].blocks.first if is_isolated(child) else head
+                self._walk(child, own, outer_first)
+            if not outer_first:
+                self._visit(child)
 
     def _merge(self, op: Constant, head: Block | None) -> bool:
         """Whether a constant is the first of its value; if not, the first one is used instead."""

@@ -1,9 +1,9 @@
 """Tables of rewrites, and the greedy driver that applies them until nothing changes.
 
 The driver goes the way of MLIR's, so that modules come out in the order that mlir-tensorrt's users
-expect: top down; dead ops go; an op is folded, or else given to the patterns of its class by
-falling benefit; what a change touches is looked at again, last change first; equal constants become
-one at the head of their function.
+expect: from the last op to the first (only `canonicalize` goes top down); dead ops go; an op is
+folded, or else given to the patterns of its class by falling benefit; what a change touches is
+looked at again, last change first; equal constants become one at the head of their function.
 
 A pattern is a row of data. Its function gets an op of the root class and the `Rewriter`, and gives
 True if it changed something; it must not touch anything before it is sure. A folder gets an op, and
@@ -174,13 +174,14 @@ def elements_of(array: np.ndarray[Any, Any], type: Attribute) -> Attribute:
 class _Driver:
     """One run over a module: which folder and patterns are for which class."""
 
-    def __init__(self, patterns: Iterable[Pattern], folders: Folders) -> None:
+    def __init__(self, patterns: Iterable[Pattern], folders: Folders, *, top_down: bool) -> None:
         self.patterns: dict[type[Operation], list[Pattern]] = {}
         for pattern in sorted(patterns, key=lambda row: -row.benefit):
             roots = pattern.root if isinstance(pattern.root, tuple) else (pattern.root,)
             for root in roots:
                 self.patterns.setdefault(root, []).append(pattern)
         self.folders = folders
+        self.top_down = top_down
         self.rewriter = Rewriter()
         self.changed = False
 
@@ -188,8 +189,9 @@ class _Driver:
         """Look at each op, and again at what changes; whether anything changed."""
         rewriter = self.rewriter
         constants = Constants(rewriter.replace, rewriter.worklist.push)
-        constants.gather(module)
-        rewriter.worklist.reverse()
+        constants.gather(module, outer_first=self.top_down)
+        if self.top_down:
+            rewriter.worklist.reverse()
         rewriter.changed = False
         left = LOOKS + LOOKS * len(rewriter.worklist)
         while left and (op := rewriter.worklist.pop()) is not None:
@@ -229,9 +231,15 @@ class _Driver:
                 return
 
 
-def greedy(module: ModuleOp, patterns: Iterable[Pattern], folders: Folders | None = None) -> bool:
+def greedy(
+    module: ModuleOp,
+    patterns: Iterable[Pattern],
+    folders: Folders | None = None,
+    *,
+    top_down: bool = False,
+) -> bool:
     """Apply patterns and folders until nothing changes, or for too many rounds; whether any did."""
-    driver = _Driver(patterns, folders or {})
+    driver = _Driver(patterns, folders or {}, top_down=top_down)
     for _ in range(MOST_ROUNDS):
         if not driver.round(module):
             break
