@@ -1,0 +1,138 @@
+"""What the lowerings to TensorRT compute: their modules, run in NumPy, equal the references.
+
+No GPU is here to run an engine. That TensorRT builds it is proved by the suites; that it is the
+right engine is proved here, by an evaluator of the dialect that knows nothing of the declarations.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from oracles import tensorrt_layers, tensorrt_numpy as oracle
+
+from tripybuild.build import engine_model, model, session
+from tripybuild.build.checkpoint import check_weights
+from tripybuild.dialects.mlir import resources
+from tripybuild.passes import pipeline
+from tripybuild.schema.samples import places
+from tripybuild.schema.tuples import legal
+from tripybuild.semantics.compare import difference, tolerance
+from tripybuild.semantics.execute import execute
+from tripybuild.suite import Suite
+from tripybuild.suite.cases import sample_case, variations
+from tripybuild.suite.facts import refused, static_sizes
+from tripybuild.suite.sample import bind
+from tripybuild.suite.symbolic import recorded
+from tripybuild.types.dims import symbol
+from tripybuild.types.dtypes import from_numpy
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (ROOT / "ops_registry").rglob("*.yaml")
+    if path.parent.name not in {"families", "modules"}
+)
+
+
+@pytest.fixture(autouse=True)
+def _all_layers(monkeypatch):
+    """The evaluator knows the layers of lowerings, too."""
+    monkeypatch.setattr(oracle, "OPS", tensorrt_layers.LAYERS)
+
+
+def computed(graph, data, *, passes=engine_model.PIPELINE):
+    """What the module of a graph gives, after the passes that models take."""
+    emitted = engine_model.dialect_module(graph)
+    resources.of(emitted.module).give({**emitted.resources, **data})
+    pipeline.run(emitted.module, passes)
+    inputs = [wide(np.asarray(data[name])) for name in graph.inputs]
+    return oracle.evaluate(emitted.module, "main", inputs)
+
+
+def wide(array):
+    """Floats as the evaluator computes them."""
+    if from_numpy(array.dtype).kind == "float":
+        return array.astype(np.float64)
+    return array.astype(np.int8) if array.dtype.name == "int4" else array
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_lowering_computes_the_reference(source):
+    """On the sample in each legal tuple of dtypes, and for the first on the calls near it."""
+    suite = Suite(source, "tripyapi", str(ROOT / "generated" / "suites" / "test.py"))
+    operator = suite.operator
+    if operator.random:
+        return  # two generators do not give the same numbers
+    function = suite.function(operator.name)
+    problems = []
+    for at, types in enumerate(legal(operator)):
+        if refused(operator, ("tensorrt",), types, bind(operator, types)):
+            continue
+        cases = variations(operator, function, types, every=False) if at == 0 else []
+        for case in [*cases] or [sample_case(operator, function, types)]:
+            if case.allowed:
+                problems += wrong(case, suite.operators, operator, types)
+    assert not problems, "\n".join(problems)
+
+
+def wrong(case, operators, operator, types):
+    """Where a case's module and its reference differ."""
+    wanted = execute(case.graph, operators, case.data).values()
+    with np.errstate(all="ignore"):
+        found = computed(case.graph, case.data)
+    for got, want in zip(found, wanted, strict=True):
+        within = tolerance(operator, (*types.values(), from_numpy(want.dtype)))
+        narrowed = got.astype(want.dtype) if got.dtype != want.dtype else got
+        problem = difference(narrowed, want, within)
+        if problem is not None:
+            yield f"{case.types} {case.label}: {problem}"
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_lowering_with_symbols_computes_the_reference(source):
+    """With each size of the sample dynamic in turn: sizes as placeholders and as tensors."""
+    suite = Suite(source, "tripyapi", str(ROOT / "generated" / "suites" / "test.py"))
+    operator, function = suite.operator, suite.function(suite.operator.name)
+    types = legal(operator)[0]
+    if operator.random or refused(operator, ("tensorrt",), types, bind(operator, types)):
+        return
+    case = sample_case(operator, function, types)
+    wanted = list(execute(case.graph, suite.operators, case.data).values())
+    within = tolerance(operator, tuple(types.values()))
+    problems = []
+    for place in places(operator):
+        if place[0] in static_sizes(operator, "tensorrt"):
+            continue
+
+        def change(where, old, place=place):
+            return symbol("Z", 1, None) if where == place else old
+
+        graph = recorded(function, bind(operator, types, change, only_shapes=True))
+        data = dict(zip(graph.inputs, case.data.values(), strict=True))
+        for got, want in zip(computed(graph, data), wanted, strict=True):
+            problem = difference(got.astype(want.dtype), want, within)
+            if problem is not None:
+                problems.append(f"{place}: {problem}")
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("name", ["digits", "minilm"])
+def test_models_compute_what_the_cpu_does(name):
+    """A whole model: its module in NumPy beside XLA."""
+    path = ROOT / "specs" / f"{name}.yaml"
+    sizes = {"digits": {"B": 3}, "minilm": {"B": 2, "S": 5}}[name]
+    built = model.build(path, sizes)
+    generator = np.random.default_rng(1)
+    data = {
+        each: np.asarray(
+            generator.standard_normal(value.shape)
+            if value.dtype.kind == "float"
+            else generator.integers(1, 2 if each == "mask" else 1000, value.shape)
+        ).astype(value.dtype.numpy)
+        for each, value in built.graph.inputs.items()
+    }
+    weights = check_weights(built)(built.graph.weights)
+    found = computed(built.graph, {**weights, **data})
+    wanted = session.compile_spec(path, sizes=sizes)(**data)
+    for got, want in zip(found, wanted.values(), strict=True):
+        np.testing.assert_allclose(got, want, atol=2e-5, rtol=1e-4)
