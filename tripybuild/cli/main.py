@@ -11,6 +11,7 @@ import typer
 
 from tripybuild.cli.command import INTERRUPTED, unwritten
 from tripybuild.cli.compile import compile_model
+from tripybuild.cli.doctor import doctor
 from tripybuild.cli.explain import explain
 from tripybuild.cli.gen import generate
 from tripybuild.cli.inspect import inspect_executable
@@ -38,6 +39,7 @@ app.command("compile")(compile_model)
 app.command("run")(run_executable)
 app.command("inspect")(inspect_executable)
 app.command("opt")(optimize)
+app.command("doctor")(doctor)
 
 
 def _version(wanted: bool) -> None:

@@ -58,7 +58,7 @@ class CompilerProcess:
                     stdout=subprocess.PIPE,
                     stderr=errors,
                     start_new_session=True,  # Ctrl-C is for this process, which ends the child
-                    env=_environment(),
+                    env=environment(),
                 )
             except BaseException:
                 errors.close()
@@ -177,14 +177,14 @@ def _pipes(child: "subprocess.Popen[bytes] | None") -> tuple[BinaryIO, BinaryIO]
     return cast(BinaryIO, child.stdin), cast(BinaryIO, child.stdout)
 
 
-def _environment() -> dict[str, str]:
-    """Return the child's environment, in which it finds this very package."""
+def environment() -> dict[str, str]:
+    """Return a child's environment, in which it finds this very package."""
     root = Path(__file__).parents[2]
-    environment = dict(os.environ)
+    found = dict(os.environ)
     if root.name not in {"site-packages", "dist-packages"}:
-        paths = (str(root), environment.get("PYTHONPATH"))
-        environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
-    return environment
+        paths = (str(root), found.get("PYTHONPATH"))
+        found["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    return found
 
 
 def _last_lines(errors: IO[bytes]) -> tuple[str, ...]:
