@@ -308,7 +308,7 @@ def test_constants_whose_data_nobody_gives_are_named():
         ({"optimization_level": 6}, "wrong-value", "from 0 to 5"),
         ({"workspace": -1}, "wrong-value", "from 0"),
         ({"timing_iterations": "many"}, "wrong-value", "number"),
-        ({"compute_capabilities": ["sm88"]}, "wrong-value", "`sm89`"),
+        ({"compute_capabilities": ["sm88"]}, "unknown-target", "`sm89`"),
         ({"verbosity": "all"}, "wrong-value", "`detailed`"),
         ({"library": "tensorrt-rtxx"}, "wrong-value", "`tensorrt-rtx`"),
         ({"flags": ["TF31"]}, "wrong-value", "`TF32`"),

@@ -98,7 +98,7 @@ def _gated(gate: re.Match[str], said: Sequence[str], function: FuncOp) -> Diagno
     op = next(_having(elements, function), function)
     shown = " and ".join(f"`{each}`" for each in sorted(elements))
     message = f"`{gate['targets']}` cannot compute with {shown}"
-    hint = "leave that GPU out of `compute_capabilities`, or use other dtypes"
+    hint = "leave that GPU out of the target, or use other dtypes"
     where = locations.span_of(op.location)
     return Diagnostic("tensorrt-refused", message, where, notes=tuple(said), hint=hint)
 

@@ -98,7 +98,10 @@ class Options:
             hint = "leave out `compute_capabilities`, or use `tensorrt-rtx`"
             raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
         for name in self.compute_capabilities:
-            _known("compute_capabilities", name, known)
+            if name not in known:
+                message = f"`{library.name}` {library.version} does not build for `{name}`"
+                hint = f"it builds for {', '.join(f'`{each}`' for each in known)}"
+                raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
         if self.compute_capabilities:
             config.num_compute_capabilities = len(self.compute_capabilities)
         for index, name in enumerate(self.compute_capabilities):
