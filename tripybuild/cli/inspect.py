@@ -2,17 +2,24 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
 
+if TYPE_CHECKING:
+    from tripybuild.build.members import Content
+
 
 @command
 def inspect_executable(
     executable: Annotated[Path, typer.Argument(metavar="EXE", help="What `compile` wrote.")],
+    *,
+    layers: Annotated[
+        bool, typer.Option("--layers", help="List the layers of an engine as well.")
+    ] = False,
 ) -> Answer:
     """Verify an executable, and show what it takes, gives and holds."""
     from tripybuild.build import container  # noqa: PLC0415
@@ -20,15 +27,40 @@ def inspect_executable(
 
     with container.open(executable) as opened:
         manifest = opened.manifest
-        for name in manifest.members:
-            opened.read(name)
-    check_content(manifest.content, manifest.members)
+        contents = {name: opened.read(name) for name in manifest.members}
+    content = manifest.content
+    check_content(content, manifest.members)
+    record = _record(content, contents)
     members = {name: each.size for name, each in manifest.members.items()}
-    data = {"path": executable.as_posix(), **manifest.content, "members": members}
-    return Answer("\n".join(_lines(executable, manifest.content, members)), data=data)
+    data = {"path": executable.as_posix(), **content, "members": members}
+    shown: list[tuple[str, Mapping[str, str]]] = []
+    if record is not None:
+        from tripybuild.cli.inspect_engine import tables  # noqa: PLC0415
+
+        data["record"] = record
+        shown = tables(record, layers=layers)
+    return Answer("\n".join(_lines(executable, content, members, shown)), data=data)
 
 
-def _lines(path: Path, content: Mapping[str, Any], members: Mapping[str, int]) -> Iterator[str]:
+def _record(content: Mapping[str, Any], contents: Mapping[str, "Content"]) -> dict[str, Any] | None:
+    """What was kept of an engine when it was built."""
+    if "engine" not in content:
+        return None
+    from tripybuild.build.content import check_record  # noqa: PLC0415
+    from tripybuild.build.engine_run import read_record  # noqa: PLC0415
+    from tripybuild.build.members import in_memory  # noqa: PLC0415
+
+    record = read_record(bytes(in_memory(contents[content["engine"]["record"]])))
+    check_record(record, content)
+    return record
+
+
+def _lines(
+    path: Path,
+    content: Mapping[str, Any],
+    members: Mapping[str, int],
+    engine: list[tuple[str, Mapping[str, str]]],
+) -> Iterator[str]:
     """What a reader wants to know, in that order; what this version does not know comes last."""
     left = dict(content)
     yield f"{left.pop('model', '?')}  {path}"
@@ -42,7 +74,9 @@ def _lines(path: Path, content: Mapping[str, Any], members: Mapping[str, int]) -
     yield from _table("ranges", {name: _range(entry) for name, entry in ranges.items()})
     compiled = {entry["name"] or "all sizes": "" for entry in left.pop("specialisations", [])}
     yield from _table("compiled ahead for", compiled)
-    for hidden in ("kind", "shapes"):
+    for title, rows in engine:
+        yield from _table(title, rows)
+    for hidden in ("kind", "shapes", *(("engine", "arguments") if engine else ())):
         left.pop(hidden, None)
     for title, entries in left.items():
         yield from _section(title, entries)

@@ -80,5 +80,5 @@ def unfit(gpu: Gpu, capabilities: list[str]) -> Diagnostic | None:
 
 def shown(capabilities: list[str]) -> str:
     """Return GPUs as a message names them."""
-    names = [each.upper() for each in capabilities]
+    names = [each.upper() for each in sorted(capabilities, key=lambda name: (len(name), name))]
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "NVIDIA GPUs"

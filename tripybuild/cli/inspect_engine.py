@@ -1,0 +1,85 @@
+"""What `tripybuild inspect` says of an engine, from the record that it was built with: no GPU."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+Table = tuple[str, Mapping[str, str]]
+MOST_KINDS = 5
+NAMED = re.compile(r'"(?P<name>[^"]*)"\((?P<at>.*)\)')
+
+
+def tables(record: Mapping[str, Any], *, layers: bool) -> list[Table]:
+    """Return what is shown of an engine, as titles and rows."""
+    library = f"{record['library']['name']} {record['library']['version']}"
+    capabilities = sorted(record["compute_capabilities"], key=lambda name: (len(name), name))
+    whole = {
+        "built by": library,
+        "runs on": ", ".join(each.upper() for each in capabilities) or "any GPU that it knows",
+        "layers": _counted(record["layers"]),
+    }
+    found: list[Table] = [("engine", whole)]
+    found += _profiles(record["inputs"])
+    if layers:
+        found.append(("layers", _listed(record["layers"])))
+    return found
+
+
+def _profiles(inputs: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
+    """One table for each optimization profile; an input with one range has it in all."""
+    count = max((len(each["profiles"]) for each in inputs), default=0)
+    for index in range(count):
+        rows = {
+            each["name"]: _range(each, index if len(each["profiles"]) > 1 else 0)
+            for each in inputs
+            if each["profiles"]
+        }
+        yield (f"profile {index}" if count > 1 else "profile"), rows
+
+
+def _range(entry: Mapping[str, Any], index: int) -> str:
+    profile = entry["profiles"][index]
+    low, best, high = (_sizes(profile[key]) for key in ("min", "opt", "max"))
+    what = "values " if entry.get("of_values") else ""
+    if low == high:
+        return f"{what}{low}"
+    return f"{what}{low} to {high}, best at {best}"
+
+
+def _counted(layers: Sequence[Mapping[str, Any]]) -> str:
+    """How many there are, and of which kinds most."""
+    kinds = Counter(_kind(each) for each in layers).most_common()
+    shown = [f"{count} {kind}" for kind, count in kinds[:MOST_KINDS]]
+    rest = sum(count for _, count in kinds[MOST_KINDS:])
+    detail = ", ".join([*shown, *([f"{rest} others"] if rest else [])])
+    return f"{len(layers):,}" + (f" ({detail})" if detail else "")
+
+
+def _listed(layers: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+    kinds = [_kind(each) for each in layers]
+    types = [" ".join(map(_type, each["outputs"])) for each in layers]
+    widths = max(map(len, kinds), default=0), max(map(len, types), default=0)
+    return {
+        str(index): f"{kind.ljust(widths[0])}  {type.ljust(widths[1])}  {_place(each)}"
+        for index, (each, kind, type) in enumerate(zip(layers, kinds, types, strict=True))
+    }
+
+
+def _kind(layer: Mapping[str, Any]) -> str:
+    return str(layer["op"]).removeprefix("tensorrt.")
+
+
+def _place(layer: Mapping[str, Any]) -> str:
+    """A location without MLIR's quotes: `pooled (minilm.yaml:37:11)`."""
+    text = str(layer["location"])
+    named = NAMED.fullmatch(text)
+    return (text if named is None else f"{named['name']} ({named['at']})").replace('"', "")
+
+
+def _type(output: Mapping[str, Any]) -> str:
+    return f"{output['dtype']}{_sizes(output['shape'])}"
+
+
+def _sizes(shape: Sequence[int | None]) -> str:
+    return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
