@@ -6,12 +6,21 @@ are computed in the prologue, so every region sees them.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import LocationAttr, UnknownLoc
 from xdsl.ir import Operation, SSAValue
 
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation
+
+
+class Source(NamedTuple):
+    """Where a symbol is a part of a dimension: the dimension is `factor * symbol + offset`."""
+
+    value: SSAValue
+    axis: int
+    factor: int
+    offset: int
 
 
 class Scope:
@@ -21,15 +30,27 @@ class Scope:
         self.outer = outer
         self.operations: list[Operation] = []
         self.known: dict[object, SSAValue] = {}
+        self.sources: dict[str, Source] = {}
+
+    def chain(self) -> Iterator["Scope"]:
+        """This scope, the one around it, and so on."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
 
     def find(self, key: object) -> SSAValue | None:
         """What this scope or one around it knows under a key."""
-        scope: Scope | None = self
-        while scope is not None:
-            if key in scope.known:
-                return scope.known[key]
-            scope = scope.outer
-        return None
+        return next((each.known[key] for each in self.chain() if key in each.known), None)
+
+    def of(self, *symbols: str) -> "Scope":
+        """The outermost scope in which all symbols are known; ValueError if one is in none."""
+        scopes = list(self.chain())
+        for name in symbols:
+            if not any(name in each.sources for each in scopes):
+                raise ValueError(f"no tensor has a dimension of size `{name}`")
+        inside = (each for each in scopes if not each.sources.keys().isdisjoint(symbols))
+        return next(inside, scopes[-1])
 
 
 class Scopes:

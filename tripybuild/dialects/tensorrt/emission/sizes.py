@@ -1,10 +1,10 @@
 """Sizes as tensors: each distinct size of a function is computed once, in 32-bit integers.
 
 Law: a size is `tensor<1xi32>` and a list of sizes `tensor<nxi32>`, as the dialect has shapes. What
-depends on the shapes of inputs alone stands in the prologue.
+depends on the shapes of inputs alone stands in the prologue; what a region finds stays in it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from xdsl.ir import SSAValue
 
 from tripybuild.dialects.mlir.elements import from_numpy
 from tripybuild.dialects.tensorrt import ops
-from tripybuild.dialects.tensorrt.emission.scope import Scope, Scopes
-from tripybuild.dialects.tensorrt.ops.base import tensor_type
+from tripybuild.dialects.tensorrt.emission.scope import Scope, Scopes, Source
+from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation, tensor_type
 from tripybuild.types.conditions import Condition
 from tripybuild.types.dims import Dim, Size
 from tripybuild.types.polynomials import Atom, Terms, constant
@@ -36,20 +36,24 @@ class Sizes:
 
     def __init__(self, scopes: Scopes) -> None:
         self.scopes = scopes
-        self._sources: dict[str, tuple[SSAValue, int, Scope]] = {}
 
     def learn(self, shape: Sequence[Any], value: SSAValue, scope: Scope) -> None:
-        """Note the symbols that are dimensions of a value."""
+        """Note the symbols that are dimensions of a value, or follow from one."""
         for axis, size in enumerate(shape):
-            if isinstance(size, Dim) and size.name is not None:
-                self._sources.setdefault(size.name, (value, axis, scope))
+            if isinstance(size, Dim) and (found := _line(size)) is not None:
+                name, factor, offset = found
+                known = next((s.sources[name] for s in scope.chain() if name in s.sources), None)
+                plain = (factor, offset) == (1, 0)
+                if known is None or (plain and known[2:] != (1, 0) and name in scope.sources):
+                    scope.sources[name] = Source(value, axis, factor, offset)
 
     def vector(self, sizes: Sequence[Size]) -> SSAValue:
         """A list of sizes as a tensor of one dimension."""
-        symbols = frozenset[str]().union(*[s.symbols for s in sizes if isinstance(s, Dim)])
-        scope, key = self._scope(symbols), tuple(map(_key, sizes))
+        key = tuple(map(_key, sizes))
         found = self.scopes.current.find(key)
         if found is None:
+            symbols = frozenset[str]().union(*[s.symbols for s in sizes if isinstance(s, Dim)])
+            scope = self.scopes.current.of(*symbols)
             parts = [self._run(run, scope) for run in _runs(sizes)]
             found = parts[0]
             if len(parts) > 1:
@@ -62,32 +66,15 @@ class Sizes:
             return self._terms(run[0].terms, scope)
         return self._numbers([size for size in run if isinstance(size, int)], scope)
 
-    def _scope(self, symbols: frozenset[str]) -> Scope:
-        """The outermost scope in which all the symbols are known."""
-        inside = [self._source(name)[2] for name in symbols]
-        return next((s for s in inside if s is not self.scopes.prologue), self.scopes.prologue)
-
-    def _source(self, name: str) -> tuple[SSAValue, int, Scope]:
-        if name not in self._sources:
-            raise ValueError(f"no tensor has a dimension of size `{name}`")
-        return self._sources[name]
-
     def _numbers(self, numbers: Sequence[int], scope: Scope) -> SSAValue:
-        key = ("numbers", *numbers)
-        found = scope.find(key)
-        if found is None:
+        def constant() -> SSAValue:
             weights = from_numpy(np.array(numbers, np.int32), tensor_type((len(numbers),), i32))
-            found = self.scopes.one(ops.ConstantOp, weights=weights, scope=scope)
-            scope.known[key] = found
-        return found
+            return self.scopes.one(ops.ConstantOp, weights=weights, scope=scope)
+
+        return _once(scope, ("numbers", *numbers), constant)
 
     def _terms(self, terms: Terms, scope: Scope) -> SSAValue:
-        key = ("terms", terms)
-        found = scope.find(key)
-        if found is None:
-            found = self._sum(terms, scope)
-            scope.known[key] = found
-        return found
+        return _once(scope, ("terms", terms), lambda: self._sum(terms, scope))
 
     def _sum(self, terms: Terms, scope: Scope) -> SSAValue:
         positive = sorted(terms, key=lambda term: term[1] < 0)  # `a - b` and not `-b + a`
@@ -116,7 +103,7 @@ class Sizes:
             if atom.operator != "symbol":
                 parts.append(self._compound(atom, scope))
                 continue
-            part = self._symbol(atom.name)
+            part = self._symbol(atom.name, scope)
             if coefficient % atom.multiple == 0:
                 coefficient //= atom.multiple
             else:
@@ -125,26 +112,26 @@ class Sizes:
             parts.append(part)
         return coefficient, parts
 
-    def _symbol(self, name: str) -> SSAValue:
-        value, axis, scope = self._source(name)
-        found = scope.find(("symbol", name))
-        if found is None:
-            shape = scope.find(("shape", value))
-            if shape is None:
-                shape = self.scopes.one(ops.ShapeOp, value, scope=scope)
-                scope.known["shape", value] = shape
-            found = shape
-            if len(value.type.get_shape()) > 1:  # type: ignore[attr-defined]
-                found = self.scopes.one(
-                    ops.SliceOp,
-                    shape,
-                    static_start=[axis],
-                    static_size=[1],
-                    static_stride=[1],
-                    scope=scope,
-                )
-            scope.known["symbol", name] = found
-        return found
+    def _symbol(self, name: str, inner: Scope) -> SSAValue:
+        """A symbol, from the shape of a value that it is a dimension of."""
+        scope = inner.of(name)
+        value, axis, factor, offset = scope.sources[name]
+        shape = _once(
+            scope, ("shape", value), lambda: self.scopes.one(ops.ShapeOp, value, scope=scope)
+        )
+        size = shape
+        if len(value.type.get_shape()) > 1:  # type: ignore[attr-defined]
+            part = {"static_start": [axis], "static_size": [1], "static_stride": [1]}
+            size = _once(
+                scope,
+                ("size", value, axis),
+                lambda: self.scopes.one(ops.SliceOp, shape, **part, scope=scope),
+            )
+        if offset:
+            size = self._binary("kSUB", size, self._numbers([offset], scope), scope)
+        if factor != 1:
+            size = self._binary("kFLOOR_DIV", size, self._numbers([factor], scope), scope)
+        return size
 
     def _compound(self, atom: Atom, scope: Scope) -> SSAValue:
         arguments = [self._terms(each, scope) for each in atom.arguments]
@@ -153,7 +140,7 @@ class Sizes:
             return self._binary("kFLOOR_DIV", numerator, denominator, scope)
         if isinstance(atom.choice, Condition):
             condition = self._condition(atom.choice, scope)
-            return self.scopes.one(ops.SelectOp, condition, *arguments, scope=scope)
+            return self._made(ops.SelectOp, condition, *arguments, scope=scope)
         result = arguments[0]
         for other in arguments[1:]:
             result = self._binary(_EXTREMES[atom.operator], result, other, scope)
@@ -170,14 +157,44 @@ class Sizes:
         left, right = (self._terms(each, scope) for each in condition.sides)
         result = self._binary(kind, left, right, scope)
         if negated:
-            result = self.scopes.one(ops.UnaryOp, result, unary_operation="kNOT", scope=scope)
+            result = self._made(ops.UnaryOp, result, unary_operation="kNOT", scope=scope)
         assert result.type.get_element_type() == i1  # type: ignore[attr-defined]
         return result
 
     def _binary(self, kind: str, left: SSAValue, right: SSAValue, scope: Scope) -> SSAValue:
-        return self.scopes.one(
-            ops.ElementWiseOp, left, right, elementwise_operation=kind, scope=scope
-        )
+        return self._made(ops.ElementWiseOp, left, right, elementwise_operation=kind, scope=scope)
+
+    def _made(
+        self, kind: type[TensorrtOperation], *operands: SSAValue, scope: Scope, **said: str
+    ) -> SSAValue:
+        """An operation, which is there once for its operands."""
+        key = (kind, *operands, *said.values())
+        return _once(scope, key, lambda: self.scopes.one(kind, *operands, scope=scope, **said))
+
+
+def _once(scope: Scope, key: object, make: Callable[[], SSAValue]) -> SSAValue:
+    """What a scope knows under a key, or what is made now."""
+    found = scope.find(key)
+    if found is None:
+        found = scope.known[key] = make()
+    return found
+
+
+def _line(size: Dim) -> tuple[str, int, int] | None:
+    """The symbol of a size `factor * symbol + offset`, and the two numbers; None for others."""
+    if size.name is not None:
+        return size.name, 1, 0
+    offset, factors = 0, []
+    for monomial, coefficient in size.terms:
+        if monomial:
+            factors.append((monomial, coefficient))
+        else:
+            offset = coefficient
+    if len(factors) != 1 or len(factors[0][0]) != 1:
+        return None
+    (((atom,), factor),) = factors
+    whole = atom.operator == "symbol" and factor % atom.multiple == 0
+    return (atom.name, factor // atom.multiple, offset) if whole else None
 
 
 def _key(size: Size) -> object:
