@@ -13,7 +13,7 @@ from tripybuild.cli.command import command
 from tripybuild.cli.console import Phases
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
-SUFFIX = ".tpb"
+SUFFIX, MODULE = ".tpb", ".mlir"
 TARGETS = (
     "What runs it: cpu, reference, tensorrt-rtx, tensorrt, mlir-tensorrt. `tensorrt-rtx:sm86,sm89` "
     "is for those GPUs alone. `tripybuild doctor` says which work here."
@@ -57,6 +57,10 @@ def compile_model(
         list[Shape] | None,
         typer.Option(metavar="B=1,S=128", parser=shape, help="Compile for these sizes as well."),
     ] = None,
+    function: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Build this function of a module, and no other."),
+    ] = None,
     emit: Annotated[Emit | None, typer.Option(help=EMIT)] = None,
     timeout: Annotated[
         Seconds | None,
@@ -76,7 +80,8 @@ def compile_model(
 
         return _emitted(session.emit(spec, emit.value, sizes=chosen, shapes=wanted), emit, output)
     limit = None if timeout is None else timeout.number
-    return _compiled(spec, path, target=target, sizes=chosen, shapes=wanted, timeout=limit)
+    asked = {"sizes": chosen, "shapes": wanted, "timeout": limit, "function": function}
+    return _compiled(spec, path, target=target, **asked)
 
 
 def _not_itself(path: Path, spec: Path) -> None:
@@ -85,15 +90,23 @@ def _not_itself(path: Path, spec: Path) -> None:
     except (OSError, ValueError):  # one of them is not there, or cannot be: others say so
         return
     if itself:
-        message = f"`{path}` is the spec itself"
+        kind = "module" if spec.suffix == MODULE else "spec"
+        message = f"`{path}` is the {kind} itself"
         hint = "name another file with `-o`"
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
 
 
 def _only_executables(path: Path) -> None:
-    """An executable may be replaced; weights, or whatever else stands there, may not."""
+    """An executable may be replaced; weights, or whatever else stands there, may not.
+
+    What cannot be written is said before a compiler has taken its time.
+    """
     from tripybuild.build.container import begins_like_one  # noqa: PLC0415
 
+    if not path.parent.exists():
+        message = f"`{path}` cannot be written: there is no folder `{path.parent}`"
+        hint = "create the folder first"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
     if path.is_file() and not begins_like_one(path):
         message = f"`{path}` is there already, and is no executable"
         hint = "name another file with `-o`, or remove it first"

@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from tripybuild.diagnostics import Diagnostic
 from tripybuild.dialects.mlir import locations
+from tripybuild.targets.tensorrt.comparison import NAMES
 
 _GATE = re.compile(r"for target\(s\) (?P<targets>.+?), because .*datatypes: (?P<types>[\w, ]+)")
 # Data types as Myelin calls them, under MLIR's names.
@@ -98,7 +99,8 @@ def _gated(gate: re.Match[str], said: Sequence[str], function: FuncOp) -> Diagno
     op = next(_having(elements, function), function)
     shown = " and ".join(f"`{each}`" for each in sorted(elements))
     message = f"`{gate['targets']}` cannot compute with {shown}"
-    hint = "leave that GPU out of the target, or use other dtypes"
+    dtypes = " and ".join(sorted(f"`{NAMES.get(each, each)}`" for each in elements))
+    hint = f"leave that GPU out of the target, or use other dtypes than {dtypes}"
     where = locations.span_of(op.location)
     return Diagnostic("tensorrt-refused", message, where, notes=tuple(said), hint=hint)
 
