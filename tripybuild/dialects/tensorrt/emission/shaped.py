@@ -77,7 +77,7 @@ def _shuffled(
         "second_transpose": tuple(range(len(shape))),
         **said,
     }
-    form = _placeholders(before, shape)
+    form = placeholders(before, shape)
     if form is not None:
         return place.one(ops.ShuffleOp, value, reshape=form, **said)
     sizes = place.sizes.vector(shape)
@@ -99,7 +99,7 @@ def _keeps(few: Sequence[Any], many: Sequence[Any]) -> bool:
     return not rest and len(many) > len(few)
 
 
-def _placeholders(before: Sequence[Any], shape: Sequence[Size]) -> tuple[int, ...] | None:
+def placeholders(before: Sequence[Any], shape: Sequence[Size]) -> tuple[int, ...] | None:
     """The shape with 0 for a size of the input at the same place, and -1 for one other."""
     form: list[int] = []
     for axis, size in enumerate(shape):
