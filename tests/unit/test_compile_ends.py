@@ -32,22 +32,22 @@ CASES = [(target, end) for target in LOADS for end in ENDS]
 
 
 @pytest.fixture(autouse=True)
-def _fresh(tmp_path, monkeypatch):
+def sessions(tmp_path, monkeypatch):
     """A folder, a cache and compiler processes of a test's own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("NO_COLOR", "1")
-    sessions = []
+    made = []
 
     @functools.cache
     def session(target="cpu"):
-        sessions.append(child.CompilerProcess(command=(*child.COMMAND, target)))
-        return sessions[-1]
+        made.append(child.CompilerProcess(command=(*child.COMMAND, target)))
+        return made[-1]
 
     monkeypatch.setattr(child, "session", session)
     (tmp_path / "twice.yaml").write_text(MODEL)
-    yield
-    for each in sessions:
+    yield made
+    for each in made:
         each.close()
 
 
@@ -62,7 +62,7 @@ def skip_without(target):
 
 
 @pytest.mark.parametrize(("target", "end"), CASES)
-def test_every_end_is_said_and_loses_nothing(tmp_path, monkeypatch, target, end):
+def test_every_end_is_said_and_loses_nothing(tmp_path, monkeypatch, sessions, target, end):
     """The file that was there stays, the cache has no half of an entry, the next compile works."""
     skip_without(target)
     text, code, says = ENDS[end]
@@ -83,8 +83,10 @@ def test_every_end_is_said_and_loses_nothing(tmp_path, monkeypatch, target, end)
     assert (tmp_path / "twice.tpb").read_bytes() == old
     kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert [path for path in kept if path.suffix != ".lock"] == []
-    child.session(target).close()  # one that had no memory lives on, and finds the same again
-    assert compiled(target).exit_code == 0
+    for each in sessions:
+        each.close()  # one that had no memory lives on, and would find the same again
+    again = compiled(target)
+    assert again.exit_code == 0, again.output
     assert (tmp_path / "twice.tpb").read_bytes() != old
 
 
