@@ -119,7 +119,7 @@ def test_slices_are_kept_in_bounds(shape):
     assert_same(text, PASS, options=IN_BOUNDS, inputs=given)
     module = parsed(text)
     pipeline.run(module, [PASS], IN_BOUNDS)
-    assert names(module).count("element_wise") == 5
+    assert names(module).count("element_wise") == 4 + ("?" in shape)
     assert ("shape" in names(module)) == ("?" in shape)
 
 
@@ -127,10 +127,12 @@ def test_an_offset_alone_is_kept_in_bounds():
     """The size is known; one value may be offset and size."""
     text = slices(START, "1, 1", ", %s: tensor<2xi32>")
     given = [X, np.array([3, 5], np.int32)]
-    assert assert_same(text, PASS, options=IN_BOUNDS, inputs=given).count("element_wise") == 3
+    found = assert_same(text, PASS, options=IN_BOUNDS, inputs=given)
+    assert found.count("element_wise") == 2
+    assert "dense<[3, 5]>" in found  # the last offsets are computed here, since folders run
     text = slices("%s: tensor<2xi32>", "%s: tensor<2xi32>", ", %s: tensor<2xi32>")
     given = [X, np.array([1, 2], np.int32)]
-    assert assert_same(text, PASS, options=IN_BOUNDS, inputs=given).count("element_wise") == 5
+    assert assert_same(text, PASS, options=IN_BOUNDS, inputs=given).count("element_wise") == 4
 
 
 def test_other_slices_stay():

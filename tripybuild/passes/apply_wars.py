@@ -18,6 +18,7 @@ from tripybuild.dialects.tensorrt.ops import (
     UnaryOp,
 )
 from tripybuild.dialects.tensorrt.ops.base import element, tensor_type
+from tripybuild.passes.canonicalize import FOLDERS
 from tripybuild.passes.layouts import sizes_of
 from tripybuild.passes.rewriting import Pattern, Rewriter, greedy
 from tripybuild.passes.values import made_by
@@ -43,7 +44,7 @@ def run(
     if force_default_slice_in_bounds:
         for op in slices:
             _bound(op)
-    return greedy(module, patterns) or (force_default_slice_in_bounds and bool(slices))
+    return greedy(module, patterns, FOLDERS) or (force_default_slice_in_bounds and bool(slices))
 
 
 def _version(text: str) -> tuple[int, int]:

@@ -139,6 +139,8 @@ def _below_collapse(op: CollapseRankOp, rewriter: Rewriter) -> bool:
         return False
     gone = dropped(sizes_of(op.input), sizes_of(op.result))
     dims: tuple[int, ...] = broadcast.value("broadcast_dims")
+    if not any(to in gone for to in dims):  # it is brought into order first, and adds them so
+        return False
     kept = [dimension for dimension in range(len(sizes_of(op.input))) if dimension not in gone]
     value = without(
         broadcast.input, [index for index, to in enumerate(dims) if to in gone], rewriter

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.dialects.tensorrt.ops import ActivationOp, ElementWiseOp
 from tripybuild.passes import matching as tree
+from tripybuild.passes.canonicalize import FOLDERS
 from tripybuild.passes.matching import Any_, Node, Number, Uniform, find
 from tripybuild.passes.rewriting import Pattern, Rewriter, greedy
 from tripybuild.passes.values import uniform
@@ -62,7 +63,7 @@ _CLIPPED = Node(
 def run(module: ModuleOp, *, target_tensorrt_version: str = "10.13") -> bool:
     """Raise what the targeted version has an activation for."""
     version = _version(target_tensorrt_version)
-    return greedy(module, (_GELU, _CLIP) if version >= (10, 0) else (_CLIP,))
+    return greedy(module, (_GELU, _CLIP) if version >= (10, 0) else (_CLIP,), FOLDERS)
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from tripybuild.dialects.tensorrt.ops import (
 )
 from tripybuild.dialects.tensorrt.ops.base import element, sizes, tensor_type
 from tripybuild.passes import matching as tree
+from tripybuild.passes.canonicalize import FOLDERS
 from tripybuild.passes.matching import Any_, Found, Node, Uniform, find
 from tripybuild.passes.rewriting import Pattern, Rewriter, greedy
 from tripybuild.passes.values import made_by, uniform
@@ -30,7 +31,7 @@ _EPSILON = float(np.float32(1e-5))  # TensorRT's own, and the largest that an in
 
 def run(module: ModuleOp) -> bool:
     """Raise instance and layer normalizations."""
-    return greedy(module, PATTERNS)
+    return greedy(module, PATTERNS, FOLDERS)
 
 
 def _is_last_sum(op: ReduceOp) -> bool:

@@ -26,6 +26,7 @@ from tripybuild.dialects.tensorrt.ops import (
     ActivationOp,
     ConstantOp,
     ElementWiseOp,
+    ExpandRankOp,
     IdentityOp,
     ReshapeOp,
     TransposeOp,
@@ -137,8 +138,14 @@ def _up_past_element_wise(op: TransposeOp, rewriter: Rewriter) -> bool:
     if element_wise is None or max(_gain(element_wise, 0), _gain(element_wise, 1)) <= 0:
         return False
     permutation = permutation_of(op)
-    operands = [transposed(value, permutation, rewriter) for value in element_wise.operands]
-    rewriter.replace(op, rewriter.insert(like(element_wise, operands, op.result.type)))
+    left, right = element_wise.operands
+    if _gain(element_wise, 0) > 0:  # mlir-tensorrt writes down first what it wins nothing by
+        right = transposed(right, permutation, rewriter)
+        left = transposed(left, permutation, rewriter)
+    else:
+        left = transposed(left, permutation, rewriter)
+        right = transposed(right, permutation, rewriter)
+    rewriter.replace(op, rewriter.insert(like(element_wise, [left, right], op.result.type)))
     return True
 
 
@@ -172,8 +179,10 @@ PUSH_UP = (
     Pattern("transpose-first", TransposeOp, _up_past_unary, "transposes meet"),
     Pattern("operands-first", TransposeOp, _up_past_element_wise, "less is transposed"),
 )
-_CLEANUP_NAMES = frozenset({"transpose of transpose", "rank of rank"})
-CLEANUP = tuple(row for row in reshapes.PATTERNS if row.name in _CLEANUP_NAMES)
+CLEANUP = (
+    *(row for row in reshapes.PATTERNS if row.root is TransposeOp),
+    Pattern("rank of rank", ExpandRankOp, reshapes.rank_of_rank, "one layer"),
+)
 
 
 def run(module: ModuleOp) -> bool:

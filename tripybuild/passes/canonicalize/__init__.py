@@ -36,9 +36,10 @@ PATTERNS: tuple[Pattern, ...] = (
     *control.PATTERNS,
     *foreign.PATTERNS,
 )
+# The folders of mlir-tensorrt's operations: every pass that rewrites greedily applies them.
 FOLDERS: Folders = {**folds.FOLDERS, **reshapes.FOLDERS, **shuffles.FOLDERS}
 
 
 def run(module: ModuleOp) -> bool:
     """Apply all patterns and folders until nothing changes."""
-    return greedy(module, PATTERNS, FOLDERS, top_down=True)
+    return greedy(module, PATTERNS, {**FOLDERS, **folds.CASTS}, top_down=True)

@@ -159,6 +159,6 @@ FOLDERS: dict[type[Operation], Folder] = {
     ElementWiseOp: summed,
     ConcatenationOp: concatenated,
     ShapeOp: shape_of,
-    CastOp: converted,
     IdentityOp: converted,
 }
+CASTS: dict[type[Operation], Folder] = {CastOp: converted}

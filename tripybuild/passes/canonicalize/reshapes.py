@@ -102,12 +102,19 @@ def fold_rank(op: _RankOp) -> Sequence[Folded] | None:
     return (found,) if found is not None else rank_changes_nothing(op)
 
 
-def fold_reshape(op: ReshapeOp) -> Sequence[Folded] | None:
-    """Nothing (if all sizes are known), or a constant."""
-    if op.input.type == op.result.type and is_static(op.result.type):
-        return (op.input,)
+def fold_reshape(op: ReshapeOp) -> Sequence[SSAValue] | None:
+    """Nothing, if all sizes are known."""
+    same = op.input.type == op.result.type and is_static(op.result.type)
+    return (op.input,) if same else None
+
+
+def reshape_of_constant(op: ReshapeOp, rewriter: Rewriter) -> bool:
+    """A constant in another shape is a constant."""
     found = reshaped_constant(op.input, op.result.type)
-    return (found,) if found is not None else None
+    if found is None:
+        return False
+    rewriter.replace(op, rewriter.constant(found, op.result.type))
+    return True
 
 
 def reshape_of_reshape(op: ReshapeOp, rewriter: Rewriter) -> bool:
@@ -176,6 +183,7 @@ def _refines(known: Sequence[MaybeSize], vague: Sequence[MaybeSize]) -> bool:
 
 PATTERNS = (
     Pattern("rank of rank", (CollapseRankOp, ExpandRankOp), rank_of_rank, "one layer"),
+    Pattern("reshape of constant", ReshapeOp, reshape_of_constant, "weights are reshaped once"),
     Pattern("reshape of reshape", ReshapeOp, reshape_of_reshape, "one layer"),
     Pattern("units", ReshapeOp, units, "other rewrites know these"),
     Pattern("transpose of transpose", TransposeOp, transpose_of_transpose, "one layer"),

@@ -22,7 +22,10 @@ from tripybuild.passes.transpose_reshape_elimination import (
 )
 
 _BY_NAME = {row.name: row for row in reshapes.PATTERNS}
-_LAYOUTS = (_BY_NAME["transpose of transpose"], _BY_NAME["reshape of reshape"])
+_LAYOUTS = tuple(
+    _BY_NAME[name]
+    for name in ("transpose of transpose", "reshape of constant", "reshape of reshape")
+)
 _RANKS = (_BY_NAME["rank of rank"], _BY_NAME["units"])
 
 _UP = (
