@@ -13,9 +13,9 @@ from tripybuild.schema.load import load
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tripybuild"
-# Facts without imports of ours: codes, digests, the version, the place of the project. All may read
-# them.
-FACTS = frozenset({"codes", "digests", "project", "version"})
+# Facts without imports of ours: codes, digests, garbage, the version, the place of the project. All
+# may read them.
+FACTS = frozenset({"codes", "digests", "garbage", "project", "version"})
 
 
 def table() -> dict[str, frozenset[str]]:

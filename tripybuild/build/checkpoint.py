@@ -20,6 +20,8 @@ from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME
 
 MOST = 12
+# The dtypes among which NumPy itself notices that a value is too large; else it is searched for.
+OWN = frozenset(np.dtype(kind) for kind in (np.float16, np.float32, np.float64))
 DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
@@ -171,7 +173,8 @@ def _compared(
     entry: WeightsEntry,
     span: Span,
 ) -> Iterator[Diagnostic]:
-    left = [name for name in index if name not in set(names.values()) and name not in entry.unused]
+    used = set(names.values())
+    left = [name for name in index if name not in used and not _unused(name, entry)]
     missing = [name for name in declared if names[name] not in index]
     for name in missing[:MOST]:
         near = suggest(names[name], left)
@@ -195,6 +198,12 @@ def _compared(
             hint=hint,
         )
     yield from _more("weight-unused", "tensors of the file are not used", len(left), span)
+
+
+def _unused(name: str, entry: WeightsEntry) -> bool:
+    """Whether `unused:` lists a name of the file; a `*` stands for one part of it."""
+    whole = (match for each in entry.unused if (match := _matched(each, name)))
+    return any(match.groups()[-1] is None for match in whole)
 
 
 def _one(
@@ -236,10 +245,14 @@ def converted(name: str, array: Any, declared: Value, span: Span) -> Any:
     Raises:
         DiagnosticError: A value is beyond what the dtype can hold.
     """
-    if array.dtype == declared.dtype.numpy:
+    wanted = declared.dtype.numpy
+    if array.dtype == wanted:
         return array
+    if OWN.issuperset((wanted, array.dtype)):
+        with contextlib.suppress(FloatingPointError), np.errstate(over="raise"):
+            return array.astype(wanted)
     with np.errstate(over="ignore"):
-        result = array.astype(declared.dtype.numpy)
+        result = array.astype(wanted)
     lost = np.isfinite(array) & ~np.isfinite(result)
     if lost.any():
         message = f"the weight `{name}` holds {array[lost][0]}, which {declared.dtype} cannot hold"

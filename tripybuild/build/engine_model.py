@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.build.checkpoint import Checkpoint
-from tripybuild.build.engine import MODULE, PLAN, RECORD, Engine, Source, build_engine
+from tripybuild.build.engine import MODULE, PACKED, PLAN, RECORD, Engine, Source, build_engine
+from tripybuild.build.engine_weights import Weights
 from tripybuild.build.executable import Executable
 from tripybuild.build.lower import lower_tensorrt
 from tripybuild.build.members import Content
@@ -103,24 +105,24 @@ def engine_executable(
     tell: Callable[[str, float], None],
 ) -> Executable:
     """The executable of a model for TensorRT: the engine, its record and the module it is of."""
+    from tripybuild.dialects.mlir import packing  # noqa: PLC0415 - heavy
+
     began = perf_counter()
     tell("lower", 0.0)
-    module = engine_module(built, graph, manifest["shapes"])
-    source = Source(
-        spelt(module),
-        checkpoint,
-        sorted(module.weights),
-        module.resources,
-        folder=Path(built.document.path).parent,
-    )
-    tell("engine", perf_counter() - began)
-    engine = build_engine(source, target, PIPELINE, timeout=timeout)
-    check_record(engine.record, manifest)
-    tell("done", perf_counter() - began)
-    return packed(engine, source, json.loads(json.dumps(manifest)))
+    with Weights(checkpoint, graph.weights) as weights, ThreadPoolExecutor(1) as writer:
+        module = engine_module(built, graph, manifest["shapes"])
+        content = packing.pack(module.module)
+        folder = Path(built.document.path).parent
+        source = Source(content, PACKED, weights, module.resources, folder=folder)
+        text = writer.submit(spelt, module)  # while the compiler's process is at work
+        tell("engine", perf_counter() - began)
+        engine = build_engine(source, target, PIPELINE, timeout=timeout)
+        check_record(engine.record, manifest)
+        tell("done", perf_counter() - began)
+        return packed(engine, text.result().encode(), json.loads(json.dumps(manifest)))
 
 
-def packed(engine: Engine, source: Source, manifest: dict[str, Any]) -> Executable:
+def packed(engine: Engine, module: bytes, manifest: dict[str, Any]) -> Executable:
     """An executable of an engine, its record and the module that it was built from."""
     manifest["engine"] = {
         "plan": PLAN,
@@ -131,8 +133,8 @@ def packed(engine: Engine, source: Source, manifest: dict[str, Any]) -> Executab
     }
     members: dict[str, Content] = {
         PLAN: engine.made.part,
-        RECORD: json.dumps(engine.record, sort_keys=True, indent=1).encode() + b"\n",
-        MODULE: source.text.encode(),
+        RECORD: json.dumps(engine.record, sort_keys=True).encode() + b"\n",
+        MODULE: module,
     }
     made = Executable(manifest, members, {PLAN: engine.made.member})
     made.warnings += engine.warnings

@@ -45,13 +45,13 @@ def mlir_executable(
     tell("engine", 0.0)
     text = read_text(path)
     # Places are written without the folder, so that a copy elsewhere gives the same engine.
-    source = Source(text, path=path.name, folder=path.parent)
+    source = Source(text.encode(), path=path.name, folder=path.parent)
     engine = build_engine(source, target, PIPELINE, timeout=timeout)
     manifest: dict[str, Any] = described(engine.record, path.stem, target.name)
     digest = sha256(text.encode()).hexdigest()
     manifest["provenance"] = {"specification": path.name, "sha256": digest, "used": []}
     tell("done", perf_counter() - began)
-    return packed(engine, source, json.loads(json.dumps(manifest)))
+    return packed(engine, source.content, json.loads(json.dumps(manifest)))
 
 
 def emit_mlir(path: Path, kind: str) -> str:

@@ -5,6 +5,7 @@ is a key of the fixed table below, never the name of something to import.
 """
 
 import contextlib
+import gc
 import os
 import queue
 import sys
@@ -14,6 +15,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.garbage import uncollected
 from tripybuild.targets import frames, refusals
 
 Compile = Callable[[bytes, Mapping[str, Any]], bytes]
@@ -78,8 +80,10 @@ def main(arguments: list[str]) -> None:
             COMPILERS[target]()
     frames.send(replies, {"outcome": "ready"})
     while True:
+        gc.collect()  # between requests, and not amid them
         header, module = requests.get()
-        outcome, payload = answer(header, module)
+        with uncollected():
+            outcome, payload = answer(header, module)
         frames.send(replies, {**outcome, "id": header.get("id")}, payload)
 
 

@@ -140,10 +140,11 @@ class AttributeWriter(Printer):
         if self.locations is not None:
             yield from self.locations.definitions(self._apart, early=early)
         for attribute, name in self._maps.items() if early else ():
-            yield f"{name} = {_plain(attribute)}"
+            yield f"{name} = {unaliased(attribute)}"
 
 
-def _plain(attribute: AffineMapAttr | AffineSetAttr) -> str:
+def unaliased(attribute: AffineMapAttr | AffineSetAttr) -> str:
+    """Give a map or a set in full."""
     if isinstance(attribute, AffineMapAttr):
         return f"affine_map<{map_text(attribute.data)}>"
     return f"affine_set<{set_text(attribute.data)}>"

@@ -3,9 +3,6 @@
 Law: whatever the text, what comes out is a module or diagnostics with a place in the text.
 """
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from xdsl.context import Context
@@ -16,6 +13,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.dialects.mlir import resources
 from tripybuild.dialects.mlir.context import new_context
 from tripybuild.dialects.mlir.text_reader import TextReader, UnknownOperationError
+from tripybuild.garbage import uncollected
 
 
 def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleOp:
@@ -32,7 +30,7 @@ def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleO
     context = new_context() if context is None else context
     reader: TextReader | None = None
     try:
-        with _uncollected():
+        with uncollected():
             reader = TextReader(context, text, path)
             module = reader.module()
     except DiagnosticError:
@@ -46,18 +44,6 @@ def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleO
         raise DiagnosticError(_at_token(words.splitlines()[0], reader, path)) from None
     resources.attach(module, resources.of_context(context))
     return module
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Look for no garbage meanwhile: a module is made of many objects, and none of them is."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _diagnostic(error: ParseError, path: str) -> Diagnostic:

@@ -1,7 +1,8 @@
-"""What the compiler's process does for a session: a module's text in, an engine or its record out.
+"""What the compiler's process does for a session: a module in, an engine or its record out.
 
 A request's options are those of `Options`, and beside them:
 
+- `form`: `packed` where the module is what `mlir.packing` made of it; else it is its text;
 - `path`: the file that the text is of, for places in diagnostics;
 - `pipeline`: names of passes to run first;
 - `weights`: a list of `{"path": a file, "tensors": {name: {"dtype", "shape", "begin", "end"}}}`,
@@ -44,30 +45,29 @@ SAFETENSORS: Mapping[str, str] = {
     "BOOL": "bool",
 }
 PIECE = 1 << 24
-OWN = frozenset({"path", "pipeline", "weights", "plan", "start"})
+OWN = frozenset({"form", "path", "pipeline", "weights", "plan", "start"})
 
 
 def prepare(library: str) -> Callable[[bytes, Mapping[str, Any]], bytes]:
     """Load a library, and return what compiles with it."""
     Library.find(library)
 
-    def compile(text: bytes, options: Mapping[str, Any]) -> bytes:
-        return compiled(text, {**options, "library": library})
+    def compile(content: bytes, options: Mapping[str, Any]) -> bytes:
+        return compiled(content, {**options, "library": library})
 
     return compile
 
 
-def compiled(text: bytes, options: Mapping[str, Any]) -> bytes:
-    """Build an engine of a module's text, as a request asks.
+def compiled(content: bytes, options: Mapping[str, Any]) -> bytes:
+    """Build an engine of a module, as a request asks.
 
     Raises:
         DiagnosticError: The text, the module, an option or a weight is wrong, or TensorRT refuses.
     """
-    from tripybuild.dialects.mlir import context, parser, resources  # noqa: PLC0415 - when used
+    from tripybuild.dialects.mlir import resources  # noqa: PLC0415 - when used
 
     asked = Options.of({key: value for key, value in options.items() if key not in OWN})
-    within = context.new_context()
-    module = parser.parse(text.decode(), str(options.get("path") or "-"), within)
+    module = _read(content, options)
     _verify(module)
     _run(module, options.get("pipeline") or ())
     weights = {}
@@ -78,6 +78,15 @@ def compiled(text: bytes, options: Mapping[str, Any]) -> bytes:
     if plan is None:
         return bytes(built.plan)
     return _written(built, Path(str(plan)), int(options.get("start") or 0))
+
+
+def _read(content: bytes, options: Mapping[str, Any]) -> ModuleOp:
+    from tripybuild.dialects.mlir import context, packing, parser  # noqa: PLC0415 - when used
+
+    within = context.new_context()
+    if options.get("form") == "packed":
+        return packing.unpack(content, within)
+    return parser.parse(content.decode(), str(options.get("path") or "-"), within)
 
 
 def _verify(module: ModuleOp) -> None:

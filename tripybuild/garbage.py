@@ -1,0 +1,21 @@
+"""Python's search for garbage, put off while there is none to find.
+
+Graphs and modules are many objects that all stay: looking through them again and again, as more are
+made, takes a fifth of the time of making them.
+"""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Look for no garbage meanwhile."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
