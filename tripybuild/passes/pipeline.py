@@ -1,6 +1,7 @@
 """The passes by mlir-tensorrt's names, the order of its pipeline, and what runs them.
 
-Law: a name, an option or a default differs from mlir-tensorrt's in nothing, since people know them.
+Law: a name, an option or a default differs from mlir-tensorrt's in nothing, since people know them;
+`trtx-to-tensorrt` is ours alone.
 A pass is code of its own module, imported when it runs first: `module:function`, where the function
 takes the module (a `builtin.module`) and the pass's options as keywords, and gives whether it
 changed anything. A pass that would find what it left itself is not run again (`run`).
@@ -110,6 +111,11 @@ _TABLE = (
         "legalize_int8:run",
         "int8 as TensorRT takes it, with and without quantization",
         anchor="func.func",
+    ),
+    Pass(
+        "trtx-to-tensorrt",
+        "trtx:run",
+        "layers of ours as ops of NVIDIA's dialect, for who knows that one only",
     ),
 )
 
