@@ -42,7 +42,7 @@ def parse_target(text: str) -> Target:
     capabilities = tuple(sorted({each.strip().lower() for each in rest.split(",")}))
     for each in capabilities:
         if not CAPABILITY.fullmatch(each):
-            message = f"`{each}` is no compute capability"
+            message = f"`{each}` is no compute capability" if each else f"`{text}` lacks a GPU"
             hint = "write them as `sm86` or `sm86,sm89`"
             raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
     return Target(name, capabilities)

@@ -114,7 +114,8 @@ def _usable(array: Array) -> Array:
 
 def _missing(name: str, type: object) -> Diagnostic:
     message = f"Nothing gives the data of `dense_resource<{name}> : {type}`"
-    return Diagnostic("weight-missing", message)
+    hint = "a text has the data of its resources at its end: `{-# dialect_resources: ... #-}`"
+    return Diagnostic("weight-missing", message, hint=hint)
 
 
 def _unfit(name: str, array: Array, type: object) -> Diagnostic:

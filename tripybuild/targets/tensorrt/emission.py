@@ -130,7 +130,8 @@ class Emission:
                 return None
             return self.constants.weights(attribute, self.element(attribute))
         except UnfitConstantError as error:
-            self.refuse(error.diagnostic.message, error.diagnostic.code, error.diagnostic.notes)
+            wrong = error.diagnostic
+            self.refuse(wrong.message, wrong.code, wrong.notes, wrong.hint)
 
     def refuse(
         self,

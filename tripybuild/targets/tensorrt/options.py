@@ -99,7 +99,7 @@ class Options:
             raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
         for name in self.compute_capabilities:
             if name not in known:
-                message = f"`{library.name}` {library.version} does not build for `{name}`"
+                message = f"`{library.name}` does not build for `{name}`"
                 hint = f"it builds for {', '.join(f'`{each}`' for each in known)}"
                 raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
         if self.compute_capabilities:
