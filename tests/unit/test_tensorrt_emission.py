@@ -14,6 +14,7 @@ from tripybuild.dialects.mlir import parser, printer, verifier
 from tripybuild.dialects.tensorrt.emission import EmissionError, Emitted, emitted
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation, sizes
 from tripybuild.passes import pipeline
+from tripybuild.targets.tensorrt.agreement import disagreements
 from tripybuild.targets.tensorrt.engine import build
 from tripybuild.types.dtypes import boolean, float32, int32
 
@@ -96,10 +97,9 @@ def test_tensorrt_builds_it(name):
     options = {"library": "tensorrt-rtx"}
     if refused is None:
         record = build(made.module, options, arrays(network, made)).record
+        outputs = [{"name": n, **described(v)} for n, v in network.outputs.items()]
         assert [each["name"] for each in record["outputs"]] == list(network.outputs)
-        assert [e["dtype"] for e in record["outputs"]] == [
-            value.dtype.name for value in network.outputs.values()
-        ]
+        assert not list(disagreements(made.module, record, outputs))
         return
     with pytest.raises(DiagnosticError, match="tensorrt") as caught:
         build(made.module, options, arrays(network, made))
@@ -107,6 +107,11 @@ def test_tensorrt_builds_it(name):
     code = "tensorrt-refused" if name in FAULTS else "tensorrt-unsupported"
     assert problem.code == code
     assert refused in " ".join([problem.message, *problem.notes])
+
+
+def described(value):
+    """A value's type, as manifests have it."""
+    return {"dtype": value.dtype.name, "shape": list(value.shape)}
 
 
 def recorded(build, *inputs):

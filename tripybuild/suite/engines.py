@@ -16,7 +16,9 @@ from tripybuild.build.manifest_text import tensors
 from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.dialects.mlir import verifier
 from tripybuild.dialects.tensorrt.emission import Emitted, Profile
+from tripybuild.passes import pipeline
 from tripybuild.targets import child
+from tripybuild.targets.tensorrt.agreement import disagreements
 from tripybuild.trace.graph import Graph
 
 TARGET = "tensorrt-rtx"
@@ -29,7 +31,7 @@ def available() -> bool:
 
 
 def engine_problems(graph: Graph, profile: Profile | None = None) -> Iterator[str]:
-    """What is wrong with the engine of a graph: it is not built, or takes or gives other types."""
+    """What is wrong with the engine of a graph: it is not built, or its types are others."""
     try:
         module = dialect_module(graph, [profile] if profile else [])
     except DiagnosticError as error:
@@ -40,9 +42,13 @@ def engine_problems(graph: Graph, profile: Profile | None = None) -> Iterator[st
     if found or not available():
         return
     try:
-        check_record(built(module), declared(graph))
+        record = built(module)
+        check_record(record, declared(graph))
     except DiagnosticError as error:
         yield from map(described, error.diagnostics)
+        return
+    pipeline.run(module.module, PIPELINE)
+    yield from disagreements(module.module, record, declared(graph)["outputs"])
 
 
 def declared(graph: Graph) -> dict[str, Any]:
