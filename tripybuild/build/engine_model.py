@@ -16,6 +16,7 @@ from tripybuild.build.members import Content
 from tripybuild.build.model import Built
 from tripybuild.build.targets import Target
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.garbage import uncollected
 from tripybuild.trace.graph import Graph
 
 if TYPE_CHECKING:
@@ -110,20 +111,43 @@ def engine_executable(
     began = perf_counter()
     tell("lower", 0.0)
     with Weights(checkpoint, graph.weights) as weights, ThreadPoolExecutor(1) as writer:
-        module = engine_module(built, graph, manifest["shapes"])
-        content = packing.pack(module.module)
+        with uncollected():
+            module = engine_module(built, graph, manifest["shapes"])
+            content = packing.pack(module.module)
         folder = Path(built.document.path).parent
         source = Source(content, PACKED, weights, module.resources, folder=folder)
-        text = writer.submit(spelt, module)  # while the compiler's process is at work
+        text = writer.submit(_verified, module)  # while the compiler's process is at work
         tell("engine", perf_counter() - began)
-        engine = build_engine(source, target, PIPELINE, timeout=timeout)
+        try:
+            engine = build_engine(source, target, PIPELINE, timeout=timeout)
+        finally:
+            verified = text.result()  # what is wrong with the module explains why it was refused
         check_record(engine.record, manifest)
         tell("done", perf_counter() - began)
-        return packed(engine, text.result().encode(), json.loads(json.dumps(manifest)))
+        return packed(engine, verified.encode(), json.loads(json.dumps(manifest)))
 
 
-def packed(engine: Engine, module: bytes, manifest: dict[str, Any]) -> Executable:
-    """An executable of an engine, its record and the module that it was built from."""
+def _verified(module: "Emitted") -> str:
+    """The text of a module in which nothing is wrong; the compiler's process trusts in that."""
+    from tripybuild.dialects.mlir import verifier  # noqa: PLC0415 - heavy
+
+    problems = verifier.problems(module.module)
+    if problems:
+        raise DiagnosticError(*problems)
+    return spelt(module)
+
+
+def packed(
+    engine: Engine, module: bytes, manifest: dict[str, Any], others: Sequence[Engine] = ()
+) -> Executable:
+    """An executable of an engine, its record and the module that it was built from.
+
+    Args:
+        engine: The engine that runs when the executable is called.
+        module: The text of what it was built from.
+        manifest: The rest of what the executable says of itself.
+        others: The engines of the module's other functions.
+    """
     manifest["engine"] = {
         "plan": PLAN,
         "record": RECORD,
@@ -136,8 +160,16 @@ def packed(engine: Engine, module: bytes, manifest: dict[str, Any]) -> Executabl
         RECORD: json.dumps(engine.record, sort_keys=True).encode() + b"\n",
         MODULE: module,
     }
-    made = Executable(manifest, members, {PLAN: engine.made.member})
-    made.warnings += engine.warnings
+    measured = {PLAN: engine.made.member}
+    for at, other in enumerate(others, 1):
+        plan, record = (f"tensorrt/{at}/{each.partition('/')[2]}" for each in (PLAN, RECORD))
+        members[plan], measured[plan] = other.made.part, other.made.member
+        members[record] = json.dumps(other.record, sort_keys=True).encode() + b"\n"
+        entry = {"function": other.record["function"], "plan": plan, "record": record}
+        manifest["engine"].setdefault("others", []).append(entry)
+    made = Executable(manifest, members, measured)
+    for each in (engine, *others):
+        made.warnings += each.warnings
     return made
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tripybuild.build.engine import Source, build_engine
+from tripybuild.build.engine import Engine, Source, build_engine
 from tripybuild.build.engine_manifest import described
 from tripybuild.build.engine_model import packed
 from tripybuild.build.executable import Executable
@@ -22,6 +22,7 @@ from tripybuild.source import read_text
 
 SUFFIX = ".mlir"
 EMITTED = "tensorrt"
+MAIN = "main"
 
 
 def is_mlir(path: Path) -> bool:
@@ -30,9 +31,23 @@ def is_mlir(path: Path) -> bool:
 
 
 def mlir_executable(
-    path: Path, target: Target, timeout: float | None, tell: Callable[[str, float], None]
+    path: Path,
+    target: Target,
+    timeout: float | None,
+    tell: Callable[[str, float], None],
+    function: str | None = None,
 ) -> Executable:
-    """Build the engine of a module, by mlir-tensorrt's whole order of passes.
+    """Build the engines of a module, by mlir-tensorrt's whole order of passes.
+
+    Each function is an engine, as mlir-tensorrt has it. What is called when the executable runs is
+    `main`, or else the first one.
+
+    Args:
+        path: The module's file.
+        target: What runs it.
+        timeout: Seconds that the compiler may take for each engine.
+        tell: Told the name of each phase.
+        function: The only function to build.
 
     Raises:
         DiagnosticError: The text is wrong, no engine is made for the target, or TensorRT refuses.
@@ -46,12 +61,34 @@ def mlir_executable(
     text = read_text(path)
     # Places are written without the folder, so that a copy elsewhere gives the same engine.
     source = Source(text.encode(), path=path.name, folder=path.parent)
-    engine = build_engine(source, target, PIPELINE, timeout=timeout)
-    manifest: dict[str, Any] = described(engine.record, path.stem, target.name)
+    names = [function] if function is not None else _functions(text, path)
+    engines: list[Engine] = []
+    found: list[Diagnostic] = []
+    for name in names:
+        try:
+            options = {"function": name}
+            engines.append(build_engine(source, target, PIPELINE, options, timeout))
+        except DiagnosticError as error:
+            found += error.diagnostics
+    if found:
+        raise DiagnosticError(*found)
+    main, *others = sorted(engines, key=lambda each: each.record["function"] != MAIN)
+    manifest: dict[str, Any] = described(main.record, path.stem, target.name)
     digest = sha256(text.encode()).hexdigest()
     manifest["provenance"] = {"specification": path.name, "sha256": digest, "used": []}
     tell("done", perf_counter() - began)
-    return packed(engine, source.content, json.loads(json.dumps(manifest)))
+    return packed(main, source.content, json.loads(json.dumps(manifest)), others)
+
+
+def _functions(text: str, path: Path) -> list[str | None]:
+    """The names of the functions to build; None where the process finds the only one by itself."""
+    if text.count("func.func") <= 1:
+        return [None]
+    from tripybuild.dialects.mlir import parser  # noqa: PLC0415 - heavy
+    from tripybuild.targets.tensorrt.engine import functions  # noqa: PLC0415 - heavy
+
+    names = [each.sym_name.data for each in functions(parser.parse(text, path.as_posix()))]
+    return [*names] or [None]
 
 
 def emit_mlir(path: Path, kind: str) -> str:

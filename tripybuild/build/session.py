@@ -43,6 +43,7 @@ def compile_spec(
     shapes: Shapes = (),
     progress: Progress | None = None,
     timeout: float | None = None,
+    function: str | None = None,
 ) -> Executable:
     """Compile a model.
 
@@ -54,6 +55,7 @@ def compile_spec(
             to make optimization profiles of.
         progress: Told the name of each phase and the seconds since the start.
         timeout: Seconds that the compiler may take.
+        function: The only function of a module to build.
 
     Raises:
         DiagnosticError: With all that is wrong with the model, its weights or the request.
@@ -65,7 +67,11 @@ def compile_spec(
     tell = progress or (lambda phase, seconds: None)  # noqa: ARG005
     if is_mlir(path):
         refuse_sizes(path, sizes=sizes, shapes=shapes)
-        return mlir_executable(path, chosen, timeout, tell)
+        return mlir_executable(path, chosen, timeout, tell, function)
+    if function is not None:
+        message = f"`{path}` is a spec, and has no function `{function}`"
+        hint = "`--function` is for modules"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     tell("build", 0.0)
     built = build(path, sizes)
     wanted = _wanted(built, shapes)
