@@ -106,6 +106,7 @@ both("activation", lambda x: trt.activation(x, "relu"), (B, S))
 add("activation/alpha and beta", lambda x: trt.activation(x, "clip", 0.0, 6.0), (2, 3))
 both("unary", lambda x: trt.unary(x, "exp"), (B, S))
 add("unary/not", lambda x: trt.unary(x, "not"), (boolean, (B, 3)))
+add("unary/of nothing", lambda x: trt.unary(x, "exp"), (B, 0))
 both("unary/isinf", lambda x: trt.unary(x, "isinf"), (B, S))
 both("unary/isnan", lambda x: trt.unary(x, "isnan"), (B, S))
 add("unary/isinf of a scalar", lambda x: trt.unary(x, "isinf"), ())
@@ -262,13 +263,24 @@ add(
 add("constant/size of float32", lambda x: x / trt.filled(S, float32, [1, 1]), (B, S))
 add("constant/size repeated", lambda x: x + trt.filled(B + 1, float32, [B, S]), (B, S))
 add(
+    "constant/sizes",
+    lambda x: trt.constant([B, 3, S - 1], int32) + trt.shape(x),
+    (B, S, 2),
+)
+add("constant/sizes of int64", lambda x: trt.constant([B * S, S], int64) + x, (int64, (B, S)))
+add(
+    "constant/large bfloat16",
+    lambda x: x + trt.constant(np.arange(100), bfloat16),
+    (bfloat16, (100,)),
+)
+add(
     "constant/nothing",
     lambda x: trt.concatenation([x, trt.constant(np.zeros((0, 3), np.float32), float32)], 0),
     (2, 3),
 )
 add("constant/int64", lambda x: x + trt.constant([1, 2**40], int64), (int64, (2,)))
 add("constant/float16", lambda x: x * trt.constant([0.1, float("inf")], float16), (float16, (2,)))
-add("constant/bfloat16", lambda x: x * trt.constant(np.arange(70), bfloat16), (bfloat16, (70,)))
+add("constant/bfloat16", lambda x: x * trt.constant(np.arange(60), bfloat16), (bfloat16, (60,)))
 add(
     "constant/infinite",
     lambda x: x + trt.constant([float("inf"), float("nan"), -0.0], float32),
@@ -371,10 +383,17 @@ add(
     (3,),
     (B, 3, S),
 )
+add(
+    "broadcast/to nothing",
+    lambda x, y: trt.concatenation([trt.broadcast(x, [0, S]), y], 0),
+    (1, S),
+    (B, S),
+)
 both("concatenation", lambda x, y: trt.concatenation([x, y], 1), (B, S), (B, 3))
 add("concatenation/one", lambda x: trt.concatenation([x], 0), (B, 3))
 both("padding", lambda x: trt.padding(x, [1, 0], [0, 2]), (B, 3, S, 4))
 both("slice", lambda x: trt.slice(x, [0, 1], [size(x, 0), 1]), (B, S))
+add("slice/nothing", lambda x: trt.concatenation([trt.slice(x, [0, 1], [B, 0]), x], 1), (B, S))
 add("slice/dynamic start", lambda x: trt.slice(x, [0, S - 1], [B, 1]), (B, S))
 add("slice/dynamic size", lambda x: trt.slice(x, [0, 0], [B, S // 2], [1, 2]), (B, S))
 add("slice/dynamic step", lambda x: trt.slice(x, [0, 0], [B, 2], [1, S // 2]), (B, S))

@@ -6,11 +6,12 @@ The networks are those of `tensorrt_recordings`: each layer with fixed and with 
 import numpy as np
 import pytest
 from tensorrt_recordings import PROFILE, RECORDINGS, B, Recording, S
+from xdsl.dialects.builtin import DenseResourceAttr
 
 from tripybuild.build.engine_model import PIPELINE
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.dialects import tensorrt as trt
-from tripybuild.dialects.mlir import parser, printer, verifier
+from tripybuild.dialects.mlir import parser, printer, resources, verifier
 from tripybuild.dialects.tensorrt.emission import EmissionError, Emitted, emitted
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation, sizes
 from tripybuild.passes import pipeline
@@ -144,6 +145,16 @@ def text_of(build, *inputs):
             "`trt.if_`: the shape of Value\\(float32\\[...\\]\\) is not known",
         ),
         (
+            lambda x: trt.unary(x, "isinf"),
+            [(int32, (2,))],
+            "`trt.unary`: int32 has neither infinities nor what is no number",
+        ),
+        (
+            lambda x: trt.constant([B, S], int32, [2, 1]),
+            [(int32, (B, S))],
+            "`trt.constant`: several sizes are a list",
+        ),
+        (
             lambda x: trt.broadcast(x, [B]),
             [(float32, (1,))],
             "`trt.broadcast`: no tensor has a dimension of size `B`",
@@ -177,3 +188,23 @@ def test_axes_are_sorted():
         "reduceAxes = array<i64: 0, 2>"
         in text_of(lambda x: trt.reduce(x, [2, 0], "sum"), (float32, (2, 3, 4)))[0]
     )
+
+
+@pytest.mark.parametrize("name", [n for n in RECORDINGS if n.startswith("constant/")])
+def test_constants_survive_the_text(name):
+    """Small ones are written out, large ones are data beside the module, to the last bit."""
+    made = module_of(RECORDINGS[name])
+    resources.of(made.module).give(made.resources)
+    read = parser.parse(printer.text(made.module, data=True))
+    kept = resources.of(read)
+    constants = [op for op in read.walk() if op.name == "tensorrt.constant"]
+    large = {
+        op.weights.resource_handle.data: kept.array(op.weights)
+        for op in constants
+        if isinstance(op.weights, DenseResourceAttr)
+    }
+    assert large.keys() == made.resources.keys()
+    for key, array in made.resources.items():
+        assert large[key].dtype == array.dtype
+        assert large[key].tobytes() == array.tobytes()
+    assert bool(large) == ("large" in name)

@@ -44,6 +44,8 @@ def constant(place: Place, resources: Resources) -> SSAValue:
     dtype, shape, value = given["dtype"], given["shape"], given["value"]
     if isinstance(value, Dim):
         return _size(place, value, dtype, shape or ())
+    if isinstance(value, Sequence) and any(isinstance(each, Dim) for each in value):
+        return _list(place, value, dtype, shape)
     array = np.asarray(value).astype(dtype.numpy)
     if shape is None or array.shape == tuple(shape):
         return _written(place, array, dtype, resources)
@@ -54,6 +56,18 @@ def constant(place: Place, resources: Resources) -> SSAValue:
     source = Value(dtype, ones.shape)
     start = _written(place, ones, dtype, resources)
     return repeated(place, start, source, shape, range(len(shape)))
+
+
+def _list(
+    place: Place, sizes: Sequence[Any], dtype: dtypes.dtype, shape: Sequence[Size] | None
+) -> SSAValue:
+    """Sizes as data, side by side."""
+    if shape not in (None, (len(sizes),)) or not all(isinstance(s, int | Dim) for s in sizes):
+        raise ValueError("several sizes are a list, and nothing else")
+    found = place.sizes.vector(sizes)
+    if dtype is dtypes.int32:
+        return found
+    return place.one(ops.CastOp, found, result_types=[tensor(dtype, (len(sizes),))])
 
 
 def _size(place: Place, size: Dim, dtype: dtypes.dtype, shape: Sequence[Size]) -> SSAValue:
