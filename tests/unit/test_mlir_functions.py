@@ -6,6 +6,7 @@ import pytest
 
 import tripybuild
 from tripybuild.build import session
+from tripybuild.cli.main import main
 from tripybuild.diagnostics import DiagnosticError
 
 pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
@@ -48,6 +49,18 @@ def test_each_function_is_an_engine(tmp_path):
     plans = [bytes(loaded.member(e["plan"])) for e in loaded.manifest["engine"]["others"]]
     assert len(set(plans)) == 2
     assert all(len(plan) > 50_000 for plan in plans)
+
+
+def test_inspect_names_the_functions(tmp_path, capsys, monkeypatch):
+    """The one that runs, and those beside it."""
+    path = module(tmp_path, first="kEXP", main="kABS")
+    tripybuild.compile(path, target="tensorrt-rtx", output=tmp_path / "x.tpb")
+    monkeypatch.setattr("sys.argv", ["tripybuild", "inspect", str(tmp_path / "x.tpb")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert "function   main\n  beside it  first\n" in shown
 
 
 def test_one_function_can_be_chosen(tmp_path):

@@ -38,7 +38,7 @@ def inspect_executable(
         from tripybuild.cli.inspect_engine import tables  # noqa: PLC0415
 
         data["record"] = record
-        shown = tables(record, layers=layers)
+        shown = tables(record, layers=layers, others=content["engine"].get("others", ()))
     return Answer("\n".join(_lines(executable, content, members, shown)), data=data)
 
 

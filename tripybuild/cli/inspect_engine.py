@@ -10,8 +10,10 @@ MOST_KINDS = 5
 NAMED = re.compile(r'"(?P<name>[^"]*)"\((?P<at>.*)\)')
 
 
-def tables(record: Mapping[str, Any], *, layers: bool) -> list[Table]:
-    """Return what is shown of an engine, as titles and rows."""
+def tables(
+    record: Mapping[str, Any], *, layers: bool, others: Sequence[Mapping[str, Any]] = ()
+) -> list[Table]:
+    """Return what is shown of an engine, as titles and rows; `others` stand beside it."""
     library = f"{record['library']['name']} {record['library']['version']}"
     capabilities = sorted(record["compute_capabilities"], key=lambda name: (len(name), name))
     whole = {
@@ -19,6 +21,9 @@ def tables(record: Mapping[str, Any], *, layers: bool) -> list[Table]:
         "runs on": ", ".join(each.upper() for each in capabilities) or "any GPU that it knows",
         "layers": _counted(record["layers"]),
     }
+    if others:
+        whole["function"] = record["function"]
+        whole["beside it"] = ", ".join(each["function"] for each in others)
     found: list[Table] = [("engine", whole)]
     found += _profiles(record["inputs"])
     if layers:
