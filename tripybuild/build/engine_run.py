@@ -7,6 +7,7 @@ from typing import Any
 from tripybuild.build.cache import Cache, key
 from tripybuild.build.content import check_record, unfit
 from tripybuild.build.signature import Array, exchanged
+from tripybuild.build.targets import MLIR_TENSORRT
 
 Run = Callable[[Sequence[Any]], list[Array]]
 Prepare = Callable[[Sequence[str], Sequence[tuple[int, ...]]], Run]
@@ -41,19 +42,26 @@ def prepare_engine(manifest: Mapping[str, Any], read: Read) -> Prepare:
     Raises:
         DiagnosticError: There is no GPU, or another one, or another version of the library.
     """
-    from tripybuild.targets.tensorrt import fitness  # noqa: PLC0415 - when used
-
     text = bytes(read(manifest["engine"]["record"]))
     record = read_record(text)
     check_record(record, manifest)
+    outputs = [each["name"] for each in manifest["outputs"]]
+    if record["library"]["name"] == MLIR_TENSORRT:
+        from tripybuild.targets.mlir_tensorrt import runtime  # noqa: PLC0415 - when used
+
+        api = runtime.checked(record)
+        plan = read(manifest["engine"]["plan"])
+        return runtime.Session(api, plan, record, outputs).prepared
+    from tripybuild.targets.tensorrt import fitness  # noqa: PLC0415 - when used
+
     library, gpu = fitness.checked(record)
     from tripybuild.targets.tensorrt.cuda import Cuda  # noqa: PLC0415 - when used
     from tripybuild.targets.tensorrt.runtime import Engine  # noqa: PLC0415 - when used
 
+    cuda = Cuda.find()
     kernels = Kernels({"library": library.version, "gpu": repr(gpu), "record": text})
-    outputs = [each["name"] for each in manifest["outputs"]]
     plan = read(manifest["engine"]["plan"])
-    return Engine(library, Cuda.find(), plan, record, outputs, kernels).prepared
+    return Engine(library, cuda, plan, record, outputs, kernels).prepared
 
 
 def read_record(text: bytes) -> dict[str, Any]:

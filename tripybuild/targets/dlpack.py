@@ -79,15 +79,24 @@ def device_array(value: Any) -> DeviceArray:
         ValueError: Its elements are of no type known here, or do not lie one after the other.
     """
     capsule = value.__dlpack__(stream=DEFAULT_STREAM)
+    address, shape, kind = told(capsule)
+    if kind not in KINDS:
+        raise ValueError(f"its elements are of DLPack's type {kind}")
+    return DeviceArray(address, shape, np.dtype(KINDS[kind]), (capsule, value))
+
+
+def told(capsule: Any) -> tuple[int, tuple[int, ...], tuple[int, int]]:
+    """Return what a capsule tells: an address, sizes, and the code and bits of the elements.
+
+    Raises:
+        ValueError: The elements do not lie one after the other.
+    """
     tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
-    kind = KINDS.get((tensor.code, tensor.bits))
-    if kind is None or tensor.lanes != 1:
-        raise ValueError(f"its elements are of DLPack's type ({tensor.code}, {tensor.bits})")
     shape = tuple(tensor.shape[: tensor.ndim])
-    if tensor.strides and not _follow(shape, tensor.strides[: tensor.ndim]):
+    together = not tensor.strides or _follow(shape, tensor.strides[: tensor.ndim])
+    if not together or tensor.lanes != 1:
         raise ValueError("its elements do not lie one after the other")
-    address = (tensor.data or 0) + tensor.byte_offset
-    return DeviceArray(address, shape, np.dtype(kind), (capsule, value))
+    return (tensor.data or 0) + tensor.byte_offset, shape, (tensor.code, tensor.bits)
 
 
 def _follow(shape: tuple[int, ...], strides: list[int]) -> bool:

@@ -79,7 +79,7 @@ def _host(at: Emission, function: FuncOp, port: Port) -> Ranges | None:
         _refuse(function, message, (f"`{port.name}` is a `{port.type}`",))
     if not is_host:  # it may say that it is one, and yet nothing depends on its values
         return None
-    ranges = _read(port, BOUNDS)
+    ranges = read(port, BOUNDS)
     if ranges is None:
         message = f"Argument #{port.index} gives sizes, and nothing says which: `{BOUNDS}`"
         _refuse(function, message, (f"`{port.name}` is a `{port.type}`",))
@@ -94,7 +94,7 @@ def _host(at: Emission, function: FuncOp, port: Port) -> Ranges | None:
 def _device(function: FuncOp, port: Port) -> Ranges | None:
     if not port.is_dynamic:
         return None
-    ranges = _read(port, SHAPES)
+    ranges = read(port, SHAPES)
     if ranges is None:
         message = f"Argument #{port.index} has dynamic sizes and no `{SHAPES}`"
         hint = (
@@ -116,7 +116,8 @@ def _fits(sizes: Sequence[int], shape: Sequence[int]) -> bool:
     return all(size >= 0 if known == DYNAMIC_INDEX else size == known for size, known in pairs)
 
 
-def _read(port: Port, name: str) -> tuple[Range, ...] | None:
+def read(port: Port, name: str) -> tuple[Range, ...] | None:
+    """Return the ranges of a port in an attribute, if it has them."""
     given: Attribute | None = port.attributes.get(name)
     several = tuple(given) if isinstance(given, ArrayAttr) else (given,)
     found = tuple(each.bounds for each in several if isinstance(each, ShapeProfileAttr))

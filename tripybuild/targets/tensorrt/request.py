@@ -2,7 +2,8 @@
 
 A request's options are those of `Options`, and beside them:
 
-- `form`: `packed` where the module is what `mlir.packing` made of it; else it is its text;
+- `form`: `packed` where the module is what `mlir.packing` made of it, and is verified by who sent
+  it, while it is built here; else it is a text, which is verified here;
 - `path`: the file that the text is of, for places in diagnostics;
 - `pipeline`: names of passes to run first;
 - `weights`: a list of `{"path": a file, "tensors": {name: {"dtype", "shape", "begin", "end"}}}`,
@@ -67,37 +68,57 @@ def compiled(content: bytes, options: Mapping[str, Any]) -> bytes:
     from tripybuild.dialects.mlir import resources  # noqa: PLC0415 - when used
 
     asked = Options.of({key: value for key, value in options.items() if key not in OWN})
-    module = _read(content, options)
-    _verify(module)
-    _run(module, options.get("pipeline") or ())
+    module = module_of(content, options)
+    run(module, options.get("pipeline") or ())
+    built = build(module, asked, weights_of(options), resources.of(module).array)
+    return answered(built, options)
+
+
+def module_of(content: bytes, options: Mapping[str, Any]) -> ModuleOp:
+    """Read the module of a request; a text is verified, and else its sender does so.
+
+    Raises:
+        DiagnosticError: The text or the module is wrong.
+    """
+    from tripybuild.dialects.mlir import (  # noqa: PLC0415 - when used
+        context,
+        packing,
+        parser,
+        verifier,
+    )
+
+    within = context.new_context()
+    if options.get("form") == "packed":
+        return packing.unpack(content, within)
+    module = parser.parse(content.decode(), str(options.get("path") or "-"), within)
+    problems = verifier.problems(module)
+    if problems:
+        raise DiagnosticError(*problems)
+    return module
+
+
+def weights_of(options: Mapping[str, Any]) -> dict[str, Array]:
+    """Return the weights of a request by name."""
     weights = {}
     for file in options.get("weights") or ():
         weights.update(mapped(file))
-    built = build(module, asked, weights, resources.of(module).array)
+    return weights
+
+
+def answered(built: Built, options: Mapping[str, Any]) -> bytes:
+    """Return what a request is answered with: the engine, or its record where it is written."""
     plan = options.get("plan")
     if plan is None:
         return bytes(built.plan)
     return _written(built, Path(str(plan)), int(options.get("start") or 0))
 
 
-def _read(content: bytes, options: Mapping[str, Any]) -> ModuleOp:
-    from tripybuild.dialects.mlir import context, packing, parser  # noqa: PLC0415 - when used
+def run(module: ModuleOp, names: Any) -> None:
+    """Run passes on a module, in order.
 
-    within = context.new_context()
-    if options.get("form") == "packed":
-        return packing.unpack(content, within)
-    return parser.parse(content.decode(), str(options.get("path") or "-"), within)
-
-
-def _verify(module: ModuleOp) -> None:
-    from tripybuild.dialects.mlir import verifier  # noqa: PLC0415 - when used
-
-    problems = verifier.problems(module)
-    if problems:
-        raise DiagnosticError(*problems)
-
-
-def _run(module: ModuleOp, names: Any) -> None:
+    Raises:
+        DiagnosticError: There is no such pass, or one refuses the module.
+    """
     if not names:
         return
     from tripybuild.passes import pipeline  # noqa: PLC0415 - when used
