@@ -1,9 +1,12 @@
 """Whatever becomes of a compiler, `compile` says it, and loses nothing of what was there."""
 
+import contextlib
 import functools
 import os
+import time
 
 import pytest
+from filelock import FileLock
 from typer.testing import CliRunner
 
 from tripybuild.cli.main import app
@@ -88,6 +91,23 @@ def test_every_end_is_said_and_loses_nothing(tmp_path, monkeypatch, sessions, ta
     again = compiled(target)
     assert again.exit_code == 0, again.output
     assert (tmp_path / "twice.tpb").read_bytes() != old
+
+
+@pytest.mark.parametrize("target", LOADS)
+def test_nobody_waits_longer_for_another_process_than_for_a_compiler(tmp_path, target):
+    """One that makes the same, and hangs, does not keep this one from it."""
+    skip_without(target)
+    assert compiled(target).exit_code == 0
+    entries = [path for path in (tmp_path / "cache").rglob("*") if path.suffix == ".lock"]
+    for path in entries:
+        path.with_suffix("").unlink(missing_ok=True)  # made before, and swept since
+    with contextlib.ExitStack() as held:
+        for path in entries:
+            held.enter_context(FileLock(path))
+        began = time.monotonic()
+        done = compiled(target, "--timeout", "3")
+    assert done.exit_code == 0, done.output
+    assert 3 <= time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize("target", ["tensorrt-rtx", "tensorrt"])

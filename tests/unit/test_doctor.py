@@ -4,11 +4,14 @@ import json
 import os
 import sys
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from tripybuild.cli import doctor, doctor_run, doctor_trial
 from tripybuild.cli.main import app
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets.tensorrt import cuda, gpu
 
 HIDDEN = "raise ImportError('it is hidden')"
 ABORTS = "import os\nos.abort()"
@@ -124,6 +127,54 @@ def test_what_fails_in_python_is_an_answer(tmp_path, monkeypatch):
     monkeypatch.setitem(doctor_trial.TRIALS, "cpu", lambda _: 1 / 0)
     found = doctor_trial.outcome("cpu", tmp_path)
     assert found["diagnostics"][0]["message"] == "ZeroDivisionError: division by zero"
+
+
+@pytest.fixture
+def a_gpu(monkeypatch):
+    """A GPU, as far as the driver says."""
+    found = gpu.Gpu("A card", "sm89")
+    monkeypatch.setattr(gpu, "found", lambda: found)
+
+
+def test_a_gpu_is_named_also_where_it_cannot_be_used(tmp_path, monkeypatch, a_gpu):
+    """Without what talks to it, say."""
+
+    def refuse():
+        hint = "install it"
+        raise DiagnosticError(Diagnostic("target-unavailable", "needs it", hint=hint))
+
+    monkeypatch.setattr(cuda.Cuda, "find", refuse)
+    found = doctor_trial.outcome("engines", tmp_path)
+    assert found["facts"] == {"gpu": "A card", "capability": "sm89"}
+    assert [each["message"] for each in found["diagnostics"]] == ["needs it"]
+    lines = list(doctor._entry("GPU", {"works": False, "problems": found["diagnostics"], **found}))
+    assert [" ".join(line.split()) for line in lines] == [
+        *("GPU no A card, compute capability sm89", "needs it", "hint: install it")
+    ]
+
+
+def test_an_engine_that_computes_something_else_does_not_work(tmp_path, monkeypatch, a_gpu):
+    """It is run, and its values are looked at."""
+    monkeypatch.setattr(cuda.Cuda, "find", lambda: None)
+    monkeypatch.setattr(doctor_trial, "version", lambda _: "12.8")
+    results = {"y": np.array(doctor_trial.EXPECTED)}
+    monkeypatch.setattr(doctor_trial, "_compiled", lambda *_: lambda **_: results)
+    found = doctor_trial.outcome("engines", tmp_path)
+    assert found["diagnostics"] == []
+    assert found["facts"]["cuda-bindings"] == "12.8"
+    results["y"][0] = 7
+    (problem,) = doctor_trial.outcome("engines", tmp_path)["diagnostics"]
+    assert problem["message"] == "it computes [7.0, 4.0, 6.0, 8.0], and not [2.0, 4.0, 6.0, 8.0]"
+
+
+def test_without_a_gpu_the_driver_is_what_is_missing(tmp_path, monkeypatch):
+    """As what finds GPUs says it."""
+    absence = gpu.Absence("no CUDA driver", "libcuda is not there")
+    monkeypatch.setattr(gpu, "found", lambda: absence)
+    (problem,) = doctor_trial.outcome("engines", tmp_path)["diagnostics"]
+    assert problem["code"] == "no-gpu"
+    assert problem["message"] == "this machine has no CUDA driver"
+    assert problem["notes"] == ["libcuda is not there"]
 
 
 def answered(monkeypatch, *arguments, **others):

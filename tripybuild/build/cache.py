@@ -76,11 +76,12 @@ class Cache:
         folder: Path | None = None,
         *,
         limit: int = FIVE_GIBIBYTES,
-        patience: float = HALF_AN_HOUR,
+        patience: float | None = None,
     ) -> None:
         self.folder = (folder or default_folder()) / "v2"
         self.limit = limit
-        self.patience = patience  # seconds to wait for another process that makes the same
+        # Seconds to wait for another process that makes the same.
+        self.patience = HALF_AN_HOUR if patience is None else patience
 
     def get(self, key: str) -> bytes | None:
         """Return the content of a key, or None where there is none that is whole."""

@@ -24,7 +24,11 @@ from tripybuild.version import VERSION
 
 MODULE, PLAN, RECORD = "tensorrt/module.mlir", "tensorrt/engine.plan", "tensorrt/record.json"
 TEXT, PACKED = "text", "packed"
-DISTRIBUTIONS = {"tensorrt-rtx": "tensorrt_rtx", "tensorrt": "tensorrt"}
+DISTRIBUTIONS = {
+    "tensorrt-rtx": "tensorrt_rtx",
+    "tensorrt": "tensorrt",
+    "mlir-tensorrt": "mlir-tensorrt-compiler",
+}
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,8 @@ def build_engine(
             records.append(record)
             return Member(plan["size"], plan["digest"], plan["crc32"])
 
-        made = Cache().get_or_write(key({**parts, "what": "plan"}), write)
+        cache = Cache(patience=timeout)
+        made = cache.get_or_write(key({**parts, "what": "plan"}), write)
         # The record is small, and made with the engine: where one is there and the other is not,
         # it is said once more by the library.
         return Engine(made, _record(parts, records, source, target, request, timeout))

@@ -43,7 +43,7 @@ def compiled(module: bytes, timeout: float | None = None) -> tuple[bytes, tuple[
         **pjrt.identity(),
     }
     session = child.session()
-    outcome = Cache().get_or_make(
+    outcome = Cache(patience=timeout).get_or_make(
         key(parts), lambda: session.compile("cpu", module, timeout=timeout)
     )
     return outcome.content, outcome.warnings

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +81,18 @@ def _engines(folder: Path) -> Facts:
     try:
         Cuda.find()
         facts["cuda-bindings"] = version("cuda-bindings")
-        _run(_compiled("tensorrt-rtx", folder))
+        _run(_compiled(_installed(), folder))
     except DiagnosticError as error:
         raise _KnownError(facts, error) from error
     return facts
+
+
+def _installed() -> str:
+    """The first target whose library is there."""
+    from tripybuild.targets.tensorrt.library import MODULES  # noqa: PLC0415 - heavy
+
+    there = (target for target, module in MODULES.items() if find_spec(module) is not None)
+    return next(there, next(iter(MODULES)))
 
 
 class _KnownError(Exception):
