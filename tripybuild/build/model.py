@@ -16,6 +16,7 @@ from tripybuild.build.steps import Next
 from tripybuild.build.templates import Template
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
+from tripybuild.garbage import uncollected
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
 from tripybuild.project import registry
 from tripybuild.schema.files import ModuleFile, WeightsEntry
@@ -61,7 +62,8 @@ def build(path: Path, overrides: Mapping[str, object] | None = None) -> Built:
     model, found = load_model(path)
     if model is None:
         raise DiagnosticError(*found)
-    with fresh_symbols():  # one file gives one graph, whatever was built before
+    # One file gives one graph, whatever was built before.
+    with fresh_symbols(), uncollected():
         return _Builder(model).built(overrides or {})
 
 
