@@ -13,10 +13,12 @@ from tripybuild.diagnostics import DiagnosticError
 from tripybuild.dialects import tensorrt as trt
 from tripybuild.dialects.mlir import parser, printer, resources, verifier
 from tripybuild.dialects.tensorrt.emission import EmissionError, Emitted, emitted
+from tripybuild.dialects.tensorrt.inference import RULES, SEVERAL
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation, sizes
 from tripybuild.passes import pipeline
 from tripybuild.targets.tensorrt.agreement import disagreements
 from tripybuild.targets.tensorrt.engine import build
+from tripybuild.types.dims import evaluate
 from tripybuild.types.dtypes import boolean, float32, int32
 
 # What TensorRT-RTX has and cannot build: the module is right, and an engine of it is refused.
@@ -150,6 +152,11 @@ def text_of(build, *inputs):
             "`trt.unary`: int32 has neither infinities nor what is no number",
         ),
         (
+            trt.resize_linear,
+            [(float32, (1, 1, 4, 4))],
+            "`trt.resize_linear`: it needs a shape, or scales",
+        ),
+        (
             lambda x: trt.constant([B, S], int32, [2, 1]),
             [(int32, (B, S))],
             "`trt.constant`: several sizes are a list",
@@ -208,3 +215,33 @@ def test_constants_survive_the_text(name):
         assert large[key].dtype == array.dtype
         assert large[key].tobytes() == array.tobytes()
     assert bool(large) == ("large" in name)
+
+
+def test_every_layer_has_a_rule():
+    """But those that run regions, or give what they are told."""
+    without = {"assertion", "if_", "while_", "for_", "opaque_plugin"}
+    assert RULES.keys() | SEVERAL.keys() == trt.LAYERS.keys() - without
+    assert not RULES.keys() & SEVERAL.keys()
+
+
+def numbered(shape):
+    """A shape with the best numbers of the profile for its symbols."""
+    return [size if size is None else evaluate(size, PROFILE.best) for size in shape]
+
+
+def paired():
+    """The recordings that are there with numbers and with symbols, by both names."""
+    for name, symbols in RECORDINGS.items():
+        other = name.replace("/dynamic", "/static")
+        numbers = RECORDINGS.get(other)
+        if other != name and numbers is not None:
+            shapes = [numbered(shape) for _, shape in symbols.inputs.values()]
+            if shapes == [list(shape) for _, shape in numbers.inputs.values()]:
+                yield name, other
+
+
+@pytest.mark.parametrize(("name", "other"), list(paired()))
+def test_symbols_give_what_numbers_give(name, other):
+    """Shapes of symbols, with numbers put in, are the shapes that the numbers have."""
+    symbols, numbers = (RECORDINGS[each].network().outputs.values() for each in (name, other))
+    assert [numbered(each.shape) for each in symbols] == [list(each.shape) for each in numbers]

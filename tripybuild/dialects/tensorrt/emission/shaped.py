@@ -199,8 +199,8 @@ def resize(place: Place) -> SSAValue:
         "resize_cubic": ops.ResizeCubicOp,
     }
     shape = place.layer.results[0].shape
-    if shape is None:
-        raise ValueError(f"`trt.{name}` needs a shape, or scales of an input with a known shape")
+    if shape is None or (given["shape"] is None and given["scales"] is None):
+        raise ValueError("it needs a shape, or scales of an input with a known shape")
     attributes = {
         "coordinate_transformation": given["coordinates"],
         "selector_for_single_pixel": given["selector"],
