@@ -6,6 +6,11 @@ import pytest
 
 from tests.oracles.tensorrt_numpy import assert_same
 from tests.rewritten import becomes, function, normal
+from tripybuild.passes.transpose_reshape_elimination.equations import (
+    Equation,
+    input_like_result,
+    of_product,
+)
 
 REWRITES = {
     "the operand that nothing is won by is transposed first": (
@@ -76,10 +81,49 @@ REWRITES = {
 }
 
 
+REWRITES["only what a reshape merges gets new letters"] = (
+    "tensorrt-transpose-reshape-elimination",
+    "(%x: tensor<10x12xf32>, %y: tensor<10x5xf32>) -> tensor<12xf32>",
+    """
+    %0 = tensorrt.reshape %x : tensor<10x12xf32> to tensor<10x3x4xf32>
+    %1 = tensorrt.einsum {equation = "cab,cd->ab"} ins(%0, %y : tensor<10x3x4xf32>, tensor<10x5xf32>) -> tensor<3x4xf32>
+    %2 = tensorrt.activation {activationType = #tensorrt.activation_type<kRELU>} %1 : tensor<3x4xf32>
+    %3 = tensorrt.reshape %2 : tensor<3x4xf32> to tensor<12xf32>
+    return %3 : tensor<12xf32>
+    """,
+    """
+    %0 = tensorrt.einsum {equation = "ce,cd->e"} ins(%x, %y : tensor<10x12xf32>, tensor<10x5xf32>) -> tensor<12xf32>
+    %1 = tensorrt.activation {activationType = #tensorrt.activation_type<kRELU>} %0 : tensor<12xf32>
+    return %1 : tensor<12xf32>
+    """,
+)
+
+
 @pytest.mark.parametrize("what", REWRITES)
 def test_the_form_is_mlir_tensorrts(what):
     name, signature, before, after = REWRITES[what]
     becomes(function(signature, before), function(signature, after), name)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "letters"),
+    [
+        (("kNONE", "kNONE"), "abc,acd->abd"),
+        (("kTRANSPOSE", "kNONE"), "abc,abd->acd"),
+        (("kVECTOR", "kTRANSPOSE"), "ab,acb->ac"),
+        (("kTRANSPOSE", "kVECTOR"), "abc,ab->ac"),
+    ],
+)
+def test_products_have_mlir_tensorrts_letters(kinds, letters):
+    """In the order of the first input; what an einsum stays shows them."""
+    assert str(of_product(1, *kinds)) == letters
+
+
+def test_a_row_next_to_a_sum_stays_there():
+    """A product of a matrix and a vector reads the matrix either way round."""
+    assert input_like_result(Equation.parse("ab,a->b"), 0) == (0, 1)
+    assert input_like_result(Equation.parse("abc,acd->abd"), 0) == (0, 1, 2)
+    assert input_like_result(Equation.parse("cab,cd->abd"), 0) == (1, 0, 2)
 
 
 FOLDED = function(

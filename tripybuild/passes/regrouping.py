@@ -48,6 +48,37 @@ def groups(source: Sequence[int | None], result: Sequence[int | None]) -> list[G
     return [Group(tuple(one), tuple(other)) for one, other in found]
 
 
+def _early(source: Sequence[int | None], result: Sequence[int | None]) -> list[Group] | None:
+    """The groups that swap as mlir-tensorrt has them: units do not wait for what comes after them.
+
+    A unit of the input may be a group of its own, which has no dimension of the result; units of
+    the result belong to the group after them, the last ones to nothing.
+    """
+    before, after = known(source), known(result)
+    if before is None or after is None:
+        return None
+    found: list[Group] = []
+    one: list[int] = []
+    other: list[int] = []
+    left = right = 1
+    for index, size in enumerate(before):
+        left *= size
+        one.append(index)
+        while left > right:
+            other.append(sum(len(group.result) for group in found) + len(other))
+            right *= after[other[-1]]
+        if left == right:
+            found.append(Group(tuple(one), tuple(other)))
+            one, other = [], []
+    rest = tuple(range(sum(len(group.result) for group in found), len(after)))
+    return [*found, Group((), rest)] if rest else found
+
+
+def _sorted(places: Sequence[tuple[int, ...]]) -> list[int]:
+    """Groups by their places; those without any come last."""
+    return sorted(range(len(places)), key=lambda which: (not places[which], places[which]))
+
+
 def _consecutive(positions: Sequence[int]) -> bool:
     return all(after == before + 1 for before, after in pairwise(positions))
 
@@ -64,14 +95,13 @@ def reshape_first(
     permutation: Permutation, source: Sequence[int | None], result: Sequence[int | None]
 ) -> Swapped | None:
     """`reshape(transpose(x))` as `transpose(reshape(x))`; `source` is what is reshaped."""
-    found = groups(source, result)
+    found = _early(source, result)
     if found is None:
         return None
     origins = [tuple(permutation[index] for index in group.source) for group in found]
     if not all(map(_consecutive, origins)):
         return None
-    order = sorted(range(len(found)), key=origins.__getitem__)
-    dimensions = [index for which in order for index in found[which].result]
+    dimensions = [index for which in _sorted(origins) for index in found[which].result]
     sizes = known(result)
     assert sizes is not None
     return Swapped(tuple(sizes[index] for index in dimensions), inverse(dimensions))
@@ -81,17 +111,16 @@ def transpose_first(
     source: Sequence[int | None], result: Sequence[int | None], permutation: Permutation
 ) -> Swapped | None:
     """`transpose(reshape(x))` as `reshape(transpose(x))`; `result` is what is transposed."""
-    found = groups(source, result)
+    found = _early(source, result)
     if found is None:
         return None
     at = inverse(permutation)
     places = [tuple(at[index] for index in group.result) for group in found]
     if not all(map(_consecutive, places)):
         return None
-    order = sorted(range(len(found)), key=places.__getitem__)
     sizes = known(result)
     assert sizes is not None
     return Swapped(
         tuple(sizes[index] for index in permutation),
-        tuple(index for which in order for index in found[which].source),
+        tuple(index for which in _sorted(places) for index in found[which].source),
     )

@@ -179,10 +179,8 @@ PUSH_UP = (
     Pattern("transpose-first", TransposeOp, _up_past_unary, "transposes meet"),
     Pattern("operands-first", TransposeOp, _up_past_element_wise, "less is transposed"),
 )
-CLEANUP = (
-    *(row for row in reshapes.PATTERNS if row.root is TransposeOp),
-    Pattern("rank of rank", ExpandRankOp, reshapes.rank_of_rank, "one layer"),
-)
+EXPANDED = Pattern("rank of rank", ExpandRankOp, reshapes.rank_of_rank, "one layer")
+CLEANUP = (*(row for row in reshapes.PATTERNS if row.root is TransposeOp), EXPANDED)
 
 
 def run(module: ModuleOp) -> bool:

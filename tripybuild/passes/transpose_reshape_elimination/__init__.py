@@ -26,23 +26,17 @@ _LAYOUTS = tuple(
     _BY_NAME[name]
     for name in ("transpose of transpose", "reshape of constant", "reshape of reshape")
 )
-_RANKS = (_BY_NAME["rank of rank"], _BY_NAME["units"])
-
-_UP = (
-    *transposes.PUSH_UP,
-    *moves.UP,
-    moves.UNITS,
-    einsums.RESULT,
-    einsum_reshapes.UP,
+_OUT = (
     *_LAYOUTS,
+    _BY_NAME["units"],
+    transposes.EXPANDED,
+    *products.OUT_OF_EINSUM,
 )
-_OUT = (*products.OUT_OF_EINSUM, moves.UNITS, *_LAYOUTS, *_RANKS)
 
-# mlir-tensorrt orders the inputs of einsums, and gives them batch dimensions, while layouts still
-# go up; then einsums are ordered for results that they do not keep. Here they wait for that.
+# Of rows for one op, the first that fits is applied: their order is mlir-tensorrt's.
 STAGES: tuple[tuple[Pattern, ...], ...] = (
     (*products.INTO_EINSUM, einsums.OPERANDS, einsums.RESULT, *_LAYOUTS),
-    (einsums.UNITS, *_LAYOUTS),
+    (einsums.UNITS,),
     (
         *transposes.PUSH_DOWN,
         *moves.DOWN,
@@ -53,10 +47,25 @@ STAGES: tuple[tuple[Pattern, ...], ...] = (
         einsums.ORDER_RESULT,
         *_LAYOUTS,
     ),
-    _UP,
-    (*_UP, einsums.ORDER_OPERANDS),
-    (*_OUT, products.SUM_ONCE, products.BATCH),
-    (*_OUT, einsums.OPERANDS, einsums.RESULT, einsums.COLLAPSE, einsums.EXPAND),
+    (
+        *transposes.PUSH_UP,
+        *moves.UP,
+        einsums.RESULT,
+        einsum_reshapes.UP,
+        moves.UNITS,
+        einsums.ORDER_OPERANDS,
+        products.BATCH,
+        *_LAYOUTS,
+    ),
+    (*_OUT, products.BATCH, products.SUM_ONCE, moves.UNITS),
+    (
+        *_OUT,
+        einsums.OPERANDS,
+        einsums.RESULT,
+        einsums.COLLAPSE,
+        einsums.EXPAND,
+        moves.UNITS,
+    ),
 )
 
 

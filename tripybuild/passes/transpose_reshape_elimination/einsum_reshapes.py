@@ -5,7 +5,7 @@ not at all; then a transpose brings them side by side, and the reshape does the 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
@@ -131,14 +131,22 @@ def _up(op: ReshapeOp, rewriter: Rewriter) -> bool:
 def _merges(op: EinsumOp, equation: Equation) -> dict[str, Renaming] | None:
     """What the reshapes of an einsum's inputs did, in letters, undone; None if they disagree."""
     fresh, known = equation.fresh(), dict[str, Renaming]()
-    for each in _undone(op, equation, fresh):
-        if each is None or known.setdefault(each.old, each).new_sizes != each.new_sizes:
+    for each in _undone(op, equation):
+        if each is None:
+            return None
+        if each.old not in known:
+            letters = "".join(letter for _, letter in zip(each.new_sizes, fresh, strict=False))
+            known[each.old] = replace(each, new=letters)
+            if len(letters) < len(each.new_sizes):
+                return None
+        elif known[each.old].new_sizes != each.new_sizes:
             return None
     letters = "".join(known)
     return known if len(set(letters)) == len(letters) else None
 
 
-def _undone(op: EinsumOp, equation: Equation, fresh: Iterator[str]) -> Iterator[Renaming | None]:
+def _undone(op: EinsumOp, equation: Equation) -> Iterator[Renaming | None]:
+    """What each reshape did, without new letters; None where one has no place for them."""
     for part, value in zip(equation.inputs, op.inputs, strict=True):
         reshape = made_by(value, ReshapeOp)
         if reshape is None:
@@ -150,11 +158,8 @@ def _undone(op: EinsumOp, equation: Equation, fresh: Iterator[str]) -> Iterator[
             return
         for each in found:
             old, new = applied(each.result, after), applied(each.source, before)
-            letters = "".join(letter for _, letter in zip(new, fresh, strict=False))
             if old != new:
-                whole = len(letters) == len(new)
-                name = "".join(applied(each.result, part))
-                yield Renaming(name, old, letters, new) if whole else None
+                yield Renaming("".join(applied(each.result, part)), old, "", new)
 
 
 def _unreshaped(value: SSAValue) -> SSAValue:

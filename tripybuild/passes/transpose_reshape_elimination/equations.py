@@ -66,10 +66,9 @@ def of_product(batch: int, op0: str, op1: str) -> Equation:
     """The equation of a `matrix_multiply` with so many batch dimensions."""
     letters = iter(ascii_lowercase[batch:])
     shared = ascii_lowercase[:batch]
-    row = "" if op0 == "kVECTOR" else next(letters)
-    summed = next(letters)
+    left = next(letters) if op0 == "kVECTOR" else next(letters) + next(letters)
+    summed, row = (left[0], left[1:]) if op0 == "kTRANSPOSE" else (left[-1], left[:-1])
     column = "" if op1 == "kVECTOR" else next(letters)
-    left = summed + row if op0 == "kTRANSPOSE" else row + summed
     right = column + summed if op1 == "kTRANSPOSE" else summed + column
     return Equation((shared + left, shared + right), shared + row + column)
 
@@ -140,7 +139,7 @@ def input_like_result(equation: Equation, index: int) -> Permutation:
         here, there = result.find(letters[one]), result.find(letters[other])
         if here >= 0 and there >= 0:
             return here - there
-        if (here < 0 and there < 0) or (index < 2 and movable >= 0 and movable in {here, there}):
+        if (here < 0 and there < 0) or (index < 2 and movable in {here, there}):
             return one - other
         return -1 if here >= 0 else 1
 
@@ -167,7 +166,8 @@ class Unit:
 def units_for_product(equation: Equation) -> list[Unit]:
     """What two inputs need to be a product: a batch dimension of one is 1 in the other.
 
-    Nothing if that does not help, or makes products of vectors from what has rows and columns.
+    Nothing if that does not help, or makes products of vectors from what has rows and columns;
+    mlir-tensorrt makes those, of `ab,cb->ca` even, which is a product as it is.
     """
     matrix = _matrix_letters(equation)
     if matrix is None or as_product(equation) is not None:
