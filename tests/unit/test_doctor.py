@@ -67,8 +67,9 @@ def test_a_library_that_is_not_there_says_how_to_get_it(tmp_path, monkeypatch):
     assert "pip install 'tripybuild[tensorrt-rtx]'" in problem["hint"]
 
 
-def test_mlir_tensorrt_is_refused_in_words():
+def test_mlir_tensorrt_that_is_not_there_is_refused_in_words(tmp_path, monkeypatch):
     """It is on no index that pip asks."""
+    shadowed(monkeypatch, tmp_path, "mlir_tensorrt", HIDDEN)
     found = doctor_run.tried("mlir-tensorrt", 100)
     (problem,) = found["problems"]
     assert problem["code"] == "target-unavailable"

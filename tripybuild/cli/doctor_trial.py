@@ -61,11 +61,12 @@ def _builds(target: str, folder: Path) -> Facts:
     return {found.module.__name__: library["version"], "gpus": list(found.compute_capabilities)}
 
 
-def _refers(_folder: Path) -> Facts:
+def _mlir_tensorrt(folder: Path) -> Facts:
     from tripybuild.targets import mlir_tensorrt  # noqa: PLC0415 - when used
 
     mlir_tensorrt.prepare()
-    return {}
+    library = _compiled("mlir-tensorrt", folder).manifest["engine"]["library"]
+    return {"mlir-tensorrt-compiler": library["version"]}
 
 
 def _engines(folder: Path) -> Facts:
@@ -108,7 +109,7 @@ TRIALS: Mapping[str, Callable[[Path], Facts]] = {
     "reference": partial(_computes, "reference", "numpy"),
     "tensorrt-rtx": partial(_builds, "tensorrt-rtx"),
     "tensorrt": partial(_builds, "tensorrt"),
-    "mlir-tensorrt": _refers,
+    "mlir-tensorrt": _mlir_tensorrt,
     ENGINES: _engines,
 }
 
