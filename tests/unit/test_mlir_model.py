@@ -235,6 +235,17 @@ def test_a_size_of_two_inputs_is_what_both_take():
     }
 
 
+def test_a_profile_that_holds_all_others_needs_no_law():
+    """What a spec's ranges are, beside the exact sizes that were asked for."""
+    both = port("a", [None], ([1], [2], [8]), ([4], [4], [4]))
+    assert manifest(both)["laws"] == []
+    assert manifest(both, port("b", [2]))["laws"] == []
+    apart = port("a", [None], ([1], [2], [3]), ([4], [4], [4]))
+    assert [each["that"] for each in manifest(apart)["laws"]] == [
+        "(1 <= a_0 <= 3) or (4 <= a_0 <= 4)"
+    ]
+
+
 def test_ranges_of_values_are_no_sizes():
     """A host input's profile is of what it holds."""
     found = manifest(port("shape", [2], ([1, 1], [2, 2], [3, 3]), of_values=True))

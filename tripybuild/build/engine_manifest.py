@@ -132,7 +132,9 @@ def _hull(profiles: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str, dict
 
 def _law(profiles: Sequence[Mapping[str, Mapping[str, int]]], model: str) -> list[dict[str, Any]]:
     """Between several profiles there may be sizes that none of them takes."""
-    if len(profiles) < 2 or not profiles[0]:
+    hull = {name: (each["min"], each["max"]) for name, each in _hull(profiles).items()}
+    spans = [{name: (e["min"], e["max"]) for name, e in each.items()} for each in profiles]
+    if not profiles or hull in spans:
         return []
     text = " or ".join(f"({_inside(each)})" for each in profiles)
     if len(text) > LONGEST_LAW:
