@@ -122,6 +122,16 @@ def test_a_library_that_is_not_there_is_no_crash(tmp_path, monkeypatch, target):
     assert hint.startswith(f"hint: install it with `pip install 'tripybuild[{target}]'`")
 
 
+def test_what_is_wrong_with_the_cache_is_a_warning(tmp_path, monkeypatch):
+    """The engine is the same, only slower the next time."""
+    skip_without("tensorrt-rtx")
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "file"))
+    done = compiled("tensorrt-rtx")
+    assert done.exit_code == 0
+    assert "warning: The result could not be stored in the cache" in done.output
+
+
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon", "1e7"])
 def test_a_limit_is_a_number_of_seconds(seconds):
     """What is none is usage."""

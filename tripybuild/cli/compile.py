@@ -1,5 +1,6 @@
 """`tripybuild compile`: a model spec, or a module, becomes one executable file."""
 
+import contextlib
 import time
 from enum import StrEnum
 from pathlib import Path
@@ -103,14 +104,21 @@ def _only_executables(path: Path) -> None:
     """
     from tripybuild.build.container import begins_like_one  # noqa: PLC0415
 
-    if not path.parent.exists():
-        message = f"`{path}` cannot be written: there is no folder `{path.parent}`"
-        hint = "create the folder first"
-        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+    with contextlib.suppress(PermissionError, ValueError):  # whoever writes it says so
+        _in_a_folder(path)
     if path.is_file() and not begins_like_one(path):
         message = f"`{path}` is there already, and is no executable"
         hint = "name another file with `-o`, or remove it first"
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+
+
+def _in_a_folder(path: Path) -> None:
+    try:
+        path.parent.stat()
+    except FileNotFoundError as error:
+        message = f"`{path}` cannot be written: there is no folder `{path.parent}`"
+        hint = "create the folder first"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint)) from error
 
 
 def _compiled(spec: Path, path: Path, *, target: str, **asked: Any) -> Answer:
@@ -123,7 +131,8 @@ def _compiled(spec: Path, path: Path, *, target: str, **asked: Any) -> Answer:
     took, size = time.perf_counter() - start, path.stat().st_size
     text = f"Compiled `{spec}` for `{target}` into `{path}` ({_bytes(size)}) in {took:.2f}s"
     data = {"path": path.as_posix(), "target": target, "bytes": size, "seconds": round(took, 3)}
-    return Answer(remark=text, data=data)
+    warnings = [f"warning: {each.message}" for each in executable.warnings]
+    return Answer(remark="\n".join([*warnings, text]), data=data)
 
 
 def _emitted(text: str, emit: Emit, output: Path | None) -> Answer:
