@@ -1,6 +1,5 @@
 """`tripybuild compile`: a model spec, or a module, becomes one executable file."""
 
-import contextlib
 import time
 from enum import StrEnum
 from pathlib import Path
@@ -104,9 +103,12 @@ def _only_executables(path: Path) -> None:
     """
     from tripybuild.build.container import begins_like_one  # noqa: PLC0415
 
-    with contextlib.suppress(PermissionError, ValueError):  # whoever writes it says so
+    try:
         _in_a_folder(path)
-    if path.is_file() and not begins_like_one(path):
+        other = path.is_file() and not begins_like_one(path)
+    except (OSError, ValueError):  # whoever writes it says so
+        other = False
+    if other:
         message = f"`{path}` is there already, and is no executable"
         hint = "name another file with `-o`, or remove it first"
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
