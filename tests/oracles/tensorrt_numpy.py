@@ -109,6 +109,12 @@ def evaluate(module: ModuleOp, name: str, inputs: Sequence[Array]) -> list[Array
     return run_block(block, inputs, {})
 
 
+def widened(array: Array) -> Array:
+    """An array in the type that its elements are computed in."""
+    wide = array.dtype.kind not in "iub" and array.dtype != ml_dtypes.int4
+    return array.astype(np.float64) if wide else array
+
+
 def run_block(block: Block, inputs: Sequence[Array], outer: dict[SSAValue, Array]) -> list[Array]:
     """What the last op of a block is given; values from outside are seen."""
     known = {**outer, **dict(zip(block.args, map(np.asarray, inputs), strict=True))}
@@ -155,9 +161,7 @@ def weights(attribute: Any) -> Array:
         dtype = elements.dtype_of(attribute.type.element_type)
         kind = np.dtype(dtype if dtype.kind in "iub" else np.float64)
         return _random(np.random.default_rng(seed), attribute.type.get_shape(), kind)
-    array = elements.to_numpy(attribute)
-    wide = array.dtype.kind not in "iub" and array.dtype != ml_dtypes.int4
-    return array.astype(np.float64) if wide else array
+    return widened(elements.to_numpy(attribute))
 
 
 # Functions of elements
@@ -219,6 +223,12 @@ def divide(a: Array, b: Array) -> Array:
     return quotient * np.sign(a) * np.sign(b)
 
 
+def power(a: Array, b: Array) -> Array:
+    """Integers; what is smaller than one is zero."""
+    inverse = np.where(np.abs(a) == 1, a ** np.abs(b), 0)
+    return np.where(b < 0, inverse, a ** np.abs(b))
+
+
 BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "kSUM": np.add,
     "kPROD": np.multiply,
@@ -226,7 +236,7 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "kMIN": np.minimum,
     "kSUB": np.subtract,
     "kDIV": divide,
-    "kPOW": lambda a, b: np.float_power(a, b) if a.dtype.kind == "f" else a**b,
+    "kPOW": lambda a, b: np.float_power(a, b) if a.dtype.kind == "f" else power(a, b),
     "kFLOOR_DIV": lambda a, b: np.floor_divide(a, np.where(b == 0, 1, b)),
     "kAND": np.logical_and,
     "kOR": np.logical_or,
@@ -242,6 +252,7 @@ REDUCE: dict[str, Callable[..., Array]] = {
     "kMIN": np.min,
     "kAVG": np.mean,
 }
+EXTREMES = (np.max, np.min)
 
 
 def activation(op: Any, x: Array) -> Array:
@@ -254,14 +265,28 @@ def cast(op: Any, x: Array) -> Array:
     return x != 0 if kind == np.bool_ else x.astype(kind)
 
 
+def lowest_and_highest(kind: np.dtype[Any]) -> tuple[float, float]:
+    if kind.kind == "f":
+        return -math.inf, math.inf
+    limits = np.iinfo(kind)
+    return limits.min, limits.max
+
+
 def reduce(op: Any, x: Array) -> Array:
     function = REDUCE[op.value("reduce_operation")]
     axes = tuple(op.value("reduce_axes"))
+    if not x.size and function in EXTREMES:  # the least or the most that there is
+        least, most = lowest_and_highest(x.dtype)
+        edge = least if function is np.max else most
+        kept = bool(op.value("keep_dimensions"))
+        return np.asarray(function(x, axis=axes, keepdims=kept, initial=edge))
     return np.asarray(function(x, axis=axes, keepdims=bool(op.value("keep_dimensions"))))
 
 
 def softmax(op: Any, x: Array) -> Array:
     axis = op.value("axis")
+    if not x.size:
+        return x
     raised = np.exp(x - np.max(x, axis, keepdims=True))
     return raised / np.sum(raised, axis, keepdims=True)
 
@@ -326,7 +351,10 @@ def slice_(op: Any, x: Array, *_rest: Array) -> Array:
     if mode == "kDEFAULT":
         assert all(each.all() for each in inside), f"{op} leaves {x.shape}"
     clipped = [np.clip(at, 0, max(n - 1, 0)) for at, n in zip(places, limits, strict=True)]
-    found = x[np.ix_(*clipped)] if clipped else x
+    if x.size:
+        found = x[np.ix_(*clipped)] if clipped else x
+    else:  # there is nothing to take, and something to fill
+        found = np.zeros([at.size for at in places], x.dtype)
     if mode != "kFILL":
         return found
     fill = known[op.fill].reshape(()) if op.fill is not None else np.zeros((), x.dtype)
@@ -335,7 +363,29 @@ def slice_(op: Any, x: Array, *_rest: Array) -> Array:
     return np.where(mask, found, fill)
 
 
-# Products and the rest
+# Sources, products and the rest
+
+
+def linspace(op: Any, *operands: Array) -> Array:
+    known = dict(zip(op.operands, operands, strict=True))
+
+    def given(name: str, static: float | None) -> Array:
+        value = getattr(op, name)
+        return np.atleast_1d(static if value is None else known[value])
+
+    shape = [int(n) for n in (sizes(op.results[0]) if op.shape is None else known[op.shape])]
+    start, step = given("start", op.value("static_start")), given("step", op.value("static_step"))
+    places = np.indices(shape)
+    found = start[0] + sum(each * size for each, size in zip(places, step, strict=True))
+    return np.asarray(found, kind_of(op.results[0]))
+
+
+def cumulative(op: Any, x: Array) -> Array:
+    axis, reverse = op.value("axis"), op.value("reverse")
+    x = np.flip(x, axis) if reverse else x
+    found = np.cumsum(x, axis, dtype=x.dtype)
+    found = found - x if op.value("exclusive") else found
+    return np.flip(found, axis) if reverse else found
 
 
 def matrix_multiply(op: Any, a: Array, b: Array) -> Array:
@@ -449,6 +499,7 @@ OPS: dict[str, Callable[..., Array | list[Array]]] = {
     "tensorrt.expand_rank": ranked,
     "tensorrt.gather": gather,
     "tensorrt.identity": cast,
+    "tensorrt.linspace": linspace,
     "tensorrt.matrix_multiply": matrix_multiply,
     "tensorrt.normalization": normalization,
     "tensorrt.quantize": quantize,
@@ -462,6 +513,7 @@ OPS: dict[str, Callable[..., Array | list[Array]]] = {
     "tensorrt.top_k": top_k,
     "tensorrt.transpose": transpose,
     "tensorrt.unary": lambda op, x: UNARY[op.value("unary_operation")](x),
+    "trtx.cumulative": cumulative,
 }
 
 
