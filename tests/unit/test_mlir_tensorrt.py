@@ -270,6 +270,20 @@ def test_where_it_is_not_installed():
         assert "mlir-tensorrt-compiler" in found.hint
 
 
+def test_another_release(fake, monkeypatch):
+    """Its interface is another one; the diagnostic says which release is needed."""
+    monkeypatch.delattr(mlir_tensorrt.found("compiler.api").CompilerClient, "get_compilation_task")
+    monkeypatch.delattr(mlir_tensorrt.found("runtime.api").RuntimeClient, "create_stream")
+    for load_it in (mlir_tensorrt.prepare, lambda: mlir_tensorrt.interface("runtime")):
+        with pytest.raises(DiagnosticError) as raised:
+            load_it()
+        (found,) = raised.value.diagnostics
+        assert found.code == "target-unavailable"
+        assert (
+            found.message == "The target `mlir-tensorrt` needs release 0.1.43, and here is unknown"
+        )
+
+
 SPEC = """tripybuild: 1
 model: sums
 inputs:

@@ -1,6 +1,7 @@
 """`trtx-to-tensorrt`: what NVIDIA's dialect has gives the same as what it has not."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from oracles.tensorrt_numpy import compare, names, parsed
 
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.passes import pipeline
+from tripybuild.targets.tensorrt.engine import build
 
 PASS = "trtx-to-tensorrt"
 FLAGS = list(itertools.product((False, True), repeat=2))
@@ -278,6 +280,64 @@ def test_attention_that_is_not_normalized():
         attention("1x2x3x4xf32", "1x2x5x4xf32", attributes), numbers(1, 2, 3, 4), key, key
     )
     assert "softmax" not in found
+
+
+# TensorRT builds what they are written as
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        cumulative("4x9xbf16", 1, True, True),
+        cumulative("2x?xi32", 1, False, True),
+        attention("?x4x?x4xf16", "?x2x?x4xf16", "causal = #trtx.causal_mask<kLOWER_RIGHT>"),
+        attention("2x4x3x4xf32", "2x2x5x4xf32", mask="1x1x3x5xi1"),
+        module(
+            "trtx.rotary_embedding {dimensions = 4 : i64, interleaved = true} ins(%a, %b, %b :"
+            " tensor<?x3x?x8xf32>, tensor<16x2xf32>, tensor<16x2xf32>)"
+            " position(%c : tensor<?x?xi64>)",
+            "?x3x?x8xf32",
+            a="?x3x?x8xf32",
+            b="16x2xf32",
+            c="?x?xi64",
+        ),
+        module(
+            "trtx.kv_cache_update ins(%a, %b, %c : tensor<?x3x6x4xf32>, tensor<?x3x?x4xf32>,"
+            " tensor<?xi32>)",
+            "?x3x6x4xf32",
+            a="?x3x6x4xf32",
+            b="?x3x?x4xf32",
+            c="?xi32",
+        ),
+        module(
+            "trtx.reverse_sequence ins(%a, %b : tensor<?x?x2xf32>, tensor<?xi32>)",
+            "?x?x2xf32",
+            a="?x?x2xf32",
+            b="?xi32",
+        ),
+        module(
+            f"trtx.lrn {{{LRN}, window = 3 : i64}} %a : tensor<?x5x?x2xbf16>",
+            "?x5x?x2xbf16",
+            a="?x5x?x2xbf16",
+        ),
+    ],
+)
+def test_tensorrt_builds_it(text):
+    """Each type and each unknown size is one that its layers take."""
+    pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
+    head, arrow, body = text.partition(") -> ")
+    given = parsed(re.sub(r"(%\w): tensor<([^>]*)>", _ranged, head) + arrow + body)
+    pipeline.run(given, [PASS, "tensorrt-expand-ops"])
+    assert build(given, {"compute_capabilities": ["sm89"]}).plan.nbytes > 0
+
+
+def _ranged(found):
+    """An argument with a range for its unknown sizes."""
+    sizes = found[2].split("x")[:-1]
+    low, high = ([int(s) if s != "?" else n for s in sizes] for n in (3, 5))
+    profile = f"#tensorrt.shape_profile<min = {low}, opt = {low}, max = {high}>"
+    said = f" {{tensorrt.shape_profile = {profile}}}" if "?" in sizes else ""
+    return f"{found[1]}: tensor<{found[2]}>{said}"
 
 
 # What cannot be written

@@ -12,8 +12,12 @@ from typing import Any
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 NAME = "mlir-tensorrt"
-COMPILER, RUNTIME = "mlir_tensorrt.compiler", "mlir_tensorrt.runtime"
 RELEASE = "0.1.43"
+# A class and a method of it that other releases have not.
+TOLD_BY = {
+    "compiler": ("CompilerClient", "get_compilation_task"),
+    "runtime": ("RuntimeClient", "create_stream"),
+}
 HINT = (
     f"install `mlir-tensorrt-compiler` and `mlir-tensorrt-runtime` {RELEASE}; their wheels are not "
     "on PyPI: docs/targets.md says where they are"
@@ -26,7 +30,7 @@ def prepare() -> Callable[[bytes, Mapping[str, Any]], bytes]:
     Raises:
         DiagnosticError: It is not installed, or is another release.
     """
-    found("compiler.api")
+    interface("compiler")
     from tripybuild.targets.mlir_tensorrt import compiler  # noqa: PLC0415 - when used
 
     return compiler.compiled
@@ -36,7 +40,7 @@ def found(name: str) -> Any:
     """Import a module of `mlir_tensorrt`, such as `runtime.api`.
 
     Raises:
-        DiagnosticError: It is not installed, or is another release.
+        DiagnosticError: It is not installed.
     """
     try:
         return import_module(f"mlir_tensorrt.{name}")
@@ -45,6 +49,21 @@ def found(name: str) -> Any:
         raise DiagnosticError(
             Diagnostic("target-unavailable", message, notes=(str(error),), hint=HINT)
         ) from error
+
+
+def interface(package: str) -> Any:
+    """Return the interface of `compiler` or of `runtime`.
+
+    Raises:
+        DiagnosticError: It is not installed, or is another release, which has another interface.
+    """
+    api = found(f"{package}.api")
+    kind, method = TOLD_BY[package]
+    if not hasattr(getattr(api, kind, None), method):
+        message = f"The target `{NAME}` needs release {RELEASE}, and here is {installed(package)}"
+        note = f"`mlir_tensorrt.{package}.api.{kind}` has no `{method}`"
+        raise DiagnosticError(Diagnostic("target-unavailable", message, notes=(note,), hint=HINT))
+    return api
 
 
 def installed(package: str) -> str:

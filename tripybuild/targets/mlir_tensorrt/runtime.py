@@ -9,7 +9,7 @@ import numpy as np
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets import dlpack
-from tripybuild.targets.mlir_tensorrt import NAME, found, installed
+from tripybuild.targets.mlir_tensorrt import NAME, installed, interface
 from tripybuild.targets.tensorrt import gpu
 from tripybuild.targets.tensorrt.packing import size_of, unpacked
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -29,9 +29,9 @@ def checked(record: Record) -> Any:
     device = gpu.found()
     if isinstance(device, gpu.Absence):
         problems.append(gpu.absent(device, []))
-    runtime = None
+    api = None
     try:
-        runtime = found("runtime.api")
+        api = interface("runtime")
         built, here = record["library"]["version"], installed("runtime")
         if built != here:
             message = f"the executable was built by {NAME} {built}; here is {here}"
@@ -41,7 +41,7 @@ def checked(record: Record) -> Any:
         problems += error.diagnostics
     if problems:
         raise DiagnosticError(*problems)
-    return runtime
+    return api
 
 
 class Session:
