@@ -15,8 +15,8 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 SUFFIX, MODULE = ".tpb", ".mlir"
 TARGETS = (
-    "What runs it: cpu, reference, tensorrt-rtx, tensorrt, mlir-tensorrt. `tensorrt-rtx:sm86,sm89` "
-    "is for those GPUs alone. `tripybuild doctor` says which work here."
+    "What runs it: cpu, reference, tensorrt-rtx, tensorrt, mlir-tensorrt. `:sm86,sm89` behind "
+    "tensorrt-rtx builds for those GPUs alone. `tripybuild doctor` says which work here."
 )
 EMIT = (
     "Print a text on the way instead; -o writes it. `tensorrt` is a spec's module before any pass, "

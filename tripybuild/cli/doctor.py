@@ -32,7 +32,7 @@ def doctor(
         ),
     ] = None,
 ) -> Answer:
-    """Try each target, and say which work here and why the others do not."""
+    """Say which targets work here, and why others do not."""
     from tripybuild.cli.doctor_run import all_tried  # noqa: PLC0415
 
     limit = PATIENCE if timeout is None else timeout.number
