@@ -85,13 +85,19 @@ def cuda(memory):
         memory.calls.append("free")
         return (Error(0 if memory.blocks.pop(address, None) is not None else 1),)
 
+    def destroy(stream):
+        memory.calls.append("destroy")
+        return (Error(0),)
+
     def synchronize(stream):
         memory.calls.append("finish")
         return (Error(0),)
 
     return types.SimpleNamespace(
         cudaMemcpyKind=kinds,
+        cudaGetDevice=lambda: (Error(0), 0),
         cudaStreamCreate=lambda: (Error(0), 77),
+        cudaStreamDestroy=destroy,
         cudaStreamSynchronize=synchronize,
         cudaMalloc=malloc,
         cudaFree=free,

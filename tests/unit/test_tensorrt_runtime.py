@@ -258,8 +258,10 @@ class OnDevice:
         self.array = np.ndarray(array.shape, array.dtype, block)
         self.streams = []
 
+    device = 0
+
     def __dlpack_device__(self):
-        return 2, 0
+        return 2, self.device
 
     def __dlpack__(self, *, stream=None):
         self.streams.append(stream)
@@ -288,6 +290,17 @@ def test_arrays_on_the_device_are_used_where_they_lie():
 
     np.testing.assert_array_equal(bench.run(rows(3, 4))[0], 2 * rows(3, 4))
     assert array.read() == rows(3).tolist()
+
+
+def test_arrays_on_another_device():
+    """Are refused before anything is copied."""
+    bench = Bench(DOUBLED)
+    array = OnDevice(bench, rows(3))
+    array.device = 1
+    with pytest.raises(DiagnosticError) as raised:
+        bench.run(array.taken)
+    (found,) = raised.value.diagnostics
+    assert found.message == "the input `x` lies on GPU 1, and the engine on GPU 0"
 
 
 def test_values_on_the_device_are_fetched():
@@ -402,8 +415,10 @@ def test_device_memory_is_given_back():
     bench = Bench(DOUBLED)
     bench.run(rows(3))
     assert bench.memory.blocks
+    bench.calls()
     bench.engine = None
     assert bench.memory.blocks == {}
+    assert "destroy" in bench.calls()
 
 
 def test_elements_of_four_bits():

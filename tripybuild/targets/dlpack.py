@@ -59,6 +59,7 @@ class DeviceArray:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     owner: Any
+    device: int = 0
 
     @property
     def ndim(self) -> int:
@@ -82,7 +83,8 @@ def device_array(value: Any) -> DeviceArray:
     address, shape, kind = told(capsule)
     if kind not in KINDS:
         raise ValueError(f"its elements are of DLPack's type {kind}")
-    return DeviceArray(address, shape, np.dtype(KINDS[kind]), (capsule, value))
+    device = int(value.__dlpack_device__()[1])
+    return DeviceArray(address, shape, np.dtype(KINDS[kind]), (capsule, value), device)
 
 
 def told(capsule: Any) -> tuple[int, tuple[int, ...], tuple[int, int]]:

@@ -41,6 +41,15 @@ class Cuda:
         """Return a new stream, which waits for what was begun on the default one."""
         return int(self._done("cudaStreamCreate"))
 
+    def end(self, stream: int) -> None:
+        """Give a stream back; at the end of a process nobody is there to take it."""
+        with contextlib.suppress(Exception):
+            self._module.cudaStreamDestroy(stream)
+
+    def device(self) -> int:
+        """Return the number of the current GPU."""
+        return int(self._done("cudaGetDevice"))
+
     def finish(self, stream: int) -> None:
         """Wait until all that was asked of a stream is done."""
         self._done("cudaStreamSynchronize", stream)

@@ -6,6 +6,7 @@ then copies, one launch, and copies.
 """
 
 import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -57,7 +58,9 @@ class Engine:
         engine = self._runtime.deserialize_cuda_engine(plan)
         if engine is None:
             raise DiagnosticError(_unread(self._log.drain()))
+        self._device = cuda.device()
         self._stream = cuda.stream()
+        weakref.finalize(self, cuda.end, self._stream)
         self._context = Context(library, engine, self._log, self._stream, kernels)
         host = library.module.TensorLocation.HOST
         places = {name: engine.get_tensor_location(name) == host for name in self._names(outputs)}
@@ -86,6 +89,7 @@ class Engine:
         return run
 
     def _run(self, shapes: list[Shape], arrays: list[Any]) -> list[Array]:
+        self._near(arrays)
         try:
             self._bind(shapes, arrays)
             for port, array in zip(self._inputs, arrays, strict=True):
@@ -98,6 +102,15 @@ class Engine:
         except BaseException:
             self._bound = None  # nobody knows how far it came
             raise
+
+    def _near(self, arrays: list[Any]) -> None:
+        """Refuse arrays that lie on another GPU."""
+        for port, array in zip(self._inputs, arrays, strict=True):
+            if isinstance(array, DeviceArray) and array.device != self._device:
+                where = f"GPU {array.device}, and the engine on GPU {self._device}"
+                message = f"the input `{port.name}` lies on {where}"
+                hint = "copy it to the engine's GPU"
+                raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
 
     def _results(self) -> list[Array]:
         """The outputs: those of sizes that only the run knows are copied when it is done."""
