@@ -52,6 +52,9 @@ def test_an_engine_for_all_gpus():
     ((_, rows),) = tables(record(capabilities=(), layers=[]), layers=False)
     assert rows["runs on"] == "any GPU that it knows"
     assert rows["layers"] == "0"
+    local = {**record(capabilities=()), "library": {"name": "tensorrt", "version": "10.9"}}
+    ((_, rows),) = tables(local, layers=False)
+    assert rows["runs on"] == "GPUs like the one that it was built on"
 
 
 def test_many_kinds_of_layers():

@@ -18,7 +18,7 @@ def tables(
     capabilities = sorted(record["compute_capabilities"], key=lambda name: (len(name), name))
     whole = {
         "built by": library,
-        "runs on": ", ".join(each.upper() for each in capabilities) or "any GPU that it knows",
+        "runs on": ", ".join(each.upper() for each in capabilities) or _unnamed(record),
         "layers": _counted(record["layers"]),
     }
     if others:
@@ -29,6 +29,12 @@ def tables(
     if layers:
         found.append(("layers", _listed(record["layers"])))
     return found
+
+
+def _unnamed(record: Mapping[str, Any]) -> str:
+    """Which GPUs an engine is for that names none."""
+    portable = record["library"]["name"] == "tensorrt-rtx"
+    return "any GPU that it knows" if portable else "GPUs like the one that it was built on"
 
 
 def _profiles(inputs: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
