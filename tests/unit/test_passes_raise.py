@@ -249,6 +249,14 @@ def test_instance_norm():
     assert "eps = 9.99999997E-7 : f32" in result
 
 
+def test_instance_norm_of_unknown_many_images():
+    """Their number is not summed over."""
+    text = instance_norm().replace("<2x3", "<?x3")
+    assert text.count("<?x3") > 10
+    assert_same(text, NORMALIZATIONS)
+    assert after(text, NORMALIZATIONS) == ["normalization"]
+
+
 def test_instance_norm_with_the_usual_epsilon():
     """The default is not printed."""
     assert "eps" not in assert_same(instance_norm(epsilon=1e-5), NORMALIZATIONS)

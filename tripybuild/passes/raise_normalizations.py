@@ -43,13 +43,13 @@ def _is_last_mean(op: ReduceOp) -> bool:
 
 
 def _joins_planes(op: ReshapeOp) -> bool:
-    """`[N, C, H, W]` as `[N, C, H * W]`."""
+    """`[N, C, H, W]` as `[N, C, H * W]`; how many images there are may be unknown."""
     source, target = sizes(op.input), sizes(op.result)
-    return (
-        len(source) == 4
-        and None not in (*source, *target)
-        and target == (*source[:2], math.prod(size for size in source[2:] if size is not None))
-    )
+    planes = [size for size in source[1:] if size is not None]
+    if len(source) != 4 or len(planes) != 3 or op.shape is not None:
+        return False
+    channels, height, width = planes
+    return target == (source[0], channels, height * width)
 
 
 def _adds_planes(op: ExpandRankOp) -> bool:
