@@ -169,9 +169,9 @@ class Stages:
         with self.phase("graph"):
             built = build(self.path, self.case.sizes)
             graph, read = session._used(built.graph), check_weights(built)  # noqa: SLF001
-        with self.phase("weights"), Weights(read, graph.weights) as measuring:
+        with self.phase("weights"), Weights(TARGET, read, graph.weights) as measuring:
             measuring.with_arrays({})
-        with Weights(read, graph.weights) as weights, uncollected():
+        with Weights(TARGET, read, graph.weights) as weights, uncollected():
             weights.with_arrays({})
             builder, made, config = self.network(weights, built, graph)
             with self.phase("build"):
@@ -219,7 +219,7 @@ def bare(case: Case, path: Path) -> tuple[float, float]:
     stages = Stages(case, path)
     built = build(path, case.sizes)
     graph, read = session._used(built.graph), check_weights(built)  # noqa: SLF001
-    with Weights(read, graph.weights) as weights:
+    with Weights(TARGET, read, graph.weights) as weights:
         builder, made, config = stages.network(weights, built, graph)
         found = []
         for _ in range(BUILDS):

@@ -79,7 +79,7 @@ def build_engine(
             memory.
     """
     with ExitStack() as held:
-        weights = source.weights or held.enter_context(Weights())
+        weights = source.weights or held.enter_context(Weights(target.name))
         measured = weights.with_arrays(source.arrays)
         request = {
             **(options or {}),

@@ -110,7 +110,10 @@ def engine_executable(
 
     began = perf_counter()
     tell("lower", 0.0)
-    with Weights(checkpoint, graph.weights) as weights, ThreadPoolExecutor(1) as writer:
+    with (
+        Weights(target.name, checkpoint, graph.weights) as weights,
+        ThreadPoolExecutor(1) as writer,
+    ):
         with uncollected():
             module = engine_module(built, graph, manifest["shapes"])
             content = packing.pack(module.module)

@@ -1,0 +1,91 @@
+"""Equal models are equal engines: the same key, and for static sizes the same bytes."""
+
+import numpy as np
+import pytest
+import written
+from safetensors.numpy import save_file
+
+import tripybuild
+from tripybuild.build import engine
+from tripybuild.build.engine import PLAN
+from tripybuild.build.engine_weights import Weights
+from tripybuild.targets import child
+
+pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
+
+TEXT = """
+inputs:
+  x: F[2, 3, 8, 8]
+parts:
+  conv: Conv(3, 4, [3, 3])
+  bn: BatchNorm(4)
+  fc: Linear(4, 5)
+outputs:
+  y: softmax(fc(mean(relu(bn(conv(x))), [2, 3])), 1)
+weights: {file: w.safetensors, convert: true}
+"""
+SHAPES = {
+    "conv.weight": (4, 3, 3, 3),
+    "fc.weight": (5, 4),
+    "fc.bias": (5,),
+    **dict.fromkeys(("conv.bias", "bn.weight", "bn.bias"), (4,)),
+    **{f"bn.running_{name}": (4,) for name in ("mean", "var")},
+}
+
+
+def compiled(folder, monkeypatch, *, seed=1, dtype="float32"):
+    """Compile in a folder with a cache of its own and a fresh child: the plan, and its key."""
+    folder.mkdir()
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(folder / "cache"))
+    child.session("tensorrt-rtx").close()
+    random = np.random.default_rng(seed)
+    weights = {name: random.random(shape, np.float32) for name, shape in SHAPES.items()}
+    save_file(weights, folder / "w.safetensors")
+    keys = []
+    plain = engine.key
+
+    def noted(parts):
+        keys.append(plain(parts))
+        return keys[-1]
+
+    monkeypatch.setattr(engine, "key", noted)
+    made = tripybuild.compile(
+        written.write(folder, TEXT), target="tensorrt-rtx", sizes={"F": dtype}
+    )
+    monkeypatch.setattr(engine, "key", plain)
+    return bytes(made.member(PLAN)), keys[0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_two_folders_give_one_engine(tmp_path, monkeypatch, dtype):
+    """Built twice, by two processes; weights that are converted are no exception."""
+    first = compiled(tmp_path / "a", monkeypatch, dtype=dtype)
+    second = compiled(tmp_path / "b", monkeypatch, dtype=dtype)
+    assert first == second
+    assert len(first[0]) > 10_000
+
+
+def test_other_weights_are_another_engine(tmp_path, monkeypatch):
+    """One seed apart, in the same file at the same place."""
+    first, key = compiled(tmp_path / "a", monkeypatch)
+    second, other = compiled(tmp_path / "b", monkeypatch, seed=2)
+    assert first != second
+    assert key != other
+
+
+def test_measured_are_names_types_shapes_and_bytes():
+    """Of constants in memory, as of weights in files."""
+    zeros = np.zeros(4, np.float32)
+    several = [
+        {"a": zeros},
+        {"b": zeros},
+        {"a": zeros + 1},
+        {"a": zeros.view(np.int32)},
+        {"a": zeros.reshape(2, 2)},
+        {"a": zeros[:2], "b": zeros[2:]},
+        {},
+    ]
+    with Weights("tensorrt-rtx") as weights:
+        digests = [weights.with_arrays(arrays).digest for arrays in several]
+        assert weights.with_arrays({"a": zeros.copy()}).digest == digests[0]
+    assert len(set(digests)) == len(several)
