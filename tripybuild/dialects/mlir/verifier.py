@@ -55,8 +55,20 @@ def _own(operation: Operation) -> Iterator[Diagnostic]:
             yield diagnostic(operation, message)
     elif isinstance(operation, FuncOp):
         yield from _spoken(operation, structure.function(operation))
+        for each in _described(operation):
+            yield diagnostic(operation, each.text(operation.name), each.notes)
     else:
         yield from _spoken(operation, _checked(operation))
+
+
+def _described(function: FuncOp) -> Iterator[Any]:
+    """Look at what arguments say about an engine, where they say something."""
+    if any(name.startswith("tensorrt.") for each in function.arg_attrs or () for name in each.data):
+        from tripybuild.dialects.tensorrt.ops.functions import (  # noqa: PLC0415  # it takes a while
+            function_problems,
+        )
+
+        yield from function_problems(function)
 
 
 def _checked(operation: Operation) -> Iterator[str]:
