@@ -1,8 +1,10 @@
 """The contents of an executable's members: bytes in memory or a file, read in pieces."""
 
+import contextlib
 import os
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -14,6 +16,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.digests import ALGORITHMS, algorithm
 
 PIECE = 1 << 20
+STRETCH = 1 << 24  # what is copied before the disk begins with it
 
 
 class OpenFile:
@@ -120,22 +123,34 @@ def in_memory(content: Content) -> memoryview:
 
 
 def transferred(content: FilePart, stream: BinaryIO) -> bool:
-    """Let the system copy a part of a file; False where it cannot, and nothing was copied."""
+    """Let the system copy a part of a file; False where it cannot, and nothing was copied.
+
+    The disk begins with each piece while the next one is copied: to wait for all of it afterwards
+    would take as long again.
+    """
     if not hasattr(os, "copy_file_range"):
         return False
     stream.flush()
-    source, left = content.offset, content.size
-    while left:
-        try:
-            count = os.copy_file_range(
-                content.file.fileno(), stream.fileno(), left, offset_src=source
-            )
-        except OSError:
-            if left == content.size:
-                return False
-            raise
-        if count == 0:
-            raise changed(content)
-        source, left = source + count, left - count
+    source, left, target = content.offset, content.size, stream.fileno()
+    with ThreadPoolExecutor(1) as disk:
+        while left:
+            try:
+                count = os.copy_file_range(
+                    content.file.fileno(), target, min(left, STRETCH), offset_src=source
+                )
+            except OSError:
+                if left == content.size:
+                    return False
+                raise
+            if count == 0:
+                raise changed(content)
+            disk.submit(_begun, target, os.lseek(target, 0, os.SEEK_CUR) - count, count)
+            source, left = source + count, left - count
     stream.seek(0, os.SEEK_END)
     return True
+
+
+def _begun(descriptor: int, offset: int, size: int) -> None:
+    """Have the disk begin with a stretch of a file; that nobody needs it in memory does so."""
+    with contextlib.suppress(OSError):
+        os.posix_fadvise(descriptor, offset, size, os.POSIX_FADV_DONTNEED)
