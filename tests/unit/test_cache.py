@@ -14,9 +14,9 @@ from hypothesis import given, settings, strategies as st
 
 from tripybuild.build import cache as module, container
 from tripybuild.build.cache import Cache, key
-from tripybuild.digests import LARGE
 from tripybuild.build.members import in_memory, measure
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.digests import LARGE
 
 KEY = key({"name": "a"})
 OTHER = key({"name": "b"})

@@ -9,7 +9,10 @@ import tripybuild
 from tripybuild.build import engine
 from tripybuild.build.engine import PLAN
 from tripybuild.build.engine_weights import Weights
+from tripybuild.build.targets import parse_target
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets import child
+from tripybuild.targets.tensorrt.gpu import Gpu
 
 pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
 
@@ -89,3 +92,25 @@ def test_measured_are_names_types_shapes_and_bytes():
         digests = [weights.with_arrays(arrays).digest for arrays in several]
         assert weights.with_arrays({"a": zeros.copy()}).digest == digests[0]
     assert len(set(digests)) == len(several)
+
+
+@pytest.mark.parametrize(("target", "told_apart"), [("tensorrt", True), ("tensorrt-rtx", False)])
+def test_what_is_built_for_the_gpu_that_is_here_is_kept_for_it(
+    tmp_path, monkeypatch, target, told_apart
+):
+    """A cache that two machines share gives none of them the other's engine."""
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    keys = []
+
+    class Session:
+        def compile(self, *_arguments, **_keywords):
+            raise DiagnosticError(Diagnostic("compiler-failed", "not asked"))
+
+    plain = engine.key
+    monkeypatch.setattr(engine.child, "session", lambda _: Session())
+    monkeypatch.setattr(engine, "key", lambda parts: keys.append(plain(parts)) or keys[-1])
+    for name in ("NVIDIA L4", "NVIDIA A10"):
+        monkeypatch.setattr(engine.gpu, "found", lambda name=name: Gpu(name, "sm89"))
+        with pytest.raises(DiagnosticError, match="not asked"):
+            engine.build_engine(engine.Source(b"module {}"), parse_target(target))
+    assert (keys[0] != keys[-1]) == told_apart

@@ -17,9 +17,10 @@ from typing import Any
 from tripybuild.build.cache import Cache, Made, key
 from tripybuild.build.engine_weights import Weights
 from tripybuild.build.manifest import Member
-from tripybuild.build.targets import Target
+from tripybuild.build.targets import RTX, Target
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets import child
+from tripybuild.targets.tensorrt import gpu
 from tripybuild.version import VERSION
 
 MODULE, PLAN, RECORD = "tensorrt/module.mlir", "tensorrt/engine.plan", "tensorrt/record.json"
@@ -97,6 +98,8 @@ def build_engine(
             "request": json.dumps(asked, sort_keys=True),
             "library": library_version(target.name),
             "tripybuild": VERSION,
+            # What is not built ahead is built for the GPU that is here, and runs on no other.
+            "gpu": "" if target.name == RTX else repr(gpu.found()),
         }
         records: list[Any] = []
 
