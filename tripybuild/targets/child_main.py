@@ -85,6 +85,8 @@ def main(arguments: list[str]) -> None:
         # What is in the way of a target is the answer to whoever asks for it.
         with contextlib.suppress(Exception):
             COMPILERS[target]()
+    gc.collect()
+    gc.freeze()  # what was imported stays, and need not be looked through again
     frames.send(replies, {"outcome": "ready"})
     while True:
         gc.collect()  # between requests, and not amid them
