@@ -6,7 +6,7 @@ our own version. Weights never go through text: the child maps the file that the
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -72,8 +72,18 @@ def build_engine(
     pipeline: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     timeout: float | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> Engine:
     """Build an engine, or find the one that was built of the same.
+
+    Args:
+        source: What it is built from.
+        target: What runs it, and the GPUs that it is for.
+        pipeline: Passes that the compiler's process runs first.
+        options: How to build, as the target's library has it.
+        timeout: Seconds that the compiler may take.
+        meanwhile: What the session has to do while an engine is built; where one is found, nobody
+            calls it.
 
     Raises:
         DiagnosticError: The library is missing, refuses the module, crashes, hangs or runs out of
@@ -105,7 +115,7 @@ def build_engine(
 
         def write(path: Path, start: int) -> Member:
             place = {"plan": str(path), "start": start}
-            reply = _ask(source, target, {**request, **place}, timeout)
+            reply = _ask(source, target, {**request, **place}, timeout, meanwhile)
             record = json.loads(reply)
             plan = record.pop("plan")
             records.append(record)
@@ -141,11 +151,16 @@ def _record(
 
 
 def _ask(
-    source: Source, target: Target, request: Mapping[str, Any], timeout: float | None
+    source: Source,
+    target: Target,
+    request: Mapping[str, Any],
+    timeout: float | None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> bytes:
     try:
-        session = child.session(target.name)
-        return session.compile(target.name, source.content, request, timeout=timeout)
+        return child.session(target.name).compile(
+            target.name, source.content, request, timeout=timeout, meanwhile=meanwhile
+        )
     except DiagnosticError as error:
         raise DiagnosticError(
             *(placed(each, source.folder) for each in error.diagnostics)

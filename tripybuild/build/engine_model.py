@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -110,24 +110,18 @@ def engine_executable(
 
     began = perf_counter()
     tell("lower", 0.0)
-    with (
-        Weights(target.name, checkpoint, graph.weights) as weights,
-        ThreadPoolExecutor(1) as writer,
-    ):
+    with Weights(target.name, checkpoint, graph.weights) as weights:
         with uncollected():
             module = engine_module(built, graph, manifest["shapes"])
             content = packing.pack(module.module)
         folder = Path(built.document.path).parent
         source = Source(content, PACKED, weights, module.resources, folder=folder)
-        text = writer.submit(_verified, module)  # while the compiler's process is at work
+        text = cache(partial(_verified, module))  # made while the compiler's process is at work
         tell("engine", perf_counter() - began)
-        try:
-            engine = build_engine(source, target, PIPELINE, timeout=timeout)
-        finally:
-            verified = text.result()  # what is wrong with the module explains why it was refused
+        engine = build_engine(source, target, PIPELINE, timeout=timeout, meanwhile=text)
         check_record(engine.record, manifest)
         tell("done", perf_counter() - began)
-        return packed(engine, verified.encode(), json.loads(json.dumps(manifest)))
+        return packed(engine, text().encode(), json.loads(json.dumps(manifest)))
 
 
 def _verified(module: "Emitted") -> str:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Self, cast
 
@@ -72,6 +72,7 @@ class CompilerProcess:
         options: Mapping[str, Any] | None = None,
         *,
         timeout: float | None = None,
+        meanwhile: Callable[[], object] | None = None,
     ) -> bytes:
         """Compile a module in the child.
 
@@ -80,6 +81,7 @@ class CompilerProcess:
             module: MLIR text or bytecode.
             options: The target's options, as JSON can say them.
             timeout: Seconds that it may take, in the place of the process's own limit.
+            meanwhile: What the session has to do until the reply is there.
 
         Raises:
             DiagnosticError: The compiler refused the module, crashed, hung or ran out of memory.
@@ -88,7 +90,8 @@ class CompilerProcess:
         with self._lock:
             self._requests += 1
             header = {"id": self._requests, "target": target, "options": dict(options or {})}
-            reply, payload = self._ask(target, header, body, timeout or self.timeout)
+            talk = functools.partial(self._exchange, header, body, meanwhile or _nothing)
+            reply, payload = self._ask(target, timeout or self.timeout, talk)
         if reply.get("outcome") == "done":
             return payload
         raise DiagnosticError(*_refusals(target, reply))
@@ -118,7 +121,7 @@ class CompilerProcess:
         self.close()
 
     def _ask(
-        self, target: str, header: Mapping[str, object], body: bytes, timeout: float
+        self, target: str, timeout: float, talk: Callable[[], tuple[frames.Header, bytes]]
     ) -> tuple[frames.Header, bytes]:
         """Send a request and wait for its reply; whatever goes wrong ends the child."""
         try:
@@ -131,7 +134,7 @@ class CompilerProcess:
         watch.daemon = True
         watch.start()
         try:
-            return self._exchange(header, body)
+            return talk()
         except (OSError, frames.BrokenMessageError) as error:
             status, notes = self._bury()
             if expired.is_set():
@@ -143,9 +146,12 @@ class CompilerProcess:
         finally:
             watch.cancel()
 
-    def _exchange(self, header: Mapping[str, object], body: bytes) -> tuple[frames.Header, bytes]:
+    def _exchange(
+        self, header: Mapping[str, object], body: bytes, meanwhile: Callable[[], object]
+    ) -> tuple[frames.Header, bytes]:
         stdin, stdout = _pipes(self._child)
         frames.send(stdin, header, body)
+        meanwhile()
         while (reply := frames.receive(stdout)) is not None:
             if reply[0].get("id") == header["id"]:
                 return reply
@@ -170,6 +176,10 @@ class CompilerProcess:
         notes = _last_lines(errors)
         self.close()
         return status, notes
+
+
+def _nothing() -> None:
+    """What most sessions have to do meanwhile."""
 
 
 def _pipes(child: "subprocess.Popen[bytes] | None") -> tuple[BinaryIO, BinaryIO]:
