@@ -151,7 +151,8 @@ LINES = {
     ),
     "padding": (
         (
-            "%0 = tensorrt.padding {postPadding = array<i64: 2, -4>, prePadding = array<i64: 3, -2>}"
+            "%0 = tensorrt.padding {postPadding = array<i64: 2, -4>,"
+            " prePadding = array<i64: 3, -2>}"
             f" ins(%x : {IMAGE}) -> tensor<1x3x13x3xf32>"
         ),
         {"x": IMAGE},
@@ -237,7 +238,8 @@ def inferred(name, found, given):
     """The two messages of a wrong result."""
     return [
         (
-            f"'tensorrt.{name}' op inferred type(s) '{found}' are incompatible with return type(s) of"
+            f"'tensorrt.{name}' op inferred type(s) '{found}' are incompatible"
+            " with return type(s) of"
             f" operation '{given}'"
         ),
         f"'tensorrt.{name}' op failed to infer returned types",
@@ -484,7 +486,8 @@ WRONG = [
         f"%0 = tensorrt.slice %x[0, 1, 2][2, 2][1, 1] : {X} to tensor<2x2xf32>",
         {"x": X},
         (
-            "the size of all static index arrays (start, size, stride) should be equal to the rank of"
+            "the size of all static index arrays (start, size, stride) should"
+            " be equal to the rank of"
             " the input tensor type"
         ),
     ),
@@ -492,7 +495,8 @@ WRONG = [
         f"%0 = tensorrt.slice %x[%s: tensor<3xi32>][2, 2][1, 1] : {X} to tensor<2x2xf32>",
         {"x": X, "s": "tensor<3xi32>"},
         (
-            "all dynamic index tensors should have a static size equal to the rank of the input tensor"
+            "all dynamic index tensors should have a static size equal to the"
+            " rank of the input tensor"
             " type"
         ),
     ),
@@ -537,7 +541,8 @@ WRONG = [
         ),
         {"x": IMAGE},
         (
-            'padding exactly two innermost dimensions is supported but received "prePadding" input of'
+            "padding exactly two innermost dimensions is supported but"
+            ' received "prePadding" input of'
             ' size: 1 and "postPadding" input of size: 2'
         ),
     ),
@@ -778,7 +783,8 @@ WRONG = [
         resize("linear", types=f"({IMAGE}) -> tensor<1x3x?x9xf32>"),
         {"x": IMAGE},
         (
-            "scales must be provided when output_shape is not provided and the input/output dimensions"
+            "scales must be provided when output_shape is not provided and"
+            " the input/output dimensions"
             " are dynamic"
         ),
     ),
@@ -791,7 +797,8 @@ WRONG = [
         resize("linear", types="(tensor<2x3xbf16>) -> tensor<2x3xbf16>"),
         {"x": "tensor<2x3xbf16>"},
         (
-            "operand #0 must be 0D/1D/2D/3D/4D/5D/6D/7D/8D tensor of allowed TensorRT tensor i8 element"
+            "operand #0 must be 0D/1D/2D/3D/4D/5D/6D/7D/8D tensor of allowed"
+            " TensorRT tensor i8 element"
             " types or 16-bit float or 32-bit float values, but got 'tensor<2x3xbf16>'"
         ),
     ),
