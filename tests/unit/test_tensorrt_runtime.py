@@ -689,7 +689,7 @@ def _allocator_class(module):
 
 def test_the_bindings_have_what_is_called():
     """Names and numbers of arguments of `cuda-bindings`."""
-    runtime = pytest.importorskip("cuda.bindings.runtime")
+    runtime = pytest.importorskip("cuda.bindings.runtime", reason="cuda-bindings is not installed")
     mine = fake.cuda(fake.Memory())
     for name, function in vars(mine).items():
         if name == "cudaMemcpyKind":
@@ -703,7 +703,7 @@ def test_the_bindings_have_what_is_called():
 
 def test_the_real_bindings_say_that_there_is_no_driver():
     """An error of the real CUDA is a diagnostic in its words."""
-    pytest.importorskip("cuda.bindings.runtime")
+    pytest.importorskip("cuda.bindings.runtime", reason="cuda-bindings is not installed")
     if isinstance(gpu.found(), gpu.Gpu):
         pytest.skip("there is a GPU")
     with pytest.raises(DiagnosticError) as raised:
