@@ -1,7 +1,7 @@
 """Python's search for garbage, put off while there is none to find.
 
-Graphs and modules are many objects that all stay: looking through them again and again, as more are
-made, takes a fifth of the time of making them.
+Graphs, modules and declarations are many objects that all stay. Looking through them again and
+again, as more are made, takes a fifth of the time of making graphs, and half that of a registry.
 """
 
 import gc

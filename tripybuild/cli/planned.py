@@ -13,6 +13,7 @@ from pathlib import Path
 from tripybuild.build.cache import Cache, key
 from tripybuild.cli import registry
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.garbage import uncollected
 from tripybuild.project import PACKAGE
 
 FASTEST = 1  # zlib's level; the texts shrink to a sixth all the same
@@ -35,10 +36,11 @@ def _plan(added: Sequence[Path], package: str) -> Mapping[str, str]:
     from tripybuild.codegen.builders import check_builders  # noqa: PLC0415
     from tripybuild.codegen.plan import plan  # noqa: PLC0415
 
-    declared = registry.load(added)
-    if found := check_builders(declared):
-        raise DiagnosticError(*found)
-    return plan(declared, package)
+    with uncollected():
+        declared = registry.load(added)
+        if found := check_builders(declared):
+            raise DiagnosticError(*found)
+        return plan(declared, package)
 
 
 def _digest(root: Path, suffix: str) -> str:
