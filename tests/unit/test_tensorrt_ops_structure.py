@@ -753,7 +753,7 @@ WRONG = [
             types=f"({IMAGE}) -> tensor<2x3x8x9xf32>",
         ),
         {"x": IMAGE},
-        ["all scale values except innermost min(3, rank(input)) must be 1"],
+        ["all scale values except 3 innermost must be 1"],
     ),
     (
         resize(

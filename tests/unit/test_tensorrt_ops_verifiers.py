@@ -423,59 +423,82 @@ WRONG = [
     (quantize("8x", axis=2), "expected axis to be non-negative and less than 2"),
     (quantize("8x", axis=-1), "expected axis to be non-negative and less than 2"),
     (
+        quantize("2x8x", shape="2x4x8x"),
+        "Scale value must be scalar for per-tensor quantization, 1D for per-channel quantization, and same rank as the input for block quantization.",
+    ),
+    (
+        dequantize("2x8x", shape="2x4x8x"),
+        "Scale value must be scalar for per-tensor dequantization, 1D for per-channel dequantization, and same rank as the input for block dequantization.",
+    ),
+    (
         quantize("", axis=1),
-        "if axis is provided, scale must be a 1D tensor for per channel quantization",
+        "When scale value is scalar, quantization is per-tensor and thus axis value shouldn't be provided.",
     ),
     (
-        quantize("8x", axis=0),
-        "expected the scales size to match the quantization axis of input tensor",
-    ),
-    (
-        dequantize("8x", axis=0),
-        "expected the scales size to match the dequantization axis of input tensor",
+        dequantize("", axis=1),
+        "When scale value is scalar, dequantization is per-tensor and thus axis value shouldn't be provided.",
     ),
     (
         quantize("8x"),
-        "if no axis is provided and input is not INT4, quantization is per-tensor. In this case, `scale` must be a scalar i.e. 0 dim tensor.",
+        "When scale is 1D tensor, quantization is per-channel and thus axis value must be provided.",
     ),
     (
         dequantize("8x"),
-        "if no axis is provided and input is not INT4, dequantization is per-tensor. In this case, `scale` must be a scalar i.e. 0 dim tensor.",
-    ),
-    (quantize("2x8x"), "2D scale is supported only for quantization of INT4, FP8 and FP4"),
-    (
-        quantize("2x8x", result="i4", shape="1x4x8x"),
-        "block quantization needs a scale of the rank of its input, 3",
+        "When scale is 1D tensor, dequantization is per-channel and thus axis value must be provided.",
     ),
     (
-        quantize("3x8x", result="i4"),
-        "block quantization needs a scale of the shape of its input, but for one of the last two dimensions, whose size it divides",
+        quantize("8x", axis=0),
+        "For per-channel quantization, expected the scales tensor dimension to match the quantization axis dimension of input tensor",
     ),
     (
-        quantize("2x4x", result="i4"),
-        "block quantization needs a scale of the shape of its input, but for one of the last two dimensions, whose size it divides",
+        dequantize("8x", axis=0),
+        "For per-channel dequantization, expected the scales tensor dim to match the dequantization axis dimension of input tensor",
+    ),
+    (
+        quantize("2x8x", axis=0, result="i4"),
+        "Scale has same rank as that of input, thus this is block quantization. Axis is not valid in this case.",
+    ),
+    (
+        dequantize("2x8x", axis=0, given="i4"),
+        "Scale has same rank as that of input, thus this is block dequantization. Axis is not valid in this case.",
+    ),
+    (
+        quantize("2x8x"),
+        "Block quantization is supported only for int4, fp4 or fp8 output types.",
+    ),
+    (
+        dequantize("2x8x"),
+        "Block dequantization is supported only for int4, fp4 or fp8 input types.",
     ),
     (
         quantize("1x4x8x", result="i4", shape="2x4x8x"),
-        "block quantization needs a scale of the shape of its input, but for one of the last two dimensions, whose size it divides",
+        "For block quantization, blocking dimension should be either last or second last.",
     ),
     (
-        dequantize("", given="i4", shape="4x7x"),
-        "input tensor with sub-byte element type must have even final dimension, but input tensor has final dimension of size 7",
+        dequantize("1x4x8x", given="i4", shape="2x4x8x"),
+        "For block dequantization, blocking dimension should be either last or second last.",
     ),
     (
-        dequantize("", given="f4E2M1FN", shape="4x7x"),
-        "input tensor with sub-byte element type must have even final dimension, but input tensor has final dimension of size 7",
+        quantize("2x4x", result="i4"),
+        "For block quantization, all input and scale dimensions match except a single blocking dimension : 0",
     ),
-    (dynamic("4x32x", 1, "4x2x", ", block_size = 32 : i32"), "expected block_size to be 16"),
+    (
+        dequantize("3x2x4x", given="f4E2M1FN", shape="3x4x8x"),
+        "For block dequantization, all input and scale dimensions match except a single blocking dimension : 1",
+    ),
+    (
+        quantize("3x8x", result="i4"),
+        "block quantization needs blocks of one size, but 4 is no multiple of 3",
+    ),
+    (
+        dynamic("4x32x", 1, "4x2x", ", block_size = 32 : i32"),
+        "currently only block size of 16 is supported!",
+    ),
     (
         dynamic("32x4x32x", 0, "2x4x32x"),
-        "expected axis to be the last or the second last dimension of the input",
+        "invalid axis! Axis can be either last or second last dimension of the input.",
     ),
-    (
-        dynamic("4x24x", 1, "4x1x"),
-        "expected the size of dimension 1 of the input to be divisible by 16",
-    ),
+    (dynamic("4x24x", 1, "4x1x"), "shape(input)[axis] must be divisible by 16."),
 ]
 
 
@@ -643,6 +666,9 @@ RIGHT = [
     quantize("", result="!quant.uniform<i8:f32, 1.0>"),
     dequantize("4x", axis=0, given="f8E4M3FN", shape="4x7x"),
     dequantize("4x2x", given="f4E2M1FN"),
+    dequantize("", given="i4", shape="4x7x"),
+    quantize("8x", axis=0, shape="8x"),
+    quantize("4x8x", result="i4", shape="?x8x"),
     dynamic("4x32x", 1, "4x2x", ", block_size = 16 : i32"),
     dynamic("32x5x", 0, "2x5x"),
     dynamic("4x?x", 1, "4x?x"),

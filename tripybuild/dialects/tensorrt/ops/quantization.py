@@ -22,11 +22,16 @@ from tripybuild.dialects.tensorrt.ops.base import (
     sizes,
 )
 from tripybuild.dialects.tensorrt.ops.checks import PARTIALLY_INFERRED, Checks, all_match
-from tripybuild.dialects.tensorrt.shape_rules import Sizes, differ, known, quantization as rules
+from tripybuild.dialects.tensorrt.shape_rules import (
+    MaybeSize,
+    Sizes,
+    differ,
+    known,
+    quantization as rules,
+)
 
 _REAL = (kinds.F32, kinds.F16, kinds.BF16)
 _IN_BLOCKS = (kinds.I4, kinds.F8, kinds.F4)
-_SHORT = (kinds.I4, kinds.F4)
 _BLOCK = 16
 
 
@@ -34,7 +39,10 @@ class _Scaled(TensorrtOperation):
     """What quantize and dequantize share: how scale, axis and input go together."""
 
     CHECKS: ClassVar[Checks] = (all_match("rank", "input", "result"), PARTIALLY_INFERRED)
+    # How NVIDIA's messages call what is done, the size of a scale, and what has few bits.
     WORD: ClassVar[str]
+    SIZE: ClassVar[str]
+    QUANTIZED: ClassVar[str]
 
     def components(self) -> Sequence[Component]:
         """The shape of the input."""
@@ -45,48 +53,69 @@ class _Scaled(TensorrtOperation):
         return self.operands[0]
 
     def wrong(self) -> Iterator[str | Problem]:
-        """The scale fits the input."""
+        """The scale fits the input.
+
+        A vector with an axis is quantized by channel, though its scale has its rank, too:
+        NVIDIA's verifier refuses it both with an axis and without one.
+        """
         shape, scale = (sizes(operand) for operand in self.operands)
         axis = self.value("axis")
-        if axis is not None:
-            yield from self._wrong_channels(shape, scale, axis)
-        elif len(scale) > 1:
-            yield from self._wrong_blocks(shape, scale)
+        if len(scale) not in (0, 1, len(shape)):
+            yield (
+                f"Scale value must be scalar for per-tensor {self.WORD}, 1D for per-channel "
+                f"{self.WORD}, and same rank as the input for block {self.WORD}."
+            )
+        elif not scale and axis is not None:
+            yield (
+                f"When scale value is scalar, {self.WORD} is per-tensor and thus axis value "
+                "shouldn't be provided."
+            )
+        elif len(scale) == 1:
+            yield from self._wrong_channels(shape, scale[0], axis)
         elif scale:
-            yield (
-                f"if no axis is provided and input is not INT4, {self.WORD} is per-tensor. In this "
-                "case, `scale` must be a scalar i.e. 0 dim tensor."
-            )
+            yield from self._wrong_blocks(shape, scale, axis)
 
-    def _wrong_channels(self, shape: Sizes, scale: Sizes, axis: int) -> Iterator[str]:
-        if not 0 <= axis < len(shape):
+    def _wrong_channels(self, shape: Sizes, count: MaybeSize, axis: int | None) -> Iterator[str]:
+        if axis is None:
+            yield (
+                f"When scale is 1D tensor, {self.WORD} is per-channel and thus axis value must be "
+                "provided."
+            )
+        elif not 0 <= axis < len(shape):
             yield f"expected axis to be non-negative and less than {len(shape)}"
-        elif len(scale) != 1:
-            yield "if axis is provided, scale must be a 1D tensor for per channel quantization"
-        elif differ(shape[axis], scale[0]):
-            yield f"expected the scales size to match the {self.WORD} axis of input tensor"
-
-    def _wrong_blocks(self, shape: Sizes, scale: Sizes) -> Iterator[str]:
-        if not any(kind.accepts(element(self.quantized())) for kind in _IN_BLOCKS):
-            yield f"{len(scale)}D scale is supported only for {self.WORD} of INT4, FP8 and FP4"
-        elif len(scale) != len(shape):
-            yield f"block {self.WORD} needs a scale of the rank of its input, {len(shape)}"
-        elif not _blocks(shape, scale):
+        elif differ(shape[axis], count):
             yield (
-                f"block {self.WORD} needs a scale of the shape of its input, but for one of the "
-                "last two dimensions, whose size it divides"
+                f"For per-channel {self.WORD}, expected the scales tensor {self.SIZE} to match the "
+                f"{self.WORD} axis dimension of input tensor"
             )
 
-
-def _blocks(shape: Sizes, scale: Sizes) -> bool:
-    """Tell whether sizes differ along one of the last two dimensions alone, and divide there."""
-    pairs = list(zip(shape, scale, strict=True))
-    uneven = [axis for axis, (size, count) in enumerate(pairs) if differ(size, count)]
-    if not uneven:
-        return True
-    size, count = pairs[uneven[0]]
-    divides = known(size) and known(count) and count > 0 and size % count == 0
-    return len(uneven) == 1 and uneven[0] >= len(pairs) - 2 and divides
+    def _wrong_blocks(self, shape: Sizes, scale: Sizes, axis: int | None) -> Iterator[str]:
+        if axis is not None:
+            yield (
+                f"Scale has same rank as that of input, thus this is block {self.WORD}. Axis is "
+                "not valid in this case."
+            )
+        elif not any(kind.accepts(element(self.quantized())) for kind in _IN_BLOCKS):
+            yield (
+                f"Block {self.WORD} is supported only for int4, fp4 or fp8 {self.QUANTIZED} types."
+            )
+        uneven = [each for each, pair in enumerate(zip(shape, scale, strict=True)) if differ(*pair)]
+        if uneven and uneven[0] < len(shape) - 2:
+            yield (
+                f"For block {self.WORD}, blocking dimension should be either last or second last."
+            )
+        elif len(uneven) > 1:
+            yield (
+                f"For block {self.WORD}, all input and scale dimensions match except a single "
+                f"blocking dimension : {uneven[0]}"
+            )
+        for each in uneven:
+            size, count = shape[each], scale[each]
+            if known(size) and known(count) and (count == 0 or size % count):
+                yield (
+                    f"block {self.WORD} needs blocks of one size, but {size} is no multiple of "
+                    f"{count}"
+                )
 
 
 @operation
@@ -104,6 +133,8 @@ class QuantizeOp(_Scaled):
     )
     traits = traits_def(Pure())
     WORD: ClassVar[str] = "quantization"
+    SIZE: ClassVar[str] = "dimension"
+    QUANTIZED: ClassVar[str] = "output"
 
     def quantized(self) -> SSAValue:
         """Give the result."""
@@ -127,16 +158,8 @@ class DequantizeOp(_Scaled):
     )
     traits = traits_def(Pure())
     WORD: ClassVar[str] = "dequantization"
-
-    def wrong(self) -> Iterator[str | Problem]:
-        """The scale fits the input, whose rows fill whole bytes."""
-        yield from super().wrong()
-        last = sizes(self.input)[-1]
-        if known(last) and last % 2 and any(k.accepts(element(self.input)) for k in _SHORT):
-            yield (
-                "input tensor with sub-byte element type must have even final dimension, but input "
-                f"tensor has final dimension of size {last}"
-            )
+    SIZE: ClassVar[str] = "dim"
+    QUANTIZED: ClassVar[str] = "input"
 
 
 @operation
@@ -170,8 +193,8 @@ class DynamicQuantizeOp(TensorrtOperation):
         """Blocks of 16 lie along one of the last two dimensions."""
         shape, axis = sizes(self.input), self.value("axis")
         if self.value("block_size") != _BLOCK:
-            yield f"expected block_size to be {_BLOCK}"
+            yield f"currently only block size of {_BLOCK} is supported!"
         elif axis < 0 or not len(shape) - 2 <= axis < len(shape):
-            yield "expected axis to be the last or the second last dimension of the input"
+            yield ("invalid axis! Axis can be either last or second last dimension of the input.")
         elif known(size := shape[axis]) and size % _BLOCK:
-            yield f"expected the size of dimension {axis} of the input to be divisible by {_BLOCK}"
+            yield f"shape(input)[axis] must be divisible by {_BLOCK}."

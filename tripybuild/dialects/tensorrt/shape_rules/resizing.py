@@ -23,8 +23,7 @@ def resize(shape: Shape, scales: Sequence[float] | None, *, cubic: bool = False)
         raise ShapeError("scales parameter must have same number of dimensions as input/output")
     innermost = 2 if cubic else min(3, len(shape))
     if any(scale != 1 for scale in scales[: len(shape) - innermost]):
-        which = "2 innermost" if cubic else "innermost min(3, rank(input))"
-        raise ShapeError(f"all scale values except {which} must be 1")
+        raise ShapeError(f"all scale values except {2 if cubic else 3} innermost must be 1")
     return tuple(_scaled(size, scale) for size, scale in zip(shape, scales, strict=True))
 
 
