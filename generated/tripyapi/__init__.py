@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tripyapi.ops.create.arange import arange as arange
+    from tripyapi.ops.create.eye import eye as eye
     from tripyapi.ops.create.full import full as full
     from tripyapi.ops.create.full_like import full_like as full_like
     from tripyapi.ops.create.iota import iota as iota
     from tripyapi.ops.create.iota_like import iota_like as iota_like
+    from tripyapi.ops.create.linspace import linspace as linspace
     from tripyapi.ops.create.ones import ones as ones
     from tripyapi.ops.create.ones_like import ones_like as ones_like
     from tripyapi.ops.create.sequence import sequence as sequence
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.acosh import acosh as acosh
     from tripyapi.ops.math.add import add as add
     from tripyapi.ops.math.all import all as all
+    from tripyapi.ops.math.allclose import allclose as allclose
     from tripyapi.ops.math.any import any as any
     from tripyapi.ops.math.argmax import argmax as argmax
     from tripyapi.ops.math.argmin import argmin as argmin
@@ -36,16 +39,20 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.ceil import ceil as ceil
     from tripyapi.ops.math.cos import cos as cos
     from tripyapi.ops.math.cosh import cosh as cosh
+    from tripyapi.ops.math.count_nonzero import count_nonzero as count_nonzero
     from tripyapi.ops.math.cumsum import cumsum as cumsum
     from tripyapi.ops.math.div import div as div
     from tripyapi.ops.math.eq import eq as eq
+    from tripyapi.ops.math.equal import equal as equal
     from tripyapi.ops.math.erf import erf as erf
     from tripyapi.ops.math.exp import exp as exp
     from tripyapi.ops.math.floor import floor as floor
     from tripyapi.ops.math.floordiv import floordiv as floordiv
     from tripyapi.ops.math.ge import ge as ge
     from tripyapi.ops.math.gt import gt as gt
+    from tripyapi.ops.math.isclose import isclose as isclose
     from tripyapi.ops.math.le import le as le
+    from tripyapi.ops.math.lerp import lerp as lerp
     from tripyapi.ops.math.log import log as log
     from tripyapi.ops.math.logical_and import logical_and as logical_and
     from tripyapi.ops.math.logical_not import logical_not as logical_not
@@ -78,16 +85,22 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.var import var as var
     from tripyapi.ops.math.where import where as where
     from tripyapi.ops.nn.avgpool import avgpool as avgpool
+    from tripyapi.ops.nn.channel_shuffle import channel_shuffle as channel_shuffle
     from tripyapi.ops.nn.convolution import convolution as convolution
     from tripyapi.ops.nn.convolution_transpose import convolution_transpose as convolution_transpose
+    from tripyapi.ops.nn.depth_to_space import depth_to_space as depth_to_space
     from tripyapi.ops.nn.elu import elu as elu
     from tripyapi.ops.nn.gelu import gelu as gelu
+    from tripyapi.ops.nn.global_avgpool import global_avgpool as global_avgpool
+    from tripyapi.ops.nn.global_maxpool import global_maxpool as global_maxpool
     from tripyapi.ops.nn.hard_sigmoid import hard_sigmoid as hard_sigmoid
     from tripyapi.ops.nn.layernorm import layernorm as layernorm
     from tripyapi.ops.nn.leaky_relu import leaky_relu as leaky_relu
     from tripyapi.ops.nn.matmul import matmul as matmul
     from tripyapi.ops.nn.maxpool import maxpool as maxpool
     from tripyapi.ops.nn.outer import outer as outer
+    from tripyapi.ops.nn.pixel_shuffle import pixel_shuffle as pixel_shuffle
+    from tripyapi.ops.nn.pixel_unshuffle import pixel_unshuffle as pixel_unshuffle
     from tripyapi.ops.nn.relu import relu as relu
     from tripyapi.ops.nn.selu import selu as selu
     from tripyapi.ops.nn.sigmoid import sigmoid as sigmoid
@@ -95,22 +108,33 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.softmax import softmax as softmax
     from tripyapi.ops.nn.softplus import softplus as softplus
     from tripyapi.ops.nn.softsign import softsign as softsign
+    from tripyapi.ops.nn.space_to_depth import space_to_depth as space_to_depth
     from tripyapi.ops.nn.tanh import tanh as tanh
     from tripyapi.ops.shape.concatenate import concatenate as concatenate
+    from tripyapi.ops.shape.copy import copy as copy
+    from tripyapi.ops.shape.diag_embed import diag_embed as diag_embed
+    from tripyapi.ops.shape.diagonal import diagonal as diagonal
     from tripyapi.ops.shape.expand import expand as expand
     from tripyapi.ops.shape.flatten import flatten as flatten
     from tripyapi.ops.shape.flip import flip as flip
     from tripyapi.ops.shape.gather import gather as gather
     from tripyapi.ops.shape.getitem import getitem as getitem
+    from tripyapi.ops.shape.meshgrid import meshgrid as meshgrid
+    from tripyapi.ops.shape.movedim import movedim as movedim
+    from tripyapi.ops.shape.narrow import narrow as narrow
     from tripyapi.ops.shape.pad import pad as pad
     from tripyapi.ops.shape.permute import permute as permute
     from tripyapi.ops.shape.repeat import repeat as repeat
     from tripyapi.ops.shape.reshape import reshape as reshape
+    from tripyapi.ops.shape.roll import roll as roll
     from tripyapi.ops.shape.slice import slice as slice
     from tripyapi.ops.shape.split import split as split
     from tripyapi.ops.shape.squeeze import squeeze as squeeze
     from tripyapi.ops.shape.stack import stack as stack
+    from tripyapi.ops.shape.tile import tile as tile
     from tripyapi.ops.shape.transpose import transpose as transpose
+    from tripyapi.ops.shape.unbind import unbind as unbind
+    from tripyapi.ops.shape.unflatten import unflatten as unflatten
     from tripyapi.ops.shape.unsqueeze import unsqueeze as unsqueeze
     from tripyapi.tensor import Tensor as Tensor
     from tripybuild.types.dtypes import (
@@ -134,6 +158,7 @@ _PLACES = {
     "acosh": "tripyapi.ops.math.acosh",
     "add": "tripyapi.ops.math.add",
     "all": "tripyapi.ops.math.all",
+    "allclose": "tripyapi.ops.math.allclose",
     "any": "tripyapi.ops.math.any",
     "arange": "tripyapi.ops.create.arange",
     "argmax": "tripyapi.ops.math.argmax",
@@ -147,19 +172,27 @@ _PLACES = {
     "bool": "tripybuild.types.dtypes",
     "cast": "tripyapi.ops.math.cast",
     "ceil": "tripyapi.ops.math.ceil",
+    "channel_shuffle": "tripyapi.ops.nn.channel_shuffle",
     "concatenate": "tripyapi.ops.shape.concatenate",
     "convolution": "tripyapi.ops.nn.convolution",
     "convolution_transpose": "tripyapi.ops.nn.convolution_transpose",
+    "copy": "tripyapi.ops.shape.copy",
     "cos": "tripyapi.ops.math.cos",
     "cosh": "tripyapi.ops.math.cosh",
+    "count_nonzero": "tripyapi.ops.math.count_nonzero",
     "cumsum": "tripyapi.ops.math.cumsum",
+    "depth_to_space": "tripyapi.ops.nn.depth_to_space",
+    "diag_embed": "tripyapi.ops.shape.diag_embed",
+    "diagonal": "tripyapi.ops.shape.diagonal",
     "div": "tripyapi.ops.math.div",
     "dtype": "tripybuild.types.dtypes",
     "elu": "tripyapi.ops.nn.elu",
     "eq": "tripyapi.ops.math.eq",
+    "equal": "tripyapi.ops.math.equal",
     "erf": "tripyapi.ops.math.erf",
     "exp": "tripyapi.ops.math.exp",
     "expand": "tripyapi.ops.shape.expand",
+    "eye": "tripyapi.ops.create.eye",
     "flatten": "tripyapi.ops.shape.flatten",
     "flip": "tripyapi.ops.shape.flip",
     "float16": "tripybuild.types.dtypes",
@@ -173,6 +206,8 @@ _PLACES = {
     "ge": "tripyapi.ops.math.ge",
     "gelu": "tripyapi.ops.nn.gelu",
     "getitem": "tripyapi.ops.shape.getitem",
+    "global_avgpool": "tripyapi.ops.nn.global_avgpool",
+    "global_maxpool": "tripyapi.ops.nn.global_maxpool",
     "gt": "tripyapi.ops.math.gt",
     "hard_sigmoid": "tripyapi.ops.nn.hard_sigmoid",
     "int32": "tripybuild.types.dtypes",
@@ -181,9 +216,12 @@ _PLACES = {
     "int8": "tripybuild.types.dtypes",
     "iota": "tripyapi.ops.create.iota",
     "iota_like": "tripyapi.ops.create.iota_like",
+    "isclose": "tripyapi.ops.math.isclose",
     "layernorm": "tripyapi.ops.nn.layernorm",
     "le": "tripyapi.ops.math.le",
     "leaky_relu": "tripyapi.ops.nn.leaky_relu",
+    "lerp": "tripyapi.ops.math.lerp",
+    "linspace": "tripyapi.ops.create.linspace",
     "log": "tripyapi.ops.math.log",
     "logical_and": "tripyapi.ops.math.logical_and",
     "logical_not": "tripyapi.ops.math.logical_not",
@@ -196,10 +234,13 @@ _PLACES = {
     "maximum": "tripyapi.ops.math.maximum",
     "maxpool": "tripyapi.ops.nn.maxpool",
     "mean": "tripyapi.ops.math.mean",
+    "meshgrid": "tripyapi.ops.shape.meshgrid",
     "min": "tripyapi.ops.math.min",
     "minimum": "tripyapi.ops.math.minimum",
     "mod": "tripyapi.ops.math.mod",
+    "movedim": "tripyapi.ops.shape.movedim",
     "mul": "tripyapi.ops.math.mul",
+    "narrow": "tripyapi.ops.shape.narrow",
     "ne": "tripyapi.ops.math.ne",
     "neg": "tripyapi.ops.math.neg",
     "ones": "tripyapi.ops.create.ones",
@@ -207,12 +248,15 @@ _PLACES = {
     "outer": "tripyapi.ops.nn.outer",
     "pad": "tripyapi.ops.shape.pad",
     "permute": "tripyapi.ops.shape.permute",
+    "pixel_shuffle": "tripyapi.ops.nn.pixel_shuffle",
+    "pixel_unshuffle": "tripyapi.ops.nn.pixel_unshuffle",
     "pow": "tripyapi.ops.math.pow",
     "prod": "tripyapi.ops.math.prod",
     "reciprocal": "tripyapi.ops.math.reciprocal",
     "relu": "tripyapi.ops.nn.relu",
     "repeat": "tripyapi.ops.shape.repeat",
     "reshape": "tripyapi.ops.shape.reshape",
+    "roll": "tripyapi.ops.shape.roll",
     "round": "tripyapi.ops.math.round",
     "rsqrt": "tripyapi.ops.math.rsqrt",
     "selu": "tripyapi.ops.nn.selu",
@@ -226,6 +270,7 @@ _PLACES = {
     "softmax": "tripyapi.ops.nn.softmax",
     "softplus": "tripyapi.ops.nn.softplus",
     "softsign": "tripyapi.ops.nn.softsign",
+    "space_to_depth": "tripyapi.ops.nn.space_to_depth",
     "split": "tripyapi.ops.shape.split",
     "sqrt": "tripyapi.ops.math.sqrt",
     "squeeze": "tripyapi.ops.shape.squeeze",
@@ -234,10 +279,13 @@ _PLACES = {
     "sum": "tripyapi.ops.math.sum",
     "tan": "tripyapi.ops.math.tan",
     "tanh": "tripyapi.ops.nn.tanh",
+    "tile": "tripyapi.ops.shape.tile",
     "topk": "tripyapi.ops.math.topk",
     "transpose": "tripyapi.ops.shape.transpose",
     "tril": "tripyapi.ops.create.tril",
     "triu": "tripyapi.ops.create.triu",
+    "unbind": "tripyapi.ops.shape.unbind",
+    "unflatten": "tripyapi.ops.shape.unflatten",
     "unsqueeze": "tripyapi.ops.shape.unsqueeze",
     "var": "tripyapi.ops.math.var",
     "where": "tripyapi.ops.math.where",
@@ -252,6 +300,7 @@ __all__ = [
     "acosh",
     "add",
     "all",
+    "allclose",
     "any",
     "arange",
     "argmax",
@@ -265,19 +314,27 @@ __all__ = [
     "bool",
     "cast",
     "ceil",
+    "channel_shuffle",
     "concatenate",
     "convolution",
     "convolution_transpose",
+    "copy",
     "cos",
     "cosh",
+    "count_nonzero",
     "cumsum",
+    "depth_to_space",
+    "diag_embed",
+    "diagonal",
     "div",
     "dtype",
     "elu",
     "eq",
+    "equal",
     "erf",
     "exp",
     "expand",
+    "eye",
     "flatten",
     "flip",
     "float8",
@@ -291,6 +348,8 @@ __all__ = [
     "ge",
     "gelu",
     "getitem",
+    "global_avgpool",
+    "global_maxpool",
     "gt",
     "hard_sigmoid",
     "int4",
@@ -299,9 +358,12 @@ __all__ = [
     "int64",
     "iota",
     "iota_like",
+    "isclose",
     "layernorm",
     "le",
     "leaky_relu",
+    "lerp",
+    "linspace",
     "log",
     "logical_and",
     "logical_not",
@@ -314,10 +376,13 @@ __all__ = [
     "maximum",
     "maxpool",
     "mean",
+    "meshgrid",
     "min",
     "minimum",
     "mod",
+    "movedim",
     "mul",
+    "narrow",
     "ne",
     "neg",
     "ones",
@@ -325,12 +390,15 @@ __all__ = [
     "outer",
     "pad",
     "permute",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "pow",
     "prod",
     "reciprocal",
     "relu",
     "repeat",
     "reshape",
+    "roll",
     "round",
     "rsqrt",
     "selu",
@@ -344,6 +412,7 @@ __all__ = [
     "softmax",
     "softplus",
     "softsign",
+    "space_to_depth",
     "split",
     "sqrt",
     "squeeze",
@@ -352,10 +421,13 @@ __all__ = [
     "sum",
     "tan",
     "tanh",
+    "tile",
     "topk",
     "transpose",
     "tril",
     "triu",
+    "unbind",
+    "unflatten",
     "unsqueeze",
     "var",
     "where",

@@ -99,6 +99,10 @@ class Tensor(frontend.Tensor):
         """Convert each value to another type."""
         return tp.cast(self, dtype)
 
+    def copy(self, device: str) -> "Tensor":
+        """Copy a tensor to a device."""
+        return tp.copy(self, device)
+
     def expand(self, sizes: Sequence[frontend.IntLike]) -> "Tensor":
         """Repeat dimensions of size one, and put new ones in front."""
         return tp.expand(self, sizes)

@@ -5,7 +5,7 @@ import ast
 from tripybuild.codegen.arguments import Parameter, parameters
 from tripybuild.codegen.calls import Calls
 from tripybuild.codegen.checks import check_call
-from tripybuild.codegen.expressions import statement_value
+from tripybuild.codegen.expressions import document, statement_value
 from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import call
 from tripybuild.codegen.places import module
@@ -97,5 +97,5 @@ def _write_body(scope: Scope, calls: Calls) -> None:
         result = ast.Call(ast.Name("tuple"), [items], [])
     elif gives_several(operator) and isinstance(result, ast.List):
         result = ast.Call(ast.Name("tuple"), [result], [])
-    value = statement_value(result)
-    scope.body.add("return ", call("check.settled", [value]) if operator.laws else value)
+    settled = call("check.settled", [document(result)])
+    scope.body.add("return ", settled if operator.laws else statement_value(result))

@@ -19,13 +19,14 @@ def check_shape(scope: Scope, input: Input) -> None:
         _bind_shapes(scope, input, pattern.shape)
         return
     fresh = fresh_names(scope, pattern.shape)
+    known = not all(map(scope.is_fresh, pattern.shape))
     names = [name for name in fresh if name]
     body = guarded(scope, input, names)
     if pattern.shape:
         add_shape(body, input, input.name, pattern.shape, fresh)
     scope.bound.update(names)
     named = [d for d in pattern.shape if d.name is not None or not d.star]
-    repeated = len(set(shape_names(pattern))) < len(named) or None in fresh
+    repeated = len(set(shape_names(pattern))) < len(named) or known
     plain = not any(map(scope.is_later, pattern.shape))
     if plain and (repeated or not pattern.shape):
         _match(scope, body, input, pattern.shape)
