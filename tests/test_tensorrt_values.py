@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from oracles import tensorrt_layers, tensorrt_numpy as oracle
+from oracles.operators import computed
 
 from tripybuild.build import engine_model, model, session
 from tripybuild.build.checkpoint import check_weights
-from tripybuild.dialects.mlir import resources
 from tripybuild.passes import pipeline
 from tripybuild.schema.samples import places
 from tripybuild.schema.tuples import legal
@@ -32,28 +31,6 @@ SOURCES = sorted(
     for path in (ROOT / "ops_registry").rglob("*.yaml")
     if path.parent.name not in {"families", "modules"}
 )
-
-
-@pytest.fixture(autouse=True)
-def _all_layers(monkeypatch):
-    """The evaluator knows the layers of lowerings, too."""
-    monkeypatch.setattr(oracle, "OPS", tensorrt_layers.LAYERS)
-
-
-def computed(graph, data, *, passes=engine_model.PIPELINE):
-    """What the module of a graph gives, after the passes that models take."""
-    emitted = engine_model.dialect_module(graph)
-    resources.of(emitted.module).give({**emitted.resources, **data})
-    pipeline.run(emitted.module, passes)
-    inputs = [wide(np.asarray(data[name])) for name in graph.inputs]
-    return oracle.evaluate(emitted.module, "main", inputs)
-
-
-def wide(array):
-    """Floats as the evaluator computes them."""
-    if from_numpy(array.dtype).kind == "float":
-        return array.astype(np.float64)
-    return array.astype(np.int8) if array.dtype.name == "int4" else array
 
 
 @pytest.mark.parametrize("source", SOURCES)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.atanh import atanh as atanh
     from tripyapi.ops.math.cast import cast as cast
     from tripyapi.ops.math.ceil import ceil as ceil
+    from tripyapi.ops.math.clip import clip as clip
     from tripyapi.ops.math.cos import cos as cos
     from tripyapi.ops.math.cosh import cosh as cosh
     from tripyapi.ops.math.count_nonzero import count_nonzero as count_nonzero
@@ -46,14 +47,25 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.equal import equal as equal
     from tripyapi.ops.math.erf import erf as erf
     from tripyapi.ops.math.exp import exp as exp
+    from tripyapi.ops.math.exp2 import exp2 as exp2
+    from tripyapi.ops.math.expm1 import expm1 as expm1
     from tripyapi.ops.math.floor import floor as floor
     from tripyapi.ops.math.floordiv import floordiv as floordiv
+    from tripyapi.ops.math.fmod import fmod as fmod
+    from tripyapi.ops.math.frac import frac as frac
     from tripyapi.ops.math.ge import ge as ge
     from tripyapi.ops.math.gt import gt as gt
     from tripyapi.ops.math.isclose import isclose as isclose
+    from tripyapi.ops.math.isfinite import isfinite as isfinite
+    from tripyapi.ops.math.isinf import isinf as isinf
+    from tripyapi.ops.math.isnan import isnan as isnan
     from tripyapi.ops.math.le import le as le
     from tripyapi.ops.math.lerp import lerp as lerp
     from tripyapi.ops.math.log import log as log
+    from tripyapi.ops.math.log1p import log1p as log1p
+    from tripyapi.ops.math.log2 import log2 as log2
+    from tripyapi.ops.math.log10 import log10 as log10
+    from tripyapi.ops.math.logaddexp import logaddexp as logaddexp
     from tripyapi.ops.math.logical_and import logical_and as logical_and
     from tripyapi.ops.math.logical_not import logical_not as logical_not
     from tripyapi.ops.math.logical_or import logical_or as logical_or
@@ -78,10 +90,12 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.sin import sin as sin
     from tripyapi.ops.math.sinh import sinh as sinh
     from tripyapi.ops.math.sqrt import sqrt as sqrt
+    from tripyapi.ops.math.square import square as square
     from tripyapi.ops.math.sub import sub as sub
     from tripyapi.ops.math.sum import sum as sum
     from tripyapi.ops.math.tan import tan as tan
     from tripyapi.ops.math.topk import topk as topk
+    from tripyapi.ops.math.trunc import trunc as trunc
     from tripyapi.ops.math.var import var as var
     from tripyapi.ops.math.where import where as where
     from tripyapi.ops.nn.avgpool import avgpool as avgpool
@@ -173,6 +187,7 @@ _PLACES = {
     "cast": "tripyapi.ops.math.cast",
     "ceil": "tripyapi.ops.math.ceil",
     "channel_shuffle": "tripyapi.ops.nn.channel_shuffle",
+    "clip": "tripyapi.ops.math.clip",
     "concatenate": "tripyapi.ops.shape.concatenate",
     "convolution": "tripyapi.ops.nn.convolution",
     "convolution_transpose": "tripyapi.ops.nn.convolution_transpose",
@@ -191,7 +206,9 @@ _PLACES = {
     "equal": "tripyapi.ops.math.equal",
     "erf": "tripyapi.ops.math.erf",
     "exp": "tripyapi.ops.math.exp",
+    "exp2": "tripyapi.ops.math.exp2",
     "expand": "tripyapi.ops.shape.expand",
+    "expm1": "tripyapi.ops.math.expm1",
     "eye": "tripyapi.ops.create.eye",
     "flatten": "tripyapi.ops.shape.flatten",
     "flip": "tripyapi.ops.shape.flip",
@@ -200,6 +217,8 @@ _PLACES = {
     "float8": "tripybuild.types.dtypes",
     "floor": "tripyapi.ops.math.floor",
     "floordiv": "tripyapi.ops.math.floordiv",
+    "fmod": "tripyapi.ops.math.fmod",
+    "frac": "tripyapi.ops.math.frac",
     "full": "tripyapi.ops.create.full",
     "full_like": "tripyapi.ops.create.full_like",
     "gather": "tripyapi.ops.shape.gather",
@@ -217,12 +236,19 @@ _PLACES = {
     "iota": "tripyapi.ops.create.iota",
     "iota_like": "tripyapi.ops.create.iota_like",
     "isclose": "tripyapi.ops.math.isclose",
+    "isfinite": "tripyapi.ops.math.isfinite",
+    "isinf": "tripyapi.ops.math.isinf",
+    "isnan": "tripyapi.ops.math.isnan",
     "layernorm": "tripyapi.ops.nn.layernorm",
     "le": "tripyapi.ops.math.le",
     "leaky_relu": "tripyapi.ops.nn.leaky_relu",
     "lerp": "tripyapi.ops.math.lerp",
     "linspace": "tripyapi.ops.create.linspace",
     "log": "tripyapi.ops.math.log",
+    "log10": "tripyapi.ops.math.log10",
+    "log1p": "tripyapi.ops.math.log1p",
+    "log2": "tripyapi.ops.math.log2",
+    "logaddexp": "tripyapi.ops.math.logaddexp",
     "logical_and": "tripyapi.ops.math.logical_and",
     "logical_not": "tripyapi.ops.math.logical_not",
     "logical_or": "tripyapi.ops.math.logical_or",
@@ -273,6 +299,7 @@ _PLACES = {
     "space_to_depth": "tripyapi.ops.nn.space_to_depth",
     "split": "tripyapi.ops.shape.split",
     "sqrt": "tripyapi.ops.math.sqrt",
+    "square": "tripyapi.ops.math.square",
     "squeeze": "tripyapi.ops.shape.squeeze",
     "stack": "tripyapi.ops.shape.stack",
     "sub": "tripyapi.ops.math.sub",
@@ -284,6 +311,7 @@ _PLACES = {
     "transpose": "tripyapi.ops.shape.transpose",
     "tril": "tripyapi.ops.create.tril",
     "triu": "tripyapi.ops.create.triu",
+    "trunc": "tripyapi.ops.math.trunc",
     "unbind": "tripyapi.ops.shape.unbind",
     "unflatten": "tripyapi.ops.shape.unflatten",
     "unsqueeze": "tripyapi.ops.shape.unsqueeze",
@@ -315,6 +343,7 @@ __all__ = [
     "cast",
     "ceil",
     "channel_shuffle",
+    "clip",
     "concatenate",
     "convolution",
     "convolution_transpose",
@@ -333,7 +362,9 @@ __all__ = [
     "equal",
     "erf",
     "exp",
+    "exp2",
     "expand",
+    "expm1",
     "eye",
     "flatten",
     "flip",
@@ -342,6 +373,8 @@ __all__ = [
     "float32",
     "floor",
     "floordiv",
+    "fmod",
+    "frac",
     "full",
     "full_like",
     "gather",
@@ -359,12 +392,19 @@ __all__ = [
     "iota",
     "iota_like",
     "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
     "layernorm",
     "le",
     "leaky_relu",
     "lerp",
     "linspace",
     "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -415,6 +455,7 @@ __all__ = [
     "space_to_depth",
     "split",
     "sqrt",
+    "square",
     "squeeze",
     "stack",
     "sub",
@@ -426,6 +467,7 @@ __all__ = [
     "transpose",
     "tril",
     "triu",
+    "trunc",
     "unbind",
     "unflatten",
     "unsqueeze",

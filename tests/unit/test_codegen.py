@@ -105,6 +105,27 @@ def test_page_reads_well(folder):
     assert "double([1.0, 2.0])\n# gives [2.0, 4.0]" in page
 
 
+def test_a_shape_that_nothing_reads_is_not_asked_for(tmp_path):
+    """An inline operator on tensors of any shape has nothing to check but the dtype."""
+    declared = DECLARATION.replace("doc: Double", "inline: true\ndoc: Double")
+    start, end = declared.index("requires:"), declared.index("sample:")
+    (tmp_path / "ops" / "math").mkdir(parents=True)
+    text = f"{declared[:start]}decompose: input + input\n{declared[end:]}"
+    file = tmp_path / "ops" / "math" / "double.yaml"
+    file.write_text(text.replace("input + input", "add(input, input)"))
+    body = planned(ROOT / "ops_registry", file.parent.parent)["tripyapi/ops/math/double.py"]
+    assert 'check.element("T", (dtypes.float32, dtypes.int32), input=input)' in body
+    assert "check.shape" not in body
+    assert "check.match" not in body
+
+
+def test_imports_are_in_natural_order():
+    """`log2` stands before `log10`, as the linter wants it."""
+    front = planned(ROOT / "ops_registry")["tripyapi/__init__.py"]
+    places = re.findall(r"from tripyapi.ops.math.(log\w*) import", front)
+    assert places == ["log", "log1p", "log2", "log10", "logaddexp", *places[5:]]
+
+
 def test_write_makes_the_plan_and_then_has_nothing_to_do(folder, tmp_path):
     """A second run writes nothing."""
     files = planned(folder)

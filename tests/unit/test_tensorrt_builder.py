@@ -57,6 +57,26 @@ def test_layers_remember_where_they_come_from():
     assert places == [("b", "spec.yaml", 3, 4), ("a", "spec.yaml", 1, 2), None]
 
 
+def test_floats_are_cut_off_by_the_sign():
+    """Down above zero, up below: of NaN the branch does not matter."""
+    lines, result = recorded(trt.truncate, (2, 3))
+    assert [line.split("trt.")[1].split("(")[0] for line in lines] == [
+        *("constant", "element_wise", "unary", "unary", "select"),
+    ]
+    assert "kind = kLESS" in lines[1]
+    assert (result.dtype, result.shape) == (float32, (2, 3))
+
+
+def test_remainders_of_integers_need_no_cut():
+    """TensorRT cuts off the quotient of integers itself; that of floats is cut off here."""
+    lines, result = recorded(trt.remainder, (3, 1), (4,), dtype=int64)
+    kinds = [line.split("kind = ")[1].strip("}") for line in lines if "element_wise" in line]
+    assert kinds == ["kDIV", "kPROD", "kSUB"]
+    assert (result.dtype, result.shape) == (int64, (3, 4))
+    lines, _ = recorded(lambda x: trt.remainder(x, 2.0), (3,))
+    assert sum("trt.select" in line for line in lines) == 2
+
+
 def test_python_operators_record_layers():
     """Numbers become constants of the value's dtype and rank; ranks are aligned."""
     lines, result = recorded(lambda x, y: 2 * x + y, (B, 4), (4,))

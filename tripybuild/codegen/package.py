@@ -75,7 +75,7 @@ def _imports(places: Mapping[str, str]) -> list[str]:
     for name, place in places.items():
         by_place.setdefault(place, []).append(name)
     lines = []
-    for place in sorted(by_place):
+    for place in sorted(by_place, key=import_order):
         names = sorted(by_place[place], key=import_order)
         line = f"    from {place} import {', '.join(f'{n} as {n}' for n in names)}"
         if len(line) > WIDTH:

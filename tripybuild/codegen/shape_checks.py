@@ -22,7 +22,8 @@ def check_shape(scope: Scope, input: Input) -> None:
     known = not all(map(scope.is_fresh, pattern.shape))
     names = [name for name in fresh if name]
     body = guarded(scope, input, names)
-    if pattern.shape:
+    known = not all(map(scope.is_fresh, pattern.shape))
+    if names or not _is_anything(pattern.shape):
         add_shape(body, input, input.name, pattern.shape, fresh)
     scope.bound.update(names)
     named = [d for d in pattern.shape if d.name is not None or not d.star]
@@ -30,6 +31,11 @@ def check_shape(scope: Scope, input: Input) -> None:
     plain = not any(map(scope.is_later, pattern.shape))
     if plain and (repeated or not pattern.shape):
         _match(scope, body, input, pattern.shape)
+
+
+def _is_anything(shape: tuple[Dimension, ...]) -> bool:
+    """Whether there is nothing to check: each shape is one run, and no shape has its own check."""
+    return not shape or (len(shape) == 1 and shape[0].star)
 
 
 def check_expressions(scope: Scope, input: Input) -> None:

@@ -80,6 +80,7 @@ from tripybuild.dialects.tensorrt.builder import (
     unsqueeze,
     while_,
 )
+from tripybuild.dialects.tensorrt.compositions import remainder, truncate
 from tripybuild.dialects.tensorrt.enumerations import ENUMERATIONS
 from tripybuild.dialects.tensorrt.layers import LAYERS
 from tripybuild.dialects.tensorrt.network import Layer, Network, Region
@@ -151,6 +152,7 @@ __all__ = [
     "random_uniform",
     "reduce",
     "reduce_scatter",
+    "remainder",
     "reshape",
     "resize_cubic",
     "resize_linear",
@@ -168,6 +170,7 @@ __all__ = [
     "squeeze",
     "top_k",
     "transpose",
+    "truncate",
     "unary",
     "unsqueeze",
     "while_",

@@ -17,6 +17,8 @@ HELPERS: Mapping[str, Mapping[str, bool] | None] = MappingProxyType(
         "align": None,
         "at_least": {"value": True, "rank": True},
         "filled": {"value": True, "dtype": True, "shape": False},
+        "remainder": {"lhs": True, "rhs": True},
+        "truncate": {"value": True},
     }
 )
 

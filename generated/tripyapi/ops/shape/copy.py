@@ -43,7 +43,6 @@ def copy(input: Tensor, device: str) -> Tensor:
         ),
         input=input,
     )
-    check.shape("input", input, "[*S]")
     device = check.string("device", device)
     with check.law("known-device", device=device) as require:
         require(device in ("cpu", "gpu", "cpu:0", "gpu:0"))

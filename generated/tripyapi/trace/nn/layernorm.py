@@ -47,7 +47,6 @@ class Layernorm(TraceOp):
         )
         S = check.shape("input", input, "[*S]")
         W = check.shape("weight", weight, "[*W]")
-        check.shape("bias", bias, "[*W]")
         check.match("bias", bias, "[*W]", (*W,))
         eps = check.real("eps", eps)
         with check.law("trailing-rank", W=W, S=S) as require:

@@ -1,0 +1,26 @@
+"""What TensorRT has no layer for, composed of layers that it has, for more than one operator.
+
+Law: a composition takes values of any rank, and its result has the dtype of its first value.
+"""
+
+from tripybuild.dialects.tensorrt.builder import align, element_wise, select, unary
+from tripybuild.dialects.tensorrt.value import Operand, Value
+
+
+def truncate(value: Value) -> Value:
+    """Floats without their fraction: rounded towards zero. NaN and infinities stay."""
+    below_zero = element_wise(*align(value, 0.0), "kLESS")
+    return select(below_zero, unary(value, "kCEIL"), unary(value, "kFLOOR"))
+
+
+def remainder(lhs: Operand, rhs: Operand) -> Value:
+    """What division leaves when the quotient is cut off: it has the sign of `lhs`, as in C.
+
+    A float that is smaller than the divisor is left as it is, also by an infinity.
+    """
+    first, second = align(lhs, rhs)
+    quotient = element_wise(first, second, "kDIV")
+    if first.dtype.kind != "float":
+        return first - quotient * second
+    smaller = element_wise(unary(first, "kABS"), unary(second, "kABS"), "kLESS")
+    return select(smaller, first, first - truncate(quotient) * second)
