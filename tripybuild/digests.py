@@ -8,8 +8,7 @@ has 650: compiling and loading it would take longer than building it. BLAKE3 is 
 import hashlib
 import zlib
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import blake3
 
@@ -35,11 +34,41 @@ def algorithm(size: int) -> str:
     return BLAKE3 if size >= LARGE else SHA256
 
 
-def measured(content: Any) -> tuple[int, str, int]:
-    """Give the size of a content in memory, its digest and its CRC-32, computed side by side."""
-    view = memoryview(content).cast("B")
-    digest = ALGORITHMS[algorithm(len(view))]()
-    with ThreadPoolExecutor(1) as worker:  # both let go of Python's lock
-        checksum = worker.submit(zlib.crc32, view)
-        digest.update(view)
-        return len(view), digest.hexdigest(), checksum.result()
+class Measured(NamedTuple):
+    """What is known of a content."""
+
+    size: int
+    digest: str
+    crc32: int
+
+
+class Measurement:
+    """The size and the digests of a content that comes in pieces.
+
+    Which algorithm it has is known when it is large, or at its end: until then, pieces wait.
+    """
+
+    def __init__(self) -> None:
+        self._size = self._checksum = 0
+        self._waiting: list[Any] = []
+        self._digest: Digest | None = None
+
+    def update(self, piece: Any) -> None:
+        """Go on with more bytes, which must not change while they wait."""
+        self._size += len(piece)
+        self._checksum = zlib.crc32(piece, self._checksum)
+        self._waiting.append(piece)
+        if self._size >= LARGE:
+            self._absorb()
+
+    def result(self) -> Measured:
+        """What was measured of all pieces."""
+        return Measured(self._size, self._absorb().hexdigest(), self._checksum)
+
+    def _absorb(self) -> Digest:
+        if self._digest is None:
+            self._digest = ALGORITHMS[algorithm(self._size)]()
+        for piece in self._waiting:
+            self._digest.update(piece)
+        self._waiting = []
+        return self._digest

@@ -328,7 +328,7 @@ def test_tensorrt_builds_it(text):
     head, arrow, body = text.partition(") -> ")
     given = parsed(re.sub(r"(%\w): tensor<([^>]*)>", _ranged, head) + arrow + body)
     pipeline.run(given, [PASS, "tensorrt-expand-ops"])
-    assert build(given, {"compute_capabilities": ["sm89"]}).plan.nbytes > 0
+    assert build(given, {"compute_capabilities": ["sm89"]}).plan
 
 
 def _ranged(found):

@@ -56,7 +56,7 @@ def test_an_operation_builds(name):
     module = parser.parse(PROGRAMS[name], "program.mlir")
     assert verifier.problems(module) == []
     built = engine.build(module)
-    assert built.plan.nbytes > 1000
+    assert len(built.plan) > 1000
     function_ = engine.chosen(module, None)
     results = [kind.get_shape() for kind in function_.function_type.outputs]
     shapes = [each["shape"] for each in built.record["outputs"]]
@@ -101,7 +101,7 @@ def test_inputs_and_repeated_values_go_through_an_identity():
         {"a": A}, [A, A, A, A], f"%0 = tensorrt.softmax {{axis = 1 : i64}} %a : {A}\n%a, %0, %0, %a"
     )
     assert layers_of(text) == ["SOFTMAX", "IDENTITY", "IDENTITY", "IDENTITY"]
-    assert engine.build(parser.parse(text)).plan.nbytes
+    assert engine.build(parser.parse(text)).plan
 
 
 def test_values_from_above_enter_a_conditional_and_constants_do_not():
@@ -168,7 +168,7 @@ def test_two_levels_of_control_flow_build(outer):
     else:
         body = loop.format(0, branch.format(1, total.format("x"), "y"), 1)
     text = function({"c": "tensor<i1>", "a": A}, [A], f"{constants}\n{body}\n%0")
-    assert engine.build(parser.parse(text)).plan.nbytes
+    assert engine.build(parser.parse(text)).plan
 
 
 def test_a_condition_hands_on_what_the_loop_carries():

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.dialects.mlir import printer, resources
 from tripybuild.targets.mlir_tensorrt import NAME, found, installed
 from tripybuild.targets.mlir_tensorrt.module import adapted, described
-from tripybuild.targets.tensorrt.engine import Built, chosen
+from tripybuild.targets.tensorrt.engine import chosen
 from tripybuild.targets.tensorrt.request import answered, module_of, run, weights_of
 
 TASK = "tensorrt-to-executable"
@@ -47,8 +47,12 @@ def compiled(content: bytes, options: Mapping[str, Any]) -> bytes:
     resources.of(module).give(weights_of(options))
     adapted(function)
     text = printer.text(module, locations=True, data=True)
-    payload = _compiled(text)
-    return answered(Built(memoryview(payload), record), options)
+
+    def make(take: Callable[[Any], bool]) -> Mapping[str, Any]:
+        take(_compiled(text))
+        return record
+
+    return answered(make, options)
 
 
 def _compiled(text: str) -> bytes:

@@ -4,7 +4,7 @@ Law: the same module, options and library give the same record, and for most net
 bytes; a record is plain data and says nothing of when or where it was made.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from tripybuild.targets.tensorrt.constants import Array
 from tripybuild.targets.tensorrt.library import Library
 from tripybuild.targets.tensorrt.log import Log
 from tripybuild.targets.tensorrt.options import Options
+from tripybuild.targets.tensorrt.plan import PlanInMemory
 from tripybuild.targets.tensorrt.profiles import Ranges, add_profiles, ranges_of
 from tripybuild.targets.tensorrt.signature import DIMENSION_NAMES, Port
 from tripybuild.targets.tensorrt.translate import Stored, Translation, translate
@@ -27,9 +28,9 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Built:
-    """An engine: its bytes, as TensorRT holds them, and what it was made of."""
+    """An engine, and what it was made of."""
 
-    plan: memoryview
+    plan: bytes
     record: Record
 
 
@@ -39,13 +40,40 @@ def build(
     weights: Mapping[str, Array] | None = None,
     stored: Stored = lambda _: None,
 ) -> Built:
-    """Build a function of a module.
+    """Build a function of a module, and hold the engine in memory.
+
+    Args:
+        module: As for `serialised`, and so are the others.
+        options: How to build.
+        weights: The data of `dense_resource<name>` constants.
+        stored: Gives the data of those constants that the module holds itself.
+
+    Raises:
+        DiagnosticError: The library is not there, or refuses the module.
+    """
+    plan = PlanInMemory()
+    record = serialised(module, plan.take, options, weights, stored)
+    return Built(bytes(plan), record)
+
+
+def serialised(
+    module: ModuleOp,
+    take: Callable[[Any], bool],
+    options: Options | Mapping[str, Any] | None = None,
+    weights: Mapping[str, Array] | None = None,
+    stored: Stored = lambda _: None,
+) -> Record:
+    """Build a function of a module, and hand the engine on as it is made.
 
     Args:
         module: A module whose function, or whose `tensorrt.module`'s, is made of layers.
+        take: Told each piece of the engine, which it may keep; False ends the building.
         options: How to build, as `Options` says; a mapping is read by `Options.of`.
         weights: The data of `dense_resource<name>` constants, by name; nothing is copied.
         stored: Gives the data of those constants that the module holds itself.
+
+    Returns:
+        The record of what is in the engine.
 
     Raises:
         DiagnosticError: The library is not there, or refuses the module.
@@ -60,13 +88,12 @@ def build(
     config = builder.create_builder_config()
     asked.apply(library, config, log)
     add_profiles(made.emission, config, builder, ranges)
-    plan = builder.build_serialized_network(made.network, config)
-    if plan is None:
+    if not library.serialised(builder, made.network, config, take):
         said = log.drain()
         raise DiagnosticError(
             failed_build(said, made.emission.names.owners, function, library.name)
         )
-    return Built(memoryview(plan), _record(made, library, asked, ranges))
+    return _record(made, library, asked, ranges)
 
 
 def functions(module: ModuleOp) -> list[FuncOp]:

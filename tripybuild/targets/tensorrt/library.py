@@ -4,7 +4,7 @@ What a library has is found by looking, never by its version; no number of an en
 a flag leaves this module, since the releases number them differently.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -78,6 +78,26 @@ class Library:
         """Return an empty network in which each layer's types are those of its inputs."""
         return builder.create_network(self._strongly_typed)
 
+    def serialised(
+        self, builder: Any, network: Any, config: Any, take: Callable[[Any], bool]
+    ) -> bool:
+        """Build an engine and hand its bytes on, in pieces where the library makes pieces.
+
+        Args:
+            builder: What builds.
+            network: The network.
+            config: How to build it.
+            take: Told each piece, which it may keep; False ends the building.
+
+        Returns:
+            False where the library could not build it, or was told to end.
+        """
+        if not hasattr(builder, "build_serialized_network_to_stream"):
+            plan = builder.build_serialized_network(network, config)
+            return plan is not None and take(memoryview(plan).cast("B"))
+        writer = _writer(self.module, take)
+        return bool(builder.build_serialized_network_to_stream(network, config, writer))
+
     def has_layer(self, method: str) -> bool:
         """Tell whether networks have this method of adding a layer."""
         return hasattr(self.module.INetworkDefinition, method)
@@ -118,6 +138,19 @@ def _logger(module: Any, log: Log) -> Any:
 
         def log(self, severity: Any, text: str) -> None:
             log.write(int(severity), text)
+
+    return Forward()
+
+
+def _writer(module: Any, take: Callable[[Any], bool]) -> Any:
+    class Forward(module.IStreamWriter):  # type: ignore[misc]
+        """Hands TensorRT's pieces on."""
+
+        def __init__(self) -> None:
+            module.IStreamWriter.__init__(self)
+
+        def write(self, data: bytes) -> int:
+            return len(data) if take(data) else 0
 
     return Forward()
 

@@ -16,7 +16,6 @@ A request's options are those of `Options`, and beside them:
 import json
 import mmap
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,11 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.digests import measured
 from tripybuild.targets.tensorrt.constants import Array
-from tripybuild.targets.tensorrt.engine import Built, build
+from tripybuild.targets.tensorrt.engine import serialised
 from tripybuild.targets.tensorrt.library import Library
 from tripybuild.targets.tensorrt.options import Options
+from tripybuild.targets.tensorrt.plan import PlanFile, PlanInMemory
 from tripybuild.types.dtypes import BY_NAME
 
 BYTE = 8  # bits
@@ -45,7 +44,6 @@ SAFETENSORS: Mapping[str, str] = {
     "U8": "uint8",
     "BOOL": "bool",
 }
-PIECE = 1 << 24
 OWN = frozenset({"form", "path", "pipeline", "weights", "plan", "start"})
 
 
@@ -70,8 +68,8 @@ def compiled(content: bytes, options: Mapping[str, Any]) -> bytes:
     asked = Options.of({key: value for key, value in options.items() if key not in OWN})
     module = module_of(content, options)
     run(module, options.get("pipeline") or ())
-    built = build(module, asked, weights_of(options), resources.of(module).array)
-    return answered(built, options)
+    weights, stored = weights_of(options), resources.of(module).array
+    return answered(lambda take: serialised(module, take, asked, weights, stored), options)
 
 
 def module_of(content: bytes, options: Mapping[str, Any]) -> ModuleOp:
@@ -105,12 +103,31 @@ def weights_of(options: Mapping[str, Any]) -> dict[str, Array]:
     return weights
 
 
-def answered(built: Built, options: Mapping[str, Any]) -> bytes:
-    """Return what a request is answered with: the engine, or its record where it is written."""
+def answered(
+    make: Callable[[Callable[[Any], bool]], Mapping[str, Any]], options: Mapping[str, Any]
+) -> bytes:
+    """Return what a request is answered with: the engine, or its record where it is written.
+
+    Args:
+        make: Makes the engine, hands its pieces to who is given, and returns its record.
+        options: Those of the request.
+
+    Raises:
+        DiagnosticError: The engine cannot be made, or not be written.
+    """
     plan = options.get("plan")
     if plan is None:
-        return bytes(built.plan)
-    return _written(built, Path(str(plan)), int(options.get("start") or 0))
+        kept = PlanInMemory()
+        make(kept.take)
+        return bytes(kept)
+    with PlanFile(Path(str(plan)), int(options.get("start") or 0)) as file:
+        try:
+            record = make(file.take)
+        except DiagnosticError:
+            file.check()  # TensorRT does not know why nobody took its pieces
+            raise
+        measured = file.finished()
+    return json.dumps({**record, "plan": measured._asdict()}, sort_keys=True).encode()
 
 
 def run(module: ModuleOp, names: Any) -> None:
@@ -156,19 +173,3 @@ def _part(whole: Array, name: str, place: Mapping[str, Any]) -> Array:
         message = f"The bytes of `{name}` are no whole number of {found}"
         raise DiagnosticError(Diagnostic("weights-malformed", message))
     return whole[begin:end].view(found.numpy)
-
-
-def _written(built: Built, path: Path, start: int) -> bytes:
-    with ThreadPoolExecutor(1) as worker:
-        measuring = worker.submit(measured, built.plan)
-        try:
-            with path.open("r+b" if path.exists() else "wb", buffering=0) as file:
-                file.seek(start)
-                for begin in range(0, built.plan.nbytes, PIECE):
-                    file.write(built.plan[begin : begin + PIECE])
-        except OSError as error:
-            message = f"The engine cannot be written to `{path}`: {error.strerror}"
-            raise DiagnosticError(Diagnostic("output-unwritable", message)) from error
-        size, digest, checksum = measuring.result()
-    plan = {"size": size, "digest": digest, "crc32": checksum}
-    return json.dumps({**built.record, "plan": plan}, sort_keys=True).encode()
