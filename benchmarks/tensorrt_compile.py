@@ -8,7 +8,8 @@ two take turns, since others may be at work; processor time says what was ours t
 
 Weights are random, in files beside copies of the specs, in the dtype that the spec is compiled for.
 The phases are run once more in one process, one after the other: in a whole compile weights are
-measured while the graph is lowered, and the module is printed while the engine is built.
+measured while the graph is lowered, the module is printed while the engine is built, and most of
+the engine is written and measured while TensorRT serialises it, in what is called its build here.
 """
 
 import json
@@ -33,7 +34,9 @@ from tripybuild.build.checkpoint import check_weights
 from tripybuild.build.engine_model import PIPELINE, profiles, spelt
 from tripybuild.build.engine_weights import Weights
 from tripybuild.build.lower import lower_tensorrt
+from tripybuild.build.manifest import Member
 from tripybuild.build.model import build
+from tripybuild.build.plan_cache import PlanCache
 from tripybuild.dialects.mlir import context, packing, verifier
 from tripybuild.dialects.mlir.resources import of as resources_of
 from tripybuild.dialects.tensorrt.emission import emitted
@@ -44,6 +47,7 @@ from tripybuild.targets.tensorrt import engine, request
 from tripybuild.targets.tensorrt.library import Library
 from tripybuild.targets.tensorrt.log import Log
 from tripybuild.targets.tensorrt.options import Options
+from tripybuild.targets.tensorrt.plan import PlanFile
 from tripybuild.targets.tensorrt.profiles import add_profiles, ranges_of
 from tripybuild.targets.tensorrt.translate import translate
 
@@ -174,29 +178,25 @@ class Stages:
         with Weights(TARGET, read, graph.weights) as weights, uncollected():
             weights.with_arrays({})
             builder, made, config = self.network(weights, built, graph)
-            with self.phase("build"):
-                plan = builder.build_serialized_network(made.network, config)
-            self.stored(memoryview(plan))
+            self.stored(builder, made, config)
         return self.times
 
-    def stored(self, plan: memoryview) -> None:
-        """Write an engine to a file, and into a container."""
+    def stored(self, builder: Any, made: Any, config: Any) -> None:
+        """Build an engine into a file, which becomes a container."""
+        library = Library.find(TARGET)
+
+        def write(path: Path, start: int) -> Member:
+            with PlanFile(path, start) as file:
+                with self.phase("build"):
+                    assert library.serialised(builder, made.network, config, file.take)
+                with self.phase("write"):
+                    return Member(*file.finished())
+
         with tempfile.TemporaryDirectory(dir=self.path.parent) as folder:
-            file = Path(folder) / "plan"
-            with self.phase("write"):
-                reply = request._written(engine.Built(plan, {}), file, 0)  # noqa: SLF001
-            measured = json.loads(reply)["plan"]
-            member = container.Member(measured["size"], measured["digest"], measured["crc32"])
-            part = container.FilePart(session_file(file), 0, member.size)
+            found = PlanCache(Path(folder) / "cache").get_or_write("0" * 64, write)
             with self.phase("container"):
-                container.write(Path(folder) / "model.tpb", {}, {"plan": part}, {"plan": member})
-
-
-def session_file(path: Path) -> Any:
-    """Open a file as the cache does."""
-    from tripybuild.build.members import OpenFile
-
-    return OpenFile(path)
+                members = {"plan": found.part}
+                container.write(Path(folder) / "model.tpb", {}, members, {"plan": found.member})
 
 
 def translated(module: Any, files: Any) -> tuple[Any, Any, Any]:

@@ -12,11 +12,9 @@ import pytest
 from filelock import FileLock
 from hypothesis import given, settings, strategies as st
 
-from tripybuild.build import cache as module, container
+from tripybuild.build import cache as module
 from tripybuild.build.cache import Cache, key
-from tripybuild.build.members import in_memory, measure
 from tripybuild.diagnostics import DiagnosticError
-from tripybuild.digests import LARGE
 
 KEY = key({"name": "a"})
 OTHER = key({"name": "b"})
@@ -30,7 +28,7 @@ def cache(tmp_path):
 
 def entry(cache, name=KEY):
     """Return the file of a key's content."""
-    return cache._place(name)
+    return cache.place(name)
 
 
 def test_a_content_is_made_once(cache):
@@ -197,69 +195,3 @@ def test_the_environment_names_the_folder(monkeypatch, tmp_path):
     monkeypatch.setenv(module.FOLDER_VARIABLE, "")
     assert isinstance(module.default_folder(), Path)
     assert "tripybuild" in str(module.default_folder())
-
-
-def written(content):
-    """A writer of a content behind the bytes that are left free."""
-
-    def write(path, start):
-        with path.open("r+b") as file:
-            file.seek(start)
-            file.write(content)
-        return measure(content)
-
-    return write
-
-
-@pytest.mark.parametrize("size", [0, 5, LARGE])
-def test_large_contents_are_written_once_and_copied(cache, tmp_path, size):
-    """What is made as a file is found as one, goes into a container, and is read back."""
-    content = os.urandom(size)
-    first = cache.get_or_write(KEY, written(content))
-    again = cache.get_or_write(KEY, lambda *_: pytest.fail("it is there"))
-    assert cache.get(KEY) == content
-    for found in (first, again):
-        assert found.member == measure(content)
-        assert in_memory(found.part) == content
-        path = tmp_path / "x.tpb"
-        container.write(path, {}, {"a": found.part, "b": b"after"}, {"a": found.member})
-        with container.open(path) as opened:
-            assert opened.read("a") == content
-            assert opened.read("b") == b"after"
-
-
-def test_an_entry_that_is_removed_stays_readable(cache):
-    """The sweep of another process may take the name, not the content."""
-    found = cache.get_or_write(KEY, written(b"content"))
-    next(cache.folder.glob("*/" + KEY[2:])).unlink()
-    assert in_memory(found.part) == b"content"
-
-
-def test_a_damaged_large_entry_is_made_again(cache):
-    """With a warning, and the new one is right."""
-    cache.get_or_write(KEY, written(b"content"))
-    place = next(cache.folder.glob("*/" + KEY[2:]))
-    place.write_bytes(place.read_bytes()[:-1] + b"x")
-    found = cache.get_or_write(KEY, written(b"content"))
-    assert [each.code for each in found.warnings] == ["cache-damaged"]
-    assert cache.get(KEY) == b"content"
-
-
-def test_a_large_content_is_had_without_a_folder_to_keep_it(tmp_path):
-    """The cache never decides whether a build succeeds."""
-    (tmp_path / "file").write_text("")
-    found = Cache(tmp_path / "file").get_or_write(KEY, written(b"content"))
-    assert in_memory(found.part) == b"content"
-    assert [each.code for each in found.warnings] == ["cache-unwritable"]
-
-
-def test_a_failure_leaves_no_part_of_a_file(cache):
-    """What the writer raises goes on, and nothing stays."""
-
-    def fail(path, start):
-        path.write_bytes(b"half")
-        raise ValueError("no")
-
-    with pytest.raises(ValueError, match="no"):
-        cache.get_or_write(KEY, fail)
-    assert [p for p in cache.folder.rglob("*") if p.is_file() and p.suffix != ".lock"] == []

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tripybuild import digests
-from tripybuild.build import container, layout, manifest
+from tripybuild.build import arrangement, container, layout, manifest
 from tripybuild.diagnostics import DiagnosticError
 
 CONTENT = {"model": "digits", "sizes": {"B": 8}, "note": "naïve"}
@@ -131,7 +131,7 @@ def test_no_bytes_crash_the_reader(tmp_path, content):
 def forged(text):
     """Return a file with this text as its manifest, and everything else in order."""
     digest = sha256(text).hexdigest().encode() + b"\n"
-    placed = container._lay_out(text, digest, {})
+    placed = arrangement.arranged(text, digest, {})
     return placed.headers[0] + text + placed.headers[1] + digest + placed.tail
 
 

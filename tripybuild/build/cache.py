@@ -8,7 +8,6 @@ all the same.
 import contextlib
 import os
 import secrets
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,9 +16,7 @@ from pathlib import Path
 import platformdirs
 from filelock import FileLock, Timeout
 
-from tripybuild.build.manifest import Member
-from tripybuild.build.members import FilePart, OpenFile, measure
-from tripybuild.build.publish import SUFFIX, publish
+from tripybuild.build.publish import publish
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.digests import ALGORITHMS, algorithm
 
@@ -29,7 +26,7 @@ START = len(MAGIC) + 32
 FIVE_GIBIBYTES = 5 << 30
 KEPT_SHARE = 0.8  # of the limit, so that not every new entry starts a sweep
 HALF_AN_HOUR = 1800.0
-LOCK_SUFFIX = ".lock"
+LOCK_SUFFIX, SEAL_SUFFIX = ".lock", ".seal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +35,6 @@ class Outcome:
 
     content: bytes
     hit: bool
-    warnings: tuple[Diagnostic, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A content as a part of an open file, which stays readable when the cache drops the entry."""
-
-    part: FilePart
-    member: Member
     warnings: tuple[Diagnostic, ...] = ()
 
 
@@ -91,7 +79,7 @@ class Cache:
         """Store a content; what is wrong is returned, not raised."""
         if len(content) > self.limit:
             return ()
-        place = self._place(key)
+        place = self.place(key)
         try:
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with publish(place, durable=False) as stream:
@@ -99,8 +87,8 @@ class Cache:
                 stream.write(_digest(key, content))
                 stream.write(content)
         except (OSError, DiagnosticError) as error:
-            return (_unwritable(self.folder, error),)
-        self._sweep()
+            return (unwritable(self.folder, error),)
+        self.sweep()
         return ()
 
     def get_or_make(self, key: str, make: Callable[[], bytes]) -> Outcome:
@@ -108,7 +96,7 @@ class Cache:
         content, warnings = self._read(key)
         if content is not None:
             return Outcome(content, hit=True)
-        with self._locked(key):
+        with self.locked(key):
             content, more = self._read(key)
             if content is not None:
                 return Outcome(content, hit=True, warnings=(*warnings, *more))
@@ -116,104 +104,41 @@ class Cache:
             failures = self.put(key, content)
         return Outcome(content, hit=False, warnings=(*warnings, *more, *failures))
 
-    def get_or_write(self, key: str, write: Callable[[Path, int], Member]) -> Made:
-        """Return the content of a key as a file; where there is none, have it written.
-
-        Args:
-            key: The digest of all that the content depends on.
-            write: Writes the content into a new file, behind so many bytes that it leaves free,
-                and returns what it measured of it.
-        """
-        found, warnings = self._open(key)
-        if found is not None:
-            return found
-        with self._locked(key):
-            found, _ = self._open(key)
-            if found is not None:
-                return found
-            return self._write(key, write, warnings)
-
-    def _open(self, key: str) -> tuple[Made | None, tuple[Diagnostic, ...]]:
-        place = self._place(key)
-        try:
-            file = OpenFile(place)
-        except OSError:
-            return None, ()
-        try:
-            part = FilePart(file, START, max(0, os.fstat(file.fileno()).st_size - START))
-            measured = measure(part)
-        except (OSError, DiagnosticError):
-            return None, ()
-        head = os.pread(file.fileno(), START, 0)
-        if head != MAGIC + _sealed(key, measured.digest):
-            self._put_aside(place)
-            return None, (_damaged(place),)
-        with contextlib.suppress(OSError):
-            os.utime(place)
-        return Made(part, measured), ()
-
-    def _write(
-        self,
-        key: str,
-        write: Callable[[Path, int], Member],
-        warnings: tuple[Diagnostic, ...],
-    ) -> Made:
-        place = self._place(key)
-        partial = place.with_name(f"{place.name}.{secrets.token_hex(4)}{SUFFIX}")
-        try:
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            partial.touch(mode=0o600, exist_ok=False)
-        except OSError as error:
-            warnings = (*warnings, _unwritable(self.folder, error))
-            handle, name = tempfile.mkstemp(suffix=SUFFIX)
-            os.close(handle)
-            partial = Path(name)
-        try:
-            member = write(partial, START)
-            with partial.open("r+b") as stream:
-                stream.write(MAGIC + _sealed(key, member.digest))
-            file = OpenFile(partial)
-            if partial.parent == place.parent and member.size <= self.limit:
-                partial.replace(place)
-                self._sweep()
-        finally:
-            with contextlib.suppress(OSError):
-                partial.unlink()
-        return Made(FilePart(file, START, member.size), member, warnings)
-
-    def _place(self, key: str) -> Path:
+    def place(self, key: str) -> Path:
+        """Where the entry of a key is."""
         assert len(key) == 64
         assert key.isalnum()  # so that it cannot lead out of the folder
         return self.folder / key[:2] / key[2:]
 
     def _read(self, key: str) -> tuple[bytes | None, tuple[Diagnostic, ...]]:
-        place = self._place(key)
+        place = self.place(key)
         try:
             stored = place.read_bytes()
         except OSError:
             return None, ()
         content = stored[START:]
         if stored[:START] != MAGIC + _digest(key, content):
-            self._put_aside(place)
-            return None, (_damaged(place),)
+            self.put_aside(place)
+            return None, (damaged(place),)
         with contextlib.suppress(OSError):
             os.utime(place)  # the sweep takes the least recently used
         return content, ()
 
-    def _put_aside(self, place: Path) -> None:
+    def put_aside(self, place: Path) -> None:
         """Keep a damaged entry for whoever wants to know why, but out of the way."""
         aside = self.folder / "damaged" / f"{place.parent.name}{place.name}.{secrets.token_hex(4)}"
         try:
             aside.parent.mkdir(mode=0o700, exist_ok=True)
             place.replace(aside)
+            seal(place).unlink(missing_ok=True)
         except OSError:
             with contextlib.suppress(OSError):
                 place.unlink()
 
     @contextlib.contextmanager
-    def _locked(self, key: str) -> Iterator[None]:
+    def locked(self, key: str) -> Iterator[None]:
         """Hold the key's lock, or go on without: twice the work is better than none."""
-        place = self._place(key)
+        place = self.place(key)
         lock = FileLock(place.with_name(place.name + LOCK_SUFFIX))
         with contextlib.ExitStack() as held:
             with contextlib.suppress(OSError, Timeout, NotImplementedError):
@@ -221,14 +146,14 @@ class Cache:
                 held.enter_context(lock.acquire(timeout=self.patience))
             yield
 
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
         """Remove the least recently used entries when there is too much."""
         entries = []
         with contextlib.suppress(OSError):
             for place in self.folder.glob("*/*"):
                 with contextlib.suppress(OSError):
-                    status = place.stat()
-                    entries.append((status.st_mtime_ns, status.st_size, place))
+                    if place.suffix != SEAL_SUFFIX:
+                        entries.append((_used(place), place.stat().st_size, place))
         total = sum(size for _, size, _ in entries)
         if total <= self.limit:
             return
@@ -236,11 +161,26 @@ class Cache:
             with contextlib.suppress(OSError):
                 place.unlink()
                 total -= size
+            with contextlib.suppress(OSError):
+                seal(place).unlink()
             if total <= self.limit * KEPT_SHARE:
                 return
 
 
-def _sealed(key: str, digest: str) -> bytes:
+def seal(place: Path) -> Path:
+    """Where the seal of an entry is that does not hold it itself."""
+    return place.with_name(place.name + SEAL_SUFFIX)
+
+
+def _used(place: Path) -> int:
+    """When an entry was used; one with a seal may be a file of the user's, whose time is his."""
+    try:
+        return seal(place).stat().st_mtime_ns
+    except OSError:
+        return place.stat().st_mtime_ns
+
+
+def sealed(key: str, digest: str) -> bytes:
     """Return the seal of an entry; with the key in it, a renamed entry is a damaged one."""
     return sha256(key.encode() + bytes.fromhex(digest)).digest()
 
@@ -248,15 +188,17 @@ def _sealed(key: str, digest: str) -> bytes:
 def _digest(key: str, content: bytes) -> bytes:
     digest = ALGORITHMS[algorithm(len(content))]()
     digest.update(content)
-    return _sealed(key, digest.hexdigest())
+    return sealed(key, digest.hexdigest())
 
 
-def _damaged(place: Path) -> Diagnostic:
+def damaged(place: Path) -> Diagnostic:
+    """What is said of an entry that is not what was stored."""
     message = f"The cache entry `{place}` was damaged and is made again"
     return Diagnostic("cache-damaged", message)
 
 
-def _unwritable(folder: Path, error: OSError | DiagnosticError) -> Diagnostic:
+def unwritable(folder: Path, error: OSError | DiagnosticError) -> Diagnostic:
+    """What is said when nothing can be stored."""
     reason = error.strerror if isinstance(error, OSError) else error.diagnostics[0].message
     return Diagnostic(
         "cache-unwritable",

@@ -9,11 +9,19 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
+from tripybuild.build.arrangement import (
+    DIGEST,
+    DIGEST_SIZE,
+    MANIFEST,
+    arranged,
+    ordered,
+    padded,
+)
 from tripybuild.build.elements import aligned
 from tripybuild.build.layout import (
     LOCAL,
@@ -21,7 +29,6 @@ from tripybuild.build.layout import (
     SIZE_OFFSET,
     Entry,
     Layout,
-    lay_out,
     local_header,
 )
 from tripybuild.build.manifest import (
@@ -38,11 +45,9 @@ from tripybuild.build.refusals import refusal, refuse_pipe, too_new, unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.digests import ALGORITHMS
 
-MANIFEST, DIGEST = "manifest.json", "manifest.sha256"
 NAME = re.compile(r"[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*(/[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*)*")
 LONGEST_NAME = 200
 LARGEST_MANIFEST = 1 << 28
-DIGEST_SIZE = 65  # hexadecimal digits and a line break
 
 
 def write(
@@ -66,15 +71,39 @@ def write(
     _check_names(members)
     known = measured or {}
     measured = {name: known.get(name) or measure(members[name]) for name in sorted(members)}
-    text = encode(Manifest(measured, content))
+    text = padded(encode(Manifest(measured, content)), measured)
     digest = sha256(text).hexdigest().encode() + b"\n"
-    layout = _lay_out(text, digest, measured)
-    with publish(path) as stream:
+    layout = arranged(text, digest, measured)
+    names = ordered(measured)
+    with publish(path, given=_given(members, names, layout)) as stream:
+        there = os.fstat(stream.fileno()).st_size > 0  # the first member is
         stream.write(layout.headers[0] + text + layout.headers[1] + digest)
-        for header, (name, member) in zip(layout.headers[2:], measured.items(), strict=True):
+        for header, name in zip(layout.headers[2:], names, strict=True):
             stream.write(header)
-            _copy(stream, members[name], member)
+            if there and name == names[0]:
+                stream.seek(measured[name].size, os.SEEK_CUR)
+            else:
+                _copy(stream, members[name], measured[name])
         stream.write(layout.tail)
+        stream.truncate()
+
+
+def _given(
+    members: Mapping[str, Content], names: Sequence[str], layout: Layout
+) -> Callable[[Path], bool]:
+    """Give away the file in which the first member stands at its place, if there is one."""
+    first = members[names[0]] if names else b""
+    if isinstance(first, FilePart) and first.offset == layout.offsets[2]:
+        return first.file.given
+    return lambda _: False
+
+
+def _decoded(text: bytes) -> Manifest:
+    """Read a manifest with the blanks that are behind it, and no others."""
+    found = decode(text.rstrip(b" "))
+    if padded(text.rstrip(b" "), found.members) != text:
+        raise MalformedManifestError("it is not written in the one allowed way")
+    return found
 
 
 def _check_names(names: Mapping[str, object]) -> None:
@@ -96,15 +125,6 @@ def _copy(stream: BinaryIO, content: Content, expected: Member) -> None:
         size += stream.write(piece)
     if (checksum, size) != (expected.crc32, expected.size):
         raise changed(content)
-
-
-def _lay_out(text: bytes, digest: bytes, members: Mapping[str, Member]) -> Layout:
-    first = (
-        Entry(MANIFEST, len(text), zlib.crc32(text)),
-        Entry(DIGEST, len(digest), zlib.crc32(digest)),
-    )
-    rest = (Entry(name, members[name].size, members[name].crc32) for name in sorted(members))
-    return lay_out((*first, *rest))
 
 
 def begins_like_one(path: Path) -> bool:
@@ -159,9 +179,9 @@ class Container:
             _check_names(self.manifest.members)
         except ValueError as error:
             raise self._refusal("altered", str(error)) from error
-        layout = _lay_out(text, digest, self.manifest.members)
+        layout = arranged(text, digest, self.manifest.members)
         self._check_layout(layout)
-        self._offsets = dict(zip(sorted(self.manifest.members), layout.offsets[2:], strict=True))
+        self._offsets = dict(zip(ordered(self.manifest.members), layout.offsets[2:], strict=True))
 
     def read(self, name: str) -> memoryview:
         """Read a member into memory, at an address that is a multiple of 64.
@@ -223,7 +243,7 @@ class Container:
 
     def _decode(self, text: bytes) -> Manifest:
         try:
-            return decode(text)
+            return _decoded(text)
         except NewerFormatError as error:
             raise too_new(self.path, error) from error
         except MalformedManifestError as error:

@@ -14,9 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from tripybuild.build.cache import Cache, Made, key
+from tripybuild.build.cache import Cache, key
 from tripybuild.build.engine_weights import Weights
 from tripybuild.build.manifest import Member
+from tripybuild.build.plan_cache import Made, PlanCache
 from tripybuild.build.targets import RTX, Target
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets import child
@@ -121,8 +122,7 @@ def build_engine(
             records.append(record)
             return Member(plan["size"], plan["digest"], plan["crc32"])
 
-        cache = Cache(patience=timeout)
-        made = cache.get_or_write(key({**parts, "what": "plan"}), write)
+        made = PlanCache(patience=timeout).get_or_write(key({**parts, "what": "plan"}), write)
         # The record is small, and made with the engine: where one is there and the other is not,
         # it is said once more by the library.
         return Engine(made, _record(parts, records, source, target, request, timeout))

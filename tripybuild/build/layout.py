@@ -20,6 +20,9 @@ MOST_MEMBERS = 0xFFFF - 1
 NEW_YEAR_1980 = 1 << 5 | 1
 READABLE = 0o100644 << 16  # a regular file, in the words of Unix
 UNIX = 3 << 8
+# Where the content of a large member begins: whole pages, so that it can be written past the
+# system's memory, and a file system that shares blocks can share them.
+ALIGNMENT = 1 << 20
 SIZE_OFFSET = 22  # of a member's size in its header
 
 

@@ -20,15 +20,44 @@ STRETCH = 1 << 24  # what is copied before the disk begins with it
 
 
 class OpenFile:
-    """A file that is open for reading for as long as somebody refers to it."""
+    """A file that is open for reading for as long as somebody refers to it.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: The file.
+        spare: Whether nobody reads more of it than a part, so that who asks first may write
+            around that part.
+    """
+
+    def __init__(self, path: Path, *, spare: bool = False) -> None:
         self.name = str(path)
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._spare = spare
 
     def fileno(self) -> int:
         """Its descriptor."""
         return self._descriptor
+
+    def rename(self, path: Path) -> None:
+        """Give the file another name instead of its own."""
+        Path(self.name).replace(path)
+        self.name = str(path)
+
+    def given(self, path: Path) -> bool:
+        """Give the file another name, for who writes around its part; False where that fails.
+
+        Law: it is given once, so that no two write into it.
+        """
+        spare, self._spare = self._spare, False
+        if not spare:
+            return False
+        try:
+            os.link(self.name, path)
+        except OSError:  # another disk, or the name is gone
+            return False
+        if os.path.samestat(path.stat(), os.fstat(self._descriptor)):
+            return True
+        path.unlink()
+        return False
 
     def __del__(self) -> None:
         if hasattr(self, "_descriptor"):

@@ -10,7 +10,7 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,12 +28,16 @@ HINTS = {
 
 
 @contextlib.contextmanager
-def publish(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
+def publish(
+    path: Path, *, durable: bool = True, given: Callable[[Path], bool] = lambda _: False
+) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its place when the block ends without an exception.
 
     Args:
         path: Its place; a link is followed.
         durable: Whether to wait until the disk has it, so that it survives a power cut.
+        given: Gives a file that has content already the name of the new one, or says False; the
+            new one is empty then.
 
     Raises:
         DiagnosticError: The operating system does not let the file be written.
@@ -44,7 +48,7 @@ def publish(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
         _refuse_special(place, path)
         _sweep(place.parent)
         with _removed_on_failure(partial):
-            with partial.open("xb") as stream:
+            with _opened(partial, given) as stream:
                 yield stream
                 stream.flush()
                 if durable:
@@ -54,6 +58,17 @@ def publish(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
             _sync_folder(place.parent)
     except OSError as error:
         raise DiagnosticError(_unwritable(path, error)) from error
+
+
+def _opened(partial: Path, given: Callable[[Path], bool]) -> BinaryIO:
+    stream = partial.open("xb")
+    beside = partial.with_name(f"{partial.name}{SUFFIX}")
+    if not given(beside):
+        return stream
+    with stream:
+        beside.chmod(stat.S_IMODE(os.fstat(stream.fileno()).st_mode))  # what the user's files have
+    beside.replace(partial)
+    return partial.open("r+b")
 
 
 def _refuse_special(place: Path, path: Path) -> None:
