@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from tripybuild.build.elements import aligned
 from tripybuild.build.manifest import Member
 from tripybuild.build.refusals import unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -141,6 +140,8 @@ def in_memory(content: Content) -> memoryview:
     """Give a content as memory, at an address that is a multiple of 64 where it is read now."""
     if isinstance(content, bytes | memoryview):
         return memoryview(content)
+    from tripybuild.build.elements import aligned  # noqa: PLC0415  # loads NumPy, which `gen` lacks
+
     space = aligned(_size(content)).data
     position = 0
     for piece in pieces(content):

@@ -1,7 +1,6 @@
 """`tripybuild explain`: what an operator is and becomes, or what an error code means."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -182,12 +181,10 @@ def _users(known: "Registry", operator: "Operator") -> list[str]:
 
 def _generated(known: "Registry", operator: "Operator") -> list[str]:
     """The files that only this operator gives."""
-    from tripybuild.codegen.plan import plan  # noqa: PLC0415
-    from tripybuild.schema.load import Registry  # noqa: PLC0415
+    from tripybuild.codegen.calls import Calls  # noqa: PLC0415
+    from tripybuild.codegen.operator import contribution  # noqa: PLC0415
 
-    alone = Registry(known.operators, {}, frozenset({operator.name}))
-    stems = {operator.name, f"test_{operator.name}"}
-    return [path for path in plan(alone) if PurePosixPath(path).stem in stems]
+    return sorted(contribution(operator, Calls(known.operators, {operator.name})).files)
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[str]:

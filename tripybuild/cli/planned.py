@@ -1,6 +1,7 @@
-"""The generated files of registries, planned once for each content of them.
+"""The generated files of registries; what a declaration gives is kept for as long as it stays.
 
-Law: the key holds all that the plan depends on: the declarations, the package and our own code.
+Law: what is kept is used only where all that it depends on is the same: our own code, Python, the
+package, and the declaration with its family (`cli.parts` says which of them are).
 """
 
 import json
@@ -12,9 +13,11 @@ from pathlib import Path
 
 from tripybuild.build.cache import Cache, key
 from tripybuild.cli import registry
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.cli.parts import Parts, renewed
+from tripybuild.codegen.assembly import assembled
 from tripybuild.garbage import uncollected
 from tripybuild.project import PACKAGE
+from tripybuild.schema.places import shown_path, sources
 
 FASTEST = 1  # zlib's level; the texts shrink to a sixth all the same
 
@@ -25,38 +28,43 @@ def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
     Raises:
         DiagnosticError: With all that is wrong in any of the registries.
     """
-    roots = [registry.built_in(), *added]
-    parts = {"package": package, "python": sys.version, "code": _digest(PACKAGE, "py")}
-    parts |= {f"registry {at}": _digest(root, "yaml") for at, root in enumerate(roots)}
-    outcome = Cache().get_or_make(key(parts), lambda: _encode(_plan(added, package)))
-    return _decode(outcome.content)
-
-
-def _plan(added: Sequence[Path], package: str) -> Mapping[str, str]:
-    from tripybuild.codegen.builders import check_builders  # noqa: PLC0415
-    from tripybuild.codegen.plan import plan  # noqa: PLC0415
-
     with uncollected():
-        declared = registry.load(added)
-        if found := check_builders(declared):
-            raise DiagnosticError(*found)
-        return plan(declared, package)
+        roots = [registry.built_in(), *added]
+        digests = _digests(roots)
+        cache, place = Cache(), _key([root.name for root in roots], package)
+        kept = _decode(cache.get(place))
+        parts = renewed(kept, digests, added, package)
+        if parts is not kept:
+            cache.put(place, _encode(parts))
+        return assembled(parts.contributions, parts.schemas, package)
 
 
-def _digest(root: Path, suffix: str) -> str:
-    """Give a digest of a folder's name and its files; what cannot be read fails in the plan."""
-    digest = sha256(repr(root.name).encode())
-    for path in sorted(root.rglob(f"*.{suffix}")):
-        content = path.read_bytes() if path.is_file() else b""
-        digest.update(f"{path.relative_to(root).as_posix()!r} {len(content)}\n".encode())
-        digest.update(content)
-    return digest.hexdigest()
+def _digests(roots: Sequence[Path]) -> dict[str, str]:
+    """Give a digest of each declaration; what cannot be read fails in the plan."""
+    files = [(shown_path(root, path), path) for root in roots for path in sources(root)]
+    return {shown: sha256(_content(path)).hexdigest() for shown, path in files}
 
 
-def _encode(files: Mapping[str, str]) -> bytes:
-    return zlib.compress(json.dumps(files).encode(), FASTEST)
+def _key(roots: Sequence[str], package: str) -> str:
+    """Where the parts are kept: all that they depend on, but for the declarations."""
+    code = sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        content = _content(path)
+        code.update(f"{path.relative_to(PACKAGE).as_posix()!r} {len(content)}\n".encode())
+        code.update(content)
+    roots_text = json.dumps(roots)
+    return key(
+        {"package": package, "python": sys.version, "code": code.digest(), "roots": roots_text}
+    )
 
 
-def _decode(content: bytes) -> Mapping[str, str]:
-    files: Mapping[str, str] = json.loads(zlib.decompress(content))
-    return files
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
+
+
+def _encode(parts: Parts) -> bytes:
+    return zlib.compress(json.dumps(parts.data()).encode(), FASTEST)
+
+
+def _decode(content: bytes | None) -> Parts:
+    return Parts.of(json.loads(zlib.decompress(content))) if content else Parts({}, {})

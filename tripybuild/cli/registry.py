@@ -34,6 +34,11 @@ def shown(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
+def roots(added: Sequence[Path]) -> list[Path]:
+    """Give the folders of all registries, the built-in one first."""
+    return [shown(built_in()), *added]
+
+
 def load(added: Sequence[Path]) -> "Registry":
     """Read the built-in registry and those added behind it.
 
@@ -42,7 +47,7 @@ def load(added: Sequence[Path]) -> "Registry":
     """
     from tripybuild.schema.load import load as read  # noqa: PLC0415
 
-    registry, found = read([shown(built_in()), *added])
+    registry, found = read(roots(added))
     if found:
         raise DiagnosticError(*found)
     return registry

@@ -1,26 +1,26 @@
 """How one operator calls another in generated code, and where it looks for it."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
+from tripybuild.codegen.places import BUILT_IN
 from tripybuild.codegen.rewrite import Rewriter
 from tripybuild.codegen.text import Imports
 from tripybuild.language.vocabulary import PYTHON
 from tripybuild.schema.operator import Operator
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
 
-BUILT_IN = "tripyapi"
 # A word of decompositions that is no operator: it makes a tensor of a Python value.
 _TENSOR = "tensor"
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The packages that hold the operators: `own` are those of the package that is generated."""
+    """The names of all operators: `own` are those of the package that is generated."""
 
-    operators: Mapping[str, Operator]
-    own: frozenset[str]
+    operators: Container[str]
+    own: Container[str]
     package: str = BUILT_IN
 
     def rewriter(
@@ -59,7 +59,7 @@ class Calls:
 class _Tensors:
     """Which expressions of a decomposition are tensors."""
 
-    def __init__(self, operator: Operator, operators: Mapping[str, Operator]) -> None:
+    def __init__(self, operator: Operator, operators: Container[str]) -> None:
         self.names = set(operator.inputs)
         self.operators = operators
 

@@ -91,8 +91,8 @@ def enclosed(left: str, inner: Doc, right: str) -> Doc:
 
 def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
     """The text of a document, its first line without indentation."""
-    line = _flat(doc)
-    if indent + len(line) <= width:
+    line = _flat(doc, width - indent)
+    if line is not None:
         return line
     output: list[str] = []
     column = indent
@@ -123,20 +123,22 @@ def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
     return "".join(output)
 
 
-def _flat(doc: Doc) -> str:
-    """The text of a document on one line: most statements need no more."""
+def _flat(doc: Doc, space: int) -> str | None:
+    """The text of a document on one line, which most need, or None where there is no space."""
     words: list[str] = []
     stack: list[Doc] = [doc]
     while stack:
         part = stack.pop()
-        if isinstance(part, str):
-            words.append(part)
-        elif isinstance(part, (list, tuple)):
-            stack += part[::-1]
+        text = part if isinstance(part, str) else part.flat if isinstance(part, Line) else None
+        if text is not None:
+            words.append(text)
+            space -= len(text)
+            if space < 0:
+                return None
         elif isinstance(part, (Group, Indent)):
             stack.append(part.inner)
-        elif isinstance(part, Line):
-            words.append(part.flat)
+        elif isinstance(part, (list, tuple)):
+            stack += part[::-1]
     return "".join(words)
 
 

@@ -1,18 +1,13 @@
 """The files of a package that concern all its operators: the front door and the Tensor."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from tripybuild.codegen.arguments import Spelling, annotation, parameters
-from tripybuild.codegen.calls import BUILT_IN
-from tripybuild.codegen.layout import WIDTH, Doc, call, render
-from tripybuild.codegen.places import module
-from tripybuild.codegen.results import result_annotation
-from tripybuild.codegen.text import Imports, docstring, header, import_order
-from tripybuild.schema.checks import tensor_methods
-from tripybuild.schema.operator import Operator
+from tripybuild.codegen.contribution import Contribution
+from tripybuild.codegen.layout import WIDTH
+from tripybuild.codegen.places import BUILT_IN, module
+from tripybuild.codegen.text import Imports, header, import_order
 
 SOURCE = "ops_registry/"
-_INSIDE = Spelling("Tensor", "frontend.IntLike")  # `tensor.py` imports the module as a whole
 
 _FRONT_DOOR = '''{header}"""{summary}
 
@@ -48,9 +43,9 @@ def __dir__() -> list[str]:
 '''
 
 
-def front_door(package: str, operators: Mapping[str, Operator]) -> str:
+def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     """The package's `__init__`: a table of names, resolved when they are used."""
-    places = {name: module(package, "ops", operator) for name, operator in operators.items()}
+    places = {each.name: module(package, "ops", each) for each in contributions}
     if package == BUILT_IN:
         places["Tensor"] = f"{package}.tensor"
         places |= dict.fromkeys(_DTYPES, "tripybuild.types.dtypes")
@@ -85,38 +80,23 @@ def _imports(places: Mapping[str, str]) -> list[str]:
     return lines
 
 
-def tensor_file(operators: Mapping[str, Operator]) -> str:
+def tensor_file(contributions: Iterable[Contribution]) -> str:
     """The Tensor: the hand-written half plus a method for each alias that a declaration gives."""
     imports = Imports()
     imports.module("tripyapi as tp")
     imports.name("tripybuild", "frontend")
-    methods = sorted((m, o.name) for o in operators.values() for m in tensor_methods(o))
-    blocks = [_method(method, operators[name], imports) for method, name in methods]
+    methods: dict[str, str] = {}
+    for each in contributions:
+        methods |= each.methods
+        for module_name, names in each.imports.items():
+            if names:
+                imports.name(module_name, *names)
+            else:
+                imports.module(module_name)
     return (
         f"{header(SOURCE)}\n{imports.text()}\n\n\n"
         "class Tensor(frontend.Tensor):\n"
         '    """A tensor that has not been computed yet, with the operators as methods."""\n\n'
-        + "\n\n".join(blocks)
+        + "\n\n".join(methods[name] for name in sorted(methods))
         + "\n\n    __hash__ = frontend.Tensor.__hash__\n"
     )
-
-
-def _method(method: str, operator: Operator, imports: Imports) -> str:
-    chosen = parameters(operator, imports)
-    names = [p.name for p in chosen]
-    own = names[-1] if method == operator.aliases.reflected else names[0]
-    given: list[Doc] = ["self"]
-    for parameter in chosen:
-        if parameter.name != own:
-            text = annotation(parameter, _INSIDE, imports)
-            given.append(parameter.declared(f'"{text}"' if "Tensor" in text else text))
-    arguments: list[Doc] = ["self" if name == own else name for name in names]
-    result = result_annotation(operator)
-    override = "  # type: ignore[override]" if method in ("__eq__", "__ne__") else ""
-    signature = render([call(f"def {method}", given), f' -> "{result}":'], 4)
-    summary = " ".join(operator.doc.split("\n\n")[0].split())
-    lines = [f"    {signature}{override}"]
-    if not method.startswith("__"):
-        lines.append(docstring(summary, 8))
-    lines.append("        " + render(["return ", call(f"tp.{operator.name}", arguments)], 8))
-    return "\n".join(lines)

@@ -1,14 +1,29 @@
 """Where the code of an operator is: one source, and one file in each layer on the same path."""
 
-from tripybuild.schema.operator import Operator
+from typing import Protocol
+
+BUILT_IN = "tripyapi"
+SUITES, DOCS, SCHEMAS = "suites", "docs/operators", "schemas"
 
 
-def place(operator: Operator, prefix: str = "") -> str:
+class Placed(Protocol):
+    """Whatever has a name, and a folder below the registry's root."""
+
+    @property
+    def name(self) -> str:
+        """The operator's name."""
+
+    @property
+    def folder(self) -> str:
+        """The folder, or an empty text."""
+
+
+def place(operator: Placed, prefix: str = "") -> str:
     """`nn/softmax`: what all files of an operator have in common."""
     folder = f"{operator.folder}/" if operator.folder else ""
     return f"{folder}{prefix}{operator.name}"
 
 
-def module(package: str, layer: str, operator: Operator) -> str:
+def module(package: str, layer: str, operator: Placed) -> str:
     """`tripyapi.trace.nn.softmax`: the dotted name of an operator's file in one layer."""
     return ".".join([package, layer, *place(operator).split("/")])

@@ -7,6 +7,7 @@ a `$ref`. The keys stand in reading order, so that an editor proposes them in it
 import json
 from typing import Any
 
+from tripybuild.codegen.places import SCHEMAS
 from tripybuild.schema.files import (
     READING_ORDER,
     DefinitionsFile,
@@ -30,7 +31,7 @@ KINDS: dict[str, type[Strict]] = {
 
 def schema_files() -> dict[str, str]:
     """The schema of each kind of file, by path."""
-    return {f"schemas/{name}.json": schema_file(name) for name in KINDS}
+    return {f"{SCHEMAS}/{name}.json": schema_file(name) for name in KINDS}
 
 
 def schema_file(kind: str) -> str:

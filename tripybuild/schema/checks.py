@@ -1,6 +1,6 @@
 """The laws between the parts of a declaration, and between declarations."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from tripybuild.diagnostics import Diagnostic, suggest
 from tripybuild.language.names import calls
@@ -13,16 +13,27 @@ LONGEST_SUMMARY = 88
 ENGINES = ("reference", "stablehlo", "tensorrt")
 
 
+def check_operator(operator: Operator) -> Iterator[Diagnostic]:
+    """All laws between the parts of one declaration."""
+    yield from _summary(operator)
+    yield from _engines(operator)
+    yield from _targets(operator)
+    yield from _static(operator)
+    yield from _examples(operator)
+
+
 def check_registry(operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
-    """All laws that concern whole declarations."""
+    """All laws between declarations."""
     methods: dict[str, str] = {}
+    used = {name: uses(operator, operators) for name, operator in operators.items()}
     for operator in operators.values():
-        yield from _summary(operator)
-        yield from _engines(operator)
-        yield from _targets(operator)
-        yield from _static(operator)
-        yield from _examples(operator)
-        yield from _cycle(operator, operators)
+        if way := cycle(operator.name, used):
+            yield Diagnostic(
+                "cyclic-decomposition",
+                f"`{operator.name}` decomposes into itself",
+                operator.document.span(("decompose",)),
+                label=" -> ".join(way),
+            )
         for method in tensor_methods(operator):
             if method in methods:
                 span = operator.document.span(("aliases",))
@@ -52,7 +63,7 @@ def tensor_methods(operator: Operator) -> tuple[str, ...]:
     return (*names, *([operator.aliases.reflected] if operator.aliases.reflected else []))
 
 
-def uses(operator: Operator, operators: Mapping[str, Operator]) -> tuple[str, ...]:
+def uses(operator: Operator, operators: Container[str]) -> tuple[str, ...]:
     """The operators that the decomposition calls."""
     if operator.decompose is None:
         return ()
@@ -131,20 +142,15 @@ def _examples(operator: Operator) -> Iterator[Diagnostic]:
             )
 
 
-def _cycle(operator: Operator, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
-    """A decomposition must end: follow it depth first and report the way back."""
-    stack: list[tuple[str, tuple[str, ...]]] = [(operator.name, ())]
+def cycle(start: str, used: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The way from an operator back to itself, along what decompositions use; empty if none."""
+    stack: list[tuple[str, tuple[str, ...]]] = [(start, ())]
     seen: set[str] = set()
     while stack:
         name, way = stack.pop()
-        if name == operator.name and way:
-            yield Diagnostic(
-                "cyclic-decomposition",
-                f"`{operator.name}` decomposes into itself",
-                operator.document.span(("decompose",)),
-                label=" -> ".join((*way, name)),
-            )
-            return
+        if name == start and way:
+            return (*way, name)
         if name not in seen:
             seen.add(name)
-            stack += [(used, (*way, name)) for used in uses(operators[name], operators)]
+            stack += [(each, (*way, name)) for each in used[name]]
+    return ()

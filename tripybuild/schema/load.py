@@ -1,14 +1,15 @@
 """Folders of YAML -> a `Registry`, with all that is wrong with any of the files."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tripybuild.diagnostics import Diagnostic
-from tripybuild.schema.checks import check_registry
+from tripybuild.schema.checks import check_operator, check_registry
 from tripybuild.schema.elaborate import elaborate
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile, Strict
 from tripybuild.schema.operator import Operator
+from tripybuild.schema.places import shown_path, sources
 from tripybuild.schema.scope import unbound
 from tripybuild.schema.validate import validate
 from tripybuild.source import Document, read
@@ -46,17 +47,29 @@ class _File:
     root: int
 
 
-def load(roots: Sequence[Path]) -> tuple[Registry, list[Diagnostic]]:
+@dataclass(frozen=True, slots=True)
+class Some:
+    """A part of the files, by the paths that are shown, and the names of the other operators.
+
+    The families that they name must be among the files.
+    """
+
+    paths: Container[str]
+    others: frozenset[str]
+
+
+def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, list[Diagnostic]]:
     """Read every `*.yaml` below the folders.
 
     Args:
         roots: The registries; later ones extend earlier ones.
+        only: Read these alone. The laws between declarations are not checked then.
 
     Returns:
         What could be read, and everything that is wrong, in the order of the files.
     """
     found: list[Diagnostic] = []
-    files = [f for i, root in enumerate(roots) for f in _files(root, i, found)]
+    files = [f for i, root in enumerate(roots) for f in _files(root, i, found, only)]
     families = {
         f.model.family: (f.document, f.model) for f in files if isinstance(f.model, FamilyFile)
     }
@@ -82,20 +95,31 @@ def load(roots: Sequence[Path]) -> tuple[Registry, list[Diagnostic]]:
         if extends and not isinstance(file.model, FamilyFile):
             own.add(getattr(file.model, file.kind))
     operators = dict(sorted(operators.items()))
-    names = frozenset(operators)
-    for operator in operators.values():
-        found += unbound(operator, names)
-    if not found:
-        found += check_registry(operators)
+    _check(operators, only, found)
     return Registry(operators, dict(sorted(modules.items())), frozenset(own)), found
 
 
-def _files(root: Path, index: int, found: list[Diagnostic]) -> Iterator[_File]:
+def _check(operators: Mapping[str, Operator], only: Some | None, found: list[Diagnostic]) -> None:
+    """Hold what could be read against the laws, as far as there is any sense in it."""
+    names = frozenset(operators) | (only.others if only else frozenset())
+    for operator in operators.values():
+        found += unbound(operator, names)
+    if found:
+        return
+    for operator in operators.values():
+        found += check_operator(operator)
+    if only is None:
+        found += check_registry(operators)
+
+
+def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -> Iterator[_File]:
     if not root.is_dir():
         found.append(Diagnostic("file-not-found", f"there is no folder `{root}`"))
         return
-    for path in sorted(root.rglob("*.yaml")):
-        shown = f"{root.name}/{path.relative_to(root).as_posix()}"
+    for path in sources(root):
+        shown = shown_path(root, path)
+        if only is not None and shown not in only.paths:
+            continue
         document, problems = read(path)
         found += problems
         if document is None or problems:

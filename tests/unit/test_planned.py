@@ -1,0 +1,201 @@
+"""What is kept of a registry's plan: after any change, it is what a plan from nothing gives."""
+
+import re
+
+import pytest
+
+from tripybuild.cli import planned as plans, registry
+from tripybuild.cli.parts import _some
+from tripybuild.codegen.plan import plan
+from tripybuild.diagnostics import DiagnosticError
+from tripybuild.schema.load import load
+
+FAMILY = """\
+tripybuild: 1
+family: plain
+parameters: [build]
+types:
+  T: [float32, int32]
+inputs:
+  input:
+    type: T[*S]
+    doc: The values.
+outputs:
+  output:
+    type: T[*S]
+    doc: The results.
+reference: build
+lower:
+  tensorrt: build
+  stablehlo: build
+sample: {S: [2, 3]}
+"""
+MODULE = """\
+tripybuild: 1
+module: Bias
+doc: Add a constant.
+sizes: [width]
+inputs:
+  x: float32[..., width]
+weights:
+  bias: float32[width]
+outputs:
+  output: x + bias
+"""
+
+
+def simple(name, build="input + input", more="", method=""):
+    """An operator of the family."""
+    alias = f"aliases:\n  tensor: {method}\n" if method else ""
+    return (
+        f"tripybuild: 1\nop: {name}\nlike: plain(build={build})\ndoc: Change values.\n{more}{alias}"
+    )
+
+
+def composed(name, text, method=""):
+    """An operator that is composed of others."""
+    alias = f"aliases:\n  tensor: {method}\n" if method else ""
+    types = re.search(r"types:.*?(?=reference)", FAMILY, re.DOTALL)[0]
+    head = f"tripybuild: 1\nop: {name}\ninline: true\ndoc: Change values.\n"
+    return f"{head}{types}decompose: {text}\nsample: {{S: [2, 3]}}\n{alias}"
+
+
+START = {
+    "families/plain.yaml": FAMILY,
+    "math/double.yaml": simple("double"),
+    "math/same.yaml": simple("same", "input", method="same"),
+    "math/fourfold.yaml": composed("fourfold", "double(double(input))", method="fourfold"),
+    "math/sizes.yaml": composed("sizes", "input if len(S) > prod([1]) else double(input)"),
+}
+
+# Each changes some files of the ones above; None removes a file.
+CHANGES = {
+    "nothing": {},
+    "a doc": {"math/double.yaml": simple("double").replace("Change", "Double")},
+    "a snippet": {"math/double.yaml": simple("double", "input - input")},
+    "a family": {"families/plain.yaml": FAMILY.replace("The values.", "All values.")},
+    "a new operator": {"math/threefold.yaml": composed("threefold", "double(input)")},
+    "an operator less": {"math/fourfold.yaml": None},
+    "another folder": {"math/same.yaml": None, "nn/same.yaml": START["math/same.yaml"]},
+    "a Python word": {"math/prod.yaml": simple("prod")},
+    "a module": {"modules/bias.yaml": MODULE.replace("float32[..., width]", "float32[2, width]")},
+    "another use": {"math/fourfold.yaml": composed("fourfold", "same(double(input))")},
+    "another method": {"math/same.yaml": simple("same", "input", method="itself")},
+    "methods swapped": {
+        "math/same.yaml": simple("same", "input", method="fourfold"),
+        "math/fourfold.yaml": composed("fourfold", "double(double(input))", method="same"),
+    },
+}
+
+FAULTS = {
+    "no YAML": {"math/double.yaml": "op: ["},
+    "a name less that is used": {"math/double.yaml": None},
+    "a cycle": {
+        "math/sizes.yaml": composed("sizes", "fourfold(input)"),
+        "math/fourfold.yaml": composed("fourfold", "sizes(input)"),
+    },
+    "a method twice": {"math/double.yaml": simple("double", method="same")},
+    "a name twice": {"nn/double.yaml": simple("double")},
+    "a family less": {"families/plain.yaml": None},
+    "a builder": {"math/double.yaml": simple("double", "trt.nonsense(input)")},
+    "an operator that is a family": {
+        "math/double.yaml": FAMILY.replace("family: plain", "family: double")
+    },
+    "a module twice": {"nn/double.yaml": MODULE, "modules/double.yaml": MODULE},
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A registry that takes the place of the built-in one, planned once."""
+    root = tmp_path / "ops"
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(registry, "built_in", lambda: root)
+    write(root, START)
+    plans.planned([], "tripyapi")
+    return root
+
+
+def write(root, files):
+    """Write and remove files."""
+    for path, text in files.items():
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if text is None:
+            place.unlink()
+        else:
+            place.write_text(text)
+
+
+def test_nothing_is_read_where_nothing_changed(folder, monkeypatch):
+    """The plan comes from what is kept alone."""
+    before = plans.planned([], "tripyapi")
+    monkeypatch.setattr(registry, "load", None)
+    monkeypatch.setattr("tripybuild.schema.load.load", None)
+    assert plans.planned([], "tripyapi") == before
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_gives_what_a_plan_from_nothing_gives(folder, name):
+    """Forwards, and back again."""
+    write(folder, CHANGES[name])
+    declared, problems = load([folder])
+    assert not problems
+    assert plans.planned([], "tripyapi") == plan(declared)
+    write(folder, dict.fromkeys(CHANGES[name]) | {p: START[p] for p in CHANGES[name] if p in START})
+    declared, _ = load([folder])
+    assert plans.planned([], "tripyapi") == plan(declared)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_reported_with_all_others(folder, name):
+    """What is wrong is what a reading of all files finds."""
+    write(folder, {"math/other.yaml": simple("other").replace("values.", "values")})
+    write(folder, FAULTS[name])
+    _, problems = load([folder])
+    with pytest.raises(DiagnosticError) as error:
+        plans.planned([], "tripyapi")
+    found = {each.code for each in error.value.diagnostics}
+    assert found == {each.code for each in problems}
+    assert found
+
+
+@pytest.mark.parametrize("name", ["a doc", "a snippet", "a new operator", "another folder"])
+def test_other_files_are_not_read_again(folder, monkeypatch, name):
+    """One changed operator is read with the families; the whole registry is not."""
+    read = []
+
+    def noted(*arguments):
+        read.append(_some(*arguments))
+        return read[-1]
+
+    write(folder, CHANGES[name])
+    monkeypatch.setattr("tripybuild.cli.parts._some", noted)
+    monkeypatch.setattr(registry, "load", None)
+    plans.planned([], "tripyapi")
+    assert read[0] is not None
+
+
+def test_own_code_is_part_of_the_key(folder, monkeypatch, tmp_path):
+    """Another version of ours plans anew."""
+    key = plans._key(["ops"], "tripyapi")
+    assert plans._key(["ops"], "mine") != key
+    other = tmp_path / "code"
+    other.mkdir()
+    (other / "x.py").write_text("1")
+    monkeypatch.setattr(plans, "PACKAGE", other)
+    assert plans._key(["ops"], "tripyapi") != key
+
+
+def test_an_added_registry_has_files_of_its_own(folder, tmp_path):
+    """The built-in operators are called, and give no files."""
+    mine = tmp_path / "mine"
+    write(mine, {"math/eightfold.yaml": composed("eightfold", "double(fourfold(input))")})
+    for text in ("double(fourfold(input))", "fourfold(double(input))"):
+        write(mine, {"math/eightfold.yaml": composed("eightfold", text)})
+        declared, problems = load([folder, mine])
+        assert not problems
+        files = plans.planned([mine], "mine")
+        assert files == plan(declared, "mine")
+        assert "mine/ops/math/eightfold.py" in files
+        assert "mine/ops/math/double.py" not in files

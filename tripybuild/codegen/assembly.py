@@ -1,0 +1,35 @@
+"""A package, put together from what each of its operators gives."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tripybuild.codegen.contribution import Contribution
+from tripybuild.codegen.index import index_page
+from tripybuild.codegen.package import front_door, tensor_file
+from tripybuild.codegen.places import BUILT_IN, DOCS
+
+
+def assembled(
+    parts: Sequence[Contribution], schemas: Mapping[str, str], package: str
+) -> dict[str, str]:
+    """All files of a package whose operators give these parts, in the order of their names."""
+    own = [each for each in parts if each.files]
+    files: dict[str, str] = {}
+    for each in own:
+        files.update(each.files)
+    files[f"{package}/__init__.py"] = front_door(package, own)
+    files[f"{package}/py.typed"] = ""
+    if package == BUILT_IN:
+        files[f"{package}/tensor.py"] = tensor_file(own)
+    for folder in sorted(_folders(path for path in files if path.startswith(f"{package}/"))):
+        files.setdefault(f"{folder}/__init__.py", "")
+    files[f"{DOCS}/index.md"] = index_page(own)
+    return dict(sorted({**files, **schemas}.items()))
+
+
+def _folders(files: Iterable[str]) -> set[str]:
+    """Every folder between the package and its files: each is a package of its own."""
+    found = set()
+    for path in files:
+        parts = path.split("/")[:-1]
+        found |= {"/".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    return found

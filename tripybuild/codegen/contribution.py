@@ -1,0 +1,35 @@
+"""What one operator gives to a package: files of its own, and its part in the files of all.
+
+A contribution is plain data, so that it can be kept for as long as its declaration stays the same.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """One operator's part of a package.
+
+    `uses` are the operators that its decomposition calls. `methods` are the texts of the Tensor's
+    methods by name, and `imports` the modules that they need, with the names taken from them.
+    `files` has none where another package holds the operator.
+    """
+
+    name: str
+    folder: str
+    summary: str
+    uses: tuple[str, ...]
+    methods: Mapping[str, str]
+    imports: Mapping[str, list[str]]
+    files: Mapping[str, str]
+
+    def data(self) -> dict[str, Any]:
+        """The contribution as JSON holds it."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "Contribution":
+        """The contribution that `data()` gave."""
+        return cls(**{**data, "uses": tuple(data["uses"])})
