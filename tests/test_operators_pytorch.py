@@ -17,6 +17,9 @@ EDGES = np.float32(
     [0, -0.0, 1, -1, 0.5, -0.5, 1e-4, -1e-4, 1e-9, 3, -3, 6.5, 20, -20, 80, -80, INF, -INF, NAN]
 )
 NONE = np.zeros((0, 3), np.float32)
+FINITE = EDGES[np.isfinite(EDGES)]
+ROWS = np.float32([[1, -2, 3], [-INF, 0, 1], [NAN, 0, 1], [-INF, -INF, 5]])
+SLOPES = np.linspace(-1, 2, EDGES.size, dtype=np.float32)
 WHOLE = np.int32([0, 1, -1, 2, -7, 7, 2**31 - 1, -(2**31) + 1])
 
 CASES = {
@@ -38,6 +41,32 @@ CASES = {
     "fmod": (tp.fmod, torch.fmod, [EDGES[:, None], EDGES[2:]]),
     "fmod of integers": (tp.fmod, torch.fmod, [WHOLE[:, None], WHOLE[1:]]),
     "logaddexp": (tp.logaddexp, torch.logaddexp, [EDGES[:, None], EDGES]),
+    "relu6": (tp.relu6, F.relu6, [EDGES]),
+    "hard_tanh": (lambda x: tp.hard_tanh(x, -2, 0.5), lambda x: F.hardtanh(x, -2, 0.5), [EDGES]),
+    "hard_swish": (tp.hard_swish, F.hardswish, [EDGES]),
+    "scaled_tanh": (lambda x: tp.scaled_tanh(x, 2, 3), lambda x: 2 * (3 * x).tanh(), [EDGES]),
+    "thresholded_relu": (tp.thresholded_relu, lambda x: x.where(x > 1, 0), [EDGES]),
+    "threshold": (lambda x: tp.threshold(x, 1, 9), lambda x: F.threshold(x, 1, 9), [EDGES]),
+    "celu": (lambda x: tp.celu(x, 2), lambda x: F.celu(x, 2), [EDGES]),
+    "mish": (tp.mish, F.mish, [FINITE]),
+    "log_sigmoid": (tp.log_sigmoid, F.logsigmoid, [FINITE]),
+    "gelu_tanh": (tp.gelu_tanh, lambda x: F.gelu(x, approximate="tanh"), [FINITE]),
+    "quick_gelu": (tp.quick_gelu, lambda x: x * torch.sigmoid(1.702 * x), [FINITE]),
+    "softshrink": (tp.softshrink, F.softshrink, [EDGES]),
+    "hardshrink": (tp.hardshrink, F.hardshrink, [EDGES]),
+    "tanhshrink": (tp.tanhshrink, F.tanhshrink, [EDGES]),
+    "log_softmax": (lambda x: tp.log_softmax(x, 0), lambda x: x.log_softmax(0), [FINITE]),
+    "log_softmax, infinite": (lambda x: tp.log_softmax(x, 1), lambda x: x.log_softmax(1), [ROWS]),
+    "log_softmax of nothing": (tp.log_softmax, lambda x: x.log_softmax(0), [NONE]),
+    "softmin": (lambda x: tp.softmin(x, 1), lambda x: F.softmin(x, 1), [ROWS]),
+    "glu": (lambda x: tp.glu(x, 0), lambda x: F.glu(x, 0), [ROWS]),
+    "prelu": (
+        lambda x, w: tp.prelu(x, tp.unsqueeze(w, 1)),
+        F.prelu,
+        [EDGES[None, :, None], SLOPES],
+    ),
+    "logit": (tp.logit, torch.logit, [np.float32([0, 1e-6, 0.5, 0.75, 1, 2, -1, NAN])]),
+    "logit, kept": (lambda x: tp.logit(x, 0.1), lambda x: x.logit(0.1), [np.float32([0, 1, 0.5])]),
     "logaddexp of nothing": (tp.logaddexp, torch.logaddexp, [NONE, NONE]),
 }
 

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.logical_not import logical_not as logical_not
     from tripyapi.ops.math.logical_or import logical_or as logical_or
     from tripyapi.ops.math.logical_xor import logical_xor as logical_xor
+    from tripyapi.ops.math.logit import logit as logit
     from tripyapi.ops.math.lt import lt as lt
     from tripyapi.ops.math.masked_fill import masked_fill as masked_fill
     from tripyapi.ops.math.max import max as max
@@ -99,31 +100,49 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.var import var as var
     from tripyapi.ops.math.where import where as where
     from tripyapi.ops.nn.avgpool import avgpool as avgpool
+    from tripyapi.ops.nn.celu import celu as celu
     from tripyapi.ops.nn.channel_shuffle import channel_shuffle as channel_shuffle
     from tripyapi.ops.nn.convolution import convolution as convolution
     from tripyapi.ops.nn.convolution_transpose import convolution_transpose as convolution_transpose
     from tripyapi.ops.nn.depth_to_space import depth_to_space as depth_to_space
     from tripyapi.ops.nn.elu import elu as elu
     from tripyapi.ops.nn.gelu import gelu as gelu
+    from tripyapi.ops.nn.gelu_tanh import gelu_tanh as gelu_tanh
     from tripyapi.ops.nn.global_avgpool import global_avgpool as global_avgpool
     from tripyapi.ops.nn.global_maxpool import global_maxpool as global_maxpool
+    from tripyapi.ops.nn.glu import glu as glu
     from tripyapi.ops.nn.hard_sigmoid import hard_sigmoid as hard_sigmoid
+    from tripyapi.ops.nn.hard_swish import hard_swish as hard_swish
+    from tripyapi.ops.nn.hard_tanh import hard_tanh as hard_tanh
+    from tripyapi.ops.nn.hardshrink import hardshrink as hardshrink
     from tripyapi.ops.nn.layernorm import layernorm as layernorm
     from tripyapi.ops.nn.leaky_relu import leaky_relu as leaky_relu
+    from tripyapi.ops.nn.log_sigmoid import log_sigmoid as log_sigmoid
+    from tripyapi.ops.nn.log_softmax import log_softmax as log_softmax
     from tripyapi.ops.nn.matmul import matmul as matmul
     from tripyapi.ops.nn.maxpool import maxpool as maxpool
+    from tripyapi.ops.nn.mish import mish as mish
     from tripyapi.ops.nn.outer import outer as outer
     from tripyapi.ops.nn.pixel_shuffle import pixel_shuffle as pixel_shuffle
     from tripyapi.ops.nn.pixel_unshuffle import pixel_unshuffle as pixel_unshuffle
+    from tripyapi.ops.nn.prelu import prelu as prelu
+    from tripyapi.ops.nn.quick_gelu import quick_gelu as quick_gelu
     from tripyapi.ops.nn.relu import relu as relu
+    from tripyapi.ops.nn.relu6 import relu6 as relu6
+    from tripyapi.ops.nn.scaled_tanh import scaled_tanh as scaled_tanh
     from tripyapi.ops.nn.selu import selu as selu
     from tripyapi.ops.nn.sigmoid import sigmoid as sigmoid
     from tripyapi.ops.nn.silu import silu as silu
     from tripyapi.ops.nn.softmax import softmax as softmax
+    from tripyapi.ops.nn.softmin import softmin as softmin
     from tripyapi.ops.nn.softplus import softplus as softplus
+    from tripyapi.ops.nn.softshrink import softshrink as softshrink
     from tripyapi.ops.nn.softsign import softsign as softsign
     from tripyapi.ops.nn.space_to_depth import space_to_depth as space_to_depth
     from tripyapi.ops.nn.tanh import tanh as tanh
+    from tripyapi.ops.nn.tanhshrink import tanhshrink as tanhshrink
+    from tripyapi.ops.nn.threshold import threshold as threshold
+    from tripyapi.ops.nn.thresholded_relu import thresholded_relu as thresholded_relu
     from tripyapi.ops.shape.concatenate import concatenate as concatenate
     from tripyapi.ops.shape.copy import copy as copy
     from tripyapi.ops.shape.diag_embed import diag_embed as diag_embed
@@ -186,6 +205,7 @@ _PLACES = {
     "bool": "tripybuild.types.dtypes",
     "cast": "tripyapi.ops.math.cast",
     "ceil": "tripyapi.ops.math.ceil",
+    "celu": "tripyapi.ops.nn.celu",
     "channel_shuffle": "tripyapi.ops.nn.channel_shuffle",
     "clip": "tripyapi.ops.math.clip",
     "concatenate": "tripyapi.ops.shape.concatenate",
@@ -224,11 +244,16 @@ _PLACES = {
     "gather": "tripyapi.ops.shape.gather",
     "ge": "tripyapi.ops.math.ge",
     "gelu": "tripyapi.ops.nn.gelu",
+    "gelu_tanh": "tripyapi.ops.nn.gelu_tanh",
     "getitem": "tripyapi.ops.shape.getitem",
     "global_avgpool": "tripyapi.ops.nn.global_avgpool",
     "global_maxpool": "tripyapi.ops.nn.global_maxpool",
+    "glu": "tripyapi.ops.nn.glu",
     "gt": "tripyapi.ops.math.gt",
     "hard_sigmoid": "tripyapi.ops.nn.hard_sigmoid",
+    "hard_swish": "tripyapi.ops.nn.hard_swish",
+    "hard_tanh": "tripyapi.ops.nn.hard_tanh",
+    "hardshrink": "tripyapi.ops.nn.hardshrink",
     "int32": "tripybuild.types.dtypes",
     "int4": "tripybuild.types.dtypes",
     "int64": "tripybuild.types.dtypes",
@@ -248,11 +273,14 @@ _PLACES = {
     "log10": "tripyapi.ops.math.log10",
     "log1p": "tripyapi.ops.math.log1p",
     "log2": "tripyapi.ops.math.log2",
+    "log_sigmoid": "tripyapi.ops.nn.log_sigmoid",
+    "log_softmax": "tripyapi.ops.nn.log_softmax",
     "logaddexp": "tripyapi.ops.math.logaddexp",
     "logical_and": "tripyapi.ops.math.logical_and",
     "logical_not": "tripyapi.ops.math.logical_not",
     "logical_or": "tripyapi.ops.math.logical_or",
     "logical_xor": "tripyapi.ops.math.logical_xor",
+    "logit": "tripyapi.ops.math.logit",
     "lt": "tripyapi.ops.math.lt",
     "masked_fill": "tripyapi.ops.math.masked_fill",
     "matmul": "tripyapi.ops.nn.matmul",
@@ -263,6 +291,7 @@ _PLACES = {
     "meshgrid": "tripyapi.ops.shape.meshgrid",
     "min": "tripyapi.ops.math.min",
     "minimum": "tripyapi.ops.math.minimum",
+    "mish": "tripyapi.ops.nn.mish",
     "mod": "tripyapi.ops.math.mod",
     "movedim": "tripyapi.ops.shape.movedim",
     "mul": "tripyapi.ops.math.mul",
@@ -277,14 +306,18 @@ _PLACES = {
     "pixel_shuffle": "tripyapi.ops.nn.pixel_shuffle",
     "pixel_unshuffle": "tripyapi.ops.nn.pixel_unshuffle",
     "pow": "tripyapi.ops.math.pow",
+    "prelu": "tripyapi.ops.nn.prelu",
     "prod": "tripyapi.ops.math.prod",
+    "quick_gelu": "tripyapi.ops.nn.quick_gelu",
     "reciprocal": "tripyapi.ops.math.reciprocal",
     "relu": "tripyapi.ops.nn.relu",
+    "relu6": "tripyapi.ops.nn.relu6",
     "repeat": "tripyapi.ops.shape.repeat",
     "reshape": "tripyapi.ops.shape.reshape",
     "roll": "tripyapi.ops.shape.roll",
     "round": "tripyapi.ops.math.round",
     "rsqrt": "tripyapi.ops.math.rsqrt",
+    "scaled_tanh": "tripyapi.ops.nn.scaled_tanh",
     "selu": "tripyapi.ops.nn.selu",
     "sequence": "tripyapi.ops.create.sequence",
     "sigmoid": "tripyapi.ops.nn.sigmoid",
@@ -294,7 +327,9 @@ _PLACES = {
     "sinh": "tripyapi.ops.math.sinh",
     "slice": "tripyapi.ops.shape.slice",
     "softmax": "tripyapi.ops.nn.softmax",
+    "softmin": "tripyapi.ops.nn.softmin",
     "softplus": "tripyapi.ops.nn.softplus",
+    "softshrink": "tripyapi.ops.nn.softshrink",
     "softsign": "tripyapi.ops.nn.softsign",
     "space_to_depth": "tripyapi.ops.nn.space_to_depth",
     "split": "tripyapi.ops.shape.split",
@@ -306,6 +341,9 @@ _PLACES = {
     "sum": "tripyapi.ops.math.sum",
     "tan": "tripyapi.ops.math.tan",
     "tanh": "tripyapi.ops.nn.tanh",
+    "tanhshrink": "tripyapi.ops.nn.tanhshrink",
+    "threshold": "tripyapi.ops.nn.threshold",
+    "thresholded_relu": "tripyapi.ops.nn.thresholded_relu",
     "tile": "tripyapi.ops.shape.tile",
     "topk": "tripyapi.ops.math.topk",
     "transpose": "tripyapi.ops.shape.transpose",
@@ -342,6 +380,7 @@ __all__ = [
     "bool",
     "cast",
     "ceil",
+    "celu",
     "channel_shuffle",
     "clip",
     "concatenate",
@@ -380,11 +419,16 @@ __all__ = [
     "gather",
     "ge",
     "gelu",
+    "gelu_tanh",
     "getitem",
     "global_avgpool",
     "global_maxpool",
+    "glu",
     "gt",
     "hard_sigmoid",
+    "hard_swish",
+    "hard_tanh",
+    "hardshrink",
     "int4",
     "int8",
     "int32",
@@ -404,11 +448,14 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
+    "log_sigmoid",
+    "log_softmax",
     "logaddexp",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
     "lt",
     "masked_fill",
     "matmul",
@@ -419,6 +466,7 @@ __all__ = [
     "meshgrid",
     "min",
     "minimum",
+    "mish",
     "mod",
     "movedim",
     "mul",
@@ -433,14 +481,18 @@ __all__ = [
     "pixel_shuffle",
     "pixel_unshuffle",
     "pow",
+    "prelu",
     "prod",
+    "quick_gelu",
     "reciprocal",
     "relu",
+    "relu6",
     "repeat",
     "reshape",
     "roll",
     "round",
     "rsqrt",
+    "scaled_tanh",
     "selu",
     "sequence",
     "sigmoid",
@@ -450,7 +502,9 @@ __all__ = [
     "sinh",
     "slice",
     "softmax",
+    "softmin",
     "softplus",
+    "softshrink",
     "softsign",
     "space_to_depth",
     "split",
@@ -462,6 +516,9 @@ __all__ = [
     "sum",
     "tan",
     "tanh",
+    "tanhshrink",
+    "threshold",
+    "thresholded_relu",
     "tile",
     "topk",
     "transpose",

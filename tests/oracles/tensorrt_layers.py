@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import DenseResourceAttr
 
-from oracles import tensorrt_numpy as oracle
+from oracles import tensorrt_numpy as oracle, trtx_numpy
 from tripybuild.dialects.mlir import resources
 from tripybuild.dialects.tensorrt.ops.base import element, sizes
 
@@ -132,6 +132,30 @@ def element_wise(op, a, b):
     return np.trunc(raised).astype(a.dtype)
 
 
+def gather_nd(op, data, indices):
+    """Each vector along the last dimension leads to an element, or to what is behind it."""
+    lead = indices.shape[:-1]
+    found = [data[tuple(indices[place])] for place in np.ndindex(*lead)]
+    return np.asarray(found, data.dtype).reshape(lead + data.shape[indices.shape[-1] :])
+
+
+def scatter_nd(op, data, indices, updates):
+    """A copy of the data, in which each vector of indices leads to what is overwritten."""
+    found = data.copy()
+    for place in np.ndindex(*indices.shape[:-1]):
+        found[tuple(indices[place])] = updates[place]
+    return found
+
+
+def one_hot(op, indices, values, depth):
+    """The second value where a place along the new axis is the index, and the first elsewhere."""
+    axis = op.value("axis") % (indices.ndim + 1)
+    found = np.full((*indices.shape, int(depth)), values[0], values.dtype)
+    for place in np.ndindex(*indices.shape):
+        found[place][indices[place]] = values[1]
+    return np.moveaxis(found, -1, axis)
+
+
 LAYERS = {
     **oracle.OPS,
     "tensorrt.element_wise": element_wise,
@@ -141,5 +165,13 @@ LAYERS = {
     "tensorrt.linspace": linspace,
     "tensorrt.quantize": quantize,
     "tensorrt.slice": reflected,
+    "tensorrt.gather_elements": trtx_numpy.gather_elements,
+    "tensorrt.gather_nd": gather_nd,
+    "tensorrt.one_hot": one_hot,
+    "tensorrt.parametric_relu": lambda _, x, slope: np.where(x < 0, slope * x, x),
+    "tensorrt.scatter_elements": trtx_numpy.scatter_elements,
+    "tensorrt.scatter_nd": scatter_nd,
     "trtx.cumulative": cumulative,
+    "trtx.lrn": trtx_numpy.lrn,
+    "trtx.reverse_sequence": trtx_numpy.reverse_sequence,
 }
