@@ -143,6 +143,8 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.tanhshrink import tanhshrink as tanhshrink
     from tripyapi.ops.nn.threshold import threshold as threshold
     from tripyapi.ops.nn.thresholded_relu import thresholded_relu as thresholded_relu
+    from tripyapi.ops.quantization.dequantize import dequantize as dequantize
+    from tripyapi.ops.quantization.quantize import quantize as quantize
     from tripyapi.ops.shape.concatenate import concatenate as concatenate
     from tripyapi.ops.shape.copy import copy as copy
     from tripyapi.ops.shape.diag_embed import diag_embed as diag_embed
@@ -217,6 +219,7 @@ _PLACES = {
     "count_nonzero": "tripyapi.ops.math.count_nonzero",
     "cumsum": "tripyapi.ops.math.cumsum",
     "depth_to_space": "tripyapi.ops.nn.depth_to_space",
+    "dequantize": "tripyapi.ops.quantization.dequantize",
     "diag_embed": "tripyapi.ops.shape.diag_embed",
     "diagonal": "tripyapi.ops.shape.diagonal",
     "div": "tripyapi.ops.math.div",
@@ -308,6 +311,7 @@ _PLACES = {
     "pow": "tripyapi.ops.math.pow",
     "prelu": "tripyapi.ops.nn.prelu",
     "prod": "tripyapi.ops.math.prod",
+    "quantize": "tripyapi.ops.quantization.quantize",
     "quick_gelu": "tripyapi.ops.nn.quick_gelu",
     "reciprocal": "tripyapi.ops.math.reciprocal",
     "relu": "tripyapi.ops.nn.relu",
@@ -392,6 +396,7 @@ __all__ = [
     "count_nonzero",
     "cumsum",
     "depth_to_space",
+    "dequantize",
     "diag_embed",
     "diagonal",
     "div",
@@ -483,6 +488,7 @@ __all__ = [
     "pow",
     "prelu",
     "prod",
+    "quantize",
     "quick_gelu",
     "reciprocal",
     "relu",

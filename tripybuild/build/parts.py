@@ -99,7 +99,7 @@ class Instance:
         context = self._context
         if weight.when is not None and not context.evaluate(weight.when, self._sizes):
             return None
-        value = self._value(weight.name, weight.pattern, weight.location)
+        value = self._value(weight.name, weight.pattern, weight.location, weight=True)
         context.weights[self._below(weight.name)] = value
         return Tensor.of(value)
 
@@ -116,7 +116,9 @@ class Instance:
                 found[step.name] = Tensor.of(context.once((id(step), self._own), make))
         return found
 
-    def _value(self, name: str, pattern: object, location: Location) -> Value:
+    def _value(
+        self, name: str, pattern: object, location: Location, *, weight: bool = False
+    ) -> Value:
         assert isinstance(pattern, TensorPattern)
         context, document = self._context, self._part.document
 
@@ -126,7 +128,7 @@ class Instance:
             return TensorType(self._dtype(pattern.element), shape)
 
         type = context.once((id(pattern), self._own), declared)
-        return Value(type, name=self._below(name))
+        return Value(type, name=self._below(name), weight=weight)
 
     def __repr__(self) -> str:
         return f"the part `{self._path}`"

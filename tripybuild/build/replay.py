@@ -2,7 +2,8 @@
 
 A deep model repeats one block. The first is run, with every check; the others copy what it
 recorded, with their own inputs, weights and places. What a part records depends on its definition,
-its sizes and the types of its inputs alone: steps are pure, and scope is lexical.
+its sizes, the types of its inputs, and on which of them are known when an engine is built: steps
+are pure, and scope is lexical.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from tripybuild.build.context import Context, StepLocation
 from tripybuild.schema.operator import Snippet
 from tripybuild.trace.graph import between
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.values import TensorType, Value
+from tripybuild.trace.values import TensorType, Value, is_known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,4 +91,5 @@ def alike(context: Context, path: str, inputs: Sequence[Value]) -> bool:
 
 def key(part: object, sizes: Sequence[object], inputs: Sequence[Value]) -> object:
     """What decides which operations a part records."""
-    return (id(part), *sizes, *((value.type.dtype, value.type.shape) for value in inputs))
+    types = ((value.type.dtype, value.type.shape, is_known(value)) for value in inputs)
+    return (id(part), *sizes, *types)

@@ -3,8 +3,11 @@
 Tensors bind first, then attributes that are dtypes; numbers become tensors of what was bound.
 """
 
+import ast
+
 from tripybuild.codegen.arguments import Parameter
 from tripybuild.codegen.attribute_checks import add_normalised, check_default
+from tripybuild.codegen.expressions import document
 from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import Doc, call
 from tripybuild.codegen.shape_checks import guarded
@@ -25,6 +28,9 @@ def check_elements(scope: Scope) -> None:
         _check_own_dtype(scope, input)
     for input in inputs:
         _make_tensors(scope, input)
+    for input in inputs:
+        _check_chosen(scope, input)
+        _check_known(scope, input)
 
 
 def _bind_variable(scope: Scope, variable: str) -> None:
@@ -34,7 +40,7 @@ def _bind_variable(scope: Scope, variable: str) -> None:
         for input in scope.operator.inputs.values()
         if [t.element for t in tensors(input.pattern)] == [variable] and input.value is None
     ]
-    if using:
+    if using and variable not in _chosen(scope):
         beside = any(_takes_number(input.pattern) for input in using)
         arguments = [f'"{variable}"', scope.elements(scope.operator.types[variable])]
         arguments += [f"{input.name}={input.name}" for input in using]
@@ -71,15 +77,48 @@ def _make_tensors(scope: Scope, input: Input) -> None:
     """`other = check.number_or_tensor("other", other, T)`, `tensors = check.tensors(...)`."""
     elements = [tensor.element for tensor in tensors(input.pattern)]
     arguments: list[Doc] = [f'"{input.name}"', input.name]
-    if _takes_number(input.pattern) and elements:
+    depths = _depths(input.pattern)
+    if depths and elements:
         arguments.append(scope.element(elements[0]))
-        scope.assign(input.name, "number_or_tensor", arguments, scope.body)
+        nested = depths != [0]
+        arguments += [str(depth) for depth in depths if nested]
+        function = "numbers_or_tensor" if nested else "number_or_tensor"
+        scope.assign(input.name, function, arguments, scope.body)
     elif input.several:
         scope.assign(input.name, "tensors", arguments, scope.body)
 
 
+def _check_chosen(scope: Scope, input: Input) -> None:
+    """A tensor of the dtype that an attribute chose: `check.element("F", (F,), scale=scale)`."""
+    elements = [tensor.element for tensor in tensors(input.pattern)]
+    if len(elements) == 1 and elements[0] in _chosen(scope) and input.value is None:
+        arguments = [f'"{elements[0]}"', f"({elements[0]},)", f"{input.name}={input.name}"]
+        guarded(scope, input).add(call("check.element", arguments))
+
+
+def _chosen(scope: Scope) -> frozenset[str]:
+    """The type variables to which an attribute gives a dtype."""
+    return frozenset(filter(None, (a.variable for a in scope.operator.attributes.values())))
+
+
+def _check_known(scope: Scope, input: Input) -> None:
+    """`check.known("scale", scale)`, behind `if` where it is so for some dtypes only."""
+    if input.constant is not None:
+        body = guarded(scope, input)
+        if not isinstance(input.constant.result, ast.Constant):
+            test = document(scope.rewriter.rewrite(input.constant.result))
+            body = body.block("if ", test, ":")
+        body.add(call("check.known", [f'"{input.name}"', input.name]))
+
+
+def _depths(pattern: Pattern) -> list[int]:
+    """How deep numbers may be nested that stand for a tensor: 0 is a number alone."""
+    numbers = [o for o in options(pattern) if isinstance(o, ValuePattern) and o.kind == "number"]
+    return [0 if o.lengths is None else max(len(o.lengths), 1) for o in numbers]
+
+
 def _takes_number(pattern: Pattern) -> bool:
-    return any(isinstance(o, ValuePattern) and o.kind == "number" for o in options(pattern))
+    return bool(_depths(pattern))
 
 
 def _is_dtype(pattern: Pattern) -> bool:

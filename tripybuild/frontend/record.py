@@ -4,7 +4,7 @@ from typing import Any
 
 from tripybuild.frontend.tensor import PACKAGES as PACKAGES, Tensor  # noqa: PLC0414
 from tripybuild.trace.check import Check
-from tripybuild.trace.constants import number
+from tripybuild.trace.constants import constant, number
 from tripybuild.trace.location import here
 from tripybuild.trace.operation import Declaration, TraceOp
 from tripybuild.trace.values import Value
@@ -59,6 +59,10 @@ class InlineCheck(Check):
     def constant(self, value: float | bool, type: dtype) -> Tensor:
         """A number as a tensor."""
         return Tensor.of(number(value, type, self.location))
+
+    def data(self, array: Any, type: dtype) -> Tensor:
+        """An array as a tensor."""
+        return Tensor.of(constant(array, type, self.location))
 
     def settled(self, result: Any) -> Any:
         """Hand the laws that are still open to an operation that the function recorded."""

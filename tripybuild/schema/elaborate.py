@@ -163,7 +163,10 @@ class _Elaboration:
 
     def input(self, name: str, entry: Any, document: Document) -> Input:
         pattern = self.pattern(entry.type, document, ("inputs", name, "type"))
-        return Input(name, pattern, entry.doc, entry.optional, entry.constant)
+        constant = None
+        if entry.constant is not False:
+            constant = self.snippet(entry.constant, document, ("inputs", name, "constant"))
+        return Input(name, pattern, entry.doc, entry.optional, constant)
 
     def attribute(self, name: str, entry: Any, document: Document) -> Attribute:
         location = ("attributes", name)

@@ -11,7 +11,10 @@ from tripybuild.schema.files import FamilyFile, OperatorBody, OperatorFile
 from tripybuild.source import Document
 
 # Keys of which the family may hold one half and the operator the other.
-MERGED = ("types", "requires", "infer", "lower", "targets", "tolerance", "sample")
+MERGED = (
+    *("types", "inputs", "attributes", "requires", "infer", "lower", "targets", "tolerance"),
+    "sample",
+)
 
 
 class _Replace(ast.NodeTransformer):

@@ -32,7 +32,9 @@ class InputEntry(Strict):
 
     type: str
     optional: bool = False
-    constant: bool = Field(default=False, description="Must be known when the engine is built.")
+    constant: Expression = Field(
+        default=False, description="Must be known when the engine is built, where this holds."
+    )
     doc: Doc
 
 

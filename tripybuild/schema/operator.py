@@ -56,7 +56,7 @@ class Input:
     pattern: Pattern
     doc: str
     optional: bool = False
-    constant: bool = False
+    constant: Snippet | None = None
 
     @property
     def several(self) -> bool:
@@ -172,6 +172,7 @@ class Operator:
         for attribute in self.attributes.values():
             if attribute.default is not None:
                 yield "default", attribute.default
+        yield from (("shape", i.constant) for i in self.inputs.values() if i.constant)
         yield from (("shape", law.that) for law in self.laws.values())
         yield from (("shape", snippet) for snippet in self.infer.values())
         yield from (("shape", s) for s in (self.on_sizes,) if s)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.names import calls, free
 from tripybuild.schema.operator import Input, Operator
+from tripybuild.schema.scope import shape_names
 from tripybuild.types.vocabulary import SHAPE
 
 Place = tuple[str, tuple[int, ...]]
@@ -25,6 +26,12 @@ def places(operator: Operator) -> Iterator[Place]:
     """Each number among the free sizes: `("S", (1,))` is the second size of `S`."""
     for name, value in free_sizes(operator).items():
         yield from ((name, path) for path in _paths(value))
+
+
+def known(operator: Operator) -> frozenset[str]:
+    """The names of sizes that are always numbers: constants have them."""
+    constant = (i for i in operator.inputs.values() if i.constant is not None)
+    return frozenset(name for input in constant for name in shape_names(input.pattern))
 
 
 def given_as_value(operator: Operator, input: Input) -> bool:

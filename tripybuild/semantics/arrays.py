@@ -199,12 +199,16 @@ def pick(input: Array, grid: Sequence[Array], mode: str = "clamp") -> Array:
 
 
 def spread_scale(scale: Array, shape: Sequence[int], dim: int | None) -> Array:
-    """A scale for each element, from one for all, for each channel or for each block of rows."""
+    """A scale for each element: from one for all, one for each channel, or one for each block."""
     if scale.ndim == 0:
         return scale
     if dim is not None:
         return scale.reshape([-1 if d == dim else 1 for d in range(len(shape))])
-    return np.repeat(scale, shape[0] // scale.shape[0], axis=0)
+    check_elements(math.prod(shape))
+    for axis, size in enumerate(shape):
+        if scale.shape[axis] != size:
+            scale = np.repeat(scale, size // scale.shape[axis], axis=axis)
+    return scale
 
 
 def write_rows(cache: Array, update: Array, position: Array) -> Array:

@@ -24,13 +24,17 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A call with arrays. `types` is the name of its dtype tuple."""
+    """A call with arrays. `types` is the name of its dtype tuple.
+
+    The inputs that are `constants` are known when the engine is built, so the graph holds them.
+    """
 
     function: Function
     label: str
     types: str
     arrays: Mapping[str, Array | list[Array]]
     attributes: Mapping[str, Any]
+    constants: frozenset[str] = frozenset()
 
     @cached_property
     def graph(self) -> Graph:
@@ -43,6 +47,9 @@ class Case:
         arguments: dict[str, Any] = {}
         for name, given in self.arrays.items():
             parts = given if isinstance(given, list) else [given]
+            if name in self.constants:
+                arguments[name] = Tensor(parts[0])
+                continue
             made = [Value(TensorType(from_numpy(a.dtype), tuple(a.shape))) for a in parts]
             values |= {self._place(name, i, given): value for i, value in enumerate(made)}
             tensors = [Tensor.of(value) for value in made]
@@ -57,6 +64,7 @@ class Case:
         return {
             self._place(name, index, given): array
             for name, given in self.arrays.items()
+            if name not in self.constants
             for index, array in enumerate(given if isinstance(given, list) else [given])
         }
 
@@ -94,7 +102,8 @@ def case(function: Function, label: str, types: Tuple, bound: Bound) -> Case:
             for index, shape in enumerate(operand.numbers)
         ]
         arrays[name] = made if operand.several else made[0]
-    return Case(function, label, spell(types), arrays, bound.attributes)
+    constants = frozenset(name for name, operand in bound.operands.items() if operand.constant)
+    return Case(function, label, spell(types), arrays, bound.attributes, constants)
 
 
 def sample_case(operator: Operator, function: Function, types: Tuple) -> Case:

@@ -16,6 +16,7 @@ from tripybuild.suite.cases import outputs
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import BY_NAME, from_numpy
+from tripybuild.types.patterns import ValuePattern, options
 from tripybuild.types.vocabulary import SHAPE
 
 Functions = Callable[[str], Callable[..., Any]]
@@ -85,11 +86,13 @@ class _Literals:
 
     def argument(self, input: Input | None, value: Any) -> Any:
         """A list as a tensor, or as several, where an input stands for it."""
-        if input is None or not isinstance(value, (list, tuple)):
+        if input is None or not isinstance(value, (list, tuple)) or _takes_lists(input):
             return value
         if input.several:
             return [self._tensor(each) for each in value]
-        return Tensor(_array(value)) if input.constant else self.tensor(_array(value))
+        if input.constant is not None:
+            return Tensor(_array(value))
+        return self.tensor(_array(value))
 
     def _tensor(self, value: Any) -> Any:
         return value if isinstance(value, Tensor) else self.tensor(_array(value))
@@ -102,6 +105,12 @@ class _Literals:
             TensorType(from_numpy(array.dtype), tuple(array.shape)), name=name
         )
         return Tensor.of(self.values[name])
+
+
+def _takes_lists(input: Input) -> bool:
+    """Whether numbers may be given as lists, as in `T[*S] | number[...]`."""
+    values = (o for o in options(input.pattern) if isinstance(o, ValuePattern))
+    return any(value.kind == "number" and value.lengths is not None for value in values)
 
 
 def _order(operator: Operator, count: int, named: Mapping[str, object]) -> list[str]:

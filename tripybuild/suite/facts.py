@@ -30,6 +30,13 @@ def refused(
     return False
 
 
+def said(operator: Operator, target: str, problem: str) -> bool:
+    """Whether a problem is what a declaration says that the target says."""
+    facts = operator.targets.get(target)
+    refusals = facts.refuses.values() if facts is not None else ()
+    return any(entry.says is None or entry.says in problem for entry in refusals)
+
+
 def static_sizes(operator: Operator, target: str) -> frozenset[str]:
     """The sizes that a target wants to be numbers."""
     facts = operator.targets.get(target)

@@ -20,12 +20,16 @@ Change = Callable[[Place, int], Any]
 
 @dataclass(frozen=True)
 class Operand:
-    """One input of a call: its dtype, its shape, and the generator that the sample gives it."""
+    """One input of a call: its dtype, its shape, and the generator that the sample gives it.
+
+    One that is `constant` is data that is known when the engine is built.
+    """
 
     type: dtype
     shapes: tuple[tuple[Size, ...], ...]
     several: bool
     generator: Snippet | None
+    constant: bool = False
 
     @property
     def numbers(self) -> list[tuple[int, ...]]:
@@ -132,7 +136,8 @@ def _operand(operator: Operator, input: Input, types: Tuple, names: _Names) -> O
             names.need(name)
         shapes = evaluate(pattern.shape[0].expression, names, SHAPE)
         return Operand(element, tuple(map(tuple, shapes)), several, generator)
-    return Operand(element, (_shape(pattern, names),), several, generator)
+    known = input.constant is not None and bool(names.value(input.constant))
+    return Operand(element, (_shape(pattern, names),), several, generator, known)
 
 
 def _shape(pattern: TensorPattern, names: _Names) -> tuple[Size, ...]:

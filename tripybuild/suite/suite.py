@@ -22,7 +22,7 @@ from tripybuild.semantics.execute import execute, run_operation
 from tripybuild.suite import batch, examples
 from tripybuild.suite.cases import Case, Function, sample_case, variations
 from tripybuild.suite.engines import engine_problems
-from tripybuild.suite.facts import refused
+from tripybuild.suite.facts import refused, said
 from tripybuild.suite.registry import declared_in
 from tripybuild.suite.sample import bind
 from tripybuild.suite.symbolic import disagreements, engine_disagreements, recorded
@@ -31,6 +31,7 @@ from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import from_numpy
 
 CPU = ("cpu", "stablehlo")
+TENSORRT = "tensorrt"
 
 # Of more tuples than this, the calls near the sample are made for the first of each kind only.
 MANY = 24
@@ -153,7 +154,8 @@ class Suite:
         """Tensors that share a variable and have different dtypes."""
         first = next(iter(legal(self.operator)), None)
         for slot in slots(self.operator) if first else ():
-            if len(slot.inputs) > 1 and slot.name in self.operator.types:
+            shared = len(slot.inputs) + len(slot.attributes) > 1
+            if shared and slot.name in self.operator.types:
                 assert first is not None
                 for name in slot.inputs:
                     other = next(
@@ -226,7 +228,7 @@ class Suite:
             return DiagnosticError(Diagnostic("bad-example", str(error), example.call.span()))
 
     def check_example(self, call: str) -> None:
-        """An example gives what it says, on two engines, or fails with the law that it names."""
+        """An example gives what it says and TensorRT builds it, or it fails as it says."""
         for example in self.operator.examples:
             if examples.spell(example) == call:
                 made = self._example(example)
@@ -241,6 +243,9 @@ class Suite:
                 if isinstance(made, DiagnosticError):
                     raise AssertionError(spoken(made))
                 _none(self._wrong_example(example, made))
+                _none(
+                    p for p in engine_problems(made.graph) if not said(self.operator, TENSORRT, p)
+                )
 
     def _wrong_example(self, example: Example, made: examples.ExampleCase) -> Iterator[str]:
         case, outcome = self._example_outcomes[made.label]

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.dialects.tensorrt.emission import Profile
 from tripybuild.frontend import Tensor
@@ -72,6 +74,9 @@ def recorded(function: Function, bound: Bound, left_out: frozenset[str] = frozen
     values: dict[str, Value] = {}
     for name, operand in bound.operands.items():
         if name in left_out:
+            continue
+        if operand.constant:
+            arguments[name] = Tensor(np.ones(operand.numbers[0], operand.type.numpy))
             continue
         made = [Value(TensorType(operand.type, shape)) for shape in operand.shapes]
         values |= {f"{name}_{i}": value for i, value in enumerate(made)}

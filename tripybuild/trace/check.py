@@ -7,19 +7,19 @@ call.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from sys import float_info
 from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self, cast
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.trace.attributes import Attributes
-from tripybuild.trace.constants import number
+from tripybuild.trace.constants import constant, number
 from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.trace.messages import law_message, shown
+from tripybuild.trace.numbers import NESTED, becomes, is_data, own_dtype, unnested
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
-from tripybuild.trace.values import Size, TensorType
+from tripybuild.trace.values import Size, TensorType, is_known
 from tripybuild.types.dims import Undecided
-from tripybuild.types.dtypes import boolean, dtype, float32, int32, int64
+from tripybuild.types.dtypes import dtype
 
 
 class Typed(Protocol):
@@ -68,7 +68,7 @@ class Check(Attributes):
         bound: dtype | None = None
         first = ""
         for name, value in tensors.items():
-            data = _is_data(value) or not isinstance(value, (tuple, list))
+            data = is_data(value) or not isinstance(value, (tuple, list))
             for tensor in (value,) if data else cast("Sequence[object]", value):
                 type: TensorType | None = getattr(tensor, "type", None)
                 if type is None:
@@ -96,7 +96,11 @@ class Check(Attributes):
     ) -> dtype:
         """The same where some inputs may be numbers; alone, they have a dtype of their own."""
         numbers = {n: v for n, v in values.items() if isinstance(v, (bool, int, float))}
-        tensors = {n: v for n, v in values.items() if n not in numbers and v is not None}
+        tensors = {
+            name: value
+            for name, value in values.items()
+            if value is not None and unnested(value)[0] is None
+        }
         if tensors:
             return self.element(variable, allowed, **tensors)
         kinds = [own_dtype(value) for value in numbers.values()]
@@ -124,7 +128,7 @@ class Check(Attributes):
         """An input that must be a tensor."""
         if not hasattr(value, "type"):
             # Only Python has data at hand; a model's file has none.
-            makes = isinstance(self.location, PythonLocation) and _is_data(value)
+            makes = isinstance(self.location, PythonLocation) and is_data(value)
             hint = "make one of it: `Tensor(...)`" if makes else None
             self.must(name, "be a tensor", f"found {shown(value)}", hint=hint)
         return value
@@ -141,18 +145,53 @@ class Check(Attributes):
             return value
         if not isinstance(value, (bool, int, float)):
             self.must(name, "be a tensor or a number", f"found {shown(value)}")
-        if not _becomes(value, type):
+        self._turns_into(name, value, type)
+        return self.constant(value, type)
+
+    def numbers_or_tensor(self, name: str, value: Any, type: dtype, *depths: int) -> Any:
+        """A tensor, or numbers nested to one of the depths; a depth of 0 is one number."""
+        if hasattr(value, "type"):
+            return value
+        shape, numbers = unnested(value)
+        if shape is None or len(shape) not in depths:
+            wanted = " or ".join(NESTED[depth] for depth in depths)
+            self.must(name, f"be a tensor, {wanted}", f"found {shown(value)}")
+        for each in numbers:
+            self._turns_into(name, each, type)
+        if not shape:
+            return self.constant(value, type)
+        import numpy as np  # noqa: PLC0415 - a graph of numbers needs no NumPy
+
+        return self.data(np.array(numbers).reshape(shape).astype(type.numpy), type)
+
+    def _turns_into(self, name: str, value: bool | float, type: dtype) -> None:
+        if not becomes(value, type):
             self.fail(
                 name,
                 f"refusing to turn `{shown(value)}` into {type}",
                 label=f"`{name}` takes the dtype of the other operand, {type}",
                 hint="cast the other operand first",
             )
-        return self.constant(value, type)
+
+    def known(self, name: str, tensor: Any) -> None:
+        """A tensor that must be known when the engine is built: a weight, or made of constants."""
+        value = getattr(tensor, "value", tensor)
+        if not is_known(value):
+            origin = "the result of a step" if value.name is None else "an input of the model"
+            self.must(
+                name,
+                "be known when the engine is built",
+                f"`{name}` is {origin}",
+                hint="give numbers, a weight or a constant",
+            )
 
     def constant(self, value: float | bool, type: dtype) -> Any:
         """A number as a tensor of rank 0; the frontend gives a tensor of its own."""
         return number(value, type, self.location)
+
+    def data(self, array: Any, type: dtype) -> Any:
+        """An array as a tensor; the frontend gives a tensor of its own."""
+        return constant(array, type, self.location)
 
     def shape(self, name: str, tensor: Any, pattern: str) -> list[Size]:
         """The sizes of a tensor whose rank fits `pattern`, to be unpacked."""
@@ -234,31 +273,6 @@ def _ranks(pattern: str) -> tuple[int, bool]:
     parts = [p.strip() for p in [*parts, part] if p.strip() not in ("", "()")]
     stars = [p for p in parts if p.startswith("*")]
     return len(parts) - len(stars), not stars
-
-
-def _becomes(number: bool | float, type: dtype) -> bool:
-    """Whether a number is one of a dtype without being another; floats are only rounded."""
-    if type.kind == "integer":
-        return not isinstance(number, float) and type.lowest <= number <= type.highest
-    if type.kind == "boolean":
-        return isinstance(number, bool)
-    return isinstance(number, float) or abs(number) <= float_info.max
-
-
-def own_dtype(number: bool | float) -> dtype:
-    """The dtype that a Python number has where it stands alone."""
-    if isinstance(number, bool):
-        return boolean
-    if isinstance(number, float):
-        return float32
-    return int32 if -(2**31) <= number < 2**31 else int64
-
-
-def _is_data(value: object) -> bool:
-    """Whether a tensor can be made of a value: of numbers, not of words or of tensors."""
-    if isinstance(value, (tuple, list)):
-        return bool(value) and all(map(_is_data, value))
-    return isinstance(value, (bool, int, float)) or hasattr(value, "__array__")
 
 
 def _either(allowed: Sequence[dtype]) -> str:

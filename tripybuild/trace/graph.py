@@ -71,7 +71,8 @@ class Graph:
 
         for source in (self.inputs, self.weights):
             for name, value in source.items():
-                values[value] = Value(fixed(value.type), name=name)
+                weight = source is self.weights
+                values[value] = Value(fixed(value.type), name=name, weight=weight)
         for operation in self.operations:
             copy = operation.rebuilt(changed, fixed)
             values.update(zip(operation.outputs, copy.outputs, strict=True))

@@ -172,7 +172,7 @@ class _Reader:
     def graph(self, data: Mapping[str, Any]) -> Graph:
         self.places = [_place(*place) for place in data["places"]]
         inputs = {name: self.declared(name, *rest) for name, *rest in data["inputs"]}
-        weights = {name: self.declared(name, *rest) for name, *rest in data["weights"]}
+        weights = {name: self.declared(name, *rest, weight=True) for name, *rest in data["weights"]}
         for entry in data["operations"]:
             self.operation(entry)
         outputs = {name: self.values[number] for name, number in data["outputs"]}
@@ -181,8 +181,8 @@ class _Reader:
     def read_type(self, element: str, shape: list[Any]) -> TensorType:
         return TensorType(BY_NAME[element], tuple(decoded(size, self.symbols) for size in shape))
 
-    def declared(self, name: str, element: str, shape: list[Any]) -> Value:
-        value = Value(self.read_type(element, shape), name=name)
+    def declared(self, name: str, element: str, shape: list[Any], *, weight: bool = False) -> Value:
+        value = Value(self.read_type(element, shape), name=name, weight=weight)
         self.values.append(value)
         return value
 

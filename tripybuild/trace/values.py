@@ -34,9 +34,13 @@ class TensorType:
 
 
 class Value:
-    """A tensor of a graph: the input or weight `name`, or an output of the operation `producer`."""
+    """A tensor of a graph: the input or weight `name`, or an output of the operation `producer`.
 
-    __slots__ = ("index", "name", "producer", "type")
+    `known` says whether it is known when an engine is built, as weights are; None where nobody has
+    asked yet (`is_known`).
+    """
+
+    __slots__ = ("index", "known", "name", "producer", "type")
 
     def __init__(
         self,
@@ -44,11 +48,14 @@ class Value:
         producer: "TraceOp | None" = None,
         index: int = 0,
         name: str | None = None,
+        *,
+        weight: bool = False,
     ) -> None:
         self.type = type
         self.producer = producer
         self.index = index
         self.name = name
+        self.known: bool | None = weight if producer is None else None
 
     @property
     def dtype(self) -> dtype:
@@ -62,3 +69,19 @@ class Value:
 
     def __repr__(self) -> str:
         return f"<{self.name or 'value'} : {self.type}>"
+
+
+def is_known(value: Value) -> bool:
+    """Whether a tensor is made of weights and constants alone. What is found is remembered."""
+    stack = [value]
+    while stack:
+        last = stack[-1]
+        if last.known is None:
+            assert last.producer is not None
+            found = {each.known: each for each in last.producer.operands()}
+            if None in found and False not in found:
+                stack.append(found[None])
+                continue
+            last.known = False not in found
+        stack.pop()
+    return value.known is True

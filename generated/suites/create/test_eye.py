@@ -29,5 +29,5 @@ def test_illegal_dtypes() -> None:
     "call", ["eye(2)", "eye(2, 3, -1, int32)", "eye(2, -1)", "eye(2, dtype=float8)"]
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, or fails with the law that it names."""
+    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)

@@ -27,5 +27,5 @@ def test_illegal_dtypes() -> None:
 
 @pytest.mark.parametrize("call", ["ones([2])", "ones([2], float8)"])
 def test_example(call: str) -> None:
-    """An example gives what it says, or fails with the law that it names."""
+    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)

@@ -43,5 +43,5 @@ def test_symbol(size: str) -> None:
     ],
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, or fails with the law that it names."""
+    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)

@@ -35,5 +35,5 @@ def test_symbol(size: str) -> None:
     "call", ["log10([100.0, 0.1, 2.0])", "log10([0.0, -1.0, inf])", "log10([100])"]
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, or fails with the law that it names."""
+    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)

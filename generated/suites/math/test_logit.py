@@ -36,5 +36,5 @@ def test_symbol(size: str) -> None:
     ["logit([0.5, 0.75, 1.0, 2.0])", "logit([0.0, 1.0], 0.25)", "logit([0.5], 0.75)", "logit([1])"],
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, or fails with the law that it names."""
+    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)

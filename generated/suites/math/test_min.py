@@ -35,5 +35,5 @@ def test_symbol(size: str) -> None:
     "call", ["min([[1.0, 2.0], [3.0, 0.0]], dim=1)", "min([1.0, 2.0], dim=1)", "min([True])"]
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, or fails with the law that it names."""
+    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)

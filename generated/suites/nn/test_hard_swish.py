@@ -33,5 +33,5 @@ def test_symbol(size: str) -> None:
 
 @pytest.mark.parametrize("call", ["hard_swish([-4.0, -1.0, 1.0, 4.0])", "hard_swish([1])"])
 def test_example(call: str) -> None:
-    """An example gives what it says, or fails with the law that it names."""
+    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)

@@ -35,5 +35,5 @@ def test_symbol(size: str) -> None:
     "call", ["softmax([[1.0, 1.0], [3.0, 3.0]], dim=0)", "softmax([1.0, 2.0], dim=1)"]
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, or fails with the law that it names."""
+    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)

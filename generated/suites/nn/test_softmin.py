@@ -36,5 +36,5 @@ def test_symbol(size: str) -> None:
     ["softmin([[1.0, 1.0], [3.0, 3.0]], dim=0)", "softmin([1.0, 2.0], dim=1)", "softmin([1])"],
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, or fails with the law that it names."""
+    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)

@@ -81,6 +81,7 @@ from tripybuild.dialects.stablehlo.module import Module
 from tripybuild.dialects.stablehlo.operands import broadcast_values
 from tripybuild.dialects.stablehlo.ordering import sort, top_k
 from tripybuild.dialects.stablehlo.reductions import argmax, argmin, reduce
+from tripybuild.dialects.stablehlo.scales import spread_scale
 from tripybuild.dialects.stablehlo.shapes import concatenate, pad, reshape, reverse, transpose
 from tripybuild.dialects.stablehlo.slices import (
     dynamic_slice,
@@ -171,6 +172,7 @@ __all__ = [
     "sinh",
     "slice",
     "sort",
+    "spread_scale",
     "sqrt",
     "strided_slice",
     "subtract",

@@ -1,0 +1,46 @@
+"""Python's numbers where tensors are wanted: which dtypes they can have, and what shape."""
+
+from sys import float_info
+from typing import Any
+
+from tripybuild.types.dtypes import boolean, dtype, float32, int32, int64
+
+# What is given for a tensor, by how deep it is nested.
+NESTED = ("a number", "a list of numbers", "a list of lists of numbers")
+
+
+def becomes(number: bool | float, type: dtype) -> bool:
+    """Whether a number is one of a dtype without being another; floats are only rounded."""
+    if type.kind == "integer":
+        return not isinstance(number, float) and type.lowest <= number <= type.highest
+    if type.kind == "boolean":
+        return isinstance(number, bool)
+    return isinstance(number, float) or abs(number) <= float_info.max
+
+
+def own_dtype(number: bool | float) -> dtype:
+    """The dtype that a Python number has where it stands alone."""
+    if isinstance(number, bool):
+        return boolean
+    if isinstance(number, float):
+        return float32
+    return int32 if -(2**31) <= number < 2**31 else int64
+
+
+def unnested(value: object) -> tuple[list[int] | None, list[Any]]:
+    """The shape of nested numbers, None where they have none, and all of the numbers in order."""
+    if isinstance(value, (bool, int, float)):
+        return [], [value]
+    if not isinstance(value, (tuple, list)) or not value:
+        return ([0], []) if isinstance(value, (tuple, list)) else (None, [])
+    shapes, numbers = zip(*map(unnested, value), strict=True)
+    if shapes[0] is None or any(shape != shapes[0] for shape in shapes):
+        return None, []
+    return [len(value), *shapes[0]], [each for part in numbers for each in part]
+
+
+def is_data(value: object) -> bool:
+    """Whether a tensor can be made of a value: of numbers, not of words or of tensors."""
+    if isinstance(value, (tuple, list)):
+        return bool(value) and all(map(is_data, value))
+    return isinstance(value, (bool, int, float)) or hasattr(value, "__array__")
