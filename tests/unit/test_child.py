@@ -1,5 +1,6 @@
 """Tests of the compiler process: whatever becomes of the child, the session gets a diagnostic."""
 
+import io
 import os
 import subprocess
 import sys
@@ -66,6 +67,15 @@ def test_an_abort_is_reported_and_the_next_compile_works():
         assert "SIGABRT" in diagnostic.message
         assert any("Overflow" in note or "overflow" in note for note in diagnostic.notes)
         assert process.compile("cpu", DOUBLE)
+
+
+def test_a_header_names_each_of_very_many_weights():
+    """A large model has tens of thousands."""
+    stream = io.BytesIO()
+    header = {"weights": {f"blocks.{i}.attention.query.weight": [i, i] for i in range(50_000)}}
+    frames.send(stream, header, b"body")
+    stream.seek(0)
+    assert frames.receive(stream) == (header, b"body")
 
 
 SPEAKS = "import sys; from tripybuild.targets import frames; out = sys.stdout.buffer;"

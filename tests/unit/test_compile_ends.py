@@ -81,6 +81,7 @@ def test_every_end_is_said_and_loses_nothing(tmp_path, monkeypatch, sessions, ta
 
     assert done.exit_code == 1
     assert f"error[{code}]: The `{target}` compiler" in done.output
+    assert "hint: " in done.output
     assert says in done.output
     assert "Traceback" not in done.output
     assert (tmp_path / "twice.tpb").read_bytes() == old

@@ -98,3 +98,16 @@ def test_other_compiler_flags_are_another_entry_of_the_cache(
         specialise.compiled(b"module")
 
     assert keys[0] != keys[1]
+
+
+def test_what_is_wrong_with_the_cache_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though each of the sizes is compiled for, and all are."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "file"))
+    (tmp_path / "order.yaml").write_text(SPEC)
+    made = tripybuild.compile(tmp_path / "order.yaml", shapes=[{"B": 3}])
+    assert [each.code for each in made.warnings] == ["cache-unwritable"]
+    ones = np.ones(3, np.int32)
+    np.testing.assert_array_equal(made(z=ones, a=ones)["y"], [0, 0, 0])

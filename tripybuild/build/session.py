@@ -82,6 +82,7 @@ def compile_spec(
     manifest["provenance"] = _provenance(built, path)
     _lawful(built, manifest, wanted)
     members: dict[str, Any] = {}
+    warnings: list[Diagnostic] = []
     if chosen.name in ENGINES:
         return engine_executable(built, graph, read, chosen, manifest, timeout, tell)
     members["trace.json"], constants = graph_text(graph)
@@ -93,12 +94,16 @@ def compile_spec(
         if chosen.name == CPU:
             for each in wanted:
                 tell(f"compile {sizes_name(each)}", perf_counter() - began)
-                manifest["specialisations"].append(_specialised(graph, each, members, timeout))
+                entry, said = _specialised(graph, each, members, timeout)
+                manifest["specialisations"].append(entry)
+                warnings += said
         measured = {}
         if graph.weights:
             members[WEIGHTS], measured[WEIGHTS] = stored.result()
     tell("done", perf_counter() - began)
-    return Executable(json.loads(json.dumps(manifest)), members, measured)
+    made = Executable(json.loads(json.dumps(manifest)), members, measured)
+    made.warnings += dict.fromkeys(warnings)
+    return made
 
 
 def _stored(
@@ -141,19 +146,21 @@ def load(path: Path | str) -> Executable:
 
 def _specialised(
     graph: Graph, sizes: Mapping[str, int], members: dict[str, Any], timeout: float | None
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
+    """What the manifest says of a compiled module, and what was wrong with the cache."""
     name = sizes_name(sizes)
     module = lowered(graph, sizes)
-    payload, _ = compiled(module, timeout)
+    payload, warnings = compiled(module, timeout)
     members[f"stablehlo/{name}.mlirbc"] = module
     members[f"cpu/{name}.bin"] = payload
-    return {
+    entry = {
         "name": name,
         "sizes": dict(sizes),
         "stablehlo": f"stablehlo/{name}.mlirbc",
         "payload": f"cpu/{name}.bin",
         "identity": pjrt.identity(),
     }
+    return entry, warnings
 
 
 def _used(graph: Graph) -> Graph:

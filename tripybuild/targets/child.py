@@ -239,7 +239,8 @@ def _crashed(target: str, status: int | None, notes: tuple[str, ...]) -> Diagnos
     else:
         reason = f"ended with status {status}"
     message = f"The `{target}` compiler {reason}"
-    return Diagnostic("compiler-crashed", message, notes=notes)
+    hint = "print what it was given with `--emit`, and report it to the compiler's makers"
+    return Diagnostic("compiler-crashed", message, notes=notes, hint=hint)
 
 
 def _signal(number: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 START = struct.Struct("<4sIQ")
 MAGIC = b"tbm1"
-LONGEST_HEADER = 1 << 20
+LONGEST_HEADER = 1 << 27  # a model's weights are named in it, each with its place
 LONGEST_BODY = 1 << 36
 PIECE = 1 << 20
 
