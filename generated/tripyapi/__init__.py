@@ -129,6 +129,10 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.quick_gelu import quick_gelu as quick_gelu
     from tripyapi.ops.nn.relu import relu as relu
     from tripyapi.ops.nn.relu6 import relu6 as relu6
+    from tripyapi.ops.nn.resize import resize as resize
+    from tripyapi.ops.nn.resize_cubic import resize_cubic as resize_cubic
+    from tripyapi.ops.nn.resize_linear import resize_linear as resize_linear
+    from tripyapi.ops.nn.resize_nearest import resize_nearest as resize_nearest
     from tripyapi.ops.nn.scaled_tanh import scaled_tanh as scaled_tanh
     from tripyapi.ops.nn.selu import selu as selu
     from tripyapi.ops.nn.sigmoid import sigmoid as sigmoid
@@ -318,6 +322,10 @@ _PLACES = {
     "relu6": "tripyapi.ops.nn.relu6",
     "repeat": "tripyapi.ops.shape.repeat",
     "reshape": "tripyapi.ops.shape.reshape",
+    "resize": "tripyapi.ops.nn.resize",
+    "resize_cubic": "tripyapi.ops.nn.resize_cubic",
+    "resize_linear": "tripyapi.ops.nn.resize_linear",
+    "resize_nearest": "tripyapi.ops.nn.resize_nearest",
     "roll": "tripyapi.ops.shape.roll",
     "round": "tripyapi.ops.math.round",
     "rsqrt": "tripyapi.ops.math.rsqrt",
@@ -495,6 +503,10 @@ __all__ = [
     "relu6",
     "repeat",
     "reshape",
+    "resize",
+    "resize_cubic",
+    "resize_linear",
+    "resize_nearest",
     "roll",
     "round",
     "rsqrt",

@@ -10,6 +10,7 @@ import pytest
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.diagnostics import DiagnosticError, render
+from tripybuild.frontend import bind
 from tripybuild.semantics.execute import execute
 from tripybuild.semantics.run import declarations
 from tripybuild.trace.constants import Constant
@@ -315,3 +316,19 @@ def test_a_dtype_of_numpy_or_a_misspelled_one_gets_a_hint():
 def test_an_index_is_shown_as_it_was_written():
     """Slices have their colons."""
     assert refused(lambda: tp.ones((2, 3))[:, ::2, 1:]).label == "found [:, ::2, 1:]"
+
+
+def test_whole_numbers_tell_ways_to_call_apart():
+    """Fractions are no sizes: a call with them fits a way that takes numbers."""
+    ways = ("input, shape#, mode?", "input, scales, mode?")
+
+    def given(*arguments, **named):
+        return bind("grow", arguments, named, ways, input=None, shape=None, mode="a", scales=None)
+
+    assert given(1, (2, 3)) == (1, (2, 3), "a", None)
+    assert given(1, (2, 3.0), "b") == (1, None, "b", (2, 3.0))
+    assert given(1, scales=(2, 3)) == (1, None, "a", (2, 3))
+    with pytest.raises(DiagnosticError) as raised:
+        given(1, shape=[0.5])
+    assert raised.value.diagnostics[0].code == "grow/signature"
+    assert "grow(input, shape, mode=...)" in str(raised.value)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tripybuild.schema import vocabularies
-from tripybuild.semantics import arrays
+from tripybuild.semantics import arrays, sampling
 from tripybuild.semantics.vocabulary import reference_vocabulary
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import BY_NAME
@@ -254,10 +254,11 @@ def test_the_vocabulary_is_what_the_tables_say():
     assert named <= vocabularies.REFERENCE | vocabularies.DTYPES | vocabularies.SHAPE
     helpers = {
         name
-        for name, value in vars(arrays).items()
-        if inspect.isfunction(value) and value.__module__ == arrays.__name__ and name[0] != "_"
+        for home in (arrays, sampling)
+        for name, value in vars(home).items()
+        if inspect.isfunction(value) and value.__module__ == home.__name__ and name[0] != "_"
     }
-    assert helpers - {"working", "rounded"} == vocabularies.REFERENCE
+    assert helpers - {"working", "rounded", "kernel"} == vocabularies.REFERENCE
 
 
 @pytest.mark.parametrize("name", sorted(vocabularies.NUMPY))

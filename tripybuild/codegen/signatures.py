@@ -5,6 +5,7 @@ from tripybuild.codegen.layout import Doc, bracketed, call, render
 from tripybuild.codegen.results import result_annotation
 from tripybuild.codegen.text import Body, Imports
 from tripybuild.schema.operator import Operator
+from tripybuild.types.patterns import options
 
 
 def signature_lines(operator: Operator, chosen: list[Parameter], imports: Imports) -> list[str]:
@@ -45,10 +46,7 @@ def bind_arguments(operator: Operator, chosen: list[Parameter], body: Body) -> N
     if len(operator.signatures) < 2:
         return
     body.imports.name("tripybuild.frontend", "bind")
-    forms: list[Doc] = [
-        f'"{", ".join(p.name if p.default is None else f"{p.name}?" for p in way)}"'
-        for way in _ways(operator, chosen)
-    ]
+    forms: list[Doc] = [f'"{", ".join(map(_form, way))}"' for way in _ways(operator, chosen)]
     defaults: list[Doc] = [[f"{p.name}=", p.default or "None"] for p in chosen]
     ways = bracketed("(", forms, ")", comma=True)
     arguments = [f'"{operator.name}"', "_given", "_named", ways, *defaults]
@@ -60,6 +58,13 @@ def signature(start: str, chosen: list[Parameter], imports: Imports, end: str) -
     """`tp.softmax(input: Tensor, dim: int = -1) -> Tensor`."""
     given = [parameter.declared(annotation(parameter, PUBLIC, imports)) for parameter in chosen]
     return render([call(start, given), end])
+
+
+def _form(parameter: Parameter) -> str:
+    """`step?`, `shape#`: a parameter of a way to call, as `bind` reads it."""
+    kinds = [getattr(form, "kind", "") for form in options(parameter.argument.pattern)]
+    whole = set(kinds) <= {"int", "size"}
+    return f"{parameter.name}{'#' * whole}{'' if parameter.default is None else '?'}"
 
 
 def _ways(operator: Operator, chosen: list[Parameter]) -> list[list[Parameter]]:

@@ -21,7 +21,8 @@ def bind(
         name: The function, for messages.
         arguments: What was given by position.
         named: What was given by name.
-        signatures: `"start, stop, step?, dtype?"`; a question mark means that it may be left out.
+        signatures: `"input, shape#, mode?"`; a question mark means that it may be left out, and a
+            hash that it holds whole numbers, so that a call with fractions is another one.
         defaults: All parameters with their defaults.
 
     Raises:
@@ -31,13 +32,13 @@ def bind(
         bound = _fit(signature, arguments, named)
         if bound is not None:
             return tuple((defaults | bound).values())
-    ways = "\n".join(f"{name}({signature.replace('?', '=...')})" for signature in signatures)
+    spelt = [signature.replace("#", "").replace("?", "=...") for signature in signatures]
     raise DiagnosticError(
         Diagnostic(
             f"{name}/signature",
             f"`{name}` cannot be called like this",
             here(PACKAGES).span(),
-            notes=tuple(f"can be called as {way}" for way in ways.splitlines()),
+            notes=tuple(f"can be called as {name}({way})" for way in spelt),
         )
     )
 
@@ -46,17 +47,26 @@ def _fit(
     signature: str, arguments: Sequence[object], named: Mapping[str, object]
 ) -> dict[str, object] | None:
     parameters = [part.strip() for part in signature.split(",")]
-    names = [parameter.rstrip("?") for parameter in parameters]
+    names = [parameter.rstrip("#?") for parameter in parameters]
     if len(arguments) > len(names) or not set(named) <= set(names[len(arguments) :]):
         return None
     bound = dict(zip(names, arguments, strict=False)) | dict(named)
     missing = [
         n for n, p in zip(names, parameters, strict=True) if n not in bound and not p.endswith("?")
     ]
-    # A dtype is the one kind of argument that is told apart by what it is.
+    # Dtypes and whole numbers are the kinds of arguments that are told apart by what they are.
     mixed = any(
         isinstance(value, dtype) != (n == "dtype")
         for n, value in bound.items()
         if n == "dtype" or isinstance(value, dtype)
     )
-    return None if missing or mixed else bound
+    whole = {n for n, p in zip(names, parameters, strict=True) if "#" in p}
+    broken = any(_has_fraction(value) for n, value in bound.items() if n in whole)
+    return None if missing or mixed or broken else bound
+
+
+def _has_fraction(value: object) -> bool:
+    """Whether a value is a float, or a sequence with one in it."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_fraction, value))
+    return isinstance(value, float)

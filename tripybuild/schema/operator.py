@@ -164,7 +164,8 @@ class Operator:
             yield from self.attributes.values()
             return
         everything: dict[str, Input | Attribute] = {**self.inputs, **self.attributes}
-        for name in max(self.signatures, key=len):
+        longest = max(self.signatures, key=len)
+        for name in dict.fromkeys([*longest, *(n for names in self.signatures for n in names)]):
             yield everything[name]
 
     def snippets(self) -> Iterator[tuple[str, Snippet]]:

@@ -81,6 +81,7 @@ from tripybuild.dialects.stablehlo.module import Module
 from tripybuild.dialects.stablehlo.operands import broadcast_values
 from tripybuild.dialects.stablehlo.ordering import sort, top_k
 from tripybuild.dialects.stablehlo.reductions import argmax, argmin, reduce
+from tripybuild.dialects.stablehlo.resampling import resample
 from tripybuild.dialects.stablehlo.scales import spread_scale
 from tripybuild.dialects.stablehlo.shapes import concatenate, pad, reshape, reverse, transpose
 from tripybuild.dialects.stablehlo.slices import (
@@ -161,6 +162,7 @@ __all__ = [
     "power",
     "reduce",
     "remainder",
+    "resample",
     "reshape",
     "reverse",
     "round_nearest_afz",

@@ -18,6 +18,7 @@ from tripybuild.dialects.tensorrt.emission.sizes import Sizes
 from tripybuild.dialects.tensorrt.emission.types import tensor
 from tripybuild.dialects.tensorrt.network import Layer
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation, sizes as sizes_of
+from tripybuild.dialects.tensorrt.shape_rules import resizing
 from tripybuild.dialects.tensorrt.value import Value
 from tripybuild.types.dims import Dim, Size, same
 
@@ -201,14 +202,15 @@ def resize(place: Place) -> SSAValue:
     shape = place.layer.results[0].shape
     if shape is None or (given["shape"] is None and given["scales"] is None):
         raise ValueError("it needs a shape, or scales of an input with a known shape")
+    scales = given["scales"] if _give(given["scales"], place.layer) else None
     attributes = {
         "coordinate_transformation": given["coordinates"],
         "selector_for_single_pixel": given["selector"],
-        "scales": given["scales"],
+        "scales": scales,
         "nearest_rounding": given.get("rounding"),
         "cubic_coeff": given.get("cubic_coefficient"),
     }
-    sizes = None if given["scales"] or _known(shape) else place.sizes.vector(shape)  # type: ignore[arg-type]
+    sizes = None if scales or _known(shape) else place.sizes.vector(shape)  # type: ignore[arg-type]
     return place.one(
         kinds[name],
         place.argument("input"),
@@ -216,6 +218,15 @@ def resize(place: Place) -> SSAValue:
         **{key: value for key, value in attributes.items() if value is not None},
         result_types=[tensor(given["input"].dtype, shape)],
     )
+
+
+def _give(scales: Sequence[float] | None, layer: Layer) -> bool:
+    """Whether scales give the shape of the result, by the engine's arithmetic too."""
+    before, after = layer.arguments["input"].shape, layer.results[0].shape
+    if scales is None or before is None or after is None:
+        return scales is not None
+    cubic = layer.signature.name == "resize_cubic"
+    return same(resizing.resize(before, scales, cubic=cubic), tuple(after))
 
 
 def gather_nd(place: Place) -> SSAValue:
