@@ -134,6 +134,18 @@ WRONG = {
             *op("if", "failed to infer returned types"),
         ],
     ),
+    "a result that no branch gives": (
+        (
+            f"%0, %1 = tensorrt.if(%c : tensor<i1>) -> {X}, {X} {{\ntensorrt.yield %x : {X}\n}}"
+            f" else {{\ntensorrt.yield %x : {X}\n}}"
+        ),
+        LOOP,
+        op(
+            "if",
+            " region control flow edge from Region #0 to parent results: source has 1 operands,"
+            " but target successor needs 2",
+        ),
+    ),
     "another result": (
         branches(result="tensor<3x3xf32>"),
         {"c": "tensor<i1>", "x": X, "y": X},

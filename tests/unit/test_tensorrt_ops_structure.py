@@ -644,29 +644,25 @@ WRONG = [
     (
         f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : tensor<i32>) updates(%x : {X})",
         {"x": X, "i": "tensor<i32>"},
-        failed("scatter_nd", "tensorrt.scatter_nd indices must have rank >= 1"),
+        ["tensorrt.scatter_nd indices must have rank >= 1"],
     ),
     (
         f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : tensor<5x?xi32>) updates(%x : {X})",
         {"x": X, "i": "tensor<5x?xi32>"},
-        failed(
-            "scatter_nd",
+        [
             "the last dimension in tensorrt.scatter_nd indices tensor (the index vector size) must"
-            " be static",
-        ),
+            " be static"
+        ],
     ),
     (
         f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : tensor<5x3xi32>) updates(%x : {X})",
         {"x": X, "i": "tensor<5x3xi32>"},
-        failed(
-            "scatter_nd",
-            "tensorrt.scatter_nd index vector size cannot be larger than the input rank",
-        ),
+        ["tensorrt.scatter_nd index vector size cannot be larger than the input rank"],
     ),
     (
         f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : tensor<5x2xi32>) updates(%x : {X})",
         {"x": X, "i": "tensor<5x2xi32>"},
-        failed("scatter_nd", "tensorrt.scatter_nd expected updates tensor rank to be 1"),
+        ["tensorrt.scatter_nd expected updates tensor rank to be 1"],
     ),
     (
         (
@@ -674,11 +670,24 @@ WRONG = [
             " updates(%u : tensor<5x4xf32>)"
         ),
         {"x": X, "i": "tensor<5x1xi32>", "u": "tensor<5x4xf32>"},
-        failed(
-            "scatter_nd",
+        [
             "tensorrt.scatter_nd input tensor shape is incompatible with the shape of the updates"
-            " tensor",
+            " tensor"
+        ],
+    ),
+    (
+        (
+            f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : tensor<i32>)"
+            " updates(%u : tensor<2x3xf16>)"
         ),
+        {"x": X, "i": "tensor<i32>", "u": "tensor<2x3xf16>"},
+        ["tensorrt.scatter_nd indices must have rank >= 1"],
+    ),
+    (
+        f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : i32) updates(%x : {X})",
+        {"x": X, "i": "i32"},
+        "operand #1 must be 0D/1D/2D/3D/4D/5D/6D/7D/8D tensor of 32-bit signless integer or 64-bit"
+        " signless integer values, but got 'i32'",
     ),
     (
         (

@@ -13,6 +13,8 @@ Declaring an operation:
 - `CHECKS: ClassVar[Checks]`: traits that are checked before the verifier, in the order of NVIDIA's
   declaration, and `PARTIALLY_INFERRED` where it infers a part of the types (`checks`);
 - `INFERRED: ClassVar[bool]`: whether all types are inferred, and compared after the verifier;
+- `READ_WITHOUT_TYPE: ClassVar[bool]`: the text has no type of the result, which is inferred when it
+  is read: where it cannot be, MLIR's parser says so, and nothing else;
 - `wrong`: the verifier; the first that it yields counts;
 - `components`: the inference; it raises `ShapeError`.
 """
@@ -102,6 +104,7 @@ class TensorrtOperation(IRDLOperation):
 
     CHECKS: ClassVar[tuple[Callable[[Any], Problem | None], ...]] = ()
     INFERRED: ClassVar[bool] = False
+    READ_WITHOUT_TYPE: ClassVar[bool] = False
 
     @classmethod
     def make(
@@ -177,13 +180,26 @@ class TensorrtOperation(IRDLOperation):
             yield from self._mismatches()
 
     def _failures(self) -> Iterator[Problem]:
+        if self.READ_WITHOUT_TYPE:
+            yield from self._unreadable()
         yield from declared.problems(self, self.region_problems)
         yield from (found for check in self.CHECKS if (found := check(self)) is not None)
         yield from declared.trait_problems(self)
         for wrong in self.wrong():
             yield Problem(wrong) if isinstance(wrong, str) else wrong
 
+    def _unreadable(self) -> Iterator[Problem]:
+        slots = declared.declaration(type(self)).operands
+        kinds = [type(each.type) for each in self.operands]
+        if kinds != [TensorType] * len(slots):
+            return
+        try:
+            self.components()
+        except ShapeError as error:
+            yield Problem(str(error), op_name_first=False)
+
     def _mismatches(self) -> Iterator[Problem]:
+        """MLIR compares as many types as there are on both sides: a region may yield too few."""
         try:
             parts = self.components() or ()
         except ShapeError as error:
@@ -191,7 +207,7 @@ class TensorrtOperation(IRDLOperation):
             yield Problem("failed to infer returned types")
             return
         given = self.result_types
-        if len(parts) != len(given) or not all(map(Component.fits, parts, given)):
+        if not all(map(Component.fits, parts, given)):
             inferred = [part.complete() for part in parts]
             yield Problem(
                 f"inferred type(s) {_quoted(inferred)} are incompatible with return type(s) of "

@@ -139,6 +139,7 @@ class ScatterOp(TensorrtOperation):
     traits = traits_def(Pure())
     CHECKS: ClassVar[Checks] = (all_match("element type", "data", "updates"),)
     INFERRED: ClassVar[bool] = True
+    READ_WITHOUT_TYPE: ClassVar[bool] = True
 
     def components(self) -> Sequence[Component]:
         """The type of the data."""
