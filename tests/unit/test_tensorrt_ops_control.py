@@ -400,6 +400,7 @@ GOOD_CALLS = [
         " tensor<2x3xf32>) -> tensor<2x3xf32>"
     ),
     "%0 = tensorrt.call_alloc @trt::@main(%x : tensor<2x3xf32>) -> tensor<2x3xf32>",
+    "%0 = tensorrt.call_alloc @trt::@main(%m : memref<2x3xf32>) -> memref<2x3xf32>",
 ]
 
 
@@ -436,6 +437,11 @@ BAD_CALLS = [
             "%0 = tensorrt.call_alloc @trt::@main(%x, %x : tensor<2x3xf32>,"
             " tensor<2x3xf32>) -> tensor<2x3xf32>"
         ),
+        "call_alloc",
+        f"callee has function type {KIND} which is not compatible with input/result types of call",
+    ),
+    (
+        "%0 = tensorrt.call_alloc @trt::@main(%i : i32) -> tensor<2x3xf32>",
         "call_alloc",
         f"callee has function type {KIND} which is not compatible with input/result types of call",
     ),

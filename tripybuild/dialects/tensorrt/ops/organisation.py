@@ -45,6 +45,7 @@ from tripybuild.dialects.tensorrt.ops.placing import RegionOperation, no_argumen
 from tripybuild.dialects.tensorrt.shape_rules import compatible
 
 _TENSORS = TensorType | UnrankedTensorType
+_RANKED = TensorType | MemRefType
 _MEMREFS = MemRefType | UnrankedMemRefType
 
 
@@ -152,11 +153,13 @@ def _fit(given: list[Attribute], wanted: tuple[Attribute, ...]) -> bool:
 
 
 def _fits(given: Attribute, wanted: Attribute) -> bool:
+    """Memory may stand for a tensor: only sizes and elements are compared."""
     if given == wanted:
         return True
-    if not (isinstance(given, TensorType) and isinstance(wanted, TensorType)):
+    if not (isinstance(given, _RANKED) and isinstance(wanted, _RANKED)):
         return False
-    return element(given) == element(wanted) and compatible(sizes(given), sizes(wanted))
+    shapes = [TensorType(each.element_type, each.shape) for each in (given, wanted)]
+    return element(shapes[0]) == element(shapes[1]) and compatible(*map(sizes, shapes))
 
 
 @operation
