@@ -650,8 +650,10 @@ WRONG = [
         f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : tensor<5x?xi32>) updates(%x : {X})",
         {"x": X, "i": "tensor<5x?xi32>"},
         [
-            "the last dimension in tensorrt.scatter_nd indices tensor (the index vector size) must"
-            " be static"
+            (
+                "the last dimension in tensorrt.scatter_nd indices tensor (the index vector size)"
+                " must be static"
+            )
         ],
     ),
     (
@@ -671,8 +673,10 @@ WRONG = [
         ),
         {"x": X, "i": "tensor<5x1xi32>", "u": "tensor<5x4xf32>"},
         [
-            "tensorrt.scatter_nd input tensor shape is incompatible with the shape of the updates"
-            " tensor"
+            (
+                "tensorrt.scatter_nd input tensor shape is incompatible with the shape of the"
+                " updates tensor"
+            )
         ],
     ),
     (
@@ -686,8 +690,10 @@ WRONG = [
     (
         f"%0 = tensorrt.scatter_nd data(%x : {X}) indices(%i : i32) updates(%x : {X})",
         {"x": X, "i": "i32"},
-        "operand #1 must be 0D/1D/2D/3D/4D/5D/6D/7D/8D tensor of 32-bit signless integer or 64-bit"
-        " signless integer values, but got 'i32'",
+        (
+            "operand #1 must be 0D/1D/2D/3D/4D/5D/6D/7D/8D tensor of 32-bit signless integer or"
+            " 64-bit signless integer values, but got 'i32'"
+        ),
     ),
     (
         (
