@@ -19,6 +19,7 @@ EDGES = np.float32(
 NONE = np.zeros((0, 3), np.float32)
 FINITE = EDGES[np.isfinite(EDGES)]
 ROWS = np.float32([[1, -2, 3], [-INF, 0, 1], [NAN, 0, 1], [-INF, -INF, 5]])
+PAIRS = np.int32([[[0, 2], [3, 1], [2, 0]]])
 SLOPES = np.linspace(-1, 2, EDGES.size, dtype=np.float32)
 WHOLE = np.int32([0, 1, -1, 2, -7, 7, 2**31 - 1, -(2**31) + 1])
 
@@ -67,6 +68,32 @@ CASES = {
     ),
     "logit": (tp.logit, torch.logit, [np.float32([0, 1e-6, 0.5, 0.75, 1, 2, -1, NAN])]),
     "logit, kept": (lambda x: tp.logit(x, 0.1), lambda x: x.logit(0.1), [np.float32([0, 1, 0.5])]),
+    "gather_elements": (
+        lambda x, k: tp.gather_elements(x, 1, k),
+        lambda x, k: x.gather(1, k.long()),
+        [ROWS, np.int32([[2, 0, 0, 1], [1, 1, 2, 0]])],
+    ),
+    "gather_elements of nothing": (
+        lambda x, k: tp.gather_elements(x, 0, k),
+        lambda x, k: x.gather(0, k),
+        [NONE, np.zeros((0, 2), np.int64)],
+    ),
+    "gather_nd": (tp.gather_nd, lambda x, k: x[tuple(k.long().movedim(-1, 0))], [ROWS, PAIRS]),
+    "scatter_elements": (
+        lambda x, k, u: tp.scatter_elements(x, 1, k, u),
+        lambda x, k, u: x.scatter(1, k.long(), u),
+        [ROWS, np.int32([[2, 0], [1, 2], [0, 1]]), np.float32([[9, INF], [NAN, -9], [1, 2]])],
+    ),
+    "scatter_nd": (
+        tp.scatter_nd,
+        lambda x, k, u: x.index_put(tuple(k.long().movedim(-1, 0)), u),
+        [ROWS, PAIRS, np.float32([[7, NAN, INF]])],
+    ),
+    "one_hot": (
+        lambda k, v: tp.one_hot(k, 4, v),
+        lambda k, v: F.one_hot(k, 4).to(v.dtype) * (v[1] - v[0]) + v[0],
+        [np.int64([[0, 3], [1, 2]]), np.int64([-1, 5])],
+    ),
     "logaddexp of nothing": (tp.logaddexp, torch.logaddexp, [NONE, NONE]),
 }
 

@@ -157,15 +157,21 @@ if TYPE_CHECKING:
     from tripyapi.ops.shape.flatten import flatten as flatten
     from tripyapi.ops.shape.flip import flip as flip
     from tripyapi.ops.shape.gather import gather as gather
+    from tripyapi.ops.shape.gather_elements import gather_elements as gather_elements
+    from tripyapi.ops.shape.gather_nd import gather_nd as gather_nd
     from tripyapi.ops.shape.getitem import getitem as getitem
     from tripyapi.ops.shape.meshgrid import meshgrid as meshgrid
     from tripyapi.ops.shape.movedim import movedim as movedim
     from tripyapi.ops.shape.narrow import narrow as narrow
+    from tripyapi.ops.shape.one_hot import one_hot as one_hot
     from tripyapi.ops.shape.pad import pad as pad
     from tripyapi.ops.shape.permute import permute as permute
     from tripyapi.ops.shape.repeat import repeat as repeat
     from tripyapi.ops.shape.reshape import reshape as reshape
+    from tripyapi.ops.shape.reverse_sequence import reverse_sequence as reverse_sequence
     from tripyapi.ops.shape.roll import roll as roll
+    from tripyapi.ops.shape.scatter_elements import scatter_elements as scatter_elements
+    from tripyapi.ops.shape.scatter_nd import scatter_nd as scatter_nd
     from tripyapi.ops.shape.slice import slice as slice
     from tripyapi.ops.shape.split import split as split
     from tripyapi.ops.shape.squeeze import squeeze as squeeze
@@ -249,6 +255,8 @@ _PLACES = {
     "full": "tripyapi.ops.create.full",
     "full_like": "tripyapi.ops.create.full_like",
     "gather": "tripyapi.ops.shape.gather",
+    "gather_elements": "tripyapi.ops.shape.gather_elements",
+    "gather_nd": "tripyapi.ops.shape.gather_nd",
     "ge": "tripyapi.ops.math.ge",
     "gelu": "tripyapi.ops.nn.gelu",
     "gelu_tanh": "tripyapi.ops.nn.gelu_tanh",
@@ -305,6 +313,7 @@ _PLACES = {
     "narrow": "tripyapi.ops.shape.narrow",
     "ne": "tripyapi.ops.math.ne",
     "neg": "tripyapi.ops.math.neg",
+    "one_hot": "tripyapi.ops.shape.one_hot",
     "ones": "tripyapi.ops.create.ones",
     "ones_like": "tripyapi.ops.create.ones_like",
     "outer": "tripyapi.ops.nn.outer",
@@ -326,10 +335,13 @@ _PLACES = {
     "resize_cubic": "tripyapi.ops.nn.resize_cubic",
     "resize_linear": "tripyapi.ops.nn.resize_linear",
     "resize_nearest": "tripyapi.ops.nn.resize_nearest",
+    "reverse_sequence": "tripyapi.ops.shape.reverse_sequence",
     "roll": "tripyapi.ops.shape.roll",
     "round": "tripyapi.ops.math.round",
     "rsqrt": "tripyapi.ops.math.rsqrt",
     "scaled_tanh": "tripyapi.ops.nn.scaled_tanh",
+    "scatter_elements": "tripyapi.ops.shape.scatter_elements",
+    "scatter_nd": "tripyapi.ops.shape.scatter_nd",
     "selu": "tripyapi.ops.nn.selu",
     "sequence": "tripyapi.ops.create.sequence",
     "sigmoid": "tripyapi.ops.nn.sigmoid",
@@ -430,6 +442,8 @@ __all__ = [
     "full",
     "full_like",
     "gather",
+    "gather_elements",
+    "gather_nd",
     "ge",
     "gelu",
     "gelu_tanh",
@@ -486,6 +500,7 @@ __all__ = [
     "narrow",
     "ne",
     "neg",
+    "one_hot",
     "ones",
     "ones_like",
     "outer",
@@ -507,10 +522,13 @@ __all__ = [
     "resize_cubic",
     "resize_linear",
     "resize_nearest",
+    "reverse_sequence",
     "roll",
     "round",
     "rsqrt",
     "scaled_tanh",
+    "scatter_elements",
+    "scatter_nd",
     "selu",
     "sequence",
     "sigmoid",

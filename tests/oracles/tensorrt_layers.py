@@ -132,6 +132,16 @@ def element_wise(op, a, b):
     return np.trunc(raised).astype(a.dtype)
 
 
+def gather_elements(op, data, indices):
+    """The element at each place, but for the axis, where its index says."""
+    found = np.zeros(indices.shape, data.dtype)
+    for place in np.ndindex(*indices.shape):
+        source = list(place)
+        source[op.value("axis")] = indices[place]
+        found[place] = data[tuple(source)]
+    return found
+
+
 def gather_nd(op, data, indices):
     """Each vector along the last dimension leads to an element, or to what is behind it."""
     lead = indices.shape[:-1]
@@ -165,7 +175,7 @@ LAYERS = {
     "tensorrt.linspace": linspace,
     "tensorrt.quantize": quantize,
     "tensorrt.slice": reflected,
-    "tensorrt.gather_elements": trtx_numpy.gather_elements,
+    "tensorrt.gather_elements": gather_elements,
     "tensorrt.gather_nd": gather_nd,
     "tensorrt.one_hot": one_hot,
     "tensorrt.parametric_relu": lambda _, x, slope: np.where(x < 0, slope * x, x),

@@ -229,6 +229,21 @@ def test_scales_are_spread():
     assert all(got[r, c] == x[r, c] * block[r // 2, c] for r in range(4) for c in range(6))
 
 
+def test_what_is_scattered_leaves_its_input_alone():
+    """Vectors of positions, and positions along one dimension; the last of several stays."""
+    x = np.arange(6.0).reshape(2, 3)
+    vectors = np.array([[1, 0], [0, 2], [1, 0]])
+    got = arrays.scatter_nd(x, vectors, np.array([7.0, 8.0, 9.0]))
+    assert got.tolist() == [[0, 1, 8], [9, 4, 5]]
+    got = arrays.scatter_nd(x, np.array([[1]]), np.array([[7.0, 8.0, 9.0]]))
+    assert got.tolist() == [[0, 1, 2], [7, 8, 9]]
+    got = arrays.scatter_along(x, np.array([[2, 0]]), np.array([[7.0, 8.0]]), 1)
+    assert got.tolist() == [[8, 1, 7], [3, 4, 5]]
+    got = arrays.scatter_along(x, np.array([[1, 0]]), np.array([[7.0, 8.0]]), 0)
+    assert got.tolist() == [[0, 8, 2], [7, 4, 5]]
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
 def test_rows_are_written_to_a_copy():
     """Each sequence of a batch has a position of its own."""
     cache = np.zeros((2, 1, 5, 3))

@@ -577,6 +577,35 @@ def test_elements_are_taken_by_index():
     check(lambda v, k: hlo.take(v, k, 0), [True, False], np.array([False, True]), np.uint8([1, 0]))
 
 
+def test_vectors_of_indices_lead_to_elements_and_parts():
+    """As NumPy's advanced indexing, for reading and for writing; what is outside is not written."""
+    x = floats(4, 3, 2)
+    pairs = np.array([[[0, 2], [3, 1]]], np.int64)
+    check(hlo.gather_nd, x[pairs[..., 0], pairs[..., 1]], x, pairs)
+    check(hlo.gather_nd, x[[[2]], [[0]], [[1]]], x, np.int32([[[2, 0, 1]]]))
+    check(hlo.gather_nd, x[:, 0][:0], x, np.zeros((0, 2), np.int32))
+    check(hlo.gather_nd, [False, True], np.array([True, False]), np.int32([[1], [0]]))
+    new = floats(1, 2, 2, seed=1)
+    wanted = x.copy()
+    wanted[pairs[..., 0], pairs[..., 1]] = new
+    check(hlo.scatter_nd, wanted, x, pairs, new)
+    check(hlo.scatter_nd, x, x, np.int32([[9]]), np.zeros((1, 3, 2), np.float32))
+    check(hlo.scatter_nd, x, x, np.zeros((0, 1), np.int32), np.zeros((0, 3, 2), np.float32))
+
+
+def test_elements_are_put_along_a_dimension():
+    """As NumPy's put_along_axis, also where there are fewer updates than places."""
+    x, new = floats(3, 4), floats(2, 2, seed=1)
+    places = np.array([[0, -1], [2, 1]], np.int32)
+    wanted = x.copy()
+    np.put_along_axis(wanted[:2], places, new, 1)
+    check(lambda v, k, u: hlo.scatter_along(v, k, u, 1), wanted, x, places, new)
+    wanted = x.copy()
+    wanted[[2, 0], [0, 1]] = new[0]
+    rows = np.int64([[2, 0]])
+    check(lambda v, k, u: hlo.scatter_along(v, k, u, 0), wanted, x, rows, new[:1])
+
+
 def test_parts_at_computed_places():
     """Read and written, moved inside where they would reach out."""
     x, i = floats(4, 5), np.int32(2)
@@ -665,6 +694,9 @@ MISUSES = [
         "do not fit the channels",
     ),
     (lambda x: hlo.take(x, x, 0), "must be integers"),
+    (lambda x: hlo.gather_nd(x, hlo.constant([[0, 0, 0]], int32)), "does not lead into"),
+    (lambda x: hlo.scatter_nd(x, hlo.constant([[0]], int32), x), "does not fit"),
+    (lambda x: hlo.scatter_along(x, hlo.constant([0], int32), x, 0), "cannot be put"),
     (lambda x: hlo.top_k(x, 4, 1), "no 4 elements"),
     (lambda x: hlo.select(x, x, x), "must be bool"),
     (lambda x: hlo.pad(x, 0, [-3, 0], [0, 0]), "too much"),

@@ -27,18 +27,19 @@ def bind_names(operator: Operator, program: Program, body: Body) -> dict[str, as
 
 
 class _Prelude:
-    """Binds names, each once. `wanted` are the names that the program itself reads."""
+    """Binds names, each once. `wanted` are those that the program, or what it needs, reads."""
 
     def __init__(self, operator: Operator, body: Body, wanted: Sequence[str]) -> None:
         self.operator = operator
         self.body = body
-        self.wanted = frozenset(wanted)
+        self.wanted = set(wanted)
         self.names: dict[str, ast.expr] = {word: ast.Constant(word) for word in words(operator)}
         self.names |= {name: attribute(f"op.{name}") for name in operator.attributes}
         self.bound: set[str] = set()
 
     def bind(self, names: Sequence[str]) -> None:
         """Bind some names, each from the first place that says it."""
+        self.wanted.update(names)
         for name in names:
             if name in self.bound or name in self.names or name in self.operator.inputs:
                 continue

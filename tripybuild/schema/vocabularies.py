@@ -157,6 +157,8 @@ REFERENCE = frozenset(
         "power",
         "resized_places",
         "round_to",
+        "scatter_along",
+        "scatter_nd",
         "sliding_windows",
         "spread_scale",
         "stretched",

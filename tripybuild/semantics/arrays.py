@@ -217,3 +217,19 @@ def write_rows(cache: Array, update: Array, position: Array) -> Array:
     for batch, start in enumerate(np.asarray(position)):
         result[batch, :, int(start) : int(start) + update.shape[2]] = update[batch]
     return result
+
+
+def scatter_nd(input: Array, indices: Array, updates: Array) -> Array:
+    """A copy in which `result[*indices[*j]] = updates[*j]`; the last of several updates stays."""
+    result = np.array(input)
+    result[tuple(np.moveaxis(indices, -1, 0))] = updates
+    return result
+
+
+def scatter_along(input: Array, indices: Array, updates: Array, dim: int) -> Array:
+    """A copy in which each update stands at its place, but for `dim`, which its index says."""
+    places: list[Array] = list(np.indices(indices.shape, sparse=True))
+    places[dim] = indices
+    result = np.array(input)
+    result[tuple(places)] = updates
+    return result

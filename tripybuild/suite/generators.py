@@ -1,6 +1,6 @@
 """Data for tests: a dtype, a shape and perhaps a generator of the `sample` become an array."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -59,12 +59,24 @@ def permutation(count: int) -> Generator:
     return draw
 
 
+def places(sizes: Sequence[int]) -> Generator:
+    """Vectors of positions inside a shape, of which no two are equal, along the last dimension."""
+
+    def draw(random: np.random.Generator, shape: tuple[int, ...], type: dtype) -> Array:  # noqa: ARG001
+        count = int(np.prod(shape[:-1]))
+        cells = random.permutation(int(np.prod(sizes)))[:count]
+        return np.stack(np.unravel_index(cells, tuple(sizes)), -1).reshape(shape)
+
+    return draw
+
+
 GENERATORS = Vocabulary(
     functions={
         "uniform": uniform,
         "integers": integers,
         "distinct": distinct,
         "permutation": permutation,
+        "places": places,
     }
 )
 

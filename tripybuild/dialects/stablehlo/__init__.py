@@ -75,7 +75,13 @@ from tripybuild.dialects.stablehlo.elementwise import (
     tanh,
     xor,
 )
-from tripybuild.dialects.stablehlo.indexing import take, take_along
+from tripybuild.dialects.stablehlo.indexing import (
+    gather_nd,
+    scatter_along,
+    scatter_nd,
+    take,
+    take_along,
+)
 from tripybuild.dialects.stablehlo.linear import convolution, dot_general, matmul
 from tripybuild.dialects.stablehlo.module import Module
 from tripybuild.dialects.stablehlo.operands import broadcast_values
@@ -137,6 +143,7 @@ __all__ = [
     "exponential_minus_one",
     "floor",
     "floor_divide",
+    "gather_nd",
     "greater",
     "greater_equal",
     "if_",
@@ -168,6 +175,8 @@ __all__ = [
     "round_nearest_afz",
     "round_nearest_even",
     "rsqrt",
+    "scatter_along",
+    "scatter_nd",
     "select",
     "sign",
     "sine",

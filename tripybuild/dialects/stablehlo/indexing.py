@@ -1,15 +1,18 @@
 """Elements chosen by computed indices.
 
-Law: indices may be negative, as in NumPy, and count from the end then; what is still outside is
-clamped to the edge, because a compiled program cannot raise.
+Law: an index along one dimension may be negative, as in NumPy, and counts from the end then. A
+compiled program cannot raise: what is outside is read at the edge, and written nowhere.
 """
 
+import math
 from typing import Any
 
 from tripybuild.dialects.stablehlo import bindings
 from tripybuild.dialects.stablehlo.broadcast import broadcast_shapes, broadcast_to
 from tripybuild.dialects.stablehlo.choice import less, select
-from tripybuild.dialects.stablehlo.module import emit, integers
+from tripybuild.dialects.stablehlo.constants import iota
+from tripybuild.dialects.stablehlo.module import emit, emit_regions, integers
+from tripybuild.dialects.stablehlo.shapes import concatenate, reshape
 from tripybuild.dialects.stablehlo.value import Value
 
 
@@ -57,3 +60,66 @@ def _gather(
 ) -> Value:
     attributes = {"dimension_numbers": numbers, "slice_sizes": integers(sizes)}
     return emit("stablehlo.gather", (input, indices), input.dtype, shape, attributes)
+
+
+def gather_nd(input: Value, indices: Value) -> Value:
+    """`result[*j] = input[*indices[*j]]`: each vector along the last dimension leads somewhere.
+
+    A vector shorter than the input's rank leads to all that is behind it.
+    """
+    length = _vector_length(input, indices)
+    lead, behind = indices.shape[:-1], input.shape[length:]
+    if 0 in input.shape[:length] and math.prod(lead) > 0:
+        raise ValueError(f"nothing to take from shape {input.shape}")
+    dims = list(range(length))
+    offsets = [len(lead) + i for i in range(len(behind))]
+    numbers = bindings.stablehlo.GatherDimensionNumbers.get(
+        offsets, dims, [], [], dims, indices.rank - 1
+    )
+    sizes = [*(min(size, 1) for size in input.shape[:length]), *behind]
+    return _gather(input, indices, numbers, sizes, (*lead, *behind))
+
+
+def scatter_nd(input: Value, indices: Value, updates: Value) -> Value:
+    """The input, where `result[*indices[*j]] = updates[*j]` for each vector of indices.
+
+    Which of several updates of one place stays is not said.
+    """
+    length = _vector_length(input, indices)
+    lead = indices.shape[:-1]
+    if updates.shape != (*lead, *input.shape[length:]) or updates.dtype is not input.dtype:
+        raise ValueError(f"{updates} does not fit {indices} of {input}")
+    dims = list(range(length))
+    windows = list(range(len(lead), updates.rank))
+    numbers = bindings.stablehlo.ScatterDimensionNumbers.get(
+        windows, dims, [], [], dims, indices.rank - 1
+    )
+    region = ([(input.dtype, ())] * 2, lambda _, update: [update])
+    return emit_regions(
+        "stablehlo.scatter",
+        (input, indices, updates),
+        [(input.dtype, input.shape)],
+        [region],
+        {"scatter_dimension_numbers": numbers},
+    )[0]
+
+
+def scatter_along(input: Value, indices: Value, updates: Value, dim: int) -> Value:
+    """The input, where each update stands at its own place but for `dim`, which its index says.
+
+    `indices` and `updates` have one shape, that is no larger than the input's beside `dim`.
+    """
+    if not (0 <= dim < input.rank and indices.shape == updates.shape):
+        raise ValueError(f"{updates} cannot be put along dimension {dim} of {input} by {indices}")
+    along = _from_start(indices, input.shape[dim])
+    shape = indices.shape
+    places = [along if i == dim else iota(shape, i, indices.dtype) for i in range(len(shape))]
+    vectors = concatenate([reshape(place, [*shape, 1]) for place in places], len(shape))
+    return scatter_nd(input, vectors, updates)
+
+
+def _vector_length(input: Value, indices: Value) -> int:
+    """How many dimensions each vector of indices leads through."""
+    if indices.dtype.kind != "integer" or not indices.shape or indices.shape[-1] > input.rank:
+        raise ValueError(f"{indices} does not lead into {input}")
+    return indices.shape[-1]
