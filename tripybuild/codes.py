@@ -75,6 +75,7 @@ CODES: dict[str, str] = {
     "shape-mismatch": "A value has another shape than the part that takes or gives it declares.",
     "dtype-mismatch": "A value has another dtype than the part that takes or gives it declares.",
     "constant-too-large": "A constant is kept in the executable; a step computes it in each call.",
+    "region-value": "A tensor that a function made for a region is known nowhere outside of it.",
     "undecided-size": "What is asked here depends on a size that only a call knows.",
     "lowering-failed": "The lowering of an operator did not give what its declaration says.",
     "reference-failed": "The reference of an operator did not give what its declaration says.",

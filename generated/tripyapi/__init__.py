@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tripyapi.ops.control.cond import cond as cond
     from tripyapi.ops.create.arange import arange as arange
     from tripyapi.ops.create.eye import eye as eye
     from tripyapi.ops.create.full import full as full
@@ -221,6 +222,7 @@ _PLACES = {
     "channel_shuffle": "tripyapi.ops.nn.channel_shuffle",
     "clip": "tripyapi.ops.math.clip",
     "concatenate": "tripyapi.ops.shape.concatenate",
+    "cond": "tripyapi.ops.control.cond",
     "convolution": "tripyapi.ops.nn.convolution",
     "convolution_transpose": "tripyapi.ops.nn.convolution_transpose",
     "copy": "tripyapi.ops.shape.copy",
@@ -408,6 +410,7 @@ __all__ = [
     "channel_shuffle",
     "clip",
     "concatenate",
+    "cond",
     "convolution",
     "convolution_transpose",
     "copy",

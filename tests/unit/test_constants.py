@@ -47,9 +47,9 @@ def test_constants_are_arrays_that_parts_share(tmp_path, dtype):
 
     held = arrays(graph)
 
-    assert [operation.name for operation in graph.operations if operation.name != "constant"] == [
-        *["mul", "add"] * 4
-    ]
+    assert [
+        operation.operator for operation in graph.operations if operation.operator != "constant"
+    ] == [*["mul", "add"] * 4]
     assert len(held) == 3
     assert {str(data.array.dtype) for data in held} == {dtype}
     assert [0, 1, 2, 3] in [data.array.tolist() for data in held]

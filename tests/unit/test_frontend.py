@@ -122,7 +122,7 @@ def test_only_what_is_needed_is_in_the_graph():
     graph = Graph("g", {"x": x.value}, {}, {"a": second.value, "b": first.value})
 
     assert unused.dtype is float32
-    assert [operation.name for operation in graph.operations] == ["relu", "sigmoid"]
+    assert [operation.operator for operation in graph.operations] == ["relu", "sigmoid"]
 
 
 def test_functions_and_methods_record_the_same():
@@ -261,7 +261,7 @@ def test_absent_operands_stay_absent():
     x, w = given_tensor("x", 1, 2, 8, 8), given_tensor("w", 3, 2, 3, 3)
     operation = tp.convolution(x, w).value.producer
 
-    assert list(operation.operands()) == [x.value, w.value]
+    assert list(operation.reads()) == [x.value, w.value]
 
 
 def test_several_results_are_a_tuple():
@@ -276,7 +276,7 @@ def test_several_results_are_a_tuple():
 def test_numbers_are_constants_of_the_tensors_dtype():
     """They are stored as numbers, not as arrays."""
     x = given_tensor("x", 2, dtype=BY_NAME["float16"])
-    (one,) = [v.producer for v in (x + 1).value.producer.operands() if v.producer]
+    (one,) = [v.producer for v in (x + 1).value.producer.reads() if v.producer]
 
     assert isinstance(one, Constant)
     assert one.data.number == 1

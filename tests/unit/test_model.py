@@ -24,7 +24,7 @@ define:
 
 
 def operations(graph):
-    return [operation.name for operation in graph.operations]
+    return [operation.operator for operation in graph.operations]
 
 
 def labels(graph):
@@ -234,7 +234,7 @@ def test_a_part_that_is_run_again_reads_its_own_inputs(tmp_path, first, second):
     made = written.graph(tmp_path, text)
 
     for name, call in (("a", first), ("b", second)):
-        operands = [value.name for value in made.outputs[name].producer.operands()]
+        operands = [value.name for value in made.outputs[name].producer.reads()]
         assert operands == call[2:-1].split(", ")
 
 
@@ -259,7 +259,7 @@ def test_a_part_that_is_given_its_own_weight_is_not_mistaken_for_another(tmp_pat
         """
     made = written.graph(tmp_path, text)
 
-    names = [[v.name for v in made.outputs[n].producer.operands()] for n in ("a", "b")]
+    names = [[v.name for v in made.outputs[n].producer.reads()] for n in ("a", "b")]
     assert names == [["h.0.by", "h.0.by"], ["x", "h.1.by"]]
 
 

@@ -53,4 +53,4 @@ def test_inputs_are_told_apart_by_their_names(tmp_path: Path) -> None:
     """In whatever order a step names them."""
     operations = written.graph(tmp_path, SWAPPED).operations
 
-    assert [[v.name for v in operation.operands()] for operation in operations] == [["x", "y"]] * 2
+    assert [[v.name for v in operation.reads()] for operation in operations] == [["x", "y"]] * 2

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tripybuild.schema import vocabularies
-from tripybuild.semantics import arrays, sampling
+from tripybuild.semantics import arrays, control, sampling
 from tripybuild.semantics.vocabulary import reference_vocabulary
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import BY_NAME
@@ -255,6 +255,38 @@ def test_rows_are_written_to_a_copy():
     assert not cache.any()
 
 
+def test_a_loop_runs_while_its_condition_holds():
+    """Perhaps never, and not for ever."""
+
+    def less(value, _):
+        return [value < 5]
+
+    def twice(value, count):
+        return [2 * value, count + 1]
+
+    assert control.run_while(less, twice, [np.int32(1), np.int32(0)]) == [8, 3]
+    assert control.run_while(less, twice, [np.int32(7), np.int32(0)]) == [7, 0]
+    with pytest.raises(control.EndlessError, match="1,000,000 steps"):
+        control.run_while(less, lambda value, count: [value, count], [np.int32(1), np.int32(0)])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_scan_threads_some_values_and_collects_others(reverse):
+    """Against sums that NumPy accumulates; no rows give nothing."""
+    rows = np.arange(6.0).reshape(3, 2)
+
+    def body(total, row):
+        return [total + row, 10 * (total + row)]
+
+    last, all_ = control.run_scan(body, [np.ones(2)], [rows], [np.zeros((3, 2))], reverse)
+    none, nothing = control.run_scan(body, [np.ones(2)], [rows[:0]], [np.zeros((0, 2))], reverse)
+
+    sums = np.cumsum(rows[::-1], 0)[::-1] if reverse else np.cumsum(rows, 0)
+    assert last.tolist() == (1 + rows.sum(0)).tolist()
+    assert all_.tolist() == (10 * (1 + sums)).tolist()
+    assert (none.tolist(), nothing.shape) == ([1, 1], (0, 2))
+
+
 # --- tables ---
 
 
@@ -269,7 +301,7 @@ def test_the_vocabulary_is_what_the_tables_say():
     assert named <= vocabularies.REFERENCE | vocabularies.DTYPES | vocabularies.SHAPE
     helpers = {
         name
-        for home in (arrays, sampling)
+        for home in (arrays, control, sampling)
         for name, value in vars(home).items()
         if inspect.isfunction(value) and value.__module__ == home.__name__ and name[0] != "_"
     }

@@ -248,7 +248,7 @@ def test_definitions_of_one_name_are_told_apart(tmp_path):
         """
     made = written.graph(tmp_path, text)
 
-    assert [operation.name for operation in made.operations] == ["relu", "tanh", "mul"]
+    assert [operation.operator for operation in made.operations] == ["relu", "tanh", "mul"]
 
 
 def test_a_model_can_be_used(tmp_path):

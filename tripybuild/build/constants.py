@@ -20,6 +20,7 @@ from tripybuild.trace.constants import Constant, constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import here
 from tripybuild.trace.messages import shown
+from tripybuild.trace.region import walked
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dims import Dim
 
@@ -77,7 +78,7 @@ def _check_reads(context: Context, part: Part, step: Step, names: Mapping[str, o
 
 def _check_memory(context: Context, step: Step, graph: Graph) -> None:
     """What leads to a constant is in memory beside all others: count before anything is made."""
-    types = [output.type for operation in graph.operations for output in operation.outputs]
+    types = [output.type for operation in walked(graph.operations) for output in operation.outputs]
     for type in types:
         for size in type.shape:
             if isinstance(size, Dim):

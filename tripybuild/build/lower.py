@@ -4,9 +4,9 @@ Each operation lowers from itself. What has no lowering for the engine is decomp
 is matched back together afterwards.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.dialects import stablehlo, tensorrt
@@ -15,8 +15,12 @@ from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated import lowering
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.region import Region
 from tripybuild.trace.values import LARGEST, Value
 from tripybuild.types.dims import Dim
+
+Builder = stablehlo.Module | tensorrt.Network
+Name = TypeVar("Name", str, int)
 
 
 def lower_stablehlo(graph: Graph) -> stablehlo.Module:
@@ -49,28 +53,27 @@ def _arguments(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
     )
 
 
-def _fill(module: stablehlo.Module | tensorrt.Network, graph: Graph, target: str) -> None:
-    operations, outputs = expanded(graph, target)
+def _fill(module: Builder, graph: Graph, target: str) -> None:
+    operations, outputs = expanded(graph.operations, graph.outputs, target)
     values: dict[Value, Any] = {v: module.weights[name] for name, v in graph.weights.items()}
     values |= {v: module.inputs[name] for name, v in graph.inputs.items()}
     with module:
         for operation in operations:
-            span = operation.location.span()
-            with module.location(operation.location.label, span.path, span.line, span.column):
-                _lower(operation, target, values)
+            _lower_at(module, operation, target, values)
         module.finish({name: values[value] for name, value in outputs.items()})
 
 
-def expanded(graph: Graph, target: str) -> tuple[list[TraceOp], dict[str, Value]]:
+def expanded(
+    operations: Sequence[TraceOp], outputs: Mapping[Name, Value], target: str
+) -> tuple[list[TraceOp], dict[Name, Value]]:
     """The operations and outputs of a graph, with what has no lowering decomposed."""
     replaced: dict[Value, Value] = {}
-    operations = [s for each in graph.operations for s in _expanded(each, target, replaced)]
-    outputs = {name: replaced.get(value, value) for name, value in graph.outputs.items()}
-    return operations, outputs
+    steps = [s for each in operations for s in _expanded(each, target, replaced)]
+    return steps, {name: replaced.get(value, value) for name, value in outputs.items()}
 
 
 def _expanded(operation: TraceOp, target: str, replaced: dict[Value, Value]) -> Iterator[TraceOp]:
-    if replaced and any(value in replaced for value in operation.operands()):
+    if replaced and any(value in replaced for value in operation.reads()):
         operation = _with_operands(operation, replaced)
     if isinstance(operation, Constant) or lowering(type(operation), target) is not None:
         yield operation
@@ -104,7 +107,30 @@ def _countable(value: Value, name: str, span: Span | None) -> None:
         raise DiagnosticError(Diagnostic("size-out-of-range", message, span))
 
 
-def _lower(operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
+def _lower_at(module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
+    """Lower an operation at its place."""
+    span = operation.location.span()
+    with module.location(operation.location.label, span.path, span.line, span.column):
+        _lower(module, operation, target, values)
+
+
+def _body(
+    module: Builder, operation: TraceOp, region: Region, target: str, values: Mapping[Value, Any]
+) -> Callable[..., Sequence[Any]]:
+    """What builds the inside of a region; it sees what the operation reads from outside."""
+    operations, gives = expanded(region.operations, dict(enumerate(region.gives)), target)
+    outside = [values[value] for value in operation.captured]
+
+    def build(*taken: Any) -> Sequence[Any]:
+        inner = dict(zip(region.takes, (*taken, *outside), strict=True))
+        for step in operations:
+            _lower_at(module, step, target, inner)
+        return [inner[value] for value in gives.values()]
+
+    return build
+
+
+def _lower(module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
     for output in operation.outputs if target == "stablehlo" else ():
         _countable(output, "this", operation.location.span())
     if isinstance(operation, Constant):
@@ -112,10 +138,10 @@ def _lower(operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
         return
     function = lowering(type(operation), target)
     assert function is not None
+    operands = [_read(getattr(operation, name), values) for name in operation.tensor_fields()]
+    bodies = [_body(module, operation, each, target, values) for each in operation.bodies()]
     try:
-        result = function(
-            operation, *[_read(getattr(operation, n), values) for n in operation.inputs()]
-        )
+        result = function(operation, *operands, *bodies)
     except (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError) as error:
         raise DiagnosticError(_failed(operation, target, error)) from error
     results = result if isinstance(result, (tuple, list)) else [result]
@@ -148,7 +174,7 @@ def _read(argument: Any, values: Mapping[Value, Any]) -> Any:
 def _failed(operation: TraceOp, target: str, problem: object) -> Diagnostic:
     return Diagnostic(
         "lowering-failed",
-        f"the lowering of `{operation.name}` to {target} failed: {problem}",
+        f"the lowering of `{operation.operator}` to {target} failed: {problem}",
         operation.location.span(),
         notes=(f"declared in {operation.declaration.source}",),
         hint="this is a fault of the declaration, not of your model",

@@ -13,6 +13,7 @@ from tripybuild.build.context import Context, StepLocation
 from tripybuild.schema.operator import Snippet
 from tripybuild.trace.graph import between
 from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.region import Region
 from tripybuild.trace.values import TensorType, Value, is_known
 
 
@@ -44,7 +45,14 @@ def replayed(context: Context, first: Recording, path: str, inputs: Sequence[Val
             return values.get(argument) or _weight(argument)
         if isinstance(argument, tuple):
             return tuple([changed(item) for item in argument])
-        return argument
+        return inside(argument)
+
+    def inside(argument: object) -> object:
+        """A region reads nothing from outside: only the places change in it."""
+        return argument.copied(inside, _same, placed) if isinstance(argument, Region) else argument
+
+    def placed(copy: TraceOp) -> TraceOp:
+        return copy.placed(_moved(copy, first, path, context.current), copy.deferred)
 
     def _weight(value: Value) -> Value:
         """The weight that has the same place below the other path."""
@@ -54,8 +62,7 @@ def replayed(context: Context, first: Recording, path: str, inputs: Sequence[Val
         return value
 
     for operation in first.operations:
-        copy = operation.rebuilt(changed, _same)
-        copy.placed(_moved(operation, first, path, context.current), operation.deferred)
+        copy = placed(operation.rebuilt(changed, _same))
         values.update(zip(operation.outputs, copy.outputs, strict=True))
     return [values.get(value) or _weight(value) for value in first.outputs]
 

@@ -15,6 +15,7 @@ from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.patterns import (
     ChoicePattern,
     Pattern,
+    RegionPattern,
     TensorPattern,
     TensorsPattern,
     ValuePattern,
@@ -36,9 +37,11 @@ _ONE = {
 # Where the names in annotations come from.
 _HOMES = {
     "Any": ("typing", "Any"),
+    "Callable": ("collections.abc", "Callable"),
     "Index": ("tripybuild.trace", "Index"),
     "IndexLike": ("tripybuild.frontend", "IndexLike"),
     "IntLike": ("tripybuild.frontend", "IntLike"),
+    "Region": ("tripybuild.trace", "Region"),
     "Size": ("tripybuild.trace", "Size"),
     "Value": ("tripybuild.trace", "Value"),
     "dtypes.dtype": ("tripybuild.types", "dtypes"),
@@ -94,7 +97,8 @@ def parameters(operator: Operator, imports: Imports) -> list[Parameter]:
 
 def _parameter(argument: Input | Attribute, operator: Operator, imports: Imports) -> Parameter:
     if isinstance(argument, Input):
-        return Parameter(argument.name, argument, "None" if argument.optional else None)
+        absent = "()" if argument.several else "None"
+        return Parameter(argument.name, argument, absent if argument.optional else None)
     if argument.default is None:
         return Parameter(argument.name, argument)
     node = argument.default.result
@@ -121,6 +125,8 @@ def _given(pattern: Pattern, spelling: Spelling, imports: Imports) -> list[str]:
             return [_sequence(_imported(spelling.tensor, imports), 1, imports)]
         case ChoicePattern():
             return ["str"]
+        case RegionPattern():
+            return [function_type(_imported(spelling.tensor, imports), imports)]
         case ValuePattern(kind=kind, lengths=lengths):
             name = _ONE.get(kind, _ONE["number"])[0]
             one = _imported(spelling.size if name == "Size" else name, imports)
@@ -129,6 +135,11 @@ def _given(pattern: Pattern, spelling: Spelling, imports: Imports) -> list[str]:
             several = _sequence(one, max(len(lengths), 1), imports)
             return [one, several] if kind == "axis" or lengths else [several]
     return [_imported("Any", imports)]
+
+
+def function_type(tensor: str, imports: Imports) -> str:
+    """`Callable[..., Tensor | Sequence[Tensor]]`: what a region is recorded from."""
+    return f"{_imported('Callable', imports)}[..., {tensor} | {_sequence(tensor, 1, imports)}]"
 
 
 def _sequence(one: str, depth: int, imports: Imports) -> str:
@@ -152,6 +163,8 @@ def _kept(pattern: Pattern, imports: Imports) -> str:
             return f"tuple[{_imported('Value', imports)}, ...]"
         case ChoicePattern():
             return "str"
+        case RegionPattern():
+            return _imported("Region", imports)
         case ValuePattern(kind=kind, lengths=lengths):
             kept = _imported(_ONE.get(kind, _ONE["number"])[1], imports)
             for _ in range(max(len(lengths), 1) if lengths is not None else 0):

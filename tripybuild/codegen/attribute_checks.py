@@ -25,7 +25,7 @@ def check_attributes(scope: Scope) -> None:
     """Normalise the attributes in their declared order: `dim = check.axis("dim", dim, len(S))`."""
     by_name = {parameter.name: parameter for parameter in scope.parameters}
     for name in scope.operator.attributes:
-        if name not in scope.bound:
+        if name not in {*scope.bound, *scope.operator.regions()}:
             _check_attribute(scope, by_name[name])
 
 

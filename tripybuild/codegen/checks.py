@@ -12,6 +12,7 @@ from tripybuild.codegen.element_checks import check_elements
 from tripybuild.codegen.expressions import document
 from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import Doc, call
+from tripybuild.codegen.region_checks import check_regions
 from tripybuild.codegen.shape_checks import (
     add_shape,
     check_expressions,
@@ -21,8 +22,16 @@ from tripybuild.codegen.shape_checks import (
 from tripybuild.codegen.statements import assign
 from tripybuild.language.names import free
 from tripybuild.schema.operator import Input, Law, Operator
+from tripybuild.schema.scope import laws_around_regions
 from tripybuild.schema.tuples import dtype_laws
-from tripybuild.types.patterns import TensorPattern, TensorsPattern, tensors
+from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.patterns import (
+    LikePattern,
+    TensorPattern,
+    TensorsPattern,
+    options,
+    tensors,
+)
 
 
 def check_call(scope: Scope, also: Iterable[str] = ()) -> None:
@@ -40,9 +49,14 @@ def check_call(scope: Scope, also: Iterable[str] = ()) -> None:
         if input.value is not None:
             _check_switched(scope, input)
     check_attributes(scope)
-    for law in operator.laws.values():
+    before, after = laws_around_regions(operator)
+    for law in before:
         if law not in about_dtypes:
             _check_law(scope, law)
+    if not operator.inline:
+        check_regions(scope)
+    for law in after:
+        _check_law(scope, law)
     for input in inputs:
         check_expressions(scope, input)
     if not operator.inline:
@@ -52,18 +66,27 @@ def check_call(scope: Scope, also: Iterable[str] = ()) -> None:
 
 def output_types(scope: Scope) -> list[Doc]:
     """`TensorType(T, (N, C, *E))`: the types of the outputs, as arguments of `gives`."""
-    scope.imports.name("tripybuild.trace", "TensorType")
-    return [_output_type(scope, output.pattern) for output in scope.operator.outputs.values()]
+    outputs = scope.operator.outputs.values()
+    return [_output_type(scope, options(output.pattern)[-1]) for output in outputs]
 
 
 def _output_type(scope: Scope, pattern: object) -> Doc:
+    operator = scope.operator
     match pattern:
         case TensorPattern(element, shape) if shape is not None:
+            scope.imports.name("tripybuild.trace", "TensorType")
             return call("TensorType", [scope.element(element), scope.sizes(shape)])
         case TensorsPattern(TensorPattern(element, shape)) if shape is not None:
+            scope.imports.name("tripybuild.trace", "TensorType")
             runs = document(shape[0].expression)
-            each = ["TensorType(", scope.element(element), ", tuple(each))"]
-            return ["*[", *each, " for each in ", runs, "]"]
+            if element in BY_NAME or element in operator.types:
+                each = ["TensorType(", scope.element(element), ", tuple(each))"]
+                return ["*[", *each, " for each in ", runs, "]"]
+            pairs = call("zip", [element, runs, "strict=True"])
+            return ["*[TensorType(dtype, tuple(each)) for dtype, each in ", pairs, "]"]
+        case LikePattern(name):
+            several = operator.inputs[name].several
+            return f"*[each.type for each in {name}]" if several else f"{name}.type"
     raise NotImplementedError(f"an output of type {pattern}")
 
 

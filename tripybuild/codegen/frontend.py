@@ -9,7 +9,7 @@ from tripybuild.codegen.expressions import document, statement_value
 from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import call
 from tripybuild.codegen.places import module
-from tripybuild.codegen.results import gives_several
+from tripybuild.codegen.results import gives_one_alone, gives_several
 from tripybuild.codegen.signatures import bind_arguments, signature_lines
 from tripybuild.codegen.statements import assign
 from tripybuild.codegen.text import Body, Imports, docstring, header
@@ -65,6 +65,7 @@ def _record(operator: Operator, chosen: list[Parameter], body: Body, package: st
     name = class_name(operator.name)
     body.imports.name(module(package, "trace", operator), name)
     function = "record_several" if gives_several(operator) else "record"
+    function = "record_any" if gives_one_alone(operator) else function
     body.imports.name("tripybuild.frontend", function)
     body.add("return ", call(function, [name, *(parameter.name for parameter in chosen)]))
 

@@ -1,6 +1,6 @@
 """How an operation becomes something else: builder calls of an engine, or other operators."""
 
-from tripybuild.codegen.arguments import parameters
+from tripybuild.codegen.arguments import function_type, parameters
 from tripybuild.codegen.calls import Calls
 from tripybuild.codegen.layout import call, render
 from tripybuild.codegen.places import module
@@ -72,7 +72,10 @@ def _file(operator: Operator, package: str, what: tuple[str, str, str], body: Bo
 
 
 def _inputs(operator: Operator, value: str, imports: Imports) -> list[str]:
-    """`input: trt.Value`, `bias: trt.Value | None`: in the order of the operation's fields."""
+    """`input: trt.Value`, `bias: trt.Value | None`: in the order of the operation's fields.
+
+    Regions follow: each is a function that builds what is inside of it.
+    """
     given = []
     for parameter in parameters(operator, Imports()):
         input = parameter.argument
@@ -81,5 +84,7 @@ def _inputs(operator: Operator, value: str, imports: Imports) -> list[str]:
             if input.several:
                 imports.name("collections.abc", "Sequence")
                 kind = f"Sequence[{value}]"
-            given.append(f"{input.name}: {kind}{' | None' if input.optional else ''}")
+            absent = input.optional and not input.several
+            given.append(f"{input.name}: {kind}{' | None' if absent else ''}")
+    given += [f"{name}: {function_type(value, imports)}" for name in operator.regions()]
     return given

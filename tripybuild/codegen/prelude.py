@@ -1,7 +1,7 @@
 """The first lines of a lowering: names of shapes and dtypes, read off the recorded operation."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tripybuild.codegen.rewrite import Rewriter, attribute
 from tripybuild.codegen.statements import define
@@ -10,7 +10,7 @@ from tripybuild.language.grammar import Program
 from tripybuild.language.names import free
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.scope import words
-from tripybuild.types.patterns import Dimension, Pattern, TensorsPattern, tensors
+from tripybuild.types.patterns import Dimension, LikePattern, Pattern, options, tensors
 
 
 def bind_names(operator: Operator, program: Program, body: Body) -> dict[str, ast.expr]:
@@ -34,20 +34,25 @@ class _Prelude:
         self.body = body
         self.wanted = set(wanted)
         self.names: dict[str, ast.expr] = {word: ast.Constant(word) for word in words(operator)}
-        self.names |= {name: attribute(f"op.{name}") for name in operator.attributes}
+        known = operator.attributes.keys() - operator.regions()  # a region is handed over
+        self.names |= {name: attribute(f"op.{name}") for name in known}
         self.bound: set[str] = set()
 
     def bind(self, names: Sequence[str]) -> None:
         """Bind some names, each from the first place that says it."""
         self.wanted.update(names)
         for name in names:
-            if name in self.bound or name in self.names or name in self.operator.inputs:
+            given = {*self.bound, *self.names, *self.operator.inputs, *self.operator.regions()}
+            if name in given:
                 continue
             self.bound.add(name)
             if name in self.operator.types:
                 self._bind_element(name)
-            elif not self._bind_from_input(name) and not self._bind_from_output(name):
+            elif not any(bind(name) for bind in self._places()):
                 self._bind_inferred(name)
+
+    def _places(self) -> tuple[Callable[[str], bool], ...]:
+        return self._bind_from_input, self._bind_from_output, self._bind_dtypes
 
     def _bind_element(self, name: str) -> None:
         """`T = op.input.dtype`; an attribute that is the dtype stands for it."""
@@ -84,12 +89,33 @@ class _Prelude:
         for index, output in enumerate(self.operator.outputs.values()):
             shape = _shape(output.pattern)
             if name in [dimension.name for dimension in shape]:
-                if isinstance(output.pattern, TensorsPattern):
-                    self.body.add(f"{name} = [output.shape for output in op.outputs]")
+                if self.operator.any_number(output):
+                    outputs = self._outputs(index)
+                    self.body.add(f"{name} = [output.shape for output in {outputs}]")
                 else:
                     self._unpack(shape, f"op.outputs[{index}].shape")
                 return True
         return False
+
+    def _bind_dtypes(self, name: str) -> bool:
+        """`D = [output.dtype for output in op.outputs]`."""
+        for index, output in enumerate(self.operator.outputs.values()):
+            elements = [tensor.element for tensor in tensors(output.pattern)]
+            if name in elements and self.operator.any_number(output):
+                self.body.add(f"{name} = [output.dtype for output in {self._outputs(index)}]")
+                return True
+        return False
+
+    def _outputs(self, index: int) -> str:
+        """The outputs from one that the declaration names: `op.outputs[len(op.init):]`."""
+        before = list(self.operator.outputs.values())[:index]
+        counts = []
+        for output in before:
+            several = self.operator.any_number(output)
+            like = next((o for o in options(output.pattern) if isinstance(o, LikePattern)), None)
+            counts.append(f"len(op.{like.name})" if several and like is not None else "1")
+        start = " + ".join(counts)  # the formatter puts a space between a call and `:`
+        return f"op.outputs[{start} :]" if start else "op.outputs"
 
     def _bind_inferred(self, name: str) -> None:
         """`pairs = zip(D, stride)`: what no shape says is computed again."""

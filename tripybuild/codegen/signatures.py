@@ -25,6 +25,8 @@ def signature_lines(operator: Operator, chosen: list[Parameter], imports: Import
     """
     imports.name("tripyapi.tensor", "Tensor")
     start, returns = f"def {operator.name}", result_annotation(operator)
+    if returns == "Any":
+        imports.name("typing", "Any")
     if len(operator.signatures) < 2:
         return [signature(start, chosen, imports, f" -> {returns}:")]
     imports.name("typing", "Any", "overload")

@@ -18,7 +18,7 @@ from tripybuild.codegen.text import Body, Imports, docstring, header
 from tripybuild.language.names import free
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.scope import words
-from tripybuild.types.naming import class_name
+from tripybuild.types.naming import CAPTURED, class_name
 
 # What a parameter of `infer` can be called as it is.
 _ONE_FORM = frozenset({"Value", "Value | None", "int", "float", "bool", "str", "Size"})
@@ -49,6 +49,9 @@ def trace_file(operator: Operator) -> str:
     imports.name("tripybuild.trace", "Check", "Declaration", "TraceOp")
     chosen = parameters(operator, imports)
     fields = [f"    {p.name}: {field_annotation(p, imports)}" for p in chosen]
+    if operator.regions():
+        imports.name("tripybuild.trace", "Value")
+        fields.append(f"    {CAPTURED}: tuple[Value, ...] = ()")
     lines = [
         "@dataclass(frozen=True, eq=False)",
         f"class {class_name(operator.name)}(TraceOp):",
@@ -99,6 +102,8 @@ def _infer(operator: Operator, imports: Imports) -> list[str]:
         imports.name("tripybuild.trace", "Value")
         returns = "Self | Value"
     given = [parameter.declared(_accepted(parameter, imports)) for parameter in chosen]
+    if operator.regions():
+        given.append(f"{CAPTURED}: Any = ()")
     signature = call("def infer", ["cls", "check: Check", *given])
     return [
         f"    {render([signature, f' -> {returns}:'], 4)}",
@@ -114,8 +119,12 @@ def _write_checks(scope: Scope) -> None:
     if shortcut is not None:
         define("shortcut", shortcut.program, scope.rewriter, scope.body)
         scope.body.block("if shortcut is not None:").add("return shortcut")
-    made = call("cls", [parameter.name for parameter in scope.parameters])
+    made = call("cls", [*(each.name for each in scope.parameters), *_captured(scope)])
     scope.body.add("return ", call([made, ".gives"], output_types(scope)))
+
+
+def _captured(scope: Scope) -> list[str]:
+    return [CAPTURED] if scope.operator.regions() else []
 
 
 def _accepted(parameter: Parameter, imports: Imports) -> str:

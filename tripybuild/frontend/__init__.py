@@ -1,6 +1,6 @@
 """The hand-written half of the public API: what generated functions are written in."""
 
-from tripybuild.frontend.record import begin, record, record_several
+from tripybuild.frontend.record import begin, record, record_any, record_several
 from tripybuild.frontend.signatures import bind
 from tripybuild.frontend.tensor import IndexLike, IntLike, Tensor, tensor
 
@@ -11,6 +11,7 @@ __all__ = [
     "begin",
     "bind",
     "record",
+    "record_any",
     "record_several",
     "tensor",
 ]

@@ -20,23 +20,19 @@ def decomposed(operation: TraceOp) -> tuple[Sequence[TraceOp], Sequence[Value]]:
     """
     function = decomposition(type(operation))
     if function is None:
-        raise DiagnosticError(
-            Diagnostic(
-                "no-decompose",
-                f"`{operation.name}` has neither a lowering for this target nor a decomposition",
-                operation.location.span(),
-            )
-        )
+        name = operation.operator
+        message = f"`{name}` has neither a lowering for this target nor a decomposition"
+        raise DiagnosticError(Diagnostic("no-decompose", message, operation.location.span()))
     with at(operation.location):
         result = function(operation, *operands(operation))
     outputs = unwrapped(result if isinstance(result, (tuple, list)) else [result])
-    return between(set(operation.operands()), outputs), outputs
+    return between(set(operation.reads()), outputs), outputs
 
 
 def operands(operation: TraceOp) -> list[Tensor | list[Tensor] | None]:
     """The inputs of an operation as tensors, in the order of its fields; None where left out."""
     given: list[Tensor | list[Tensor] | None] = []
-    for name in operation.inputs():
+    for name in operation.tensor_fields():
         argument = getattr(operation, name)
         if isinstance(argument, tuple):
             given.append([Tensor.of(value) for value in argument])

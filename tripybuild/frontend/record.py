@@ -1,12 +1,15 @@
 """From a call of a public function to an operation of a graph."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES as PACKAGES, Tensor  # noqa: PLC0414
 from tripybuild.trace.check import Check
 from tripybuild.trace.constants import constant, number
 from tripybuild.trace.location import here
 from tripybuild.trace.operation import Declaration, TraceOp
+from tripybuild.trace.region import LeakError, check_open
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import dtype
 
@@ -28,13 +31,23 @@ def record_several(operation: type[TraceOp], *arguments: object) -> Any:
     return tuple(Tensor.of(output) for output in result.outputs)
 
 
+def record_any(operation: type[TraceOp], *arguments: object) -> Any:
+    """Record an operation that gives any number of tensors: one as itself, several as a tuple."""
+    results = record_several(operation, *arguments)
+    return results[0] if len(results) == 1 else results
+
+
 def _recorded(operation: type[TraceOp], arguments: tuple[object, ...]) -> TraceOp | Value:
     package = operation.__module__.partition(".")[0]
     if package not in PACKAGES:
         PACKAGES.add(package)
     location = here(PACKAGES)
     check = Check(operation.declaration, location)
-    result: TraceOp | Value = operation.infer(check, *[_value(argument) for argument in arguments])
+    values = [_value(argument) for argument in arguments]
+    if regions := operation.region_fields():
+        named = zip(operation.__dataclass_fields__, values, strict=False)
+        values = [_body(v) if n in regions and callable(v) else v for n, v in named]
+    result: TraceOp | Value = operation.infer(check, *values)
     if isinstance(result, Value):
         return result
     return result.placed(location, tuple(check.deferred))
@@ -42,10 +55,33 @@ def _recorded(operation: type[TraceOp], arguments: tuple[object, ...]) -> TraceO
 
 def _value(argument: object) -> object:
     if isinstance(argument, Tensor):
+        if argument.value.scope is not None:
+            _usable(argument.value)
         return argument.value
     if isinstance(argument, (list, tuple)):
         return type(argument)([_value(item) for item in argument])
     return argument
+
+
+def _body(function: Any) -> Callable[..., Sequence[object]]:
+    """A function on tensors as one on values."""
+
+    def body(*values: Value) -> Sequence[object]:
+        given = _value(function(*map(Tensor.of, values)))
+        return given if isinstance(given, (list, tuple)) else [given]
+
+    return body
+
+
+def _usable(value: Value) -> None:
+    """Refuse a tensor of a region that is closed: nobody outside can know what it holds."""
+    try:
+        check_open(value)
+    except LeakError:
+        message = "a tensor that was made inside of a region is used outside of it"
+        hint = "return it from the function that makes it"
+        span = here(PACKAGES).span()
+        raise DiagnosticError(Diagnostic("region-value", message, span, hint=hint)) from None
 
 
 def unwrapped(tensors: Any) -> list[Value]:

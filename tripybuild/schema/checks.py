@@ -7,6 +7,7 @@ from tripybuild.language.names import calls
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import free_sizes
 from tripybuild.schema.vocabularies import TARGETS
+from tripybuild.types.naming import RESERVED
 
 LONGEST_SUMMARY = 88
 # The three engines that an operator must reach, be refused by, or decompose for.
@@ -19,6 +20,7 @@ def check_operator(operator: Operator) -> Iterator[Diagnostic]:
     yield from _engines(operator)
     yield from _targets(operator)
     yield from _static(operator)
+    yield from _reserved(operator)
     yield from _examples(operator)
 
 
@@ -120,6 +122,16 @@ def _static(operator: Operator) -> Iterator[Diagnostic]:
                     operator.document.span(("targets", target, "static", at)),
                     hint=f"did you mean `{near}`?" if near else None,
                 )
+
+
+def _reserved(operator: Operator) -> Iterator[Diagnostic]:
+    """Arguments become fields of an operation, which has names of its own."""
+    for key, names in (("inputs", operator.inputs), ("attributes", operator.attributes)):
+        for name in names:
+            if name in RESERVED and not operator.inline:
+                message = f"no argument can be called `{name}`: every operation has that"
+                span = operator.document.span((key, name), key=True)
+                yield Diagnostic("bad-name", message, span)
 
 
 def failures(operator: Operator) -> frozenset[str]:

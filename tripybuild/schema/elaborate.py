@@ -23,7 +23,8 @@ from tripybuild.schema.operator import (
 )
 from tripybuild.source import Document
 from tripybuild.types.dtypes import BY_NAME, dtype
-from tripybuild.types.patterns import Pattern, UnionPattern, ValuePattern, parse_pattern
+from tripybuild.types.patterns import Pattern, UnionPattern, ValuePattern
+from tripybuild.types.type_syntax import parse_pattern
 
 Families = Mapping[str, tuple[Document, FamilyFile]]
 

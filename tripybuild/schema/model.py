@@ -22,7 +22,8 @@ from tripybuild.schema.files import (
 from tripybuild.schema.model_checks import Role, check_names, check_type, check_types
 from tripybuild.schema.operator import Location, Snippet
 from tripybuild.source import Document
-from tripybuild.types.patterns import Pattern, ValuePattern, parse_pattern
+from tripybuild.types.patterns import Pattern, ValuePattern
+from tripybuild.types.type_syntax import parse_pattern
 
 # The type variable of floats that every model has; it is float32 unless `types:` says otherwise.
 DEFAULT_VARIABLE = "F"

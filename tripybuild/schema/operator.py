@@ -9,7 +9,14 @@ from tripybuild.language.grammar import Program
 from tripybuild.schema.files import AliasEntry, CostEntry, TargetEntry, ToleranceEntry
 from tripybuild.source import Document
 from tripybuild.types.dtypes import dtype
-from tripybuild.types.patterns import Pattern, TensorsPattern, ValuePattern, options
+from tripybuild.types.patterns import (
+    LikePattern,
+    Pattern,
+    RegionPattern,
+    TensorsPattern,
+    ValuePattern,
+    options,
+)
 
 Location = tuple[str | int, ...]
 
@@ -167,6 +174,19 @@ class Operator:
         longest = max(self.signatures, key=len)
         for name in dict.fromkeys([*longest, *(n for names in self.signatures for n in names)]):
             yield everything[name]
+
+    def regions(self) -> dict[str, RegionPattern]:
+        """The attributes that are graphs, with their types."""
+        found = ((name, a.pattern) for name, a in self.attributes.items())
+        return {name: p for name, p in found if isinstance(p, RegionPattern)}
+
+    def any_number(self, output: Output) -> bool:
+        """Whether an output stands for any number of tensors."""
+        return any(
+            isinstance(option, TensorsPattern)
+            or (isinstance(option, LikePattern) and self.inputs[option.name].several)
+            for option in options(output.pattern)
+        )
 
     def snippets(self) -> Iterator[tuple[str, Snippet]]:
         """Each snippet with its kind, a key of the vocabularies."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tripybuild.diagnostics import Diagnostic, Span, suggest
 from tripybuild.language.names import calls, free
-from tripybuild.schema.operator import Attribute, Input, Operator, Output, Snippet
+from tripybuild.schema.operator import Attribute, Input, Law, Operator, Output, Snippet
 from tripybuild.schema.vocabularies import (
     CONSTANTS,
     DECOMPOSE,
@@ -16,7 +16,16 @@ from tripybuild.schema.vocabularies import (
     SHAPE,
     WRITING,
 )
-from tripybuild.types.patterns import ChoicePattern, Pattern, ValuePattern, options, tensors
+from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.patterns import (
+    ChoicePattern,
+    LikePattern,
+    Pattern,
+    RegionPattern,
+    ValuePattern,
+    options,
+    tensors,
+)
 
 
 def shape_names(pattern: Pattern) -> Iterator[str]:
@@ -38,11 +47,37 @@ def words(operator: Operator) -> frozenset[str]:
     )
 
 
+def region_names(pattern: RegionPattern) -> tuple[str | None, str | None]:
+    """The names for the dtypes and for the shapes of what a region gives at its end."""
+    if pattern.rest is None:
+        return None, None
+    element, shape = pattern.rest.each.element, pattern.rest.each.shape
+    free = element not in {*BY_NAME, "any"}
+    return (element if free else None), (shape[0].name if shape else None)
+
+
+def laws_around_regions(operator: Operator) -> tuple[list[Law], list[Law]]:
+    """The laws that hold before regions are recorded, and those about what the regions give."""
+    given = {n for pattern in operator.regions().values() for n in region_names(pattern) if n}
+    laws = operator.laws.values()
+    after = [law for law in laws if _reads(operator, law.that, given)]
+    return [law for law in laws if law not in after], after
+
+
+def _reads(operator: Operator, snippet: Snippet, names: set[str]) -> bool:
+    """Whether a snippet reads names, itself or by way of `infer`."""
+    used = free(snippet.program)
+    inferred = [operator.infer[name] for name in used if name in operator.infer]
+    return not names.isdisjoint(used) or any(_reads(operator, s, names) for s in inferred)
+
+
 def bound_names(operator: Operator) -> frozenset[str]:
     """All names that a snippet of the operator can read, beside its vocabulary."""
     names = {*operator.types, *operator.inputs, *operator.attributes, *operator.infer}
     for input in operator.inputs.values():
         names.update(shape_names(input.pattern))
+    for region in operator.regions().values():
+        names.update(name for name in region_names(region) if name is not None)
     variables = (attribute.variable for attribute in operator.attributes.values())
     names.update(variable for variable in variables if variable is not None)
     return frozenset(names) | words(operator)
@@ -53,6 +88,9 @@ def unbound(operator: Operator, operators: frozenset[str]) -> Iterator[Diagnosti
     bound = bound_names(operator)
     for kind, snippet in operator.snippets():
         yield from _in_snippet(kind, snippet, bound, operators)
+    for name, snippet in operator.sample.items():
+        if name in operator.regions():
+            yield from _in_snippet("decompose", snippet, bound, operators)
     yield from _in_types(operator, bound)
     yield from _in_sample(operator, bound)
 
@@ -135,6 +173,9 @@ def _first(snippet: Snippet, name: str) -> ast.Name | None:
 
 def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]:
     known = bound | SHAPE | DTYPES
+    regions = operator.regions().values()
+    elements = {*operator.types, *DTYPES, *operator.infer, "any"}
+    elements |= {name for region in regions if (name := region_names(region)[0]) is not None}
     groups: tuple[tuple[str, dict[str, Input | Attribute | Output]], ...] = (
         ("inputs", dict(operator.inputs)),
         ("attributes", dict(operator.attributes)),
@@ -144,7 +185,7 @@ def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]
         for name, entry in entries.items():
             span = operator.document.span((group, name, "type"))
             for tensor in tensors(entry.pattern):
-                if tensor.element not in {*operator.types, *DTYPES, *operator.infer, "any"}:
+                if tensor.element not in elements:
                     yield Diagnostic(
                         "unknown-dtype",
                         f"`{tensor.element}` is no dtype and no type variable",
@@ -155,11 +196,21 @@ def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]
                         if used not in known:
                             yield _unbound_in_type(f"{group}.{name}.type", used, known, span)
             for option in options(entry.pattern):
+                for like in _likes(option):
+                    if like not in operator.inputs:
+                        where = f"{group}.{name}.type"
+                        yield _unbound_in_type(where, like, frozenset(operator.inputs), span)
                 if isinstance(option, ValuePattern):
                     parts = [p for p in (option.argument, *(option.lengths or ())) if p is not None]
                     for used in (n for part in parts for n in free(part)):
                         if used not in known:
                             yield _unbound_in_type(f"{group}.{name}.type", used, known, span)
+
+
+def _likes(pattern: Pattern) -> Iterator[str]:
+    """The inputs whose types a type is."""
+    parts = (*pattern.takes, *pattern.gives) if isinstance(pattern, RegionPattern) else [pattern]
+    yield from (part.name for part in parts if isinstance(part, LikePattern))
 
 
 def _unbound_in_type(where: str, name: str, known: frozenset[str], span: Span) -> Diagnostic:

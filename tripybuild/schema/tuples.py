@@ -21,6 +21,8 @@ Tuple = Mapping[str, dtype]
 
 # Beyond this many tuples, the illegal ones are those that differ from a legal one in one slot.
 MANY = 4_000
+# What `any` stands for; the dtype that every engine has is the first of a suite's.
+ANY = tuple(dict.fromkeys(("float32", *BY_NAME)))
 # Operators whose slots and laws are remembered: more than a registry has.
 KEPT = 1_024
 
@@ -50,7 +52,7 @@ def slots(operator: Operator) -> tuple[Slot, ...]:
     for input in tensor_inputs(operator):
         elements = tuple(dict.fromkeys(t.element for t in tensors(input.pattern)))
         if (elements and elements[0] not in operator.types) or len(elements) > 1:
-            wide = tuple(BY_NAME) if "any" in elements else elements
+            wide = ANY if "any" in elements else elements
             found.append(Slot(input.name, wide, frozenset({input.name}), (input.name,)))
     return tuple(found)
 

@@ -157,6 +157,8 @@ REFERENCE = frozenset(
         "power",
         "resized_places",
         "round_to",
+        "run_scan",
+        "run_while",
         "scatter_along",
         "scatter_nd",
         "sliding_windows",

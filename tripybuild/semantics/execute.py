@@ -1,6 +1,6 @@
 """Run a whole graph with the references of its operators: the `reference` target."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from tripybuild.semantics.reference import run_reference
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.region import Region
 from tripybuild.trace.values import Value
 
 
@@ -31,11 +32,32 @@ def execute(
     values: dict[Value, Any] = {}
     for name, value in (*graph.inputs.items(), *graph.weights.items()):
         values[value] = arrays.get(name)
-    for operation in graph.operations:
+    _run(graph.operations, operators, values)
+    return {name: np.asarray(values[value]) for name, value in graph.outputs.items()}
+
+
+def _run(
+    operations: Sequence[TraceOp], operators: Mapping[str, Operator], values: dict[Value, Any]
+) -> None:
+    """Run operations in their order; each result is rounded to its dtype."""
+    for operation in operations:
         results = run_operation(operation, operators, values)
         for output, result in zip(operation.outputs, results, strict=True):
             values[output] = rounded(result, output.dtype)
-    return {name: np.asarray(values[value]) for name, value in graph.outputs.items()}
+
+
+def _body(
+    region: Region, outside: Sequence[Array], operators: Mapping[str, Operator]
+) -> Callable[..., list[Array]]:
+    """What a reference calls to run a region."""
+
+    def run(*taken: Array) -> list[Array]:
+        given = zip(region.takes, (*taken, *outside), strict=True)
+        values = {value: rounded(array, value.dtype) for value, array in given}
+        _run(region.operations, operators, values)
+        return [working(values[value]) for value in region.gives]
+
+    return run
 
 
 def run_operation(
@@ -48,7 +70,7 @@ def run_operation(
     """
     if isinstance(operation, Constant):
         return [working(operation.data.array)]
-    operator = operators[operation.name]
+    operator = operators[operation.operator]
     if operator.reference is None:
         inner: dict[Value, Any] = dict(values)
         steps, outputs = decomposed(operation)
@@ -58,6 +80,9 @@ def run_operation(
     arguments = operation.arguments()
     inputs = {name: _read(arguments[name], values) for name in operator.inputs}
     attributes = {name: arguments[name] for name in operator.attributes}
+    outside = [values[value] for value in operation.captured]
+    for name in operator.regions():
+        attributes[name] = _body(arguments[name], outside, operators)
     results = run_reference(operator, inputs, attributes)
     for output, result in zip(operation.outputs, results, strict=True):
         if tuple(result.shape) != tuple(output.shape):

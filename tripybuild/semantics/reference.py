@@ -18,7 +18,7 @@ from tripybuild.schema.scope import words
 from tripybuild.semantics.arrays import Array, working
 from tripybuild.semantics.vocabulary import reference_vocabulary
 from tripybuild.types.dtypes import dtype, from_numpy
-from tripybuild.types.patterns import TensorPattern, TensorsPattern, tensors
+from tripybuild.types.patterns import TensorPattern, tensors
 
 
 def run_reference(
@@ -42,9 +42,7 @@ def run_reference(
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is nan
         result = scope.evaluate(operator.reference)
-    several = len(operator.outputs) > 1 or any(
-        isinstance(output.pattern, TensorsPattern) for output in operator.outputs.values()
-    )
+    several = len(operator.outputs) > 1 or any(map(operator.any_number, operator.outputs.values()))
     return [np.asarray(r) for r in result] if several else [np.asarray(result)]
 
 

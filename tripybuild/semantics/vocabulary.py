@@ -12,7 +12,7 @@ import numpy as np
 
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.vocabularies import ARRAY_ATTRIBUTES, ARRAY_METHODS, NUMPY, REFERENCE
-from tripybuild.semantics import arrays, sampling
+from tripybuild.semantics import arrays, control, sampling
 from tripybuild.semantics.bounded import bounded
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
@@ -32,6 +32,6 @@ def reference_vocabulary() -> Vocabulary:
 
 def _helper(name: str) -> Callable[..., Any]:
     """A named helper, from the module that has it."""
-    home = next(module for module in (arrays, sampling) if hasattr(module, name))
+    home = next(module for module in (arrays, control, sampling) if hasattr(module, name))
     found: Callable[..., Any] = getattr(home, name)
     return found

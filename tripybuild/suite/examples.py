@@ -1,21 +1,22 @@
 """The calls of `examples:`, evaluated: lists become tensors where an operator takes tensors."""
 
+import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tripybuild.frontend import Tensor, tensor
+from tripybuild.frontend import Tensor
 from tripybuild.language.evaluate import evaluate
-from tripybuild.language.vocabulary import Vocabulary
-from tripybuild.schema.checks import tensor_methods
 from tripybuild.schema.operator import Example, Input, Operator
 from tripybuild.semantics.arrays import Array
 from tripybuild.suite.cases import outputs
+from tripybuild.suite.functions import calling, region_function
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
-from tripybuild.types.dtypes import BY_NAME, from_numpy
+from tripybuild.types.dtypes import from_numpy
 from tripybuild.types.patterns import ValuePattern, options
 from tripybuild.types.vocabulary import SHAPE
 
@@ -45,20 +46,41 @@ def example_case(
         DiagnosticError: Where the declaration refuses it.
     """
     literals = _Literals()
-    words: dict[str, Callable[..., Any]] = {"tensor": tensor}
-    words |= {name: literals.caller(op, functions) for name, op in operators.items()}
-    methods = frozenset(
-        m for op in operators.values() for m in tensor_methods(op) if not m.startswith("_")
-    )
-    vocabulary = SHAPE | Vocabulary(
-        functions=words,
-        methods=((Tensor, methods),),
-        attributes=((Tensor, frozenset({"shape", "dtype", "rank"})),),
-        constants=BY_NAME,
-    )
-    result = evaluate(example.call.program, {}, vocabulary)
+    words = {name: literals.caller(op, functions) for name, op in operators.items()}
+    program = example.call.program
+    told = replace(program, result=_Unevaluated(operators).visit(deepcopy(program.result)))
+    result = evaluate(told, {}, calling(operators, words))
     graph = Graph("example", literals.values, {}, outputs(result))
     return ExampleCase(spell(example), graph, literals.arrays)
+
+
+class _Unevaluated(ast.NodeTransformer):
+    """Arguments that are regions are handed over as they are written."""
+
+    def __init__(self, operators: Mapping[str, Operator]) -> None:
+        self.operators = operators
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        operator = self.operators.get(node.func.id if isinstance(node.func, ast.Name) else "")
+        regions = operator.regions() if operator is not None else {}
+        if operator is None or not regions:
+            self.generic_visit(node)
+            return node
+        named = [keyword.arg or "" for keyword in node.keywords]
+        order = _order(operator, len(node.args), dict.fromkeys(named))
+        for index, (name, each) in enumerate(zip(order, node.args, strict=False)):
+            node.args[index] = _constant(each) if name in regions else self.visit(each)
+        for keyword in node.keywords:
+            value = keyword.value
+            keyword.value = _constant(value) if keyword.arg in regions else self.visit(value)
+        return node
+
+
+def _constant(said: ast.expr) -> ast.Constant:
+    """An expression as a value: whoever gets it evaluates it."""
+    made = ast.Constant(None)
+    made.value = said  # type: ignore[assignment]
+    return made
 
 
 class _Literals:
@@ -73,16 +95,20 @@ class _Literals:
 
         def call(*arguments: Any, **named: Any) -> Any:
             order = _order(operator, len(arguments), named)
-            given = [
-                self.argument(operator.inputs.get(n), a)
-                for n, a in zip(order, arguments, strict=False)
-            ]
+            bound = {**dict(zip(order, arguments, strict=False)), **named}
+            counts = {n: len(v) for n, v in bound.items() if isinstance(v, (list, tuple))}
+            taken = {n: self.taken(operator, n, v, counts) for n, v in bound.items()}
+            given = [taken[name] for name in order[: len(arguments)]]
             given += arguments[len(given) :]
-            return functions(operator.name)(
-                *given, **{n: self.argument(operator.inputs.get(n), a) for n, a in named.items()}
-            )
+            return functions(operator.name)(*given, **{name: taken[name] for name in named})
 
         return call
+
+    def taken(self, operator: Operator, name: str, value: Any, counts: Mapping[str, int]) -> Any:
+        """An argument as the public function takes it."""
+        if isinstance(value, ast.expr):
+            return region_function(operator, name, value, {}, counts)
+        return self.argument(operator.inputs.get(name), value)
 
     def argument(self, input: Input | None, value: Any) -> Any:
         """A list as a tensor, or as several, where an input stands for it."""

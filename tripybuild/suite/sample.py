@@ -10,6 +10,7 @@ from tripybuild.schema.operator import Input, Operator, Snippet
 from tripybuild.schema.samples import Place, free_sizes, given_as_value
 from tripybuild.schema.scope import words
 from tripybuild.schema.tuples import Tuple, slots, tensor_inputs
+from tripybuild.suite.functions import region_function
 from tripybuild.trace.values import Size
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import TensorPattern, TensorsPattern, ValuePattern, options, tensors
@@ -102,8 +103,11 @@ def bind(
     names.update(plain)
     attributes: dict[str, Any] = {}
     values = {i.name for i in operator.inputs.values() if given_as_value(operator, i)}
+    counts: dict[str, int] = {}
     for name, snippet in operator.sample.items():
-        if name in values or name in operator.attributes:
+        if name in operator.regions():
+            attributes[name] = region_function(operator, name, snippet.program, names, counts)
+        elif name in values or name in operator.attributes:
             attributes[name] = names[name] = names.value(snippet)
         elif name not in operator.inputs and name not in sizes:
             names[name] = names.value(snippet)
@@ -112,6 +116,7 @@ def bind(
         names |= dict.fromkeys(slot.attributes, types[slot.name])
     names.update(sizes)
     operands = {i.name: _operand(operator, i, types, names) for i in tensor_inputs(operator)}
+    counts |= {name: len(operand.shapes) for name, operand in operands.items() if operand}
     return Bound({n: o for n, o in operands.items() if o is not None}, attributes, names)
 
 

@@ -4,6 +4,8 @@ from tripybuild.trace.check import Check
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.indexing import Index
 from tripybuild.trace.operation import Declaration, Law, TraceOp
+from tripybuild.trace.region import Region
+from tripybuild.trace.regions import Wanted
 from tripybuild.trace.values import Size, TensorType, Value
 
 __all__ = [
@@ -12,8 +14,10 @@ __all__ = [
     "Graph",
     "Index",
     "Law",
+    "Region",
     "Size",
     "TensorType",
     "TraceOp",
     "Value",
+    "Wanted",
 ]

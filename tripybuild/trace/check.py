@@ -11,12 +11,12 @@ from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self, cast
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.trace.attributes import Attributes
 from tripybuild.trace.constants import constant, number
 from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.trace.messages import law_message, shown
 from tripybuild.trace.numbers import NESTED, becomes, is_data, own_dtype, unnested
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
+from tripybuild.trace.regions import Regions
 from tripybuild.trace.values import Size, TensorType, is_known
 from tripybuild.types.dims import Undecided
 from tripybuild.types.dtypes import dtype
@@ -31,7 +31,7 @@ class Typed(Protocol):
         ...
 
 
-class Check(Attributes):
+class Check(Regions):
     """The checks of one call of one operator, made at one place."""
 
     def __init__(self, declaration: Declaration, location: Location) -> None:
@@ -210,7 +210,7 @@ class Check(Attributes):
         for found, wanted in zip(shape, sizes, strict=True):
             if found is wanted:
                 continue
-            with self._undecided(name, Law("found == wanted", 0), found=found, wanted=wanted):
+            with self.undecided(name, Law("found == wanted", 0), found=found, wanted=wanted):
                 if found != wanted:
                     self._mismatch(name, tensor, pattern, sizes)
 
@@ -221,7 +221,8 @@ class Check(Attributes):
         """Open a law: `with check.law("groups-divide", C=C) as require:`, then `require(...)`."""
         return _Require(self, name, self.declaration.laws[name], names)
 
-    def _undecided(self, name: str, law: Law, **names: object) -> "_Require":
+    def undecided(self, name: str, law: Law, **names: object) -> "_Require":
+        """Let each call decide what sizes leave open inside."""
         return _Require(self, name, law, names)
 
 

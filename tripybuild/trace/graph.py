@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
-from tripybuild.trace.constants import Data
 from tripybuild.trace.operation import DeferredLaw, TraceOp
-from tripybuild.trace.values import TensorType, Value
-from tripybuild.types.dims import Dim, evaluate
+from tripybuild.trace.region import copied, substitution, walked
+from tripybuild.trace.values import Value
+from tripybuild.types.dims import Dim
 
 
 def between(known: AbstractSet[Value], outputs: Iterable[Value]) -> list[TraceOp]:
@@ -18,7 +18,7 @@ def between(known: AbstractSet[Value], outputs: Iterable[Value]) -> list[TraceOp
         producer = stack.pop().producer
         if producer is not None and producer not in found:
             found[producer] = None
-            stack += [value for value in producer.operands() if value not in known]
+            stack += [value for value in producer.reads() if value not in known]
     return sorted(found, key=lambda operation: operation.serial)
 
 
@@ -40,7 +40,7 @@ class Graph:
     def deferred(self) -> tuple[DeferredLaw, ...]:
         """The laws that each call decides, each once."""
         laws = {}
-        for operation in self.operations:
+        for operation in walked(self.operations):
             for law in operation.deferred:
                 laws[(law.code, str(law.names))] = law
         return tuple(laws.values())
@@ -53,29 +53,14 @@ class Graph:
 
     def substituted(self, sizes: Mapping[str, int]) -> "Graph":
         """The same graph with numbers for symbols, in types and in attributes."""
+        change, fixed = substitution(sizes)
         values: dict[Value, Value] = {}
-
-        def fixed(type: TensorType) -> TensorType:
-            return TensorType(type.dtype, tuple([evaluate(size, sizes) for size in type.shape]))
-
-        def changed(argument: object) -> object:
-            if isinstance(argument, Value):
-                return values[argument]
-            if isinstance(argument, Dim):
-                return evaluate(argument, sizes)
-            if isinstance(argument, Data):
-                return argument.substituted(sizes)
-            if isinstance(argument, tuple):
-                return tuple([changed(item) for item in argument])
-            return argument
-
         for source in (self.inputs, self.weights):
             for name, value in source.items():
                 weight = source is self.weights
                 values[value] = Value(fixed(value.type), name=name, weight=weight)
-        for operation in self.operations:
-            copy = operation.rebuilt(changed, fixed)
-            values.update(zip(operation.outputs, copy.outputs, strict=True))
+        for _ in copied(self.operations, values, change, fixed):
+            pass
         return Graph(
             self.name,
             {name: values[value] for name, value in self.inputs.items()},
@@ -85,6 +70,6 @@ class Graph:
 
     def used_weights(self) -> Iterator[str]:
         """The weights that the outputs need, in the order of the model."""
-        read = {value for operation in self.operations for value in operation.operands()}
+        read = {value for operation in self.operations for value in operation.reads()}
         read |= set(self.outputs.values())
         yield from (name for name, value in self.weights.items() if value in read)

@@ -8,10 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field
 from functools import cache
 from itertools import count
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tripybuild.trace.location import Location
 from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.naming import CAPTURED
+
+if TYPE_CHECKING:
+    from tripybuild.trace.region import Region
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,15 @@ _serial = count()
 
 
 class TraceOp:
-    """The base of all operations: frozen dataclasses whose fields are their arguments."""
+    """The base of all operations: frozen dataclasses whose fields are their arguments.
+
+    No argument of an operator can be called as something here is (`naming.RESERVED`).
+    """
 
     declaration: ClassVar[Declaration]
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     infer: ClassVar[Callable[..., Any]]
+    captured: tuple[Value, ...] = ()
     outputs: tuple[Value, ...]
     location: Location
     deferred: tuple[DeferredLaw, ...]
@@ -74,7 +82,7 @@ class TraceOp:
         return self
 
     @property
-    def name(self) -> str:
+    def operator(self) -> str:
         """The operator's name."""
         return self.declaration.name
 
@@ -84,11 +92,23 @@ class TraceOp:
 
     @classmethod
     @cache
-    def inputs(cls) -> tuple[str, ...]:
+    def tensor_fields(cls) -> tuple[str, ...]:
         """The names of the arguments that are tensors, in the order of the fields."""
-        return tuple(n for n, f in cls.__dataclass_fields__.items() if "Value" in str(f.type))
+        fields = cls.__dataclass_fields__.items()
+        return tuple(n for n, f in fields if "Value" in str(f.type) and n != CAPTURED)
 
-    def operands(self) -> Iterator[Value]:
+    @classmethod
+    @cache
+    def region_fields(cls) -> tuple[str, ...]:
+        """The names of the arguments that are graphs."""
+        return tuple(n for n, f in cls.__dataclass_fields__.items() if "Region" in str(f.type))
+
+    def bodies(self) -> "Iterator[Region]":
+        """The graphs that the operation holds."""
+        for name in self.region_fields():
+            yield getattr(self, name)
+
+    def reads(self) -> Iterator[Value]:
         """All tensors that the operation reads."""
         for name in self.__dataclass_fields__:
             argument = getattr(self, name)

@@ -5,28 +5,34 @@ and leaves out names and places: two graphs that compute the same way print the 
 cache key.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from tripybuild.trace.constants import Data
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.region import Region
 from tripybuild.trace.values import Value
+from tripybuild.types.naming import CAPTURED
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """Whether data is said by its digest, and whether places are said."""
+
+    exact: bool = False
+    locations: bool = False
 
 
 def text(graph: Graph, *, locations: bool = False) -> str:
     """The readable form: `out = tile(inp : tensor<2xf32>, reps=(2,)) : tensor<4xf32>`."""
-    names = _readable(graph)
+    names, style = _readable(graph), _Style(locations=locations)
     lines = [f"def {graph.name}("]
     lines += [
         f"    {names[v]} : {v.type}," for v in (*graph.inputs.values(), *graph.weights.values())
     ]
     lines.append("):")
-    for operation in graph.operations:
-        line = f"    {_operation(operation, names)}"
-        if locations:
-            span = operation.location.span()
-            line += f"  # {operation.location.label} {span.path}:{span.line}:{span.column}"
-        lines.append(line)
+    lines += [_indented(_operation(operation, names, style)) for operation in graph.operations]
     results = ", ".join(f"{name}={names[value]}" for name, value in graph.outputs.items())
     return "\n".join([*lines, f"    return {results}", ""])
 
@@ -39,11 +45,12 @@ def canonical(graph: Graph) -> str:
         del name
     for name, value in graph.weights.items():
         names[value] = f"%weight[{name}]"
-    _number(graph, names)
+    _number(graph.operations, names)
     arguments = [
         f"{names[v]} : {v.type}" for v in (*graph.inputs.values(), *graph.weights.values())
     ]
-    operations = [_operation(operation, names, exact=True) for operation in graph.operations]
+    style = _Style(exact=True)
+    operations = [_operation(operation, names, style) for operation in graph.operations]
     results = [names[value] for value in graph.outputs.values()]
     return "\n".join([f"({', '.join(arguments)})", *operations, f"return {', '.join(results)}", ""])
 
@@ -54,33 +61,59 @@ def _readable(graph: Graph) -> dict[Value, str]:
     for name, value in graph.outputs.items():
         if name not in taken:  # an output can be called as an input is
             names.setdefault(value, name)
-    _number(graph, names)
+    _number(graph.operations, names)
     return names
 
 
-def _number(graph: Graph, names: dict[Value, str]) -> None:
-    for operation in graph.operations:
+def _number(operations: Iterable[TraceOp], names: dict[Value, str]) -> None:
+    for operation in operations:
         for output in operation.outputs:
             names.setdefault(output, f"%{len(names)}")
 
 
-def _operation(operation: TraceOp, names: dict[Value, str], *, exact: bool = False) -> str:
+def _operation(operation: TraceOp, names: dict[Value, str], style: _Style) -> str:
     results = ", ".join(names[output] for output in operation.outputs)
-    arguments = ", ".join(_arguments(operation, names, exact))
+    arguments = ", ".join(_arguments(operation, names, style))
     given = ", ".join(str(output.type) for output in operation.outputs)
-    return f"{results} = {operation.name}({arguments}) : {given}"
+    place = _place(operation) if style.locations else ""
+    return f"{results} = {operation.operator}({arguments}) : {given}{place}"
 
 
-def _arguments(operation: TraceOp, names: dict[Value, str], exact: bool) -> Iterator[str]:
+def _place(operation: TraceOp) -> str:
+    span = operation.location.span()
+    return f"  # {operation.location.label} {span.path}:{span.line}:{span.column}"
+
+
+def _arguments(operation: TraceOp, names: dict[Value, str], style: _Style) -> Iterator[str]:
     for name, argument in operation.arguments().items():
         if isinstance(argument, Value):
             yield f"{names[argument]} : {argument.type}"
         elif isinstance(argument, tuple) and argument and isinstance(argument[0], Value):
-            yield f"[{', '.join(f'{names[v]} : {v.type}' for v in argument)}]"
+            several = f"[{', '.join(f'{names[v]} : {v.type}' for v in argument)}]"
+            yield f"{name}={several}" if name == CAPTURED else several
+        elif isinstance(argument, Region):
+            yield f"{name}={_region(argument, names, style)}"
         elif isinstance(argument, Data):
-            yield argument.digest if exact and argument.number is None else repr(argument)
-        elif argument is not None:
+            exact = style.exact and argument.number is None
+            yield argument.digest if exact else repr(argument)
+        elif argument is not None and (name != CAPTURED or argument):
             yield f"{name}={_attribute(argument)}"
+
+
+def _region(region: Region, outer: dict[Value, str], style: _Style) -> str:
+    """A graph inside of an operation. It reads nothing of what is around it, and counts on."""
+    names = dict(outer)
+    for value in region.takes:
+        names[value] = f"%{len(names)}"
+    _number(region.operations, names)
+    takes = ", ".join(f"{names[value]} : {value.type}" for value in region.takes)
+    lines = [_indented(_operation(operation, names, style)) for operation in region.operations]
+    gives = ", ".join(names[value] for value in region.gives)
+    return "\n".join([f"{{({takes}):", *lines, f"    return {gives}", "}"])
+
+
+def _indented(line: str) -> str:
+    return "    " + line.replace("\n", "\n    ")
 
 
 def _attribute(argument: object) -> str:

@@ -14,7 +14,8 @@ from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import StoredLocation
 from tripybuild.trace.operation import DeferredLaw, Law, TraceOp
-from tripybuild.trace.values import TensorType, Value
+from tripybuild.trace.region import Region
+from tripybuild.trace.values import TensorType, Value, is_known
 from tripybuild.types.dims import Dim, parse_dim, same
 from tripybuild.types.dtypes import BY_NAME, dtype
 
@@ -107,6 +108,7 @@ class _Writer:
         self.graph = graph
         self.numbers: dict[Value, int] = {}
         self.arrays: dict[str, Any] = {}
+        self.names: dict[Data, str] = {}
         self.places: dict[tuple[Any, ...], int] = {}
 
     def written(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -142,20 +144,31 @@ class _Writer:
         for output in operation.outputs:
             self.numbers[output] = len(self.numbers)
             types.append(_type(output.type))
-        return {"op": operation.name, "arguments": arguments, "types": types, "at": at}
+        return {"op": operation.operator, "arguments": arguments, "types": types, "at": at}
 
     def argument(self, value: object) -> Any:
         if isinstance(value, Value):
             return {"value": self.numbers[value]}
         if isinstance(value, tuple) and value and isinstance(value[0], Value):
             return {"values": [self.numbers[item] for item in value]}
+        if isinstance(value, Region):
+            return {"region": self.region(value)}
         if isinstance(value, Data):
             if value.number is not None or isinstance(value.value, Dim):
                 return {"number": encoded(value.value)}
-            name = f"constant.{len(self.arrays)}"
+            name = self.names.setdefault(value, f"constant.{len(self.arrays)}")
             self.arrays[name] = value.array
             return {"array": name}
         return encoded(value)
+
+    def region(self, region: Region) -> dict[str, Any]:
+        """A graph inside of an operation; its values are counted for themselves."""
+        outer, self.numbers = self.numbers, {}
+        takes = [[*self.declared(value), is_known(value)] for value in region.takes]
+        operations = [self.operation(operation) for operation in region.operations]
+        gives = [self.numbers[value] for value in region.gives]
+        self.numbers = outer
+        return {"takes": takes, "operations": operations, "gives": gives}
 
 
 class _Reader:
@@ -181,12 +194,22 @@ class _Reader:
     def read_type(self, element: str, shape: list[Any]) -> TensorType:
         return TensorType(BY_NAME[element], tuple(decoded(size, self.symbols) for size in shape))
 
-    def declared(self, name: str, element: str, shape: list[Any], *, weight: bool = False) -> Value:
+    def declared(
+        self, name: str | None, element: str, shape: list[Any], *, weight: bool = False
+    ) -> Value:
         value = Value(self.read_type(element, shape), name=name, weight=weight)
         self.values.append(value)
         return value
 
-    def operation(self, entry: Mapping[str, Any]) -> None:
+    def region(self, takes: list[Any], operations: list[Any], gives: list[int]) -> Region:
+        outer, self.values = self.values, []
+        taken = tuple([self.declared(None, *type, weight=known) for *type, known in takes])
+        made = tuple([self.operation(entry) for entry in operations])
+        region = Region(taken, made, tuple([self.values[number] for number in gives]))
+        self.values = outer
+        return region
+
+    def operation(self, entry: Mapping[str, Any]) -> TraceOp:
         types = [self.read_type(*type) for type in entry["types"]]
         place = self.places[entry["at"]]
         if entry["op"] == Constant.declaration.name:
@@ -200,8 +223,9 @@ class _Reader:
             made = self.inferred(found, place, entry["arguments"])
         given = [(output.dtype, output.shape) for output in made.outputs]
         if not same(given, [(type.dtype, type.shape) for type in types]):
-            raise ValueError(f"`{made.name}` does not give {', '.join(map(str, types))}")
+            raise ValueError(f"`{made.operator}` does not give {', '.join(map(str, types))}")
         self.values += made.outputs
+        return made
 
     def inferred(
         self, operation: type[TraceOp], place: StoredLocation, arguments: Mapping[str, Any]
@@ -222,6 +246,8 @@ class _Reader:
             return self.values[data["value"]]
         if isinstance(data, dict) and "values" in data:
             return tuple(self.values[number] for number in data["values"])
+        if isinstance(data, dict) and "region" in data:
+            return self.region(**data["region"])
         return decoded(data, self.symbols)
 
     def data(self, data: Mapping[str, Any], type: TensorType) -> Data:

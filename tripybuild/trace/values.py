@@ -1,5 +1,8 @@
 """Tensors as a graph knows them: a dtype, a shape of numbers and symbols, and an origin."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +36,38 @@ class TensorType:
         return f"tensor<{'x'.join([*sizes, self.dtype.mlir])}>"
 
 
+class Scope:
+    """The recording of a region; what is recorded meanwhile is of no use once it is closed."""
+
+    __slots__ = ("closed",)
+
+    def __init__(self) -> None:
+        self.closed = False
+
+
+_scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
+
+
+@contextmanager
+def recording() -> Iterator[Scope]:
+    """Record a region: the values that are made inside of the context are of its scope."""
+    scope = Scope()
+    token = _scope.set(scope)
+    try:
+        yield scope
+    finally:
+        _scope.reset(token)
+        scope.closed = True
+
+
 class Value:
     """A tensor of a graph: the input or weight `name`, or an output of the operation `producer`.
 
     `known` says whether it is known when an engine is built, as weights are; None where nobody has
-    asked yet (`is_known`).
+    asked yet (`is_known`). `scope` is the region that was being recorded when it was made.
     """
 
-    __slots__ = ("index", "known", "name", "producer", "type")
+    __slots__ = ("index", "known", "name", "producer", "scope", "type")
 
     def __init__(
         self,
@@ -56,6 +83,7 @@ class Value:
         self.index = index
         self.name = name
         self.known: bool | None = weight if producer is None else None
+        self.scope = _scope.get()
 
     @property
     def dtype(self) -> dtype:
@@ -78,7 +106,7 @@ def is_known(value: Value) -> bool:
         last = stack[-1]
         if last.known is None:
             assert last.producer is not None
-            found = {each.known: each for each in last.producer.operands()}
+            found = {each.known: each for each in last.producer.reads()}
             if None in found and False not in found:
                 stack.append(found[None])
                 continue

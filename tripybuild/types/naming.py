@@ -1,7 +1,19 @@
 """How an operator's name becomes the name of a class. Generated code and its readers agree here."""
 
 # Names that generated modules import: a class of such a name would hide what it is made with.
-TAKEN = frozenset({"Any", "Index", "Law", "Self", "Sequence", "Size", "Value"})
+TAKEN = frozenset({"Any", "Index", "Law", "Region", "Self", "Sequence", "Size", "Value", "Wanted"})
+
+# What every operation has: no argument can be called so.
+RESERVED = frozenset(
+    {
+        "arguments", "bodies", "captured", "declaration", "deferred", "gives", "infer", "location",
+        "operator", "outputs", "placed", "reads", "rebuilt", "region_fields", "serial",
+        "tensor_fields",
+    }
+)  # fmt: skip
+
+# The field of an operation that holds what its regions read from outside.
+CAPTURED = "captured"
 
 
 def class_name(operator: str) -> str:

@@ -1,33 +1,14 @@
 """The types of declarations, as data: `T[N, C, *D]`, `int[len(D), 2]`, `constant | reflect`.
 
-A type is written in Python's expression syntax and parsed once. What it means for a call is decided
-by the generated code and by the semantics; this module only knows the form.
+What a type means for a call is decided by the generated code and by the semantics; this module only
+knows the form.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tripybuild.language.grammar import SnippetError, parse_expression
-from tripybuild.types.dtypes import BY_NAME
-
-# The kinds of Python values that an attribute can have. Those in `TAKES_ARGUMENT` are written as
-# calls: `axis(input)`.
-KINDS = frozenset(
-    {
-        "int",
-        "float",
-        "number",
-        "bool",
-        "size",
-        "string",
-        "dtype",
-        "axis",
-        "index",
-        "subscripts",
-        "mapping",
-    }
-)
+# The kinds of values that are written as calls: `axis(input)`.
 TAKES_ARGUMENT = frozenset({"axis", "index", "subscripts"})
 
 
@@ -103,23 +84,38 @@ class ChoicePattern:
 
 @dataclass(frozen=True, slots=True)
 class RegionPattern:
-    """A subgraph: `region(takes, gives)`."""
+    """A subgraph: `region(takes, gives)`, each one type or several, as in `(state, bool[()])`.
 
-    takes: ast.expr
-    gives: ast.expr
+    It takes what inputs are, `state`, or the rows of what they are, `each(inputs)`. A `list[T[*S]]`
+    at the end of what it gives is all the rest; its names are bound where nothing has bound them.
+    """
+
+    takes: tuple["LikePattern", ...]
+    gives: tuple["TensorPattern | TensorsPattern | LikePattern", ...]
 
     def __str__(self) -> str:
-        return f"region({ast.unparse(self.takes)}, {ast.unparse(self.gives)})"
+        return f"region({_listed(self.takes)}, {_listed(self.gives)})"
+
+    @property
+    def rest(self) -> "TensorsPattern | None":
+        """What it gives at the end, where that is any number of tensors."""
+        last = self.gives[-1]
+        return last if isinstance(last, TensorsPattern) else None
 
 
 @dataclass(frozen=True, slots=True)
 class LikePattern:
-    """The type of another argument: `like(state)`."""
+    """The type of another argument: `like(state)`, or `state` alone in a region.
+
+    `each(inputs)` is the type without its first dimension: that of a row.
+    """
 
     name: str
+    each: bool = False
+    alone: bool = False
 
     def __str__(self) -> str:
-        return f"like({self.name})"
+        return self.name if self.alone else f"{'each' if self.each else 'like'}({self.name})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +139,10 @@ Pattern = (
 )
 
 
+def _listed(types: Sequence[Pattern]) -> str:
+    return str(types[0]) if len(types) == 1 else f"({', '.join(map(str, types))})"
+
+
 def shape_text(shape: tuple[Dimension, ...] | None) -> str:
     """`[N, C, *D]` for a shape, `[()]` for a scalar, nothing where any shape will do."""
     if shape is None:
@@ -162,111 +162,3 @@ def tensors(pattern: Pattern) -> Iterator[TensorPattern]:
             yield option
         elif isinstance(option, TensorsPattern):
             yield option.each
-
-
-def parse_pattern(text: str, variables: frozenset[str] = frozenset()) -> Pattern:
-    """Parse a type.
-
-    Args:
-        text: What stands behind `type:`.
-        variables: The type variables of the declaration.
-
-    Raises:
-        SnippetError: Where the text is no type, with the position of the part at fault.
-    """
-    return _Parser(variables | BY_NAME.keys() | {"any"}).pattern(parse_expression(text))
-
-
-def error(node: ast.AST, message: str, hint: str | None = None) -> SnippetError:
-    """A diagnostic's worth of facts about one part of a type."""
-    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-    end = (
-        getattr(node, "end_lineno", None) or line,
-        getattr(node, "end_col_offset", None) or column + 1,
-    )
-    return SnippetError(message, (line, column, *end), code="type-syntax", hint=hint)
-
-
-def _dimensions(node: ast.expr) -> tuple[Dimension, ...]:
-    entries = node.elts if isinstance(node, ast.Tuple) else [node]
-    shape = tuple(
-        Dimension(entry.value, star=True) if isinstance(entry, ast.Starred) else Dimension(entry)
-        for entry in entries
-    )
-    stars = [d for d in shape if d.star and d.name is not None]
-    if len(stars) > 1:
-        raise error(node, f"a shape can hold one run of dimensions, but this has {len(stars)}")
-    return shape
-
-
-class _Parser:
-    """Reads the forms of a type; `elements` are the names that can stand before a shape."""
-
-    def __init__(self, elements: frozenset[str]) -> None:
-        self.elements = elements
-
-    def pattern(self, node: ast.expr) -> Pattern:
-        match node:
-            case ast.BinOp(op=ast.BitOr()):
-                return self.union(node)
-            case ast.Subscript():
-                return self.subscript(node)
-            case ast.Call(func=ast.Name(id="region"), args=[takes, gives], keywords=[]):
-                return RegionPattern(takes, gives)
-            case ast.Call(func=ast.Name(id="like"), args=[ast.Name(id=name)], keywords=[]):
-                return LikePattern(name)
-            case ast.Call(func=ast.Name(id=kind), args=[argument], keywords=[]) if (
-                kind in TAKES_ARGUMENT
-            ):
-                return ValuePattern(kind, argument)
-            case ast.Name(id=name) if name in KINDS - TAKES_ARGUMENT or name in self.elements:
-                return ValuePattern(name)
-        raise error(
-            node,
-            f"`{ast.unparse(node)}` is not a type",
-            "a type is a tensor such as `T[N, *D]`, a Python value such as `int[2]` or "
-            "`axis(input)`, or words such as `constant | reflect`",
-        )
-
-    def union(self, node: ast.BinOp) -> Pattern:
-        parts: list[ast.expr] = []
-        rest: ast.expr = node
-        while isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.BitOr):
-            parts.insert(0, rest.right)
-            rest = rest.left
-        parts.insert(0, rest)
-        words = [part.id for part in parts if isinstance(part, ast.Name)]
-        if len(words) == len(parts) and not any(w in KINDS or w in self.elements for w in words):
-            return ChoicePattern(tuple(words))
-        return UnionPattern(tuple(self.pattern(part) for part in parts))
-
-    def subscript(self, node: ast.Subscript) -> Pattern:
-        match node.value:
-            case ast.Name(id="list"):
-                each = self.pattern(node.slice)
-                if not isinstance(each, TensorPattern):
-                    raise error(node.slice, "`list[...]` holds tensors")
-                return TensorsPattern(each)
-            case ast.Name(id="dtype"):
-                return ValuePattern("dtype", node.slice)
-            case ast.Name(id=name) if name in self.elements or name not in KINDS:
-                return TensorPattern(name, self.tensor_shape(node.slice))
-            case ast.Tuple(elts=parts) if all(
-                isinstance(p, ast.Name) and p.id in KINDS for p in parts
-            ):
-                fields = tuple(p.id for p in parts if isinstance(p, ast.Name))
-                return ValuePattern("tuple", None, self.lengths(node.slice), fields)
-        value = self.pattern(node.value)
-        if not isinstance(value, ValuePattern) or value.lengths is not None:
-            raise error(node.value, f"`{ast.unparse(node.value)}` cannot be repeated")
-        return ValuePattern(value.kind, value.argument, self.lengths(node.slice))
-
-    def tensor_shape(self, node: ast.expr) -> tuple[Dimension, ...] | None:
-        if isinstance(node, ast.Constant) and node.value is ...:
-            return None
-        return _dimensions(node)
-
-    def lengths(self, node: ast.expr) -> tuple[ast.expr, ...]:
-        if isinstance(node, ast.Constant) and node.value is ...:
-            return ()
-        return tuple(node.elts) if isinstance(node, ast.Tuple) else (node,)
