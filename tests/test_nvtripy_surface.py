@@ -1,0 +1,107 @@
+"""A program for nvtripy calls our operators as they are called there, with the same dtypes.
+
+What differs is listed in `ARCHITECTURE.md`, and nothing is listed that does not differ.
+"""
+
+import pytest
+from nvtripy_surface import (
+    DTYPES,
+    ENTRIES,
+    FACTS,
+    HEADING,
+    OPERATORS,
+    REGISTRY,
+    Entry,
+    allowed,
+    called,
+    constructor,
+    differences,
+    given,
+    ours_called,
+    ours_numbers,
+    tuples,
+    without_dtype,
+)
+
+import tripyapi as tp
+
+HERE = [entry for entry in ENTRIES if entry.function is not None and entry.operator is not None]
+
+
+def disagree(entry: Entry) -> list[str]:
+    """The dtypes that one of the two allows, or that give another result."""
+    found = []
+    for types in tuples(entry):
+        theirs, ours = allowed(entry, types), called(entry, types)
+        spelt = ", ".join(f"{name}: {kind}" for name, kind in types.items())
+        if theirs != (ours is not None):
+            found.append(f"{spelt}: {'refused' if theirs else 'accepted'}")
+        wanted = given(entry, types) if theirs else None
+        # Of a list of tensors, nvtripy guarantees what holds for each.
+        same = wanted is None or ours is None or set(ours) == set(wanted)
+        if not same:
+            found.append(f"{spelt}: gives {ours}, not {wanted}")
+    return found
+
+
+def agrees(name: str, aspect: str, problems: object) -> None:
+    """There are no problems, or the list says that there are."""
+    listed = (name, aspect) in differences()
+    assert bool(problems) == listed, problems or f"`{name}` ({aspect}) does not differ"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=str)
+def test_it_is_there(entry):
+    """Each operator, as a function and as a method of Tensor."""
+    agrees(str(entry), "missing", entry not in HERE)
+
+
+@pytest.mark.parametrize("entry", HERE, ids=str)
+def test_it_is_called_alike(entry):
+    """Names, order, defaults and overloads; which arguments may be numbers."""
+    calls, ours = sorted(entry.calls), sorted(ours_called(entry))
+    agrees(str(entry), "arguments", ours if ours != calls else "")
+    agrees(str(entry), "numbers", sorted(ours_numbers(entry) ^ entry.numbers))
+
+
+@pytest.mark.parametrize("entry", HERE, ids=str)
+def test_it_takes_the_same_dtypes(entry):
+    """Each tuple of nvtripy's dtypes is accepted and refused alike, and gives the same dtypes."""
+    agrees(str(entry), "dtypes", "\n".join(disagree(entry)))
+
+
+@pytest.mark.parametrize("name", FACTS["modules"])
+def test_modules_are_made_alike(name):
+    """Names, order and defaults, but for the dtype."""
+    ours = constructor(REGISTRY.modules[name]) if name in REGISTRY.modules else None
+    agrees(name, "missing", ours is None)
+    if ours is not None:
+        agrees(name, "arguments", ours if ours != without_dtype(FACTS["modules"][name]) else "")
+
+
+@pytest.mark.parametrize("kind", FACTS["others"])
+def test_kinds_that_are_to_come_are_listed(kind):
+    """Whole kinds: what is not listed is there."""
+    home = tp.Tensor if kind == "tensor members" else tp
+    missing = [name for name in FACTS["others"][kind] if not hasattr(home, name.split(".")[0])]
+    agrees(kind, "kind", missing)
+
+
+def test_the_list_names_what_is_known():
+    """A line that no test asks about would say anything."""
+    known = {*map(str, ENTRIES), *FACTS["modules"], *FACTS["others"]}
+    aspects = {"arguments", "dtypes", "kind", "missing", "numbers"}
+
+    assert differences(), f"`{HEADING}` is not in ARCHITECTURE.md"
+    assert {name for name, _ in differences()} <= known
+    assert {aspect for _, aspect in differences()} <= aspects
+    assert all(len(reason) > 20 for reason in differences().values())
+
+
+def test_the_facts_are_nvtripys():
+    """As many as its documentation has, so that none was lost on the way."""
+    assert len(FACTS["operators"]) == 64
+    assert len(FACTS["methods"]) == 34
+    assert len(FACTS["modules"]) == 9
+    assert len(DTYPES) == 9
+    assert len(OPERATORS) > len(FACTS["operators"])
