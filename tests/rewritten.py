@@ -9,6 +9,9 @@ SHORT = {
     "VECTOR": (
         "{op0 = #tensorrt.matrix_operation<kVECTOR>, op1 = #tensorrt.matrix_operation<kNONE>}"
     ),
+    "PAIRED": (
+        "{op0 = #tensorrt.matrix_operation<kVECTOR>, op1 = #tensorrt.matrix_operation<kVECTOR>}"
+    ),
     "SWAP": "{permutation = affine_map<(d0, d1) -> (d1, d0)>}",
     "LAST": "{permutation = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>}",
     "FIRST": "{permutation = affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>}",

@@ -9,7 +9,6 @@ from tripybuild.passes.permutations import applied, inverse
 from tripybuild.passes.transpose_reshape_elimination.equations import (
     Equation,
     Product,
-    Unit,
     as_product,
     input_like_result,
     of_product,
@@ -143,38 +142,53 @@ def test_input_like_result(text, index, letters):
 
 
 @pytest.mark.parametrize(
-    ("text", "units"),
+    ("text", "with_units"),
     [
-        ("abc,cd->abd", [Unit(1, 0, "a")]),
-        ("ab,cbd->cad", [Unit(0, 0, "c")]),
-        ("abc,dce->adbe", [Unit(1, 0, "a"), Unit(0, 1, "d")]),
-        ("abc,c->ab", [Unit(1, 0, "a")]),
-        ("ab,bc->ac", []),
-        ("bhqd,bhkd->bqkh", []),
-        ("ab,cb->acb", []),
-        ("ab->ba", []),
-        ("abc,dcb->ad", []),
+        ("abc,cd->abd", "abc,acd->abd"),
+        ("ab,cbd->cad", "cab,cbd->cad"),
+        ("abc,dce->adbe", "adbc,adce->adbe"),
+        ("abcd,de->abce", "abcd,abde->abce"),
+        ("abc,c->ab", "abc,bc->ab"),
+        ("abc,ac->ab", "abc,abc->ab"),
+        ("ab,bc->ac", None),
+        ("ab,cb->ca", "acb,acb->ca"),
+        ("bhqd,bhkd->bqkh", "bhqkd,bhqkd->bqkh"),
+        ("bhqk,bhkd->bqhd", "bhqk,bhqkd->bqhd"),
+        ("ab,cb->acb", "acb,acb->acb"),
+        ("ab->ba", None),
+        ("abc,dcb->ad", None),
+        ("ab,cd->", None),
+        ("ab,b->a", "ab,ab->a"),
     ],
 )
-def test_units_for_products(text, units):
-    """Which dimensions of size 1 make a product of an equation."""
-    assert units_for_product(parsed(text)) == units
+def test_units_for_products(text, with_units):
+    """Dimensions of one input that a product takes for batch dimensions are 1 in the other."""
+    equation = parsed(text)
+    assert given_units(equation) == parsed(with_units or text)
+    assert bool(units_for_product(equation)) == bool(with_units)
 
 
-def test_units_make_products():
+def given_units(equation):
+    """The equation with the letters that its inputs lack."""
+    parts = [list(part) for part in equation.inputs]
+    for unit in units_for_product(equation):
+        parts[unit.index].insert(unit.place, unit.letter)
+    return Equation(tuple(map("".join, parts)), equation.result)
+
+
+@pytest.mark.parametrize(
+    "text", ["abc,cd->abd", "ab,cbd->cad", "abc,dce->adbe", "abcd,de->abce", "abc,ac->ab"]
+)
+def test_units_make_products(text):
     """What is put in makes the equation a product that computes the same."""
-    for text in ("abc,cd->abd", "ab,cbd->cad", "abc,dce->adbe", "abcd,de->abce"):
-        equation = parsed(text)
-        inputs = tensors(equation)
-        parts = [list(part) for part in equation.inputs]
-        for unit in units_for_product(equation):
-            parts[unit.index].insert(unit.place, unit.letter)
-            inputs[unit.index] = np.expand_dims(inputs[unit.index], unit.place)
-        new = Equation(tuple(map("".join, parts)), equation.result)
-        product = as_product(new)
-        left, right = (inputs[index] for index in product.order)
-        found = multiplied(left, right, *product.operations)
-        assert np.allclose(found, np.einsum(text, *tensors(equation)))
+    equation = parsed(text)
+    inputs = tensors(equation)
+    for unit in units_for_product(equation):
+        inputs[unit.index] = np.expand_dims(inputs[unit.index], unit.place)
+    product = as_product(given_units(equation))
+    left, right = (inputs[index] for index in product.order)
+    found = multiplied(left, right, *product.operations)
+    assert np.allclose(found, np.einsum(text, *tensors(equation)))
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from tests.oracles.tensorrt_numpy import (
     assert_same,
     count,
     functions,
-    names,
     parsed,
     random_inputs,
 )
 from tests.rewritten import becomes, function, normal, stays
 from tripybuild.dialects.mlir import printer
+from tripybuild.dialects.tensorrt.ops import MatrixMultiplyOp
 from tripybuild.passes.rewriting import greedy
 from tripybuild.passes.transpose_reshape_elimination import einsums
 from tripybuild.passes.transpose_reshape_elimination.einsum_reshapes import (
@@ -43,7 +43,7 @@ REWRITES = {
         return %1 : tensor<2x3x5xf32>
         """,
     ),
-    "a product between transposes": (
+    "a product between transposes is one of vectors": (
         "(%x: tensor<3x4xf32>, %y: tensor<5x4xf32>) -> tensor<5x3xf32>",
         """
         %0 = tensorrt.transpose SWAP %y : tensor<5x4xf32> to tensor<4x5xf32>
@@ -51,9 +51,11 @@ REWRITES = {
         %2 = tensorrt.transpose SWAP %1 : tensor<3x5xf32> to tensor<5x3xf32>
         return %2 : tensor<5x3xf32>
         """,
-        f"""
-        %0 = tensorrt.matrix_multiply {RIGHT} ins(%y, %x : tensor<5x4xf32>, tensor<3x4xf32>) -> tensor<5x3xf32>
-        return %0 : tensor<5x3xf32>
+        """
+        %0 = tensorrt.expand_rank %x : tensor<3x4xf32> to tensor<1x3x4xf32>
+        %1 = tensorrt.expand_rank %y : tensor<5x4xf32> to tensor<5x1x4xf32>
+        %2 = tensorrt.matrix_multiply PAIRED ins(%0, %1 : tensor<1x3x4xf32>, tensor<5x1x4xf32>) -> tensor<5x3xf32>
+        return %2 : tensor<5x3xf32>
         """,
     ),
     "the heads of an attention: the weights are transposed, not what they are multiplied with": (
@@ -200,7 +202,7 @@ REWRITES = {
         return %2 : tensor<2x5xf32>
         """,
     ),
-    "an einsum takes transposes in": (
+    "an einsum takes transposes in, and is a product of vectors": (
         "(%x: tensor<2x3x4x5xf32>, %y: tensor<2x6x3x5xf32>) -> tensor<2x4x6x3xf32>",
         """
         %0 = tensorrt.transpose {permutation = affine_map<(d0, d1, d2, d3) -> (d0, d2, d1, d3)>} %y : tensor<2x6x3x5xf32> to tensor<2x3x6x5xf32>
@@ -209,8 +211,11 @@ REWRITES = {
         return %2 : tensor<2x4x6x3xf32>
         """,
         """
-        %0 = tensorrt.einsum {equation = "bhqd,bkhd->bqkh"} ins(%x, %y : tensor<2x3x4x5xf32>, tensor<2x6x3x5xf32>) -> tensor<2x4x6x3xf32>
-        return %0 : tensor<2x4x6x3xf32>
+        %0 = tensorrt.transpose {permutation = affine_map<(d0, d1, d2, d3) -> (d0, d2, d1, d3)>} %x : tensor<2x3x4x5xf32> to tensor<2x4x3x5xf32>
+        %1 = tensorrt.expand_rank %0 : tensor<2x4x3x5xf32> to tensor<2x4x1x3x5xf32>
+        %2 = tensorrt.expand_rank %y : tensor<2x6x3x5xf32> to tensor<2x1x6x3x5xf32>
+        %3 = tensorrt.matrix_multiply PAIRED ins(%1, %2 : tensor<2x4x1x3x5xf32>, tensor<2x1x6x3x5xf32>) -> tensor<2x4x6x3xf32>
+        return %3 : tensor<2x4x6x3xf32>
         """,
     ),
 }
@@ -283,8 +288,8 @@ def test_is_kept(name):
     stays(text, NAME, inputs=given)
 
 
-def test_an_attention_has_no_transposes_left():
-    """Heads are split and merged by einsums; weights are transposed once."""
+def test_an_attention_multiplies_vectors():
+    """Queries keep their layout, as what comes of them does; keys and values have their heads first."""
     heads = "{permutation = affine_map<(d0, d1, d2, d3) -> (d0, d2, d1, d3)>}"
     body = f"""
     %0 = tensorrt.reshape %q : tensor<2x8x12xf32> to tensor<2x8x3x4xf32>
@@ -303,8 +308,13 @@ def test_an_attention_has_no_transposes_left():
     kind = "tensor<2x8x12xf32>"
     text = function(f"(%q: {kind}, %k: {kind}, %v: {kind}) -> {kind}", body)
     found = parsed(assert_same(text, NAME))
-    assert count(found, "tensorrt.transpose") == 0
-    assert names(found).count("einsum") == 2
+    assert count(found, "tensorrt.transpose") == 2
+    kinds = [
+        tuple(op.value(key) for key in ("op0", "op1"))
+        for op in found.walk()
+        if isinstance(op, MatrixMultiplyOp)
+    ]
+    assert kinds == [("kVECTOR", "kTRANSPOSE"), ("kVECTOR", "kNONE")]
 
 
 def rewritten(pattern, signature, body):

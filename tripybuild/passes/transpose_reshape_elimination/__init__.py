@@ -5,9 +5,15 @@ products: those become einsums, which take transposes in; then transposes and re
 up, and cancel where they meet; what is left of einsums becomes products again. The stages are
 tables of rewrites, in mlir-tensorrt's order.
 
+mlir-tensorrt's rule for einsums that are no product as they stand gives inputs batch dimensions of
+size 1, and makes products of vectors of what has rows and columns (an attention whose queries have
+their heads last, say). TensorRT may have no good kernel for those; no pipeline has this pass.
+
 Law: values never change. Sizes must be known where a reshape moves; a reshape with two unknown
 sizes stays where it is.
 """
+
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -54,7 +60,7 @@ STAGES: tuple[tuple[Pattern, ...], ...] = (
         einsum_reshapes.UP,
         moves.UNITS,
         einsums.ORDER_OPERANDS,
-        products.BATCH,
+        replace(products.BATCH, benefit=0),
         *_LAYOUTS,
     ),
     (*_OUT, products.BATCH, products.SUM_ONCE, moves.UNITS),

@@ -164,41 +164,24 @@ class Unit:
 
 
 def units_for_product(equation: Equation) -> list[Unit]:
-    """What two inputs need to be a product: a batch dimension of one is 1 in the other.
+    """What two inputs lack of each other's batch dimensions, to be a product: it is 1 there.
 
-    Nothing if that does not help, or makes products of vectors from what has rows and columns;
-    mlir-tensorrt makes those, of `ab,cb->ca` even, which is a product as it is.
+    All that the result has is a batch dimension, save a row of the first input that is the result's
+    last but one, and a column of the second that is its last. So `ab,cb->ca` gets units, too, and
+    is a product of vectors then: mlir-tensorrt's rule.
     """
-    matrix = _matrix_letters(equation)
-    if matrix is None or as_product(equation) is not None:
+    if len(equation.inputs) != 2:
         return []
+    matrix = equation.result[-2:].rjust(2)
     parts, found = list(equation.inputs), []
     for index, part in enumerate(equation.inputs):
+        own = "" if matrix[index] in equation.inputs[1 - index] else matrix[index]
         for letter in part:
-            if letter in equation.result and letter not in parts[1 - index] + matrix[index]:
+            if letter in equation.result and letter not in parts[1 - index] + own:
                 place = _place(parts[index], parts[1 - index], letter)
                 parts[1 - index] = parts[1 - index][:place] + letter + parts[1 - index][place:]
                 found.append(Unit(1 - index, place, letter))
-    product = as_product(replace(equation, inputs=tuple(parts)))
-    return found if product is not None else []
-
-
-def _matrix_letters(equation: Equation) -> tuple[str, str] | None:
-    """The row or column that each of two inputs brings to a product."""
-    if len(equation.inputs) != 2:
-        return None
-    first, second = equation.inputs
-    own = tuple(
-        "".join(c for c in part if c not in other and c in equation.result)
-        for part, other in ((first, second), (second, first))
-    )
-    found = tuple("".join(c for c in equation.result[-2:] if c in letters) for letters in own)
-    if all(len(one) <= 1 and bool(one) == bool(all_) for one, all_ in zip(found, own, strict=True)):
-        return found[0], found[1]
-    if not own[0] or not own[1]:
-        vector = tuple("".join(c for c in equation.result[-1:] if c in letters) for letters in own)
-        return vector[0], vector[1]
-    return None
+    return found
 
 
 def _place(source: str, target: str, letter: str) -> int:

@@ -179,5 +179,5 @@ OUT_OF_EINSUM = (
     Pattern("einsum-product", EinsumOp, _from_einsum, "products have more kernels"),
     Pattern("turn-operands", MatrixMultiplyOp, _turn_operands, "products read matrices turned"),
 )
-BATCH = Pattern("batch-for-both", EinsumOp, _batch_for_both, "then it is a product", benefit=0)
+BATCH = Pattern("batch-for-both", EinsumOp, _batch_for_both, "then it is a product")
 SUM_ONCE = Pattern("sum-once", EinsumOp, _sum_once, "then it is a product")
