@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tripyapi.ops.control.cond import cond as cond
+    from tripyapi.ops.control.while_loop import while_loop as while_loop
     from tripyapi.ops.create.arange import arange as arange
     from tripyapi.ops.create.eye import eye as eye
     from tripyapi.ops.create.full import full as full
@@ -381,6 +382,7 @@ _PLACES = {
     "unsqueeze": "tripyapi.ops.shape.unsqueeze",
     "var": "tripyapi.ops.math.var",
     "where": "tripyapi.ops.math.where",
+    "while_loop": "tripyapi.ops.control.while_loop",
     "zeros": "tripyapi.ops.create.zeros",
     "zeros_like": "tripyapi.ops.create.zeros_like",
 }
@@ -569,6 +571,7 @@ __all__ = [
     "unsqueeze",
     "var",
     "where",
+    "while_loop",
     "zeros",
     "zeros_like",
 ]

@@ -99,6 +99,10 @@ class _Prelude:
 
     def _bind_dtypes(self, name: str) -> bool:
         """`D = [output.dtype for output in op.outputs]`."""
+        for input in self.operator.inputs.values():
+            if self.operator.dtype_list(input) == name:
+                self.body.add(f"{name} = [tensor.dtype for tensor in op.{input.name}]")
+                return True
         for index, output in enumerate(self.operator.outputs.values()):
             elements = [tensor.element for tensor in tensors(output.pattern)]
             if name in elements and self.operator.any_number(output):

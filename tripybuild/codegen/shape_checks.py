@@ -16,6 +16,7 @@ def check_shape(scope: Scope, input: Input) -> None:
     if pattern is None or pattern.shape is None:
         return
     if input.several:
+        _bind_dtypes(scope, input)
         _bind_shapes(scope, input, pattern.shape)
         return
     fresh = fresh_names(scope, pattern.shape)
@@ -69,6 +70,14 @@ def guarded(scope: Scope, input: Input, binds: Iterable[str] = ()) -> Body:
     for name in binds:
         scope.body.add(f"{name} = None")
     return scope.body.block(f"if {input.name} is not None:")
+
+
+def _bind_dtypes(scope: Scope, input: Input) -> None:
+    """`D = [tensor.type.dtype for tensor in state]`: several tensors, several dtypes."""
+    name = scope.operator.dtype_list(input)
+    if name is not None and name not in scope.bound | scope.unused:
+        scope.body.add(f"{name} = [tensor.type.dtype for tensor in {input.name}]")
+        scope.bound.add(name)
 
 
 def _bind_shapes(scope: Scope, input: Input, shape: Sequence[Dimension]) -> None:

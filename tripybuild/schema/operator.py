@@ -8,7 +8,7 @@ from tripybuild.diagnostics import Span
 from tripybuild.language.grammar import Program
 from tripybuild.schema.files import AliasEntry, CostEntry, TargetEntry, ToleranceEntry
 from tripybuild.source import Document
-from tripybuild.types.dtypes import dtype
+from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import (
     LikePattern,
     Pattern,
@@ -16,6 +16,7 @@ from tripybuild.types.patterns import (
     TensorsPattern,
     ValuePattern,
     options,
+    tensors,
 )
 
 Location = tuple[str | int, ...]
@@ -179,6 +180,13 @@ class Operator:
         """The attributes that are graphs, with their types."""
         found = ((name, a.pattern) for name, a in self.attributes.items())
         return {name: p for name, p in found if isinstance(p, RegionPattern)}
+
+    def dtype_list(self, input: Input) -> str | None:
+        """The name for the dtypes of several tensors, which can differ: `D` of `list[D[*S]]`."""
+        each = next(tensors(input.pattern), None)
+        if each is None or not input.several or each.element in {*self.types, *BY_NAME, "any"}:
+            return None
+        return each.element
 
     def any_number(self, output: Output) -> bool:
         """Whether an output stands for any number of tensors."""

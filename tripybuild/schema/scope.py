@@ -76,6 +76,8 @@ def bound_names(operator: Operator) -> frozenset[str]:
     names = {*operator.types, *operator.inputs, *operator.attributes, *operator.infer}
     for input in operator.inputs.values():
         names.update(shape_names(input.pattern))
+    lists = map(operator.dtype_list, operator.inputs.values())
+    names.update(name for name in lists if name is not None)
     for region in operator.regions().values():
         names.update(name for name in region_names(region) if name is not None)
     variables = (attribute.variable for attribute in operator.attributes.values())
@@ -175,6 +177,7 @@ def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]
     known = bound | SHAPE | DTYPES
     regions = operator.regions().values()
     elements = {*operator.types, *DTYPES, *operator.infer, "any"}
+    elements |= {n for i in operator.inputs.values() if (n := operator.dtype_list(i)) is not None}
     elements |= {name for region in regions if (name := region_names(region)[0]) is not None}
     groups: tuple[tuple[str, dict[str, Input | Attribute | Output]], ...] = (
         ("inputs", dict(operator.inputs)),

@@ -52,7 +52,8 @@ def slots(operator: Operator) -> tuple[Slot, ...]:
     for input in tensor_inputs(operator):
         elements = tuple(dict.fromkeys(t.element for t in tensors(input.pattern)))
         if (elements and elements[0] not in operator.types) or len(elements) > 1:
-            wide = ANY if "any" in elements else elements
+            free = "any" in elements or operator.dtype_list(input) is not None
+            wide = ANY if free else elements
             found.append(Slot(input.name, wide, frozenset({input.name}), (input.name,)))
     return tuple(found)
 

@@ -81,6 +81,9 @@ class Scope:
             first = pattern.shape[0].name if pattern.shape else None
             if first is not None:
                 self.names[first] = [list(item.shape) for item in value]
+            several = self.operator.dtype_list(self.operator.inputs[name])
+            if several is not None:
+                self.names[several] = [from_numpy(item.dtype) for item in value]
             if pattern.element in self.operator.types and value:
                 self.names[pattern.element] = from_numpy(value[0].dtype)
             return

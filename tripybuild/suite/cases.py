@@ -98,8 +98,8 @@ def case(function: Function, label: str, types: Tuple, bound: Bound) -> Case:
     for name, operand in bound.operands.items():
         program = operand.generator.program if operand.generator else None
         made = [
-            generated(program, bound.names, shape, operand.type, f"{label} {name} {index}")
-            for index, shape in enumerate(operand.numbers)
+            generated(program, bound.names, shape, type, f"{label} {name} {index}")
+            for index, (type, shape) in enumerate(operand.numbers)
         ]
         arrays[name] = made if operand.several else made[0]
     constants = frozenset(name for name, operand in bound.operands.items() if operand.constant)

@@ -21,21 +21,22 @@ Change = Callable[[Place, int], Any]
 
 @dataclass(frozen=True)
 class Operand:
-    """One input of a call: its dtype, its shape, and the generator that the sample gives it.
+    """One input of a call: its dtypes and shapes, and the generator that the sample gives it.
 
     One that is `constant` is data that is known when the engine is built.
     """
 
-    type: dtype
+    types: tuple[dtype, ...]
     shapes: tuple[tuple[Size, ...], ...]
     several: bool
     generator: Snippet | None
     constant: bool = False
 
     @property
-    def numbers(self) -> list[tuple[int, ...]]:
-        """The shapes, of which every size must be a number."""
-        return [tuple(map(int, shape)) for shape in self.shapes]
+    def numbers(self) -> list[tuple[dtype, tuple[int, ...]]]:
+        """The dtypes and shapes, of which every size must be a number."""
+        shapes = [tuple(map(int, shape)) for shape in self.shapes]
+        return list(zip(self.types, shapes, strict=True))
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,10 @@ def bind(
             attributes[name] = region_function(operator, name, snippet.program, names, counts)
         elif name in values or name in operator.attributes:
             attributes[name] = names[name] = names.value(snippet)
+        elif name in (lists := {operator.dtype_list(i): i for i in operator.inputs.values()}):
+            # What `any` stands for is the dtype that is tried; other tensors have their own.
+            chosen = {**names, "any": types[lists[name].name]}
+            names[name] = evaluate(snippet.program, chosen, SHAPE)
         elif name not in operator.inputs and name not in sizes:
             names[name] = names.value(snippet)
     for slot in slots(operator):
@@ -140,9 +145,10 @@ def _operand(operator: Operator, input: Input, types: Tuple, names: _Names) -> O
         for name in free(pattern.shape[0].expression):
             names.need(name)
         shapes = evaluate(pattern.shape[0].expression, names, SHAPE)
-        return Operand(element, tuple(map(tuple, shapes)), several, generator)
+        elements = names.get(operator.dtype_list(input) or "", [element] * len(shapes))
+        return Operand(tuple(elements), tuple(map(tuple, shapes)), several, generator)
     known = input.constant is not None and bool(names.value(input.constant))
-    return Operand(element, (_shape(pattern, names),), several, generator, known)
+    return Operand((element,), (_shape(pattern, names),), several, generator, known)
 
 
 def _shape(pattern: TensorPattern, names: _Names) -> tuple[Size, ...]:

@@ -76,9 +76,11 @@ def recorded(function: Function, bound: Bound, left_out: frozenset[str] = frozen
         if name in left_out:
             continue
         if operand.constant:
-            arguments[name] = Tensor(np.ones(operand.numbers[0], operand.type.numpy))
+            ((type, shape),) = operand.numbers
+            arguments[name] = Tensor(np.ones(shape, type.numpy))
             continue
-        made = [Value(TensorType(operand.type, shape)) for shape in operand.shapes]
+        types = zip(operand.types, operand.shapes, strict=True)
+        made = [Value(TensorType(*each)) for each in types]
         values |= {f"{name}_{i}": value for i, value in enumerate(made)}
         tensors = [Tensor.of(value) for value in made]
         arguments[name] = tensors if operand.several else tensors[0]
