@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.trunc import trunc as trunc
     from tripyapi.ops.math.var import var as var
     from tripyapi.ops.math.where import where as where
+    from tripyapi.ops.nn.attention import attention as attention
     from tripyapi.ops.nn.avgpool import avgpool as avgpool
     from tripyapi.ops.nn.celu import celu as celu
     from tripyapi.ops.nn.channel_shuffle import channel_shuffle as channel_shuffle
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.hard_swish import hard_swish as hard_swish
     from tripyapi.ops.nn.hard_tanh import hard_tanh as hard_tanh
     from tripyapi.ops.nn.hardshrink import hardshrink as hardshrink
+    from tripyapi.ops.nn.kv_cache_update import kv_cache_update as kv_cache_update
     from tripyapi.ops.nn.layernorm import layernorm as layernorm
     from tripyapi.ops.nn.leaky_relu import leaky_relu as leaky_relu
     from tripyapi.ops.nn.log_sigmoid import log_sigmoid as log_sigmoid
@@ -135,6 +137,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.resize_cubic import resize_cubic as resize_cubic
     from tripyapi.ops.nn.resize_linear import resize_linear as resize_linear
     from tripyapi.ops.nn.resize_nearest import resize_nearest as resize_nearest
+    from tripyapi.ops.nn.rotary_embedding import rotary_embedding as rotary_embedding
     from tripyapi.ops.nn.scaled_tanh import scaled_tanh as scaled_tanh
     from tripyapi.ops.nn.selu import selu as selu
     from tripyapi.ops.nn.sigmoid import sigmoid as sigmoid
@@ -214,6 +217,7 @@ _PLACES = {
     "asinh": "tripyapi.ops.math.asinh",
     "atan": "tripyapi.ops.math.atan",
     "atanh": "tripyapi.ops.math.atanh",
+    "attention": "tripyapi.ops.nn.attention",
     "avgpool": "tripyapi.ops.nn.avgpool",
     "bfloat16": "tripybuild.types.dtypes",
     "bool": "tripybuild.types.dtypes",
@@ -282,6 +286,7 @@ _PLACES = {
     "isfinite": "tripyapi.ops.math.isfinite",
     "isinf": "tripyapi.ops.math.isinf",
     "isnan": "tripyapi.ops.math.isnan",
+    "kv_cache_update": "tripyapi.ops.nn.kv_cache_update",
     "layernorm": "tripyapi.ops.nn.layernorm",
     "le": "tripyapi.ops.math.le",
     "leaky_relu": "tripyapi.ops.nn.leaky_relu",
@@ -340,6 +345,7 @@ _PLACES = {
     "resize_nearest": "tripyapi.ops.nn.resize_nearest",
     "reverse_sequence": "tripyapi.ops.shape.reverse_sequence",
     "roll": "tripyapi.ops.shape.roll",
+    "rotary_embedding": "tripyapi.ops.nn.rotary_embedding",
     "round": "tripyapi.ops.math.round",
     "rsqrt": "tripyapi.ops.math.rsqrt",
     "scaled_tanh": "tripyapi.ops.nn.scaled_tanh",
@@ -403,6 +409,7 @@ __all__ = [
     "asinh",
     "atan",
     "atanh",
+    "attention",
     "avgpool",
     "bfloat16",
     "bool",
@@ -471,6 +478,7 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "kv_cache_update",
     "layernorm",
     "le",
     "leaky_relu",
@@ -529,6 +537,7 @@ __all__ = [
     "resize_nearest",
     "reverse_sequence",
     "roll",
+    "rotary_embedding",
     "round",
     "rsqrt",
     "scaled_tanh",

@@ -119,6 +119,77 @@ def test_a_shape_that_nothing_reads_is_not_asked_for(tmp_path):
     assert "check.match" not in body
 
 
+FAMILY = """\
+tripybuild: 1
+family: turned
+types:
+  T: [float32]
+inputs:
+  angle:
+    type: T[*A, P] | number | number[...]
+    constant: T == float32
+    doc: How far to turn.
+attributes:
+  twice:
+    type: bool
+    default: false
+    doc: Whether to turn twice.
+signatures:
+  - (input, angle, place, twice)
+requires:
+  some: len(places) > 0
+infer:
+  places: A if place is None else N
+sample: {S: [2], A: [3], P: 4}
+"""
+MEMBER = """\
+tripybuild: 1
+op: turn
+like: turned()
+doc: Turn each value.
+types:
+  I: [int32, int64]
+inputs:
+  input:
+    type: T[*S]
+    doc: The values.
+  place:
+    type: I[*N]
+    optional: true
+    doc: Where to begin.
+outputs:
+  output:
+    type: T[*S]
+    doc: The values, turned.
+reference: input
+lower:
+  tensorrt: trt.reshape(input, [*places[:0], *S]) if P > 0 else input
+  stablehlo: input
+examples:
+  - call: turn([1.0], [[1.0]])
+    gives: [1.0]
+"""
+
+
+def test_a_family_and_its_member_share_the_arguments(tmp_path):
+    """Arguments of both, in the signed order; what is inferred binds what it reads."""
+    root = tmp_path / "ops"
+    root.mkdir()
+    (root / "turned.yaml").write_text(FAMILY)
+    (root / "turn.yaml").write_text(MEMBER)
+    files = planned(root)
+    function = files["tripyapi/ops/turn.py"]
+    assert "angle: Tensor | float | Sequence[float],\n    place: Tensor | None = None," in function
+    infer = files["tripyapi/trace/turn.py"]
+    assert 'angle = check.numbers_or_tensor("angle", angle, T, 0, 1)' in infer
+    assert '    if T == dtypes.float32:\n            check.known("angle", angle)' in infer
+    asked = 'if place is not None:\n            check.element("I", (dtypes.int32, dtypes.int64)'
+    assert asked in infer
+    assert "*A, P = op.angle.shape" in files["tripyapi/lowering/tensorrt/turn.py"]
+    assert '"S[0]"' in files["suites/test_turn.py"]
+    assert '"A[0]"' not in files["suites/test_turn.py"]
+
+
 def test_imports_are_in_natural_order():
     """`log2` stands before `log10`, as the linter wants it."""
     front = planned(ROOT / "ops_registry")["tripyapi/__init__.py"]

@@ -10,7 +10,7 @@ import pytest
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.diagnostics import DiagnosticError, render
-from tripybuild.frontend import bind
+from tripybuild.frontend import bind, dtype_of
 from tripybuild.semantics.execute import execute
 from tripybuild.semantics.run import declarations
 from tripybuild.trace.constants import Constant
@@ -332,3 +332,7 @@ def test_whole_numbers_tell_ways_to_call_apart():
         given(1, shape=[0.5])
     assert raised.value.diagnostics[0].code == "grow/signature"
     assert "grow(input, shape, mode=...)" in str(raised.value)
+
+
+def test_a_declaration_can_ask_for_a_dtype():
+    assert dtype_of(given_tensor("x", 2, dtype=int32)) is int32

@@ -11,8 +11,10 @@ from tripybuild.language.vocabulary import PYTHON
 from tripybuild.schema.operator import Operator
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
 
-# A word of decompositions that is no operator: it makes a tensor of a Python value.
+# Words of decompositions that are no operators: one makes a tensor of a Python value, the other
+# says what a tensor's elements are.
 _TENSOR = "tensor"
+_DTYPE = "dtype_of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,9 @@ class Calls:
 
         def operator_call(node: ast.Call) -> ast.expr | None:
             name = node.func.id if isinstance(node.func, ast.Name) else ""
-            if not tensors.gives(name, node.args):
+            if name != _DTYPE and not tensors.gives(name, node.args):
                 return None
-            if name == _TENSOR:
+            if name in (_TENSOR, _DTYPE):
                 imports.name("tripybuild.frontend", name)
                 return ast.Name(name)
             return ast.Attribute(ast.Name(self._import(name, imports)), name)

@@ -45,7 +45,13 @@ def _bind_variable(scope: Scope, variable: str) -> None:
         arguments = [f'"{variable}"', scope.elements(scope.operator.types[variable])]
         arguments += [f"{input.name}={input.name}" for input in using]
         function = "element_beside_numbers" if beside else "element"
-        scope.assign(variable, function, arguments, scope.body)
+        body = scope.body
+        if all(input.optional for input in using):
+            if variable not in scope.unused:
+                body.add(f"{variable} = None")
+            given = " or ".join(f"{input.name} is not None" for input in using)
+            body = body.block(f"if {given}:")
+        scope.assign(variable, function, arguments, body)
 
 
 def _check_dtype(scope: Scope, parameter: Parameter) -> None:

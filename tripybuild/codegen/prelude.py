@@ -27,20 +27,32 @@ def bind_names(operator: Operator, program: Program, body: Body) -> dict[str, as
 
 
 class _Prelude:
-    """Binds names, each once. `wanted` are those that the program, or what it needs, reads."""
+    """Binds names, each once. `wanted` are those that a program reads, itself or by inference."""
 
-    def __init__(self, operator: Operator, body: Body, wanted: Sequence[str]) -> None:
+    def __init__(self, operator: Operator, body: Body, read: Sequence[str]) -> None:
         self.operator = operator
         self.body = body
-        self.wanted = set(wanted)
+        self.wanted: set[str] = set()
+        self._want(read)
         self.names: dict[str, ast.expr] = {word: ast.Constant(word) for word in words(operator)}
         known = operator.attributes.keys() - operator.regions()  # a region is handed over
         self.names |= {name: attribute(f"op.{name}") for name in known}
         self.bound: set[str] = set()
 
+    def _want(self, names: Sequence[str]) -> None:
+        """Note names, and what they are inferred from where no output's shape says them."""
+        for name in names:
+            snippet = self.operator.infer.get(name)
+            if name not in self.wanted and snippet is not None and not self._in_outputs(name):
+                self._want(free(snippet.program))
+            self.wanted.add(name)
+
+    def _in_outputs(self, name: str) -> bool:
+        shapes = (_shape(output.pattern) for output in self.operator.outputs.values())
+        return any(name == dimension.name for shape in shapes for dimension in shape)
+
     def bind(self, names: Sequence[str]) -> None:
         """Bind some names, each from the first place that says it."""
-        self.wanted.update(names)
         for name in names:
             given = {*self.bound, *self.names, *self.operator.inputs, *self.operator.regions()}
             if name in given:

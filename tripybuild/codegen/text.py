@@ -154,7 +154,8 @@ class Body:
     def unread(self) -> frozenset[str]:
         """The names that the lines assign and do not read."""
         words = Counter(_WORD.findall(_TEXT.sub("", self.text())))
-        if all(words[name] > 1 for line in self.lines for name in _assigned(line)):
+        assigned = Counter(name for line in self.lines for name in _assigned(line))
+        if all(words[name] > count for name, count in assigned.items()):
             return frozenset()
         tree = ast.parse(textwrap.dedent(self.text()))
         names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]

@@ -2,7 +2,7 @@
 
 from tripybuild.frontend.record import begin, record, record_any, record_several
 from tripybuild.frontend.signatures import bind
-from tripybuild.frontend.tensor import IndexLike, IntLike, Tensor, tensor
+from tripybuild.frontend.tensor import IndexLike, IntLike, Tensor, dtype_of, tensor
 
 __all__ = [
     "IndexLike",
@@ -10,6 +10,7 @@ __all__ = [
     "Tensor",
     "begin",
     "bind",
+    "dtype_of",
     "record",
     "record_any",
     "record_several",

@@ -115,3 +115,8 @@ def tensor(value: Size | float, type: dtype) -> Any:
     kind = TensorType(type, ())
     made = Constant(Data(value, kind)).gives(kind).placed(Unknown())
     return Tensor.of(made.outputs[0])
+
+
+def dtype_of(tensor: Tensor) -> dtype:
+    """The type of a tensor's elements, where a declaration asks for it."""
+    return tensor.dtype

@@ -103,6 +103,7 @@ def bind(
     plain = free_sizes(operator) if only_shapes else sizes
     names.update(plain)
     attributes: dict[str, Any] = {}
+    computed: dict[str, Snippet] = {}
     values = {i.name for i in operator.inputs.values() if given_as_value(operator, i)}
     counts: dict[str, int] = {}
     for name, snippet in operator.sample.items():
@@ -116,10 +117,12 @@ def bind(
             names[name] = evaluate(snippet.program, chosen, SHAPE)
         elif name not in operator.inputs and name not in sizes:
             names[name] = names.value(snippet)
+            computed[name] = snippet
     for slot in slots(operator):
         attributes |= dict.fromkeys(slot.attributes, types[slot.name])
         names |= dict.fromkeys(slot.attributes, types[slot.name])
     names.update(sizes)
+    names.update({name: names.value(snippet) for name, snippet in computed.items()})
     operands = {i.name: _operand(operator, i, types, names) for i in tensor_inputs(operator)}
     counts |= {name: len(operand.shapes) for name, operand in operands.items() if operand}
     return Bound({n: o for n, o in operands.items() if o is not None}, attributes, names)

@@ -217,6 +217,14 @@ def at_least(value: Value, rank: int) -> Value:
     return value if new <= 0 else unsqueeze(value, list(range(new)))
 
 
+def fitted(value: Value, shape: Sequence[Size]) -> Value:
+    """The value in a shape of its rank: zeros behind, or elements left out, where sizes differ."""
+    own = value.shape
+    if own is not None and all(same(a, b) for a, b in zip(own, shape, strict=True)):
+        return value
+    return slice(value, [0] * len(shape), list(shape), mode="fill")
+
+
 def filled(value: Number | Dim, dtype: dtypes.dtype, shape: Sequence[Size] = ()) -> Value:
     """A number, or a size, repeated to a shape."""
     # TensorRT takes constants of int8 only before a dequantize layer.
