@@ -100,19 +100,6 @@ REWRITES = {
         return %1 : tensor<7x10xf32>
         """,
     ),
-    "collapse_rank to one dimension": (
-        "(%x: tensor<1x1xf32>) -> tensor<7xf32>",
-        """
-        %0 = tensorrt.broadcast %x broadcast_dims<0, 1> : tensor<1x1xf32> to tensor<1x7xf32>
-        %1 = tensorrt.collapse_rank %0 : tensor<1x7xf32> to tensor<7xf32>
-        return %1 : tensor<7xf32>
-        """,
-        """
-        %0 = tensorrt.collapse_rank %x : tensor<1x1xf32> to tensor<1xf32>
-        %1 = tensorrt.broadcast %0 broadcast_dims<0> : tensor<1xf32> to tensor<7xf32>
-        return %1 : tensor<7xf32>
-        """,
-    ),
     "select takes in all three, each brings a size": (
         "(%c: tensor<1x1x4xi1>, %x: tensor<1x3x1xf32>, %y: tensor<2x1x1xf32>) -> tensor<2x3x4xf32>",
         """
@@ -229,6 +216,21 @@ DYNAMIC = {
         {0: (3, 4, 5)},
         (3, 2, 4, 5),
     ),
+    "a transpose of one unknown size has a reshape after it": (
+        "(%x: tensor<?x4xf32>, %s: tensor<2xi32>) -> tensor<4x?xf32>",
+        """
+        %0 = tensorrt.broadcast %x broadcast_dims<1, 0> shape(%s : tensor<2xi32>) : tensor<?x4xf32> to tensor<4x?xf32>
+        return %0 : tensor<4x?xf32>
+        """,
+        """
+        %0 = tensorrt.transpose SWAP %x : tensor<?x4xf32> to tensor<4x?xf32>
+        %1 = tensorrt.reshape %0 : tensor<4x?xf32> to tensor<4x?xf32>
+        %2 = tensorrt.broadcast %1 broadcast_dims<0, 1> shape(%s : tensor<2xi32>) : tensor<4x?xf32> to tensor<4x?xf32>
+        return %2 : tensor<4x?xf32>
+        """,
+        {0: (3, 4)},
+        (4, 3),
+    ),
     "a transpose of unknown sizes needs no reshape": (
         "(%x: tensor<?x?xf32>, %s: tensor<2xi32>) -> tensor<?x?xf32>",
         """
@@ -261,6 +263,14 @@ DYNAMIC = {
     ),
 }
 KEPT = {
+    "collapse_rank to one dimension": (
+        "(%x: tensor<1x1xf32>) -> tensor<7xf32>",
+        """
+        %0 = tensorrt.broadcast %x broadcast_dims<0, 1> : tensor<1x1xf32> to tensor<1x7xf32>
+        %1 = tensorrt.collapse_rank %0 : tensor<1x7xf32> to tensor<7xf32>
+        return %1 : tensor<7xf32>
+        """,
+    ),
     "both operands would lose the size": (
         "(%x: tensor<1x10xf32>, %y: tensor<1x10xf32>) -> tensor<5x10xf32>",
         """

@@ -5,7 +5,7 @@ import pytest
 from tests.oracles.canonical import canonical, function
 from tests.oracles.tensorrt_numpy import parsed
 from tripybuild.dialects.mlir import printer
-from tripybuild.passes import canonicalize
+from tripybuild.passes import broadcast_elimination, canonicalize
 from tripybuild.passes.canonicalize import folds
 
 SHAPE = "tensor<3xi32>"
@@ -191,6 +191,14 @@ def test_casts_that_change_nothing_go(op, elements, kept):
     before, after = f"tensor<4x{elements[0]}>", f"tensor<4x{elements[-1]}>"
     found = canonical(function(casts(op, *elements), [before], after))
     assert found.names == (op,) * kept
+
+
+@pytest.mark.parametrize(("elements", "kept"), [(["f32", "f32"], 0), (["f16", "f32", "f16"], 2)])
+def test_other_passes_fold_casts_to_the_same_type_only(elements, kept):
+    before, after = f"tensor<4x{elements[0]}>", f"tensor<4x{elements[-1]}>"
+    module = parsed(function(casts("cast", *elements), [before], after))
+    broadcast_elimination.run(module)
+    assert printer.text(module).count("tensorrt.cast") == kept
 
 
 @pytest.mark.parametrize(

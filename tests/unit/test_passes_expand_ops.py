@@ -66,6 +66,11 @@ def test_a_reshape_is_a_shuffle(op, source, result, reshape):
     assert ("zero_is_placeholder = false" in after) == ("0" not in reshape.split(", "))
 
 
+def test_a_reshape_to_the_same_type_is_nothing():
+    """Unless its shape is computed, or two sizes are unknown."""
+    assert expanded(function("tensorrt.reshape %x", "?x4xf32", "?x4xf32")) == []
+
+
 def test_a_scalar_becomes_a_matrix():
     """No dimensions at all."""
     assert expanded(function("tensorrt.expand_rank %x", "f32", "1x1xf32")) == ["shuffle"]

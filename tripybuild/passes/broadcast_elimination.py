@@ -114,13 +114,20 @@ def _absorb_batch(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
 
 
 def _simplify(op: BroadcastOp, rewriter: Rewriter) -> bool:
-    """A broadcast that permutes or adds dimensions does so before it broadcasts."""
+    """A broadcast that permutes or adds dimensions does so before it broadcasts.
+
+    With one unknown size and no new dimension, a reshape to the same type stands for that, as
+    mlir-tensorrt writes it; `tensorrt-expand-ops` drops it.
+    """
     if _in_order(op):
         return False
     dims: tuple[int, ...] = op.value("broadcast_dims")
     rank = len(sizes_of(op.result))
     value = transposed(op.input, ordering(dims), rewriter)
-    value = with_units(value, sorted(dims), rank, rewriter)
+    if unknown(sizes_of(value)) == 1 and len(dims) == rank:
+        value = rewriter.create(ReshapeOp, value, result_types=[value.type]).results[0]
+    else:
+        value = with_units(value, sorted(dims), rank, rewriter)
     new = rewriter.create(
         BroadcastOp,
         value,
@@ -133,9 +140,12 @@ def _simplify(op: BroadcastOp, rewriter: Rewriter) -> bool:
 
 
 def _below_collapse(op: CollapseRankOp, rewriter: Rewriter) -> bool:
-    """`collapse_rank(broadcast(x))` is `broadcast(collapse_rank(x))`."""
+    """`collapse_rank(broadcast(x))` is `broadcast(collapse_rank(x))`, of two dimensions at least.
+
+    A single dimension, or none, is what mlir-tensorrt does not compare with those before.
+    """
     broadcast = _producer(op.input)
-    if broadcast is None:
+    if broadcast is None or len(sizes_of(op.result)) < 2:
         return False
     gone = dropped(sizes_of(op.input), sizes_of(op.result))
     dims: tuple[int, ...] = broadcast.value("broadcast_dims")

@@ -27,7 +27,7 @@ from tripybuild.dialects.tensorrt.ops import (
 )
 from tripybuild.dialects.tensorrt.ops.base import element, tensor_type
 from tripybuild.passes.canonicalize import FOLDERS, shuffles
-from tripybuild.passes.layouts import Sizes, permutation_of, sizes_of, transposed
+from tripybuild.passes.layouts import Sizes, permutation_of, sizes_of, transposed, unknown
 from tripybuild.passes.permutations import applied, is_identity
 from tripybuild.passes.rewriting import Pattern, Rewriter, greedy
 
@@ -60,12 +60,18 @@ def _transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
 
 
 def _reshape(op: ReshapeOp | ExpandRankOp | CollapseRankOp, rewriter: Rewriter) -> bool:
-    """As one `shuffle`; truths go through i32, which older releases of TensorRT want."""
+    """As one `shuffle`; truths go through i32, which older releases of TensorRT want.
+
+    Nothing is one where nothing changes (broadcasts are left with such reshapes).
+    """
     result = op.results[0]
-    kind = i32 if element(op.input) == i1 else element(op.input)
-    operand = _as(op.input, kind, rewriter)
     target = sizes_of(result)
     shape = op.shape if isinstance(op, ReshapeOp) else None
+    if shape is None and op.input.type == result.type and unknown(target) <= 1:
+        rewriter.replace(op, op.input)
+        return True
+    kind = i32 if element(op.input) == i1 else element(op.input)
+    operand = _as(op.input, kind, rewriter)
     zeros = False
     reshape: Sequence[int] | None = None
     if shape is None and target.count(None) > 1 and not isinstance(op, ReshapeOp):

@@ -140,6 +140,11 @@ def converted(op: CastOp | IdentityOp) -> Sequence[Folded] | None:
     return _rounded(op.input, op.result.type)
 
 
+def to_itself(op: CastOp) -> Sequence[Folded] | None:
+    """A cast to the type that is there."""
+    return (op.input,) if op.input.type == op.result.type else None
+
+
 def _rounded(value: SSAValue, type: Attribute) -> Sequence[Folded] | None:
     """A constant as another float keeps it: to the nearest, ties to even, too large to infinity."""
     found = constant_of(value)
@@ -160,5 +165,6 @@ FOLDERS: dict[type[Operation], Folder] = {
     ConcatenationOp: concatenated,
     ShapeOp: shape_of,
     IdentityOp: converted,
+    CastOp: to_itself,
 }
 CASTS: dict[type[Operation], Folder] = {CastOp: converted}
