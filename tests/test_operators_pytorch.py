@@ -19,6 +19,7 @@ EDGES = np.float32(
 NONE = np.zeros((0, 3), np.float32)
 FINITE = EDGES[np.isfinite(EDGES)]
 ROWS = np.float32([[1, -2, 3], [-INF, 0, 1], [NAN, 0, 1], [-INF, -INF, 5]])
+BATCH = np.random.default_rng(7).standard_normal((2, 4, 5)).astype(np.float32)
 PAIRS = np.int32([[[0, 2], [3, 1], [2, 0]]])
 SLOPES = np.linspace(-1, 2, EDGES.size, dtype=np.float32)
 WHOLE = np.int32([0, 1, -1, 2, -7, 7, 2**31 - 1, -(2**31) + 1])
@@ -93,6 +94,51 @@ CASES = {
         lambda k, v: tp.one_hot(k, 4, v),
         lambda k, v: F.one_hot(k, 4).to(v.dtype) * (v[1] - v[0]) + v[0],
         [np.int64([[0, 3], [1, 2]]), np.int64([-1, 5])],
+    ),
+    "cumsum": (
+        lambda x: tp.cumsum(x, 1, exclusive=True, reverse=True),
+        lambda x: x.flip(1).cumsum(1).flip(1) - x,
+        [BATCH],
+    ),
+    "cumprod": (lambda x: tp.cumprod(x, 1), lambda x: x.cumprod(1), [ROWS]),
+    "cumprod, reversed": (
+        lambda x: tp.cumprod(x, 0, reverse=True),
+        lambda x: x.flip(0).cumprod(0).flip(0),
+        [ROWS],
+    ),
+    "cumprod of integers": (lambda x: tp.cumprod(x, 0), lambda x: x.cumprod(0).int(), [WHOLE]),
+    "cummax": (lambda x: tp.cummax(x, 0), lambda x: x.cummax(0).values, [EDGES]),
+    "cummin": (lambda x: tp.cummin(x, 1), lambda x: x.cummin(1).values, [ROWS]),
+    "cummin of nothing": (lambda x: tp.cummin(x, 0), lambda x: x, [NONE]),
+    "instancenorm": (
+        lambda x, w, b: tp.instancenorm(x, w, b, 4),
+        lambda x, w, b: F.instance_norm(x, weight=w, bias=b),
+        [BATCH, BATCH[0, :, 0], BATCH[1, :, 1]],
+    ),
+    "groupnorm": (
+        lambda x, w, b: tp.groupnorm(x, w, b, 2, 1e-3),
+        lambda x, w, b: F.group_norm(x, 2, w, b, 1e-3),
+        [BATCH, BATCH[0, :, 0], BATCH[1, :, 1]],
+    ),
+    "groupnorm of rows": (
+        lambda x, w, b: tp.groupnorm(x, w, b, 2),
+        lambda x, w, b: F.group_norm(x, 2, w, b),
+        [BATCH[:, :, 0], BATCH[0, :, 0], BATCH[1, :, 1]],
+    ),
+    "batchnorm": (
+        tp.batchnorm,
+        lambda x, w, b, m, v: F.batch_norm(x, m, v, w, b),
+        [BATCH, BATCH[0, :, 0], BATCH[1, :, 1], BATCH[0, :, 2], BATCH[1, :, 3] ** 2],
+    ),
+    "rmsnorm": (
+        lambda x, w: tp.rmsnorm(x, w, 1e-3),
+        lambda x, w: F.rms_norm(x, w.shape, w, 1e-3),
+        [BATCH, BATCH[0, 0]],
+    ),
+    "lrn": (
+        lambda x: tp.lrn(x, 3, 0.5, 0.8, 2.0),
+        lambda x: F.local_response_norm(x, 3, 0.5, 0.8, 2.0),
+        [BATCH],
     ),
     "logaddexp of nothing": (tp.logaddexp, torch.logaddexp, [NONE, NONE]),
 }

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.cos import cos as cos
     from tripyapi.ops.math.cosh import cosh as cosh
     from tripyapi.ops.math.count_nonzero import count_nonzero as count_nonzero
+    from tripyapi.ops.math.cummax import cummax as cummax
+    from tripyapi.ops.math.cummin import cummin as cummin
+    from tripyapi.ops.math.cumprod import cumprod as cumprod
     from tripyapi.ops.math.cumsum import cumsum as cumsum
     from tripyapi.ops.math.div import div as div
     from tripyapi.ops.math.eq import eq as eq
@@ -103,6 +106,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.where import where as where
     from tripyapi.ops.nn.attention import attention as attention
     from tripyapi.ops.nn.avgpool import avgpool as avgpool
+    from tripyapi.ops.nn.batchnorm import batchnorm as batchnorm
     from tripyapi.ops.nn.celu import celu as celu
     from tripyapi.ops.nn.channel_shuffle import channel_shuffle as channel_shuffle
     from tripyapi.ops.nn.convolution import convolution as convolution
@@ -114,15 +118,18 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.global_avgpool import global_avgpool as global_avgpool
     from tripyapi.ops.nn.global_maxpool import global_maxpool as global_maxpool
     from tripyapi.ops.nn.glu import glu as glu
+    from tripyapi.ops.nn.groupnorm import groupnorm as groupnorm
     from tripyapi.ops.nn.hard_sigmoid import hard_sigmoid as hard_sigmoid
     from tripyapi.ops.nn.hard_swish import hard_swish as hard_swish
     from tripyapi.ops.nn.hard_tanh import hard_tanh as hard_tanh
     from tripyapi.ops.nn.hardshrink import hardshrink as hardshrink
+    from tripyapi.ops.nn.instancenorm import instancenorm as instancenorm
     from tripyapi.ops.nn.kv_cache_update import kv_cache_update as kv_cache_update
     from tripyapi.ops.nn.layernorm import layernorm as layernorm
     from tripyapi.ops.nn.leaky_relu import leaky_relu as leaky_relu
     from tripyapi.ops.nn.log_sigmoid import log_sigmoid as log_sigmoid
     from tripyapi.ops.nn.log_softmax import log_softmax as log_softmax
+    from tripyapi.ops.nn.lrn import lrn as lrn
     from tripyapi.ops.nn.matmul import matmul as matmul
     from tripyapi.ops.nn.maxpool import maxpool as maxpool
     from tripyapi.ops.nn.mish import mish as mish
@@ -137,6 +144,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.resize_cubic import resize_cubic as resize_cubic
     from tripyapi.ops.nn.resize_linear import resize_linear as resize_linear
     from tripyapi.ops.nn.resize_nearest import resize_nearest as resize_nearest
+    from tripyapi.ops.nn.rmsnorm import rmsnorm as rmsnorm
     from tripyapi.ops.nn.rotary_embedding import rotary_embedding as rotary_embedding
     from tripyapi.ops.nn.scaled_tanh import scaled_tanh as scaled_tanh
     from tripyapi.ops.nn.selu import selu as selu
@@ -219,6 +227,7 @@ _PLACES = {
     "atanh": "tripyapi.ops.math.atanh",
     "attention": "tripyapi.ops.nn.attention",
     "avgpool": "tripyapi.ops.nn.avgpool",
+    "batchnorm": "tripyapi.ops.nn.batchnorm",
     "bfloat16": "tripybuild.types.dtypes",
     "bool": "tripybuild.types.dtypes",
     "cast": "tripyapi.ops.math.cast",
@@ -234,6 +243,9 @@ _PLACES = {
     "cos": "tripyapi.ops.math.cos",
     "cosh": "tripyapi.ops.math.cosh",
     "count_nonzero": "tripyapi.ops.math.count_nonzero",
+    "cummax": "tripyapi.ops.math.cummax",
+    "cummin": "tripyapi.ops.math.cummin",
+    "cumprod": "tripyapi.ops.math.cumprod",
     "cumsum": "tripyapi.ops.math.cumsum",
     "depth_to_space": "tripyapi.ops.nn.depth_to_space",
     "dequantize": "tripyapi.ops.quantization.dequantize",
@@ -271,11 +283,13 @@ _PLACES = {
     "global_avgpool": "tripyapi.ops.nn.global_avgpool",
     "global_maxpool": "tripyapi.ops.nn.global_maxpool",
     "glu": "tripyapi.ops.nn.glu",
+    "groupnorm": "tripyapi.ops.nn.groupnorm",
     "gt": "tripyapi.ops.math.gt",
     "hard_sigmoid": "tripyapi.ops.nn.hard_sigmoid",
     "hard_swish": "tripyapi.ops.nn.hard_swish",
     "hard_tanh": "tripyapi.ops.nn.hard_tanh",
     "hardshrink": "tripyapi.ops.nn.hardshrink",
+    "instancenorm": "tripyapi.ops.nn.instancenorm",
     "int32": "tripybuild.types.dtypes",
     "int4": "tripybuild.types.dtypes",
     "int64": "tripybuild.types.dtypes",
@@ -304,6 +318,7 @@ _PLACES = {
     "logical_or": "tripyapi.ops.math.logical_or",
     "logical_xor": "tripyapi.ops.math.logical_xor",
     "logit": "tripyapi.ops.math.logit",
+    "lrn": "tripyapi.ops.nn.lrn",
     "lt": "tripyapi.ops.math.lt",
     "masked_fill": "tripyapi.ops.math.masked_fill",
     "matmul": "tripyapi.ops.nn.matmul",
@@ -344,6 +359,7 @@ _PLACES = {
     "resize_linear": "tripyapi.ops.nn.resize_linear",
     "resize_nearest": "tripyapi.ops.nn.resize_nearest",
     "reverse_sequence": "tripyapi.ops.shape.reverse_sequence",
+    "rmsnorm": "tripyapi.ops.nn.rmsnorm",
     "roll": "tripyapi.ops.shape.roll",
     "rotary_embedding": "tripyapi.ops.nn.rotary_embedding",
     "round": "tripyapi.ops.math.round",
@@ -411,6 +427,7 @@ __all__ = [
     "atanh",
     "attention",
     "avgpool",
+    "batchnorm",
     "bfloat16",
     "bool",
     "cast",
@@ -426,6 +443,9 @@ __all__ = [
     "cos",
     "cosh",
     "count_nonzero",
+    "cummax",
+    "cummin",
+    "cumprod",
     "cumsum",
     "depth_to_space",
     "dequantize",
@@ -463,11 +483,13 @@ __all__ = [
     "global_avgpool",
     "global_maxpool",
     "glu",
+    "groupnorm",
     "gt",
     "hard_sigmoid",
     "hard_swish",
     "hard_tanh",
     "hardshrink",
+    "instancenorm",
     "int4",
     "int8",
     "int32",
@@ -496,6 +518,7 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "logit",
+    "lrn",
     "lt",
     "masked_fill",
     "matmul",
@@ -536,6 +559,7 @@ __all__ = [
     "resize_linear",
     "resize_nearest",
     "reverse_sequence",
+    "rmsnorm",
     "roll",
     "rotary_embedding",
     "round",

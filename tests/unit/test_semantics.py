@@ -229,6 +229,20 @@ def test_scales_are_spread():
     assert all(got[r, c] == x[r, c] * block[r // 2, c] for r in range(4) for c in range(6))
 
 
+def test_elements_are_combined_with_all_before_them():
+    """From either end, with and without the element itself; integers keep their type."""
+    x = np.array([[2, 3, 4], [5, -1, 6]], np.int32)
+    got = arrays.accumulated(x, "product", 1, exclusive=True)
+    assert (got.dtype, got.tolist()) == (np.int32, [[1, 2, 6], [1, 5, -5]])
+    assert arrays.accumulated(x, "sum", 0, reverse=True).tolist() == [[7, 2, 10], [5, -1, 6]]
+    got = arrays.accumulated(x, "sum", 1, reverse=True, exclusive=True)
+    assert got.tolist() == [[7, 4, 0], [5, 6, 0]]
+    assert arrays.accumulated(x, "maximum", 1).tolist() == [[2, 3, 4], [5, 5, 6]]
+    found = arrays.accumulated(np.array([1.0, np.nan, 0.0]), "minimum", 0)
+    assert np.array_equal(found, [1, np.nan, np.nan], equal_nan=True)
+    assert arrays.accumulated(np.zeros((0, 2)), "sum", 0, exclusive=True).shape == (0, 2)
+
+
 def test_what_is_scattered_leaves_its_input_alone():
     """Vectors of positions, and positions along one dimension; the last of several stays."""
     x = np.arange(6.0).reshape(2, 3)

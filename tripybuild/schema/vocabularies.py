@@ -144,6 +144,7 @@ WRITING = frozenset({"out", "where"})
 # The named helpers of the references, each with a test of its own.
 REFERENCE = frozenset(
     [
+        "accumulated",
         "convert",
         "erf",
         "floor_divide",

@@ -15,6 +15,12 @@ from tripybuild.types.dtypes import dtype
 
 Array = np.ndarray[Any, Any]
 
+_ACCUMULATED = {
+    "sum": (np.add, 0),
+    "product": (np.multiply, 1),
+    "maximum": (np.maximum, None),
+    "minimum": (np.minimum, None),
+}
 REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
 
 
@@ -233,3 +239,19 @@ def scatter_along(input: Array, indices: Array, updates: Array, dim: int) -> Arr
     result = np.array(input)
     result[tuple(places)] = updates
     return result
+
+
+def accumulated(
+    input: Array, kind: str, dim: int, reverse: bool = False, exclusive: bool = False
+) -> Array:
+    """Each element combined with all before it: sum, product, maximum or minimum so far.
+
+    `reverse` runs from the end; `exclusive`, for sums and products, leaves out the element itself.
+    """
+    combine, neutral = _ACCUMULATED[kind]
+    lines = np.flip(np.moveaxis(input, dim, -1), -1) if reverse else np.moveaxis(input, dim, -1)
+    if exclusive:
+        first = np.full((*lines.shape[:-1], 1), neutral, lines.dtype)
+        lines = np.concatenate([first, lines], -1)[..., : lines.shape[-1]]
+    found: Array = combine.accumulate(lines, axis=-1, dtype=lines.dtype)
+    return np.moveaxis(np.flip(found, -1) if reverse else found, -1, dim)

@@ -32,7 +32,15 @@ def test_symbol(size: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", ["cumsum([[1.0, 2.0], [3.0, 4.0]], 0)", "cumsum([1.0], 1)", "cumsum([1, 2], 0)"]
+    "call",
+    [
+        "cumsum([[1.0, 2.0], [3.0, 4.0]], 0)",
+        "cumsum([1.0, 2.0, 4.0], 0, exclusive=True)",
+        "cumsum([1.0, 2.0, 4.0], 0, reverse=True)",
+        "cumsum([1.0, 2.0, 4.0], 0, True, True)",
+        "cumsum([1.0], 1)",
+        "cumsum([1, 2], 0)",
+    ],
 )
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""

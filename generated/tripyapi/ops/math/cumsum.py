@@ -5,14 +5,16 @@ from tripyapi.trace.math.cumsum import Cumsum
 from tripybuild.frontend import record
 
 
-def cumsum(input: Tensor, dim: int) -> Tensor:
+def cumsum(input: Tensor, dim: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
     """Add up the values along a dimension, keeping each sum on the way.
 
     Args:
         input: The values. (`T[*S]`)
         dim: The dimension to run along. (`axis(input)`)
+        exclusive: Whether a value is left out of the sum at its own place. (`bool`)
+        reverse: Whether to run from the end to the beginning. (`bool`)
 
     Returns:
         The results, element by element. (`T[*S]`)
     """
-    return record(Cumsum, input, dim)
+    return record(Cumsum, input, dim, exclusive, reverse)

@@ -13,13 +13,19 @@ class Cumsum(TraceOp):
 
     input: Value
     dim: int
+    exclusive: bool
+    reverse: bool
 
     declaration = Declaration("cumsum", "ops_registry/math/cumsum.yaml")
 
     @classmethod
-    def infer(cls, check: Check, input: Value, dim: int) -> Self:
+    def infer(
+        cls, check: Check, input: Value, dim: int, exclusive: bool = False, reverse: bool = False
+    ) -> Self:
         """Check a call and find the types of its outputs."""
         T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
         S = check.shape("input", input, "[*S]")
         dim = check.axis("dim", dim, len(S))
-        return cls(input, dim).gives(TensorType(T, (*S,)))
+        exclusive = check.boolean("exclusive", exclusive)
+        reverse = check.boolean("reverse", reverse)
+        return cls(input, dim, exclusive, reverse).gives(TensorType(T, (*S,)))

@@ -6,4 +6,4 @@ from tripybuild.dialects import stablehlo as hlo
 
 def lower(op: Cumsum, input: hlo.Value) -> hlo.Value:
     """Lower `cumsum` to the `stablehlo` dialect."""
-    return hlo.cumulative(input, "sum", op.dim)
+    return hlo.cumulative(input, "sum", op.dim, op.reverse, op.exclusive)

@@ -6,4 +6,4 @@ from tripybuild.dialects import tensorrt as trt
 
 def lower(op: Cumsum, input: trt.Value) -> trt.Value:
     """Lower `cumsum` to the `tensorrt` dialect."""
-    return trt.cumulative(input, axis=op.dim)
+    return trt.cumulative(input, op.dim, exclusive=op.exclusive, reverse=op.reverse)
