@@ -230,7 +230,7 @@ def _arguments(entry: Entry, types: dict[str, dtype | None]) -> dict[str, Any]:
     arguments: dict[str, Any] = dict(bound.attributes)
     for name, operand in bound.operands.items():
         if not operator.inputs[name].optional:
-            arguments[name] = _tensors(operand, types.get(name) or operand.type)
+            arguments[name] = _tensors(operand, types.get(name) or operand.types[0])
     for name, kind in types.items():
         if name in operator.attributes:
             arguments[name] = kind
@@ -255,6 +255,6 @@ def _reachable(entry: Entry) -> set[str]:
 
 def _tensors(operand: Operand, kind: dtype) -> Any:
     if operand.constant:
-        return Tensor(np.ones(operand.numbers[0], kind.numpy))
+        return Tensor(np.ones(operand.numbers[0][1], kind.numpy))
     made = [Tensor.of(Value(TensorType(kind, shape))) for shape in operand.shapes]
     return made if operand.several else made[0]

@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.convolution import convolution as convolution
     from tripyapi.ops.nn.convolution_transpose import convolution_transpose as convolution_transpose
     from tripyapi.ops.nn.depth_to_space import depth_to_space as depth_to_space
+    from tripyapi.ops.nn.einsum import einsum as einsum
     from tripyapi.ops.nn.elu import elu as elu
     from tripyapi.ops.nn.gelu import gelu as gelu
     from tripyapi.ops.nn.gelu_tanh import gelu_tanh as gelu_tanh
@@ -253,6 +254,7 @@ _PLACES = {
     "diagonal": "tripyapi.ops.shape.diagonal",
     "div": "tripyapi.ops.math.div",
     "dtype": "tripybuild.types.dtypes",
+    "einsum": "tripyapi.ops.nn.einsum",
     "elu": "tripyapi.ops.nn.elu",
     "eq": "tripyapi.ops.math.eq",
     "equal": "tripyapi.ops.math.equal",
@@ -453,6 +455,7 @@ __all__ = [
     "diagonal",
     "div",
     "dtype",
+    "einsum",
     "elu",
     "eq",
     "equal",

@@ -496,6 +496,7 @@ def test_einsum_is_numpys():
         ("bij,bij->b", [a, a]),
         ("i,j->ji", [a[0, :, 0], c[:, 0]]),
         ("bij, bjk -> kb", [a, b]),
+        ("iij->ji", [floats(3, 3, 2)]),
     ]:
         check(
             lambda *xs, e=equation: hlo.einsum(xs, e),
@@ -687,7 +688,8 @@ MISUSES = [
     (lambda x: hlo.strided_slice(x, [0, 0], [2, 3], [1, 1], "mirror"), "none of strict"),
     (lambda x: hlo.slice(x, [0, 2], [2, 1]), "does not lie in"),
     (lambda x: x @ x, "do not multiply"),
-    (lambda x: hlo.einsum([x], "ii->i"), "does not name"),
+    (lambda x: hlo.einsum([x], "i->i"), "does not name"),
+    (lambda x: hlo.einsum([x], "ii->i"), "no diagonal"),
     (lambda x: hlo.einsum([x, x], "ij,jk->ik"), "`j` is both"),
     (
         lambda x: hlo.convolution(hlo.reshape(x, [1, 2, 3]), hlo.reshape(x, [2, 1, 3])),

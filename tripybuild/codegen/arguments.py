@@ -33,6 +33,7 @@ _ONE = {
     "dtype": ("dtypes.dtype", "dtypes.dtype"),
     "axis": ("int", "int"),
     "index": ("IndexLike", "Index"),
+    "subscripts": ("str", "str"),
 }
 # Where the names in annotations come from.
 _HOMES = {

@@ -57,6 +57,11 @@ def checked_value(scope: Scope, name: str, pattern: ValuePattern, given: str) ->
     if pattern.kind == "index":
         assert isinstance(pattern.argument, ast.Name)
         return call("check.index", [*start, _shape(scope, pattern.argument.id)])
+    if pattern.kind == "subscripts":
+        assert isinstance(pattern.argument, ast.Name)
+        shapes = next(tensors(scope.operator.inputs[pattern.argument.id].pattern)).shape
+        assert shapes is not None
+        return call("check.subscripts", [*start, scope.expression(shapes[0].expression)])
     one, many = _FUNCTIONS.get(pattern.kind, ("number", "numbers"))
     if pattern.lengths is None:
         return call(f"check.{one}", start)

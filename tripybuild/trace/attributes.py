@@ -14,6 +14,7 @@ from tripybuild.trace.operation import Declaration
 from tripybuild.trace.values import Size
 from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.subscripts import EquationError, explicit
 
 
 class Attributes:
@@ -146,6 +147,13 @@ class Attributes:
         try:
             return resolve(value, shape)
         except IndexFormError as problem:
+            self._refuse(name, str(problem), value)
+
+    def subscripts(self, name: str, value: object, shapes: Sequence[Sequence[Size]]) -> str:
+        """`subscripts(inputs)`: the equation of a sum of products, with everything said."""
+        try:
+            return explicit(self.string(name, value), [len(shape) for shape in shapes])
+        except EquationError as problem:
             self._refuse(name, str(problem), value)
 
     def _spread(

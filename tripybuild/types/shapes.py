@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tripybuild.types.conditions import Condition, Truth, conjunction, disjunction, negation
 from tripybuild.types.dims import Dim, Size, maximum, minimum, same, select, symbol
+from tripybuild.types.subscripts import parts
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -97,6 +98,37 @@ def conformable(*shapes: Shape) -> Truth:
         for column in columns
         for a, b in itertools.combinations(column, 2)
     )
+
+
+def contracted(equation: str, shapes: Sequence[Shape]) -> list[Size]:
+    """Give the shape of a sum of products, `ij,jk->ik`; sizes of one are repeated."""
+    found = _labelled(equation, shapes)
+    return [broadcast_size(found[label]) for label in parts(equation)[1]]
+
+
+def contractible(equation: str, shapes: Sequence[Shape]) -> Truth:
+    """Tell whether the dimensions of each label agree: they are equal, or one where others are not.
+
+    A label that a term repeats runs along a diagonal, whose sizes are equal.
+    """
+    terms, _ = parts(equation)
+    twice = [
+        conjunction(a == b for (x, a), (y, b) in itertools.combinations(pairs, 2) if x == y)
+        for pairs in (
+            list(zip(term, s, strict=True)) for term, s in zip(terms, shapes, strict=True)
+        )
+    ]
+    every = _labelled(equation, shapes).values()
+    return conjunction([*twice, *(conformable(*([size] for size in sizes)) for sizes in every)])
+
+
+def _labelled(equation: str, shapes: Sequence[Shape]) -> dict[str, list[Size]]:
+    """All sizes of each label."""
+    found: dict[str, list[Size]] = {}
+    for term, shape in zip(parts(equation)[0], shapes, strict=True):
+        for label, size in zip(term, shape, strict=True):
+            found.setdefault(label, []).append(size)
+    return found
 
 
 def _broadcast_pair(a: Size, b: Size) -> Size | None:
@@ -223,6 +255,8 @@ SHAPE_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "broadcast_size": broadcast_size,
         "ceildiv": ceildiv,
         "conformable": conformable,
+        "contracted": contracted,
+        "contractible": contractible,
         "count": count,
         "drop": drop,
         "insert": insert,

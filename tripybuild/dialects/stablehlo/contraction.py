@@ -1,15 +1,18 @@
 """Products and sums over named dimensions: einsum on dot_general.
 
-Law: the equation names its result, and no term repeats a label; everything else is refused.
+Law: the equation names its result; everything else is refused.
 """
 
 from collections.abc import Sequence
 
 from tripybuild.dialects.stablehlo.broadcast import broadcast_in_dim
+from tripybuild.dialects.stablehlo.choice import equal, select
+from tripybuild.dialects.stablehlo.constants import iota
 from tripybuild.dialects.stablehlo.linear import dot_general
 from tripybuild.dialects.stablehlo.reductions import reduce
 from tripybuild.dialects.stablehlo.shapes import transpose
 from tripybuild.dialects.stablehlo.value import Value
+from tripybuild.types import dtypes
 
 
 def einsum(inputs: Sequence[Value], equation: str) -> Value:
@@ -21,12 +24,14 @@ def einsum(inputs: Sequence[Value], equation: str) -> Value:
     for term, value in zip(terms, inputs, strict=True):
         if not set(term) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"):
             raise ValueError(f"{term!r} is not made of letters")
-        if len(set(term)) != len(term) or len(term) != value.rank:
+        if len(term) != value.rank:
             raise ValueError(f"{term!r} does not name the dimensions of shape {value.shape}")
     if len(set(result)) != len(result) or not set(result) <= set(left):
         raise ValueError(f"{equation!r} has a result that its inputs do not give")
-    sizes = _sizes(inputs, terms)
-    values = [_widened(value, term, sizes) for value, term in zip(inputs, terms, strict=True)]
+    pairs = [_diagonals(value, term) for value, term in zip(inputs, terms, strict=True)]
+    terms = [term for _, term in pairs]
+    sizes = _sizes([value for value, _ in pairs], terms)
+    values = [_widened(value, term, sizes) for value, term in pairs]
     value, term = _alone(values[0], terms[0], {*result, *"".join(terms[1:])})
     for i in range(1, len(values)):
         needed = {*result, *"".join(terms[i + 1 :])}
@@ -34,6 +39,19 @@ def einsum(inputs: Sequence[Value], equation: str) -> Value:
         value, term = _product(value, term, other, labels, needed)
     value, term = _alone(value, term, set(result))
     return transpose(value, [term.index(label) for label in result])
+
+
+def _diagonals(value: Value, term: str) -> tuple[Value, str]:
+    """The diagonal along each label that the term repeats."""
+    for last in range(len(term) - 1, 0, -1):
+        first = term.index(term[last])
+        if first < last:
+            if value.shape[first] != value.shape[last]:
+                raise ValueError(f"{term!r} names no diagonal of shape {value.shape}")
+            rows, columns = [iota(value.shape, dim, dtypes.int32) for dim in (first, last)]
+            value = reduce(select(equal(rows, columns), value, 0), [last], "sum")
+            term = term[:last] + term[last + 1 :]
+    return value, term
 
 
 def _sizes(inputs: Sequence[Value], terms: Sequence[str]) -> dict[str, int]:

@@ -81,7 +81,7 @@ from tripybuild.dialects.tensorrt.builder import (
     unsqueeze,
     while_,
 )
-from tripybuild.dialects.tensorrt.compositions import remainder, truncate
+from tripybuild.dialects.tensorrt.compositions import contraction, remainder, truncate
 from tripybuild.dialects.tensorrt.enumerations import ENUMERATIONS
 from tripybuild.dialects.tensorrt.layers import LAYERS
 from tripybuild.dialects.tensorrt.network import Layer, Network, Region
@@ -117,6 +117,7 @@ __all__ = [
     "collective_scatter",
     "concatenation",
     "constant",
+    "contraction",
     "convolution",
     "cumulative",
     "deconvolution",

@@ -3,8 +3,11 @@
 Law: a composition takes values of any rank, and its result has the dtype of its first value.
 """
 
-from tripybuild.dialects.tensorrt.builder import align, element_wise, select, unary
+from collections.abc import Sequence
+
+from tripybuild.dialects.tensorrt.builder import align, einsum, element_wise, select, unary
 from tripybuild.dialects.tensorrt.value import Operand, Value
+from tripybuild.types.subscripts import pairwise
 
 
 def truncate(value: Value) -> Value:
@@ -24,3 +27,12 @@ def remainder(lhs: Operand, rhs: Operand) -> Value:
         return first - quotient * second
     smaller = element_wise(unary(first, "kABS"), unary(second, "kABS"), "kLESS")
     return select(smaller, first, first - truncate(quotient) * second)
+
+
+def contraction(inputs: Sequence[Value], equation: str) -> Value:
+    """The sum of the products of any number of values, which a layer has of two at most."""
+    first, *rest = inputs
+    for step in pairwise(equation):
+        first = einsum([first, *rest[:1]], step)
+        rest = rest[1:]
+    return first
