@@ -126,6 +126,10 @@ CODES: dict[str, str] = {
     "tensorrt-profile": "A dynamic size needs a range: a shape profile on the function's argument.",
     "engine-mismatch": "The engine takes or gives something else than the model declares.",
     "engine-failed": "TensorRT or CUDA did not run the engine; their own words are with it.",
+    "not-known-yet": (
+        "A tensor was asked for its elements while a graph is being recorded, and depends on the "
+        "graph's inputs: those are known when the graph runs."
+    ),
     "no-gpu": "An engine runs on an NVIDIA GPU with a driver, and there is none here.",
     # The command line
     "file-exists": "Nothing that is there is overwritten.",

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import tripyapi as tp
-from tripybuild import frontend
+from tripybuild import eager, frontend
 from tripybuild.frontend import IndexLike
 from tripybuild.types import dtypes
 
 
-class Tensor(frontend.Tensor):
+class Tensor(eager.Tensor):
     """A tensor that has not been computed yet, with the operators as methods."""
 
     def __abs__(self) -> "Tensor":

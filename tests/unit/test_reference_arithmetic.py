@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tripybuild.semantics.arrays import floor_divide, power
+from tripybuild.numerics.arrays import floor_divide, power
 
 
 def test_floor_divide_of_floats_is_the_floor_of_the_quotient() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tripybuild.semantics.arrays import sliding_windows, stretched
+from tripybuild.numerics.arrays import sliding_windows, stretched
 
 
 def test_zeros_are_put_between_and_around() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tripybuild.dialects import stablehlo as hlo, tensorrt as trt
 from tripybuild.dialects.mlir import printer
 from tripybuild.dialects.tensorrt.emission import Profile, emitted
-from tripybuild.semantics import sampling
+from tripybuild.numerics import sampling
 from tripybuild.targets import pjrt
 from tripybuild.types import dtypes
 from tripybuild.types.dims import symbol

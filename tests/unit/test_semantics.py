@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from tripybuild.numerics import arrays, control, sampling
 from tripybuild.schema import vocabularies
-from tripybuild.semantics import arrays, control, sampling
 from tripybuild.semantics.vocabulary import reference_vocabulary
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import BY_NAME

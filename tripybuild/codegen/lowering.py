@@ -1,4 +1,7 @@
-"""How an operation becomes something else: builder calls of an engine, or other operators."""
+"""How an operation becomes something else: builder calls of an engine, other operators, numbers."""
+
+import ast
+from functools import partial
 
 from tripybuild.codegen.arguments import function_type, parameters
 from tripybuild.codegen.calls import Calls
@@ -10,7 +13,7 @@ from tripybuild.codegen.rewrite import Rewriter
 from tripybuild.codegen.statements import give
 from tripybuild.codegen.text import Body, Imports, docstring, header
 from tripybuild.schema.operator import Input, Operator
-from tripybuild.schema.vocabularies import ALIASES
+from tripybuild.schema.vocabularies import ALIASES, HELPERS
 from tripybuild.types.naming import class_name
 
 
@@ -53,20 +56,59 @@ def decomposition_file(operator: Operator, calls: Calls) -> str:
     return _file(operator, calls.package, ("decompose", "Tensor", summary), body)
 
 
-def _file(operator: Operator, package: str, what: tuple[str, str, str], body: Body) -> str:
-    """A file with one function: its name, what it calls a tensor, and its summary."""
+def reference_file(operator: Operator, package: str) -> str:
+    """The file that computes one operation in NumPy.
+
+    ```python
+    def compute(op: Softsign, input: Array) -> Any:
+        "Compute `softsign` in NumPy."
+        return input / (1 + np.abs(input))
+    ```
+    """
+    assert operator.reference is not None
+    body = Body(Imports())
+    program = operator.reference.program
+    names = bind_names(operator, program, body)
+    give(program, Rewriter(names, body.imports, partial(_helper, body.imports)), body)
+    if "np." in body.text():
+        body.imports.module("numpy as np")
+    body.imports.name("typing", "Any")
+    if operator.inputs:
+        body.imports.name("tripybuild.numerics.arrays", "Array")
+    summary = f"Compute `{operator.name}` in NumPy."
+    return _file(operator, package, ("compute", "Array", summary), body, "Any")
+
+
+def _helper(imports: Imports, call: ast.Call) -> ast.expr | None:
+    """`arrays.convert`: the named helpers of references."""
+    function = call.func
+    name = function.id if isinstance(function, ast.Name) else None
+    module = next((module for module, names in HELPERS.items() if name in names), None)
+    if name is None or module is None:
+        return None
+    imports.name("tripybuild.numerics", module)
+    return ast.Attribute(ast.Name(module), name)
+
+
+def _file(
+    operator: Operator,
+    package: str,
+    what: tuple[str, str, str],
+    body: Body,
+    result: str | None = None,
+) -> str:
+    """A file with one function: its name, what it calls a tensor, its summary, what it gives."""
     function, value, summary = what
     operation = class_name(operator.name)
     body.imports.name(module(package, "trace", operator), operation)
     text = body.text()
     read = "op." in text  # a parameter that nobody reads begins with an underscore
     inputs = _inputs(operator, value, body.imports)
-    result = value
-    if gives_several(operator):
+    if result is None and gives_several(operator):
         body.imports.name("collections.abc", "Sequence")
         result = f"Sequence[{value}]"
     given = call(f"def {function}", [f"{'op' if read else '_op'}: {operation}", *inputs])
-    signature = render([given, f" -> {result}:"])
+    signature = render([given, f" -> {result or value}:"])
     lines = "\n".join([signature, docstring(summary, 4), text])
     return f"{header(operator.path)}\n{body.imports.text()}\n\n\n{lines}\n"
 

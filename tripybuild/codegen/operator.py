@@ -6,7 +6,7 @@ from tripybuild.codegen.calls import Calls
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.docs import operator_page
 from tripybuild.codegen.frontend import frontend_file
-from tripybuild.codegen.lowering import decomposition_file, lowering_file
+from tripybuild.codegen.lowering import decomposition_file, lowering_file, reference_file
 from tripybuild.codegen.methods import tensor_methods_of
 from tripybuild.codegen.places import DOCS, SUITES, place
 from tripybuild.codegen.suites import suite_file
@@ -44,6 +44,8 @@ def _files(operator: Operator, calls: Calls) -> Iterator[tuple[str, str]]:
     if operator.inline:
         return
     yield f"{package}/trace/{file}", trace_file(operator)
+    if operator.reference is not None:
+        yield f"{package}/references/{file}", reference_file(operator, package)
     for target in operator.lower:
         yield f"{package}/lowering/{target}/{file}", lowering_file(operator, target, package)
     if operator.decompose is not None and len(operator.lower) < len(ALIASES):

@@ -84,7 +84,7 @@ def tensor_file(contributions: Iterable[Contribution]) -> str:
     """The Tensor: the hand-written half plus a method for each alias that a declaration gives."""
     imports = Imports()
     imports.module("tripyapi as tp")
-    imports.name("tripybuild", "frontend")
+    imports.name("tripybuild", "eager", "frontend")
     methods: dict[str, str] = {}
     for each in contributions:
         methods |= each.methods
@@ -95,7 +95,7 @@ def tensor_file(contributions: Iterable[Contribution]) -> str:
                 imports.module(module_name)
     return (
         f"{header(SOURCE)}\n{imports.text()}\n\n\n"
-        "class Tensor(frontend.Tensor):\n"
+        "class Tensor(eager.Tensor):\n"
         '    """A tensor that has not been computed yet, with the operators as methods."""\n\n'
         + "\n\n".join(methods[name] for name in sorted(methods))
         + "\n\n    __hash__ = frontend.Tensor.__hash__\n"

@@ -68,7 +68,8 @@ def guarded(scope: Scope, input: Input, binds: Iterable[str] = ()) -> Body:
     if not input.optional:
         return scope.body
     for name in binds:
-        scope.body.add(f"{name} = None")
+        scope.imports.name("typing", "Any")
+        scope.body.add(f"{name}: Any = None")
     return scope.body.block(f"if {input.name} is not None:")
 
 

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 
 from tripybuild.codegen.layout import WIDTH, Doc, render
 
+STANDARD = frozenset({"math", "dataclasses", "typing", "collections.abc"})
+OTHERS = frozenset({"numpy"})
+
 
 def header(source: str) -> str:
     """The first line of every generated file: where it comes from, without date or version."""
@@ -76,15 +79,12 @@ class Imports:
         for module, names in others.names.items():
             self.name(module, *names)
 
-    def text(
-        self,
-        standard: frozenset[str] = frozenset({"math", "dataclasses", "typing", "collections.abc"}),
-    ) -> str:
-        """The import block."""
+    def text(self) -> str:
+        """The import blocks: the standard library, other packages, our own."""
         blocks = []
-        for is_standard in (True, False):
-            plain = sorted(m for m in self.modules if (m in standard) is is_standard)
-            froms = sorted(m for m, n in self.names.items() if n and (m in standard) is is_standard)
+        for group in range(3):
+            plain = sorted(m for m in self.modules if _group(m) == group)
+            froms = sorted(m for m, n in self.names.items() if n and _group(m) == group)
             lines = [f"import {module}" for module in plain]
             lines += [
                 _from(module, sorted(self.names[module], key=import_order)) for module in froms
@@ -92,6 +92,12 @@ class Imports:
             if lines:
                 blocks.append("\n".join(lines))
         return "\n\n".join(blocks)
+
+
+def _group(module: str) -> int:
+    if module in STANDARD:
+        return 0
+    return 1 if module.partition(" ")[0] in OTHERS else 2
 
 
 def import_order(name: str) -> tuple[int, list[tuple[str, int]]]:

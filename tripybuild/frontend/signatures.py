@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from typing import Any
+
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.record import PACKAGES
 from tripybuild.trace.location import here
@@ -14,7 +16,7 @@ def bind(
     named: Mapping[str, object],
     signatures: Sequence[str],
     **defaults: object,
-) -> tuple[object, ...]:
+) -> tuple[Any, ...]:
     """The arguments in the order of `defaults`, bound by the first signature that a call fits.
 
     Args:

@@ -141,35 +141,35 @@ NUMPY = frozenset(
 # Arguments of NumPy's functions that references cannot give: they write into arrays that are there.
 WRITING = frozenset({"out", "where"})
 
-# The named helpers of the references, each with a test of its own.
-REFERENCE = frozenset(
-    [
-        "accumulated",
-        "convert",
-        "erf",
-        "floor_divide",
-        "in_range",
-        "index_grid",
-        "interpolate",
-        "lowest",
-        "highest",
-        "nearest",
-        "pick",
-        "power",
-        "resized_places",
-        "round_to",
-        "run_scan",
-        "run_while",
-        "scatter_along",
-        "scatter_nd",
-        "sliding_windows",
-        "spread_scale",
-        "stretched",
-        "truncate_divide",
-        "unfold",
-        "write_rows",
-    ]
-)
+# The named helpers of the references, each with a test of its own, below the module that has them.
+HELPERS = {
+    "arrays": frozenset(
+        [
+            "accumulated",
+            "convert",
+            "erf",
+            "floor_divide",
+            "highest",
+            "in_range",
+            "index_grid",
+            "lowest",
+            "pick",
+            "power",
+            "round_to",
+            "scatter_along",
+            "scatter_nd",
+            "sliding_windows",
+            "spread_scale",
+            "stretched",
+            "truncate_divide",
+            "unfold",
+            "write_rows",
+        ]
+    ),
+    "control": frozenset({"run_scan", "run_while"}),
+    "sampling": frozenset({"interpolate", "nearest", "resized_places"}),
+}
+REFERENCE = frozenset().union(*HELPERS.values())
 
 # The methods that a tensor has in `decompose`, and an array in `reference`.
 ARRAY_METHODS = frozenset(

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tripybuild.numerics.arrays import Array
 from tripybuild.schema.files import ToleranceEntry
 from tripybuild.schema.operator import Operator
-from tripybuild.semantics.arrays import Array
 from tripybuild.types.dtypes import dtype
 
 # What holds where a declaration says nothing. Integers and booleans are equal or wrong.

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tripybuild.frontend.decompose import decomposed
+from tripybuild.numerics.arrays import Array, rounded, working
 from tripybuild.schema.operator import Operator
-from tripybuild.semantics.arrays import Array, rounded, working
 from tripybuild.semantics.reference import run_reference
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph

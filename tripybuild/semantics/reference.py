@@ -13,9 +13,9 @@ import numpy as np
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.names import free
+from tripybuild.numerics.arrays import Array, working
 from tripybuild.schema.operator import Operator, Snippet
 from tripybuild.schema.scope import words
-from tripybuild.semantics.arrays import Array, working
 from tripybuild.semantics.vocabulary import reference_vocabulary
 from tripybuild.types.dtypes import dtype, from_numpy
 from tripybuild.types.patterns import TensorPattern, tensors

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.numerics.arrays import Array
 from tripybuild.project import registry
 from tripybuild.schema.load import Registry, load
-from tripybuild.semantics.arrays import Array
 from tripybuild.semantics.execute import execute
 from tripybuild.trace.graph import Graph
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from tripybuild.build.lower import lower_stablehlo
 from tripybuild.diagnostics import DiagnosticError, concise
-from tripybuild.semantics.arrays import Array
+from tripybuild.numerics.arrays import Array
 from tripybuild.targets import pjrt
 from tripybuild.targets.child import session
 from tripybuild.trace.graph import Graph

@@ -7,10 +7,10 @@ from typing import Any
 
 from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.frontend import Tensor
+from tripybuild.numerics.arrays import Array
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import Place, free_sizes, places
 from tripybuild.schema.tuples import Tuple, legal, spell
-from tripybuild.semantics.arrays import Array
 from tripybuild.suite.generators import generated
 from tripybuild.suite.sample import Bound, Change, bind
 from tripybuild.trace.graph import Graph

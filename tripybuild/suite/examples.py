@@ -10,8 +10,8 @@ import numpy as np
 
 from tripybuild.frontend import Tensor
 from tripybuild.language.evaluate import evaluate
+from tripybuild.numerics.arrays import Array
 from tripybuild.schema.operator import Example, Input, Operator
-from tripybuild.semantics.arrays import Array
 from tripybuild.suite.cases import outputs
 from tripybuild.suite.functions import calling, region_function
 from tripybuild.trace.graph import Graph

@@ -9,7 +9,7 @@ import numpy as np
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import Program
 from tripybuild.language.vocabulary import Vocabulary
-from tripybuild.semantics.arrays import Array, rounded
+from tripybuild.numerics.arrays import Array, rounded
 from tripybuild.types.dtypes import dtype
 from tripybuild.types.vocabulary import SHAPE
 

@@ -17,7 +17,7 @@ from tripybuild.trace.messages import law_message, shown
 from tripybuild.trace.numbers import NESTED, becomes, is_data, own_dtype, unnested
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
 from tripybuild.trace.regions import Regions
-from tripybuild.trace.values import Size, TensorType, is_known
+from tripybuild.trace.values import Size, TensorType, is_known, is_tensor
 from tripybuild.types.dims import Undecided
 from tripybuild.types.dtypes import dtype
 
@@ -70,11 +70,9 @@ class Check(Regions):
         for name, value in tensors.items():
             data = is_data(value) or not isinstance(value, (tuple, list))
             for tensor in (value,) if data else cast("Sequence[object]", value):
-                type: TensorType | None = getattr(tensor, "type", None)
-                if type is None:
-                    if tensor is not None:
-                        self.tensor(name, tensor)
+                if tensor is None:
                     continue
+                type: TensorType = self.tensor(name, tensor).type
                 if bound is None:
                     bound, first = type.dtype, name
                 elif type.dtype is not bound:
@@ -115,7 +113,7 @@ class Check(Regions):
     @staticmethod
     def is_tensor(value: object) -> bool:
         """Whether an argument is a tensor, where it can also be a Python value."""
-        return hasattr(value, "type")
+        return is_tensor(value)
 
     def dtype_of(self, name: str, tensor: Typed, *allowed: dtype) -> dtype:
         """An input with dtypes of its own: `bool[*A]`, or `bool[*M] | T[*M]`."""
@@ -126,7 +124,7 @@ class Check(Regions):
 
     def tensor(self, name: str, value: object) -> Any:
         """An input that must be a tensor."""
-        if not hasattr(value, "type"):
+        if not is_tensor(value):
             # Only Python has data at hand; a model's file has none.
             makes = isinstance(self.location, PythonLocation) and is_data(value)
             hint = "make one of it: `Tensor(...)`" if makes else None
@@ -141,7 +139,7 @@ class Check(Regions):
 
     def number_or_tensor(self, name: str, value: Any, type: dtype) -> Any:
         """A tensor, or a Python number that takes the dtype which the tensors have."""
-        if hasattr(value, "type"):
+        if is_tensor(value):
             return value
         if not isinstance(value, (bool, int, float)):
             self.must(name, "be a tensor or a number", f"found {shown(value)}")
@@ -150,7 +148,7 @@ class Check(Regions):
 
     def numbers_or_tensor(self, name: str, value: Any, type: dtype, *depths: int) -> Any:
         """A tensor, or numbers nested to one of the depths; a depth of 0 is one number."""
-        if hasattr(value, "type"):
+        if is_tensor(value):
             return value
         shape, numbers = unnested(value)
         if shape is None or len(shape) not in depths:

@@ -24,6 +24,11 @@ def decomposition(operation: type[TraceOp]) -> Callable[..., Any] | None:
     return _generated(operation.__module__, "decompositions", "decompose")
 
 
+def reference(operation: type[TraceOp]) -> Callable[..., Any] | None:
+    """The function that computes operations of a class in NumPy, if the declaration gives one."""
+    return _generated(operation.__module__, "references", "compute")
+
+
 @cache
 def _generated(module: str, layer: str, function: str) -> Callable[..., Any] | None:
     package, trace, place = module.split(".", 2)

@@ -33,8 +33,9 @@ class Graph:
 
     @cached_property
     def operations(self) -> tuple[TraceOp, ...]:
-        """Everything that the outputs need, in a topological order: that of recording."""
-        return tuple(between(frozenset(), self.outputs.values()))
+        """What the outputs need beyond inputs and weights, in the order of recording."""
+        known = {*self.inputs.values(), *self.weights.values()}
+        return tuple(between(known, self.outputs.values()))
 
     @cached_property
     def deferred(self) -> tuple[DeferredLaw, ...]:

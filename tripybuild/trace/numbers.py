@@ -3,6 +3,7 @@
 from sys import float_info
 from typing import Any
 
+from tripybuild.trace.values import is_tensor
 from tripybuild.types.dtypes import boolean, dtype, float32, int32, int64
 
 # What is given for a tensor, by how deep it is nested.
@@ -43,4 +44,6 @@ def is_data(value: object) -> bool:
     """Whether a tensor can be made of a value: of numbers, not of words or of tensors."""
     if isinstance(value, (tuple, list)):
         return bool(value) and all(map(is_data, value))
+    if is_tensor(value):
+        return False
     return isinstance(value, (bool, int, float)) or hasattr(value, "__array__")

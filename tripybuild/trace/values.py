@@ -60,6 +60,14 @@ def recording() -> Iterator[Scope]:
         scope.closed = True
 
 
+def is_tensor(value: object) -> bool:
+    """Whether something is a value of a graph, or a tensor of the frontend: it has our type.
+
+    The tensors of other libraries have a `type`, too.
+    """
+    return isinstance(getattr(value, "type", None), TensorType)
+
+
 class Value:
     """A tensor of a graph: the input or weight `name`, or an output of the operation `producer`.
 

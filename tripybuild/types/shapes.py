@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tripybuild.types.conditions import Condition, Truth, conjunction, disjunction, negation
 from tripybuild.types.dims import Dim, Size, maximum, minimum, same, select, symbol
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 Shape = Sequence[Size]
+# What the sizes of a shape are: numbers alone where sizes are known, or numbers and symbols.
+Sizes = TypeVar("Sizes", bound=Size)
 
 
 class BroadcastError(ValueError):
@@ -42,7 +44,7 @@ def prod(sizes: Iterable[Any]) -> Any:
     return product
 
 
-def replace(shape: Shape, dims: int | Iterable[int], size: Size) -> list[Size]:
+def replace(shape: Sequence[Sizes], dims: int | Iterable[int], size: Sizes) -> list[Sizes]:
     """Give the shape with another size in each of the dimensions."""
     changed = list(shape)
     for dim in [dims] if isinstance(dims, int) else dims:
@@ -50,14 +52,14 @@ def replace(shape: Shape, dims: int | Iterable[int], size: Size) -> list[Size]:
     return changed
 
 
-def drop(shape: Shape, dims: int | Iterable[int]) -> list[Size]:
+def drop(shape: Sequence[Sizes], dims: int | Iterable[int]) -> list[Sizes]:
     """Give the shape without the dimensions."""
     listed = [dims] if isinstance(dims, int) else dims
     gone = {range(len(shape))[dim] for dim in listed}
     return [size for dim, size in enumerate(shape) if dim not in gone]
 
 
-def insert(shape: Shape, position: int, size: Size) -> list[Size]:
+def insert(shape: Sequence[Sizes], position: int, size: Sizes) -> list[Sizes]:
     """Give the shape with one more dimension, which will be at `position`."""
     at = range(len(shape) + 1)[position]
     return [*shape[:at], size, *shape[at:]]

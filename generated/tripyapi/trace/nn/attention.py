@@ -65,7 +65,7 @@ class Attention(TraceOp):
         check.match("key", key, "[B, G, L, D]", (B, G, L, D))
         _, _, _, V = check.shape("value", value, "[B, G, L, V]")
         check.match("value", value, "[B, G, L, V]", (B, G, L, V))
-        M = None
+        M: Any = None
         if mask is not None:
             M = check.shape("mask", mask, "[*M]")
         causal = check.boolean("causal", causal)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.semantics.bounded import check_elements
+from tripybuild.numerics.bounded import check_elements
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import dtype
 

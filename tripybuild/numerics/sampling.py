@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.semantics.bounded import check_elements
+from tripybuild.numerics.bounded import check_elements
 
 Array = np.ndarray[Any, Any]
 

@@ -1,15 +1,16 @@
 """What runs while something holds: the helpers of references whose arguments are functions.
 
-Each function takes arrays and gives a list of arrays. No loop goes on for ever.
+Each function takes arrays and gives a sequence of arrays. No loop goes on for ever.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from tripybuild.semantics.arrays import Array
+from tripybuild.numerics.arrays import Array
 
-Body = Callable[..., list[Array]]
+Body = Callable[..., Any]
 
 MOST_STEPS = 1_000_000
 

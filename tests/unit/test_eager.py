@@ -1,0 +1,141 @@
+"""Tests of tensors that compute themselves: numbers, the engine that is chosen, what is kept."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import tripyapi as tp
+from tripybuild.diagnostics import DiagnosticError
+from tripybuild.eager import evaluate, programs
+from tripybuild.trace.constants import Constant
+from tripybuild.trace.values import TensorType, Value
+from tripybuild.types import dtypes
+
+LARGE = 300  # rows and columns of what a compiler computes
+
+
+def test_what_is_looked_at_is_computed():
+    """By each way of looking."""
+    x = tp.Tensor([1.0, 2.0]) + tp.Tensor([3.0, 4.0])
+    assert not isinstance(x.value.producer, Constant)
+    assert x.tolist() == [4.0, 6.0]
+    assert isinstance(x.value.producer, Constant)
+    np.testing.assert_array_equal(np.asarray(x * 2.0), np.float32([8, 12]))
+    np.testing.assert_array_equal(np.from_dlpack(x), np.float32([4, 6]))
+    assert np.asarray(x, np.float64).dtype == np.float64
+    assert bool(tp.all(x > 1.0))
+    assert not bool(tp.all(x > 5.0))
+    assert int(tp.sum(tp.Tensor([3, 4]))) == 7
+    assert float(tp.sum(x)) == 10.0
+    assert x.eval() is x
+
+
+def test_a_tensor_does_not_change_with_what_it_was_given_to():
+    """What NumPy or another library gets is its own."""
+    x = tp.Tensor([1.0, 2.0]) * 2.0
+    for array in (np.asarray(x), np.array(x), np.from_dlpack(x)):
+        array[0] = 99
+    assert x.tolist() == [2.0, 4.0]
+
+
+def test_several_elements_are_no_truth():
+    """As in NumPy."""
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(tp.Tensor([1.0, 2.0]) > 0.0)
+
+
+@pytest.mark.parametrize("type", [dtypes.float32, dtypes.float16, dtypes.int32, dtypes.bfloat16])
+def test_both_engines_agree(type):
+    """A large graph gives what its parts give."""
+    rows = np.arange(LARGE * LARGE).reshape(LARGE, LARGE) % 11 - 5
+    whole = tp.Tensor(rows.astype(type.numpy))
+    part = tp.Tensor(rows[:2].astype(type.numpy))
+
+    def run(x):
+        return x * x + tp.abs(x) - 3
+
+    large, small = run(whole), run(part)
+    assert not evaluate.is_small([large.value.producer])
+    assert evaluate.is_small([small.value.producer])
+    np.testing.assert_array_equal(np.asarray(large)[:2], np.asarray(small))
+
+
+def test_a_loop_compiles_once(monkeypatch):
+    """Constants are no part of the structure of a graph, neither arrays nor numbers."""
+    made = []
+    monkeypatch.setattr(programs, "_PROGRAMS", type(programs._PROGRAMS)())
+    monkeypatch.setattr(programs, "_loaded", lambda *a, f=programs._loaded: made.append(a) or f(*a))
+    x = tp.Tensor(np.zeros((LARGE, LARGE), np.float32))
+    for i in range(4):
+        x = (x + float(i)).eval()
+    assert np.asarray(x).max() == 6.0
+    assert len(made) == 1
+    (x + x).eval()
+    assert len(made) == 2, "one tensor twice is another structure"
+
+
+def test_few_programs_are_kept(monkeypatch):
+    """Those that were used last."""
+    monkeypatch.setattr(programs, "MOST", 2)
+    monkeypatch.setattr(programs, "_PROGRAMS", type(programs._PROGRAMS)())
+    x = tp.Tensor(np.ones((LARGE, LARGE), np.float32))
+    for function in (tp.exp, tp.abs, tp.exp, tp.relu):
+        function(x).eval()
+    assert len(programs._PROGRAMS) == 2
+    kinds = [steps[0][0].__name__ for _, steps, _ in programs._PROGRAMS]
+    assert kinds == ["Exp", "Relu"]
+
+
+def test_the_history_of_a_tensor_is_let_go():
+    """A loop does not remember its first round."""
+    x = tp.Tensor([1.0])
+    first = weakref.ref(x.value.producer)
+    for _ in range(3):
+        x = (x + 1.0).eval()
+    gc.collect()
+    assert first() is None
+    assert x.tolist() == [4.0]
+
+
+def test_who_reads_a_computed_tensor_reads_what_it_holds():
+    """Also where the reader was there before."""
+    x = tp.Tensor([1.0, 2.0]) * 3.0
+    y = x + 1.0
+    x.eval()
+    assert isinstance(x.value.producer, Constant)
+    assert y.tolist() == [4.0, 7.0]
+
+
+def test_one_of_several_results():
+    """The others are computed when they are looked at."""
+    values, places = tp.topk(tp.Tensor([1.0, 5.0, 3.0]), 2, 0)
+    assert places.tolist() == [1, 2]
+    assert values.tolist() == [5.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "look", [bool, int, float, tp.Tensor.eval, np.asarray], ids=lambda f: f.__name__
+)
+def test_what_depends_on_an_input_is_not_known(look):
+    """The place is the step that reads the input."""
+    x = tp.Tensor.of(Value(TensorType(dtypes.float32, (1,)), name="x"))
+    with pytest.raises(DiagnosticError, match="depends on the input `x`") as caught:
+        look(x + 1.0)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "not-known-yet"
+    assert diagnostic.span.path == __file__
+    with pytest.raises(DiagnosticError, match="depends on the input `x`"):
+        look(x)
+
+
+def test_a_tensor_of_another_library_is_none_of_ours():
+    """It has a `type`, too."""
+
+    class Other:
+        def type(self):
+            return "torch.FloatTensor"
+
+    with pytest.raises(DiagnosticError, match="must be a tensor"):
+        tp.exp(Other())

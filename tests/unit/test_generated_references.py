@@ -1,0 +1,46 @@
+"""Generated references compute what the declarations' snippets do, bit by bit."""
+
+import numpy as np
+import pytest
+
+import tripyapi as tp
+from tripybuild.eager.interpret import computed
+from tripybuild.project import registry
+from tripybuild.schema.load import load
+from tripybuild.schema.tuples import legal
+from tripybuild.semantics.execute import execute
+from tripybuild.suite.cases import sample_case
+from tripybuild.suite.facts import refused
+from tripybuild.trace.constants import constant, settle
+from tripybuild.trace.graph import between
+from tripybuild.types.dtypes import from_numpy
+
+OPERATORS = load([registry()])[0].operators
+MOST = 12  # tuples of one operator: a shared reference reads dtypes in few ways
+
+
+@pytest.mark.parametrize("name", sorted(OPERATORS))
+def test_it_computes_what_the_snippet_does(name):
+    """On the sample of each legal tuple of dtypes."""
+    operator = OPERATORS[name]
+    if operator.random:
+        return
+    for types in list(legal(operator))[:MOST]:
+        if refused(operator, ("reference",), types):
+            continue
+        case = sample_case(operator, getattr(tp, name), types)
+        wanted = list(execute(case.graph, OPERATORS, case.data).values())
+        for key, value in case.graph.inputs.items():
+            array = case.data[key]
+            value.producer = constant(array, from_numpy(array.dtype)).producer
+            settle(value, array)
+            object.__setattr__(value.producer, "serial", -1)  # it was there before
+        found = computed(
+            between(frozenset(), case.graph.outputs.values()), list(case.graph.outputs.values())
+        )
+        for got, want in zip(found, wanted, strict=True):
+            assert got.dtype == want.dtype
+            assert got.shape == want.shape
+            np.testing.assert_array_equal(
+                np.ascontiguousarray(got).view(np.uint8), np.ascontiguousarray(want).view(np.uint8)
+            )

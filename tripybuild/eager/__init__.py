@@ -1,0 +1,9 @@
+"""Tensors that compute themselves when they are looked at: what `import tripyapi as tp` makes.
+
+Law: what a program prints does not depend on what ran before it, on a cache or on a clock. Which
+engine computes a graph follows from the graph alone.
+"""
+
+from tripybuild.eager.tensor import Tensor
+
+__all__ = ["Tensor"]

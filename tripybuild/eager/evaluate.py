@@ -1,0 +1,77 @@
+"""Graphs that somebody looks at: which engine computes them, and what becomes of their history."""
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.trace.constants import Constant, settle
+from tripybuild.trace.graph import between
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.values import Value
+
+if TYPE_CHECKING:
+    from tripybuild.numerics.arrays import Array
+
+# Elements that all operations of a graph read and write. NumPy needs some microseconds for each
+# operation and a compiler tens of milliseconds for the first call: this many take one millisecond.
+SMALL = 1 << 16
+
+
+def array_of(value: Value) -> "Array":
+    """What a value holds; it is computed now if it was not yet.
+
+    Raises:
+        DiagnosticError: It depends on something that is known only when a model runs.
+    """
+    if not isinstance(value.producer, Constant):
+        evaluate([value])
+    assert isinstance(value.producer, Constant)
+    return value.producer.data.array
+
+
+def evaluate(values: list[Value]) -> None:
+    """Compute values together, and keep what they hold in the place of how it was asked for."""
+    operations = between(frozenset(), values)
+    _known(operations, values)
+    for value, array in zip(values, _computed(operations, values), strict=True):
+        settle(value, array)
+
+
+def _known(operations: list[TraceOp], values: list[Value]) -> None:
+    """Refuse what depends on the inputs of a graph that is being recorded."""
+    for operation in operations:
+        for operand in operation.reads():
+            if operand.producer is None:
+                raise DiagnosticError(_unknown(operand, operation.location.span()))
+    for value in values:
+        if value.producer is None:
+            raise DiagnosticError(_unknown(value, None))
+
+
+def _unknown(value: Value, span: Span | None) -> Diagnostic:
+    message = (
+        f"this cannot be computed now: it depends on the input `{value.name}`, of {value.type}"
+    )
+    hint = "a graph is being recorded, whose inputs are known when it runs"
+    return Diagnostic("not-known-yet", message, span, hint=hint)
+
+
+def _computed(operations: list[TraceOp], values: list[Value]) -> "list[Array]":
+    if is_small(operations):
+        from tripybuild.eager import interpret  # noqa: PLC0415 - NumPy
+
+        return interpret.computed(operations, values)
+    from tripybuild.eager import programs  # noqa: PLC0415 - heavy
+
+    return programs.computed(operations, values)
+
+
+def is_small(operations: list[TraceOp]) -> bool:
+    """Whether a graph is worth no compiler. It follows from its shapes alone."""
+    elements = 0
+    for operation in operations:
+        for value in (*operation.reads(), *operation.outputs):
+            elements += prod(value.shape)
+        if elements > SMALL:
+            return False
+    return True

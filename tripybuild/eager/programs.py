@@ -1,0 +1,91 @@
+"""Large graphs computed by XLA: compiled once for each structure, whatever its constants hold.
+
+The structure of a graph is its operations with their attributes and how they hang together, and
+the dtypes and shapes of what it begins with. Data is no part of it: a loop over one expression
+compiles once, and the compiled program is found again by later processes.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+from tripybuild.build.lower import lower_stablehlo
+from tripybuild.build.specialise import compiled
+from tripybuild.numerics.arrays import Array
+from tripybuild.targets import pjrt
+from tripybuild.trace.constants import Constant, Data
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.region import Region
+from tripybuild.trace.values import Value
+
+MOST = 1024  # programs that are kept loaded
+_PROGRAMS: OrderedDict[object, pjrt.Executable] = OrderedDict()
+
+
+def computed(operations: Sequence[TraceOp], wanted: Sequence[Value]) -> list[Array]:
+    """Compute operations in their order.
+
+    Args:
+        operations: What is to be computed, constants among it.
+        wanted: The values that are asked for.
+
+    Returns:
+        Their arrays, in their dtypes and shapes.
+
+    Raises:
+        DiagnosticError: An operation has no way to XLA, or XLA fails.
+    """
+    given = [each for each in operations if isinstance(each, Constant)]
+    steps = [each for each in operations if not isinstance(each, Constant)]
+    key = structure(given, steps, wanted)
+    program = _PROGRAMS.get(key)
+    if program is None:
+        program = _PROGRAMS[key] = _loaded(given, wanted)
+        if len(_PROGRAMS) > MOST:
+            _PROGRAMS.popitem(last=False)
+    else:
+        _PROGRAMS.move_to_end(key)
+    return program(*[each.data.array for each in given])
+
+
+def structure(
+    given: Sequence[Constant], steps: Sequence[TraceOp], wanted: Sequence[Value]
+) -> object:
+    """What two graphs have in common that one program computes."""
+    begins = [each.outputs[0] for each in given]
+    return tuple([value.type for value in begins]), *_spelt(begins, steps, wanted)
+
+
+def _spelt(
+    begins: Sequence[Value], steps: Sequence[TraceOp], wanted: Sequence[Value]
+) -> tuple[object, ...]:
+    """Operations with numbers for values: those of the values that they begin with come first."""
+    numbers = {value: number for number, value in enumerate(begins)}
+
+    def spelt(argument: Any) -> object:
+        if isinstance(argument, Value):
+            return Value, numbers[argument]
+        if isinstance(argument, Region):
+            types = tuple([value.type for value in argument.takes])
+            return types, *_spelt(argument.takes, argument.operations, argument.gives)
+        if isinstance(argument, Data):
+            return argument.digest
+        if isinstance(argument, tuple):
+            return tuple([spelt(item) for item in argument])
+        return type(argument), argument
+
+    found = []
+    for each in steps:
+        fields = (*each.arguments().values(), *each.captured)
+        found.append((type(each), *map(spelt, fields)))
+        for output in each.outputs:
+            numbers[output] = len(numbers)
+    return tuple(found), tuple([numbers[value] for value in wanted])
+
+
+def _loaded(given: Sequence[Constant], wanted: Sequence[Value]) -> pjrt.Executable:
+    inputs = {f"input{i}": each.outputs[0] for i, each in enumerate(given)}
+    outputs = {f"output{i}": value for i, value in enumerate(wanted)}
+    payload, _ = compiled(lower_stablehlo(Graph("eager", inputs, {}, outputs)).text().encode())
+    return pjrt.load(payload)

@@ -1,0 +1,1 @@
+"""What references compute with beside NumPy: named helpers, and numbers in their dtypes."""
