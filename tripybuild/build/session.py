@@ -81,26 +81,41 @@ def compile_spec(
     manifest = described(built, graph, chosen.name, wanted)
     manifest["provenance"] = _provenance(built, path)
     _lawful(built, manifest, wanted)
-    members: dict[str, Any] = {}
-    warnings: list[Diagnostic] = []
     if chosen.name in ENGINES:
         return engine_executable(built, graph, read, chosen, manifest, timeout, tell)
+    ahead = wanted if chosen.name == CPU else ()
+    made = _compiled(
+        graph, ahead, read, manifest, timeout, lambda at: tell(at, perf_counter() - began)
+    )
+    tell("done", perf_counter() - began)
+    return made
+
+
+def _compiled(
+    graph: Graph,
+    shapes: Shapes,
+    read: Callable[[Iterable[str]], dict[str, Any]],
+    manifest: dict[str, Any],
+    timeout: float | None,
+    tell: Callable[[str], None],
+) -> Executable:
+    """The executable of a graph, compiled ahead for some sizes."""
+    members: dict[str, Any] = {}
+    warnings: list[Diagnostic] = []
+    measured: dict[str, Member] = {}
     members["trace.json"], constants = graph_text(graph)
     if constants:
         members["constants.safetensors"] = bytes(weights_file.encode(constants))
     # The weights are read, encoded and hashed while the compiler's process is at work.
     with ThreadPoolExecutor(1) as worker:
         stored = worker.submit(_stored, graph, read)
-        if chosen.name == CPU:
-            for each in wanted:
-                tell(f"compile {sizes_name(each)}", perf_counter() - began)
-                entry, said = _specialised(graph, each, members, timeout)
-                manifest["specialisations"].append(entry)
-                warnings += said
-        measured = {}
+        for each in shapes:
+            tell(f"compile {sizes_name(each)}")
+            entry, said = _specialised(graph, each, members, timeout)
+            manifest["specialisations"].append(entry)
+            warnings += said
         if graph.weights:
             members[WEIGHTS], measured[WEIGHTS] = stored.result()
-    tell("done", perf_counter() - began)
     made = Executable(json.loads(json.dumps(manifest)), members, measured)
     made.warnings += dict.fromkeys(warnings)
     return made

@@ -1,7 +1,6 @@
 """Functions that can be called in several ways: find the way that fits a call."""
 
 from collections.abc import Mapping, Sequence
-
 from typing import Any
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.math.cumsum import Cumsum
+from tripybuild.numerics import arrays
 from tripybuild.numerics.arrays import Array
 
 
 def compute(op: Cumsum, input: Array) -> Any:
     """Compute `cumsum` in NumPy."""
-    return np.cumsum(input, axis=op.dim)
+    return arrays.accumulated(input, "sum", op.dim, op.reverse, op.exclusive)
