@@ -159,9 +159,9 @@ def test_only_sync_touches_the_disk_in_codegen():
 
 # Names of operators are also words of English, of Python, of NumPy and of the builders' tables. As
 # an operator a name is used where code decides by it: where it is compared, matched by `case`, or a
-# key of a table. Builders (`dialects/`) and vocabularies name functions of the engines and of
+# key of a table. Builders (`dialects/`), helpers and vocabularies name functions of engines and of
 # Python; there the same words are no operators. Functions may be called `add` or `erf`.
-OTHER_TABLES = frozenset({"dialects", "targets", "language"})
+OTHER_TABLES = frozenset({"dialects", "targets", "language", "numerics"})
 # These words are compared for what they mean in Python and NumPy.
 COMMON = frozenset(
     {
