@@ -156,3 +156,46 @@ def test_other_dialects_are_checked_by_xdsl():
 
     assert found[0] == 2
     assert found[1].startswith("'arith.addi' op ")
+
+
+PAD = "tensorrt.padding {prePadding = array<i64: 0, 0>, postPadding = array<i64: 0, 0>}"
+MANY = f"""func.func @f(%c: tensor<i1>, %x: tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32> {{
+  %r = tensorrt.if(%c : tensor<i1>) -> tensor<1x1x4x4xf32> {{
+    INSIDE
+    %p = {PAD} ins(%x : tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
+    tensorrt.yield %p : tensor<1x1x4x4xf32>
+  }} else {{
+    tensorrt.yield %x : tensor<1x1x4x4xf32>
+  }}
+  AFTER
+  return %r : tensor<1x1x4x4xf32>
+}}
+func.func @g() -> i32 {{
+  return
+}}"""
+SOFTMAX = "%s = tensorrt.softmax {axis = 9 : i64} %x : tensor<1x1x4x4xf32>"
+
+
+@pytest.mark.parametrize(
+    ("inside", "after", "lines"),
+    [(SOFTMAX, SOFTMAX, [3]), ("", SOFTMAX, [4, 2]), ("", "", [4, 2])],
+    ids=["what is inside", "how that fits", "functions in their order"],
+)
+def test_mlir_stops_at_the_first_operation_that_fails(inside, after, lines):
+    """Inside before outside, functions one after the other."""
+    text = MANY.replace("INSIDE", inside).replace("AFTER", after)
+    module = parser.parse(text, "f", new_context())
+
+    assert [each.span.line for each in verifier.first_problems(module)] == lines
+    assert len(verifier.problems(module)) > len(lines)
+
+
+def test_first_of_what_a_whole_module_breaks():
+    """Symbols and dominance come last."""
+    text = "func.func @f() { return }\nfunc.func @f() { return }\nfunc.func @f() { return }"
+    (found,) = verifier.first_problems(parser.parse(text, "f", new_context()))
+    (early,) = verifier.first_problems(parser.parse(USED_EARLY, "f", new_context()))
+
+    assert found.span.line == 2
+    assert early.span.line == 2
+    assert verifier.first_problems(parser.parse(TWO_FUNCTIONS, "f", new_context())) == []

@@ -1,7 +1,7 @@
 """The work of `tripybuild opt`: each part of a text is read, checked, rewritten and printed.
 
 Law: a part that fails does not keep the others from being looked at. Places are those in the whole
-text, whichever part they are in.
+text, whichever part they are in. Where problems are expected, those count that MLIR would show.
 """
 
 import re
@@ -74,13 +74,14 @@ def _parts(text: str) -> Iterator[str]:
 
 def _printed(text: str, path: str, wishes: Wishes) -> str:
     module = parser.parse(text, path, new_context(allow_unregistered=wishes.unregistered))
+    problems = verifier.first_problems if wishes.expect else verifier.problems
     if wishes.verify:
-        _refuse(verifier.problems(module))
+        _refuse(problems(module))
     for step in wishes.steps:
         step.entry.run(module, **step.entry.keywords(step.options))
         if wishes.verify:
             note = f"after the pass `{step.entry.name}`, which is to blame and not the text"
-            _refuse([replace(e, notes=(*e.notes, note)) for e in verifier.problems(module)])
+            _refuse([replace(e, notes=(*e.notes, note)) for e in problems(module)])
     return printer.text(
         module, generic=wishes.generic, locations=wishes.locations, data=wishes.data
     )

@@ -3,6 +3,7 @@
 Law: every operation is looked at, and each says the first thing that is wrong with it: the
 operations of our dialects by `problems`, others by xDSL's own checks. Regions and symbols are
 checked after what is in them; whether values are defined before they are used, last of all.
+`first_problems` looks no further than the first operation that fails, as MLIR does.
 """
 
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from tripybuild.diagnostics import Diagnostic
@@ -24,6 +26,11 @@ def problems(module: ModuleOp) -> list[Diagnostic]:
     """Give all that is wrong with a module; nothing, if it is well formed."""
     found = list(_within(module))
     return found or [diagnostic(*each) for each in structure.undominated(module)]
+
+
+def first_problems(module: ModuleOp) -> list[Diagnostic]:
+    """Give what MLIR says: an operation as such, what is in it, and then how that fits."""
+    return _first(module) or [diagnostic(*each) for each in structure.undominated(module)][:1]
 
 
 def diagnostic(operation: Operation, message: str, notes: tuple[str, ...] = ()) -> Diagnostic:
@@ -42,23 +49,47 @@ def _within(operation: Operation) -> Iterator[Diagnostic]:
         yield from (diagnostic(*found) for found in structure.problems(operation))
 
 
+def _first(operation: Operation) -> list[Diagnostic]:
+    ours: Any = operation
+    has_inside = hasattr(operation, "outside")
+    found = list(_said(operation, ours.outside()) if has_inside else _own(operation))
+    if found:
+        return found
+    inner = [each for region in operation.regions for block in region.blocks for each in block.ops]
+    for each in sorted(inner, key=_is_isolated):
+        if found := _first(each):
+            return found
+    fitting = list(_own(operation)) if has_inside else []
+    return fitting or [diagnostic(*each) for each in structure.problems(operation)][:1]
+
+
+def _is_isolated(operation: Operation) -> bool:
+    """Whether MLIR looks at the operation after its neighbours."""
+    return bool(operation.regions) and operation.has_trait(
+        IsolatedFromAbove, value_if_unregistered=False
+    )
+
+
 def _own(operation: Operation) -> Iterator[Diagnostic]:
     """Give what an operation itself says, without what is in it."""
     ours: Any = operation
     if isinstance(operation, UnregisteredOp | ModuleOp):
         return
     if hasattr(operation, "problems"):
-        for each in ours.problems():
-            yield diagnostic(each.at or operation, each.text(operation.name), each.notes)
+        yield from _said(operation, ours.problems())
     elif isinstance(operation, ReturnOp):
         for message in structure.returned(operation):
             yield diagnostic(operation, message)
     elif isinstance(operation, FuncOp):
         yield from _spoken(operation, structure.function(operation))
-        for each in _described(operation):
-            yield diagnostic(operation, each.text(operation.name), each.notes)
+        yield from _said(operation, _described(operation))
     else:
         yield from _spoken(operation, _checked(operation))
+
+
+def _said(operation: Operation, found: Iterator[Any]) -> Iterator[Diagnostic]:
+    for each in found:
+        yield diagnostic(each.at or operation, each.text(operation.name), each.notes)
 
 
 def _described(function: FuncOp) -> Iterator[Any]:

@@ -37,9 +37,13 @@ class RegionOperation(TensorrtOperation):
                     f"region #{index} ('{name}') failed to verify constraint: region with 1 blocks"
                 )
 
+    def outside(self) -> Iterator[Problem]:
+        """What is wrong with the operation, whatever is inside."""
+        yield from super().problems()
+
     def problems(self) -> Iterator[Problem]:
         """What is wrong with the operation, or else what is wrong inside."""
-        found = list(super().problems())
+        found = list(self.outside())
         yield from found
         if not found:
             yield from self._first_inside()
