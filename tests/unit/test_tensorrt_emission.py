@@ -189,6 +189,47 @@ def test_infinities_are_found_by_comparisons():
     assert "kEQUAL" in found[2]
 
 
+def test_constants_have_the_shape_in_which_they_are_used():
+    """No layer reshapes them, and what was only reshaped is not there."""
+    network = trt.Network({"w": (float32, (3,))}, {"x": (float32, (2, 3))})
+    with network:
+        x, w = network.inputs["x"], network.weights["w"]
+        row = trt.unsqueeze(w, [0])
+        column = trt.transpose(trt.reshape(row, [3, 1]), [1, 0])
+        network.finish({"y": x + row + row, "z": column})
+    made = emitted(network, "m")
+    constants = [op for op in made.module.walk() if op.name == "tensorrt.constant"]
+    assert [str(op.weights) for op in constants] == [
+        "dense_resource<w> : tensor<1x3xf32>",
+        "dense_resource<w> : tensor<3x1xf32>",
+    ]
+    names = {op.name for op in made.module.walk()}
+    assert names.isdisjoint({"tensorrt.expand_rank", "tensorrt.reshape"})
+    assert [op.location.desc.data for op in constants] == ["w", "w"]
+
+
+def test_what_is_equal_is_there_once():
+    """Numbers, and values in another shape; zeros of two signs are two numbers."""
+
+    def build(x, y):
+        wide = [trt.unsqueeze(x, [0]) + y for _ in range(2)]
+        return [wide[0] + 0.5, wide[1] * 0.5, wide[1] - 0.0, wide[1] - -0.0]
+
+    lines = text_of(build, (float32, (S,)), (float32, (B, S)))
+    assert sum("expand_rank" in line for line in lines) == 1
+    assert sum("constant" in line for line in lines) == 3
+
+
+def test_what_is_equal_is_made_again_beside_a_branch():
+    """A value of one branch is not seen in the other."""
+
+    def build(p, x):
+        return trt.if_(p, lambda: [x * 0.5], lambda: [x + 0.5], [])
+
+    lines = text_of(build, (boolean, ()), (float32, (2, 3)))
+    assert sum("constant" in line for line in lines) == 2
+
+
 def test_axes_are_sorted():
     """The dialect takes them in order alone, and operators give them in any."""
     assert (

@@ -24,9 +24,11 @@ from xdsl.dialects.builtin import (
     UnregisteredOp,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
 
 from tripybuild.dialects.mlir import resources
 from tripybuild.dialects.mlir.attribute_writer import AttributeWriter, unaliased
+from tripybuild.dialects.mlir.creation import created
 from tripybuild.dialects.mlir.locations import made
 from tripybuild.dialects.mlir.text_reader import TextReader
 from tripybuild.garbage import uncollected
@@ -159,17 +161,18 @@ class _Unpacker:
         other = self._attributes[rest[0]]
         if kind == "name":
             return made(NameLoc, desc=text, location=other)
-        return made(DenseResourceAttr, resource_handle=text, type=other)
+        return resources.resource(name, other)
 
     def operation(self, form: Packed) -> Operation:
         name, operands, results, properties, attributes, location, regions = form
         known = self._attributes
         values = [self._values[number] for number in operands]
         inner = [Region([self.block(*block) for block in each]) for each in regions]
-        op = self._context.get_op(name).create(
-            operands=values,
-            result_types=[known[number] for number in results],
-            properties={key: known[number] for key, number in properties.items()},
+        op = created(
+            cast("type[IRDLOperation]", self._context.get_op(name)),
+            values,
+            [known[number] for number in results],
+            {key: known[number] for key, number in properties.items()},
             attributes={key: known[number] for key, number in attributes.items()},
             location=known[location],
             regions=inner,

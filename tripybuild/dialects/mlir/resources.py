@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
-from xdsl.dialects.builtin import DenseResourceAttr, TensorType
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import DenseResourceAttr, StringAttr, TensorType
+from xdsl.ir import Attribute, Operation
 
 from tripybuild.dialects.mlir import elements
+from tripybuild.dialects.mlir.locations import made
 
 ALIGNMENT = 4  # bytes of the number in front of the data: to what it is aligned
 
@@ -88,6 +89,11 @@ def _blob(text: str) -> bytes:
     if len(blob) < ALIGNMENT:
         raise ValueError("a resource begins with four bytes for its alignment")
     return blob
+
+
+def resource(name: str, type: Attribute) -> DenseResourceAttr:
+    """Give the constant that has a name's data; neither is checked, which would take long."""
+    return made(DenseResourceAttr, resource_handle=StringAttr(name), type=type)
 
 
 def of_context(context: Context) -> Resources:

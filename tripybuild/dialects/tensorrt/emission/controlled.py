@@ -70,7 +70,7 @@ class Control:
             passed = [self.values[each] for each in carried]
             operands: list[Any] = [gives[0], passed] if end is ops.ConditionOp else [gives]
             place.scopes.add(end, *operands)
-        block.add_ops(scope.operations)
+        block.add_ops(scope.used())
         return Body(block)
 
 

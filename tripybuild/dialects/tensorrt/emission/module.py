@@ -5,6 +5,7 @@ Law: the module depends on the network and the profiles alone, so equal networks
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,14 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
-    FileLineColLoc,
-    IntAttr,
     LocationAttr,
     ModuleOp,
     NameLoc,
     StringAttr,
-    UnknownLoc,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from tripybuild.dialects.mlir.locations import UNKNOWN, file_location, made
 from tripybuild.dialects.tensorrt.emission.bridges import bridged, narrowed, widened
 from tripybuild.dialects.tensorrt.emission.controlled import CONTROLLED, Control
 from tripybuild.dialects.tensorrt.emission.layers import plain
@@ -108,13 +107,12 @@ class _Emission:
             self.values[value] = argument
             self.sizes.learn(value.shape or (), argument, self.scopes.prologue)
         for path, value in self.network.weights.items():
-            self.scopes.location = NameLoc(StringAttr(path), UnknownLoc())
+            self.scopes.location = made(NameLoc, desc=StringAttr(path), location=UNKNOWN)
             self.values[value] = weight(self.scopes, path, typed(value))
         self.layers(self.network.layers)
         gives = [self.values[value] for value in self.network.outputs.values()]
-        block.add_ops(self.scopes.prologue.operations)
-        block.add_ops(self.scopes.body.operations)
-        block.add_op(func.ReturnOp(*gives))
+        end = func.ReturnOp(*gives)
+        block.add_ops([*self.scopes.prologue.used(), *self.scopes.body.used(), end])
         function = func.FuncOp(
             ENTRY,
             ([each.type for each in block.args], [each.type for each in gives]),
@@ -209,10 +207,15 @@ def _range(shape: Sequence[Any], profile: Profile) -> tuple[list[int], list[int]
 def located(place: Location | None, folder: Path | None) -> LocationAttr:
     """The location of a layer: the name of its step, at a line of the user's file."""
     if place is None:
-        return UnknownLoc()
+        return UNKNOWN
     name, file, line, column = place
+    where = file_location(_shown(file, folder), line, column)
+    return made(NameLoc, desc=StringAttr(name), location=where) if name else where
+
+
+@lru_cache
+def _shown(file: str, folder: Path | None) -> StringAttr:
     path = Path(file)
     if folder is not None and path.is_relative_to(folder):
         path = path.relative_to(folder)
-    where = FileLineColLoc(StringAttr(path.as_posix()), IntAttr(line), IntAttr(column))
-    return NameLoc(StringAttr(name), where) if name else where
+    return StringAttr(path.as_posix())

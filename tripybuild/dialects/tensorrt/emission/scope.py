@@ -4,13 +4,14 @@ Law: what a scope holds may be used in it and in the scopes inside, never outsid
 are computed in the prologue, so every region sees them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import LocationAttr, UnknownLoc
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from tripybuild.dialects.tensorrt import ops
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation
 
 
@@ -43,6 +44,17 @@ class Scope:
         """What this scope or one around it knows under a key."""
         return next((each.known[key] for each in self.chain() if key in each.known), None)
 
+    def once(self, key: object, make: Callable[[], SSAValue]) -> SSAValue:
+        """What is known here under a key, or what is made now."""
+        found = self.find(key)
+        if found is None:
+            found = self.known[key] = make()
+        return found
+
+    def used(self) -> list[Operation]:
+        """The operations, without the constants that only others were made of."""
+        return [op for op in self.operations if not _is_unused(op)]
+
     def of(self, *symbols: str) -> "Scope":
         """The outermost scope in which all symbols are known; ValueError if one is in none."""
         scopes = list(self.chain())
@@ -51,6 +63,10 @@ class Scope:
                 raise ValueError(f"no tensor has a dimension of size `{name}`")
         inside = (each for each in scopes if not each.sources.keys().isdisjoint(symbols))
         return next(inside, scopes[-1])
+
+
+def _is_unused(op: Operation) -> bool:
+    return type(op) is ops.ConstantOp and op.results[0].first_use is None
 
 
 class Scopes:
@@ -77,13 +93,21 @@ class Scopes:
         /,
         *operands: Any,
         scope: Scope | None = None,
+        location: LocationAttr | None = None,
         **attributes: Any,
     ) -> Operation:
-        """Append an operation, from the current place."""
-        operation = kind.make(*operands, location=self.location, **attributes)
+        """Append an operation, from the current place or from another."""
+        operation = kind.make(*operands, location=location or self.location, **attributes)
         (scope or self.current).operations.append(operation)
         return operation
 
     def one(self, kind: type[TensorrtOperation], /, *operands: Any, **attributes: Any) -> SSAValue:
         """Append an operation that has one result."""
         return self.add(kind, *operands, **attributes).results[0]
+
+    def constant(
+        self, weights: Attribute, type: Attribute, location: LocationAttr | None = None
+    ) -> SSAValue:
+        """Append a constant; its type is that of the weights."""
+        said = {"result_types": [type], "location": location}
+        return self.one(ops.ConstantOp, weights=weights, **said)

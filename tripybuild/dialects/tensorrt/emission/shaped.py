@@ -8,13 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import AffineMapAttr
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from tripybuild.dialects.mlir.resources import resource
 from tripybuild.dialects.tensorrt import ops
 from tripybuild.dialects.tensorrt.emission.scope import Scopes
-from tripybuild.dialects.tensorrt.emission.sizes import Sizes
+from tripybuild.dialects.tensorrt.emission.sizes import Sizes, key_of
 from tripybuild.dialects.tensorrt.emission.types import tensor
 from tripybuild.dialects.tensorrt.network import Layer
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation, sizes as sizes_of
@@ -57,7 +63,32 @@ def reshaped(place: Place, value: SSAValue, source: Value, shape: Sequence[Size]
     before = source.shape
     if before is not None and same(tuple(before), tuple(shape)):
         return value
-    result = [tensor(source.dtype, shape)]
+    key = ("reshape", value, key_of(shape))
+    return place.scopes.current.once(key, lambda: _reshaped(place, value, source, shape))
+
+
+def _constant(place: Place, value: SSAValue, kind: TensorType[Any]) -> SSAValue | None:
+    """A constant in another shape is another constant of the same data."""
+    owner = value.owner
+    if type(owner) is not ops.ConstantOp or not kind.has_static_shape():
+        return None
+    weights: Attribute = owner.weights
+    if isinstance(weights, DenseResourceAttr):
+        weights = resource(weights.resource_handle.data, kind)
+    elif isinstance(weights, DenseIntOrFPElementsAttr):
+        weights = DenseIntOrFPElementsAttr(kind, weights.data)
+    else:
+        return None
+    return place.scopes.constant(weights, kind, owner.location)
+
+
+def _reshaped(place: Place, value: SSAValue, source: Value, shape: Sequence[Size]) -> SSAValue:
+    before = source.shape
+    kind = tensor(source.dtype, shape)
+    constant = _constant(place, value, kind)
+    if constant is not None:
+        return constant
+    result = [kind]
     if before is not None and None not in before:
         if same(_without_units(before), _without_units(shape)):
             if _keeps(before, shape):

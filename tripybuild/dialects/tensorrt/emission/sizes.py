@@ -4,7 +4,7 @@ Law: a size is `tensor<1xi32>` and a list of sizes `tensor<nxi32>`, as the diale
 depends on the shapes of inputs alone stands in the prologue; what a region finds stays in it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ class Sizes:
 
     def vector(self, sizes: Sequence[Size]) -> SSAValue:
         """A list of sizes as a tensor of one dimension."""
-        key = tuple(map(_key, sizes))
+        key = key_of(sizes)
         found = self.scopes.current.find(key)
         if found is None:
             symbols = frozenset[str]().union(*[s.symbols for s in sizes if isinstance(s, Dim)])
@@ -71,10 +71,10 @@ class Sizes:
             weights = from_numpy(np.array(numbers, np.int32), tensor_type((len(numbers),), i32))
             return self.scopes.one(ops.ConstantOp, weights=weights, scope=scope)
 
-        return _once(scope, ("numbers", *numbers), constant)
+        return scope.once(("numbers", *numbers), constant)
 
     def _terms(self, terms: Terms, scope: Scope) -> SSAValue:
-        return _once(scope, ("terms", terms), lambda: self._sum(terms, scope))
+        return scope.once(("terms", terms), lambda: self._sum(terms, scope))
 
     def _sum(self, terms: Terms, scope: Scope) -> SSAValue:
         positive = sorted(terms, key=lambda term: term[1] < 0)  # `a - b` and not `-b + a`
@@ -116,14 +116,13 @@ class Sizes:
         """A symbol, from the shape of a value that it is a dimension of."""
         scope = inner.of(name)
         value, axis, factor, offset = scope.sources[name]
-        shape = _once(
-            scope, ("shape", value), lambda: self.scopes.one(ops.ShapeOp, value, scope=scope)
+        shape = scope.once(
+            ("shape", value), lambda: self.scopes.one(ops.ShapeOp, value, scope=scope)
         )
         size = shape
         if len(value.type.get_shape()) > 1:  # type: ignore[attr-defined]
             part = {"static_start": [axis], "static_size": [1], "static_stride": [1]}
-            size = _once(
-                scope,
+            size = scope.once(
                 ("size", value, axis),
                 lambda: self.scopes.one(ops.SliceOp, shape, **part, scope=scope),
             )
@@ -169,15 +168,7 @@ class Sizes:
     ) -> SSAValue:
         """An operation, which is there once for its operands."""
         key = (kind, *operands, *said.values())
-        return _once(scope, key, lambda: self.scopes.one(kind, *operands, scope=scope, **said))
-
-
-def _once(scope: Scope, key: object, make: Callable[[], SSAValue]) -> SSAValue:
-    """What a scope knows under a key, or what is made now."""
-    found = scope.find(key)
-    if found is None:
-        found = scope.known[key] = make()
-    return found
+        return scope.once(key, lambda: self.scopes.one(kind, *operands, scope=scope, **said))
 
 
 def _line(size: Dim) -> tuple[str, int, int] | None:
@@ -197,8 +188,9 @@ def _line(size: Dim) -> tuple[str, int, int] | None:
     return (atom.name, factor // atom.multiple, offset) if whole else None
 
 
-def _key(size: Size) -> object:
-    return size.terms if isinstance(size, Dim) else constant(size)
+def key_of(sizes: Sequence[Size]) -> object:
+    """What equal lists of sizes have in common."""
+    return tuple([size.terms if isinstance(size, Dim) else constant(size) for size in sizes])
 
 
 def _runs(sizes: Sequence[Size]) -> list[list[Size]]:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import DenseResourceAttr, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from tripybuild.dialects.mlir.elements import from_numpy
+from tripybuild.dialects.mlir.resources import resource
 from tripybuild.dialects.tensorrt import ops
 from tripybuild.dialects.tensorrt.emission.scope import Scopes
 from tripybuild.dialects.tensorrt.emission.shaped import Place, repeated
@@ -35,7 +36,7 @@ class Resources(dict[str, np.ndarray[Any, Any]]):
 
 def weight(scopes: Scopes, path: str, type: TensorType[Any]) -> SSAValue:
     """A weight, by its path in the model."""
-    return scopes.one(ops.ConstantOp, weights=DenseResourceAttr.from_params(path, type))
+    return scopes.constant(resource(path, type), type)
 
 
 def constant(place: Place, resources: Resources) -> SSAValue:
@@ -86,8 +87,10 @@ def _written(
     splat = array.size > 0 and not any(array.strides)  # what was broadcast from one number
     if array.size > MOST_WRITTEN and not splat and dtype is not dtypes.bool:
         held = resources.named(np.ascontiguousarray(array))
-        return place.one(ops.ConstantOp, weights=DenseResourceAttr.from_params(held, type))
-    return place.one(ops.ConstantOp, weights=from_numpy(array, type))
+        return place.scopes.constant(resource(held, type), type)
+    weights = from_numpy(array, type)
+    key = ("constant", weights)
+    return place.scopes.current.once(key, lambda: place.scopes.constant(weights, type))
 
 
 def linspace(place: Place, resources: Resources) -> SSAValue:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any, TypeVar
 
-from xdsl.dialects.builtin import DenseArrayBase, i32
-from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, NoneType, i32
+from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -19,6 +19,8 @@ from xdsl.irdl import (
     VarOperandDef,
 )
 
+from tripybuild.dialects.mlir.creation import created
+
 Made = TypeVar("Made", bound=IRDLOperation)
 _VALUES = (OpResult, BlockArgument)  # exactly: to ask an abstract class is slow
 
@@ -26,14 +28,36 @@ _VALUES = (OpResult, BlockArgument)  # exactly: to ask an abstract class is slow
 def assembled(
     op_class: type[Made],
     operands: Sequence[Any],
-    types: Sequence[Any],
+    types: Sequence[Any] | None,
     properties: dict[str, Attribute],
+    location: LocationAttr,
 ) -> Made | None:
-    """Make an operation of plain arguments; None where they are not plain."""
+    """Make an operation of plain arguments; None where they are not plain.
+
+    Args:
+        op_class: The class of the operation.
+        operands: One for each that is declared; what is left out at the end is absent.
+        types: The types of the results; None lets them be inferred.
+        properties: The attributes, without the counts of operands.
+        location: Where it comes from.
+    """
+    if not all(isinstance(each, Attribute) for each in types or ()):
+        return None
+    flat = _flat(op_class, operands, properties)
+    if flat is None:
+        return None
+    if types is None:
+        kinds = tuple([each.type for each in flat])
+        types = _inferred(op_class, kinds, tuple(properties.items()))
+    return created(op_class, flat, types, properties, location=location)
+
+
+def _flat(
+    op_class: type[IRDLOperation], operands: Sequence[Any], properties: dict[str, Attribute]
+) -> list[SSAValue] | None:
+    """The operands one after the other; how many each is of is put among the properties."""
     kinds, segmented = _plan(op_class)
     if kinds is None or len(operands) > len(kinds):
-        return None
-    if not all(isinstance(each, Attribute) for each in types):
         return None
     flat: list[SSAValue] = []
     counts: list[int] = []
@@ -44,8 +68,26 @@ def assembled(
         flat += values
         counts.append(len(values))
     if segmented:
-        properties = {**properties, "operandSegmentSizes": _segments(tuple(counts))}
-    return op_class.create(operands=flat, result_types=types, properties=properties)
+        properties["operandSegmentSizes"] = _segments(tuple(counts))
+    return flat
+
+
+@functools.lru_cache(4096)
+def _inferred(
+    op_class: type[Any],
+    operands: tuple[Attribute, ...],
+    properties: tuple[tuple[str, Attribute], ...],
+) -> list[Attribute]:
+    """The types of an operation's results, which follow from its operands' and its attributes.
+
+    A model has the same few layers again and again. TypeError where nothing can be inferred.
+    """
+    unknown = [NoneType()] * len(op_class.get_irdl_definition().results)
+    draft = created(op_class, Block(arg_types=operands).args, unknown, dict(properties))
+    inferred: list[Attribute] | None = draft.inferred()
+    if inferred is None:
+        raise TypeError(f"the result types of {op_class.name} cannot be inferred: give them")
+    return inferred
 
 
 def _values(kind: type[OperandDef], given: Any) -> Sequence[SSAValue] | None:

@@ -102,7 +102,7 @@ def _array(name: str, element: Any) -> AttributeKind:
         lambda given: isinstance(given, DenseArrayBase) and given.elt_type == element,
         DenseArrayBase,
         lambda values: _dense(element, tuple(values)),
-        lambda given: given.get_values(),
+        _numbers,
     )
 
 
@@ -111,6 +111,11 @@ def _dense(element: Any, values: tuple[Any, ...]) -> Attribute:
     if element == f32:  # -0.0 equals 0.0, and is another attribute
         return DenseArrayBase.from_list(element, values)
     return _integers(element, values)
+
+
+@lru_cache(4096)
+def _numbers(given: DenseArrayBase[Any]) -> tuple[Any, ...]:
+    return given.get_values()
 
 
 @lru_cache(4096)
@@ -212,6 +217,7 @@ def enumeration(mnemonic: str) -> AttributeKind:
     """Members of an enumeration; MLIR has no summary for them."""
     base = ENUMERATION_ATTRIBUTES[mnemonic]
 
+    @lru_cache
     def make(word: object) -> EnumerationAttribute:
         member = base.enumeration.resolve(word)
         if member is None:

@@ -25,7 +25,7 @@ from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr, NoneType, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, UNKNOWN_LOC, LocationAttr, NoneType, TensorType
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -116,22 +116,31 @@ class TensorrtOperation(IRDLOperation):
         **attributes: object,
     ) -> Self:
         """Make the operation of operands in their order and of attributes as Python values."""
-        definition = cls.get_irdl_definition()
-        known = result_types is not None
-        types = result_types or [_UNKNOWN] * (0 if known else len(definition.results))
         properties = _properties(cls, attributes)
-        made = None if regions else assembled(cls, operands, types, properties)
+        place = UNKNOWN_LOC if location is None else location
+        made = None if regions else assembled(cls, operands, result_types, properties, place)
         if made is None:
-            absent = [None] * (len(definition.operands) - len(operands))
-            made = cls(
-                operands=[*operands, *absent],
-                result_types=types,
-                properties=properties,
-                regions=[*regions],
-            )
-        if location is not None:
-            made.location = location
-        if not known:
+            made = cls._built(operands, result_types, properties, regions)
+            made.location = place
+        return made
+
+    @classmethod
+    def _built(
+        cls,
+        operands: Sequence[Any],
+        types: Sequence[Any] | None,
+        properties: Mapping[str, Attribute],
+        regions: Sequence[Any],
+    ) -> Self:
+        """Make it as xDSL does, which understands more kinds of arguments."""
+        definition = cls.get_irdl_definition()
+        made = cls(
+            operands=[*operands, *[None] * (len(definition.operands) - len(operands))],
+            result_types=[_UNKNOWN] * len(definition.results) if types is None else types,
+            properties=properties,
+            regions=[*regions],
+        )
+        if types is None:
             made._take_types()
         return made
 
