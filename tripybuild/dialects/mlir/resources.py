@@ -65,14 +65,20 @@ class Resources(OpAsmDialectInterface):
         return self._blobs.get(key)
 
     def array(self, attribute: DenseResourceAttr) -> NDArray[Any] | None:
-        """Give the elements of a constant, or None where its data is not there."""
+        """Give the elements of a constant, or None where its data is not there.
+
+        Constants in several shapes may name one resource.
+        """
         key, type = attribute.resource_handle.data, attribute.type
-        if key in self._arrays:
-            return self._arrays[key]
-        blob = self._blobs.get(key)
-        if blob is None or not isinstance(type, TensorType):
+        if not isinstance(type, TensorType):
             return None
         count = elements.count_of(type.get_shape())
+        if key in self._arrays:
+            found = self._arrays[key]
+            return found.reshape(type.get_shape()) if found.size == count else found
+        blob = self._blobs.get(key)
+        if blob is None:
+            return None
         data = elements.unpacked(blob[ALIGNMENT:], type.element_type, count)
         if data is None:
             raise ValueError(f"resource `{key}` has {len(blob) - ALIGNMENT} bytes, not a `{type}`")
