@@ -140,6 +140,26 @@ CASES = {
         lambda x: F.local_response_norm(x, 3, 0.5, 0.8, 2.0),
         [BATCH],
     ),
+    "sort": (lambda x: tp.sort(x, 0), lambda x: x.sort(dim=0, stable=True), [EDGES]),
+    "sort of equals": (
+        lambda x: tp.sort(x, 1, descending=True),
+        lambda x: x.sort(dim=1, descending=True, stable=True),
+        [np.int64([[3, 1, 3, 2, 1], [0, 0, -5, 2**40, 0]])],
+    ),
+    "argsort of nothing": (tp.argsort, lambda x: x.argsort(), [NONE]),
+    "std": (lambda x: tp.std(x, 1), lambda x: x.std(1), [ROWS]),
+    "logsumexp": (lambda x: tp.logsumexp(x, 1), lambda x: x.logsumexp(1), [ROWS]),
+    "logsumexp of all": (tp.logsumexp, lambda x: x.logsumexp((0, 1)), [BATCH[0] * 40]),
+    "logsumexp of nothing": (lambda x: tp.logsumexp(x, 0), lambda x: x.logsumexp(0), [NONE]),
+    **{
+        f"norm {p}": (
+            lambda x, p=p: tp.norm(x, p, 1, keepdim=True),
+            lambda x, p=p: torch.linalg.vector_norm(x, p, 1, keepdim=True),
+            [ROWS],
+        )
+        for p in (2, 1, 0, 3, 0.5, -1, INF, -INF)
+    },
+    "norm of nothing": (lambda x: tp.norm(x, 3, 0), lambda x: x.norm(3, 0), [NONE]),
     "logaddexp of nothing": (tp.logaddexp, torch.logaddexp, [NONE, NONE]),
 }
 

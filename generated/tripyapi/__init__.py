@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.any import any as any
     from tripyapi.ops.math.argmax import argmax as argmax
     from tripyapi.ops.math.argmin import argmin as argmin
+    from tripyapi.ops.math.argsort import argsort as argsort
     from tripyapi.ops.math.asin import asin as asin
     from tripyapi.ops.math.asinh import asinh as asinh
     from tripyapi.ops.math.atan import atan as atan
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.logical_or import logical_or as logical_or
     from tripyapi.ops.math.logical_xor import logical_xor as logical_xor
     from tripyapi.ops.math.logit import logit as logit
+    from tripyapi.ops.math.logsumexp import logsumexp as logsumexp
     from tripyapi.ops.math.lt import lt as lt
     from tripyapi.ops.math.masked_fill import masked_fill as masked_fill
     from tripyapi.ops.math.max import max as max
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.mul import mul as mul
     from tripyapi.ops.math.ne import ne as ne
     from tripyapi.ops.math.neg import neg as neg
+    from tripyapi.ops.math.norm import norm as norm
     from tripyapi.ops.math.pow import pow as pow
     from tripyapi.ops.math.prod import prod as prod
     from tripyapi.ops.math.reciprocal import reciprocal as reciprocal
@@ -95,8 +98,10 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.sign import sign as sign
     from tripyapi.ops.math.sin import sin as sin
     from tripyapi.ops.math.sinh import sinh as sinh
+    from tripyapi.ops.math.sort import sort as sort
     from tripyapi.ops.math.sqrt import sqrt as sqrt
     from tripyapi.ops.math.square import square as square
+    from tripyapi.ops.math.std import std as std
     from tripyapi.ops.math.sub import sub as sub
     from tripyapi.ops.math.sum import sum as sum
     from tripyapi.ops.math.tan import tan as tan
@@ -222,6 +227,7 @@ _PLACES = {
     "arange": "tripyapi.ops.create.arange",
     "argmax": "tripyapi.ops.math.argmax",
     "argmin": "tripyapi.ops.math.argmin",
+    "argsort": "tripyapi.ops.math.argsort",
     "asin": "tripyapi.ops.math.asin",
     "asinh": "tripyapi.ops.math.asinh",
     "atan": "tripyapi.ops.math.atan",
@@ -320,6 +326,7 @@ _PLACES = {
     "logical_or": "tripyapi.ops.math.logical_or",
     "logical_xor": "tripyapi.ops.math.logical_xor",
     "logit": "tripyapi.ops.math.logit",
+    "logsumexp": "tripyapi.ops.math.logsumexp",
     "lrn": "tripyapi.ops.nn.lrn",
     "lt": "tripyapi.ops.math.lt",
     "masked_fill": "tripyapi.ops.math.masked_fill",
@@ -338,6 +345,7 @@ _PLACES = {
     "narrow": "tripyapi.ops.shape.narrow",
     "ne": "tripyapi.ops.math.ne",
     "neg": "tripyapi.ops.math.neg",
+    "norm": "tripyapi.ops.math.norm",
     "one_hot": "tripyapi.ops.shape.one_hot",
     "ones": "tripyapi.ops.create.ones",
     "ones_like": "tripyapi.ops.create.ones_like",
@@ -382,12 +390,14 @@ _PLACES = {
     "softplus": "tripyapi.ops.nn.softplus",
     "softshrink": "tripyapi.ops.nn.softshrink",
     "softsign": "tripyapi.ops.nn.softsign",
+    "sort": "tripyapi.ops.math.sort",
     "space_to_depth": "tripyapi.ops.nn.space_to_depth",
     "split": "tripyapi.ops.shape.split",
     "sqrt": "tripyapi.ops.math.sqrt",
     "square": "tripyapi.ops.math.square",
     "squeeze": "tripyapi.ops.shape.squeeze",
     "stack": "tripyapi.ops.shape.stack",
+    "std": "tripyapi.ops.math.std",
     "sub": "tripyapi.ops.math.sub",
     "sum": "tripyapi.ops.math.sum",
     "tan": "tripyapi.ops.math.tan",
@@ -423,6 +433,7 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "argsort",
     "asin",
     "asinh",
     "atan",
@@ -521,6 +532,7 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "logit",
+    "logsumexp",
     "lrn",
     "lt",
     "masked_fill",
@@ -539,6 +551,7 @@ __all__ = [
     "narrow",
     "ne",
     "neg",
+    "norm",
     "one_hot",
     "ones",
     "ones_like",
@@ -583,12 +596,14 @@ __all__ = [
     "softplus",
     "softshrink",
     "softsign",
+    "sort",
     "space_to_depth",
     "split",
     "sqrt",
     "square",
     "squeeze",
     "stack",
+    "std",
     "sub",
     "sum",
     "tan",

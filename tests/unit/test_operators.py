@@ -32,6 +32,7 @@ def test_vectors_of_positions_have_a_length_that_is_known(name):
 
 BEYOND = {
     "lrn": (lambda x: tp.lrn(x, 17), (2, 20, 3, 3), "must be odd, from 1 to 15"),
+    "sort": (lambda x: tp.sort(x, 0), (3841, 2), "Invalid TopK K"),
     "topk": (lambda x: tp.topk(x, 3841, 0), (4000,), "Invalid TopK K"),
 }
 

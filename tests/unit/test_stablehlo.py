@@ -578,6 +578,16 @@ def test_elements_are_taken_by_index():
     check(lambda v, k: hlo.take(v, k, 0), [True, False], np.array([False, True]), np.uint8([1, 0]))
 
 
+def test_places_are_sorted_with_their_elements():
+    """Equal elements keep their order, and NaN comes last in either direction."""
+    x = np.array([[2, np.nan, 1, 2], [0, -0.0, np.inf, -np.inf]], np.float32)
+    up, down = [[2, 0, 3, 1], [3, 0, 1, 2]], [[0, 3, 2, 1], [2, 0, 1, 3]]
+    check(lambda v: hlo.sort_places(v, 1)[1], np.array(up), x)
+    check(lambda v: hlo.sort_places(v, 1, descending=True)[1], np.array(down), x)
+    check(lambda v: hlo.sort_places(v, 1)[0], np.take_along_axis(x, np.array(up), 1), x)
+    check(lambda v: hlo.sort_places(v, 0)[1], np.zeros((0, 2)), np.zeros((0, 2), np.int64))
+
+
 def test_vectors_of_indices_lead_to_elements_and_parts():
     """As NumPy's advanced indexing, for reading and for writing; what is outside is not written."""
     x = floats(4, 3, 2)

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from tripybuild.diagnostics import Diagnostic, suggest
 from tripybuild.language.names import calls
 from tripybuild.schema.operator import Operator
-from tripybuild.schema.samples import free_sizes
+from tripybuild.schema.samples import free_sizes, sized_by
 from tripybuild.schema.vocabularies import TARGETS
 from tripybuild.types.naming import RESERVED
 
@@ -113,13 +113,18 @@ def _static(operator: Operator) -> Iterator[Diagnostic]:
     """What must be a number is a size that the sample gives."""
     known = free_sizes(operator)
     for target, facts in operator.targets.items():
-        for at, name in enumerate(facts.static):
-            if name not in known:
+        for at, entry in enumerate(facts.static):
+            span = operator.document.span(("targets", target, "static", at))
+            name = sized_by(entry)
+            if name is None:
+                message = f"`{entry}` is no size: `C`, `K` and `S[dim]` are"
+                yield Diagnostic("wrong-value", message, span)
+            elif name not in known:
                 near = suggest(name, known)
                 yield Diagnostic(
                     "unbound-name",
                     f"the sample of `{operator.name}` gives no size `{name}`",
-                    operator.document.span(("targets", target, "static", at)),
+                    span,
                     hint=f"did you mean `{near}`?" if near else None,
                 )
 

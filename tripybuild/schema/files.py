@@ -87,7 +87,8 @@ class TargetEntry(Strict):
     refuses: dict[Code, RefusalEntry] = Field(default_factory=dict)
     builds: dict[Code, BuildEntry] = Field(default_factory=dict)
     static: list[str] = Field(
-        default_factory=list, description="Names of the shapes' sizes that must be numbers."
+        default_factory=list,
+        description="Sizes of the sample that must be numbers: `C`, all of `K`, or `S[dim]`.",
     )
 
 

@@ -1,8 +1,10 @@
 """The `sample` of a declaration, read: which of its entries are sizes that a test may change."""
 
+import ast
 from collections.abc import Iterator
 
 from tripybuild.language.evaluate import evaluate
+from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.language.names import calls, free
 from tripybuild.schema.operator import Input, Operator
 from tripybuild.schema.scope import shape_names
@@ -32,6 +34,19 @@ def known(operator: Operator) -> frozenset[str]:
     """The names of sizes that are always numbers: constants have them."""
     constant = (i for i in operator.inputs.values() if i.constant is not None)
     return frozenset(name for input in constant for name in shape_names(input.pattern))
+
+
+def sized_by(entry: str) -> str | None:
+    """The name of the sizes that an entry of `static` means, or None where it means none.
+
+    `C` and `K` are all sizes of that name, `S[dim]` is one of them.
+    """
+    try:
+        found = parse_expression(entry)
+    except SnippetError:
+        return None
+    base = found.value if isinstance(found, ast.Subscript) else found
+    return base.id if isinstance(base, ast.Name) else None
 
 
 def given_as_value(operator: Operator, input: Input) -> bool:

@@ -6,6 +6,7 @@ from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
 from tripybuild.schema.elaborate import expression_text
 from tripybuild.schema.operator import Operator
+from tripybuild.schema.samples import Place, sized_by
 from tripybuild.schema.tuples import Tuple
 from tripybuild.suite.sample import Bound
 from tripybuild.types.dtypes import BY_NAME
@@ -37,7 +38,15 @@ def said(operator: Operator, target: str, problem: str) -> bool:
     return any(entry.says is None or entry.says in problem for entry in refusals)
 
 
-def static_sizes(operator: Operator, target: str) -> frozenset[str]:
-    """The sizes that a target wants to be numbers."""
+def is_static(operator: Operator, target: str, place: Place, sample: Bound) -> bool:
+    """Whether a target wants the size at a place of the sample to be a number."""
     facts = operator.targets.get(target)
-    return frozenset(facts.static if facts is not None else ())
+    name, path = place
+    for entry in facts.static if facts is not None else ():
+        if sized_by(entry) == name:
+            # `S[dim]` of the positions in `S` is the position of the size that it means.
+            positions = list(range(len(sample.names[name]))) if path else [0]
+            found = evaluate(parse(entry), {**sample.names, name: positions}, SHAPE)
+            if found is positions or [found] == list(path[:1]):
+                return True
+    return False

@@ -9,11 +9,11 @@ from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.dialects.tensorrt.emission import Profile
 from tripybuild.frontend import Tensor
 from tripybuild.schema.operator import Operator
-from tripybuild.schema.samples import Place
+from tripybuild.schema.samples import Place, spell
 from tripybuild.schema.tuples import legal
 from tripybuild.suite.cases import Function, at_place, outputs
 from tripybuild.suite.engines import available, engine_problems
-from tripybuild.suite.facts import refused, static_sizes
+from tripybuild.suite.facts import is_static, refused
 from tripybuild.suite.sample import Bound, bind
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
@@ -62,10 +62,10 @@ def engine_disagreements(operator: Operator, function: Function, place: Place) -
         return
     sizes = {SYMBOL: size}
     found = list(engine_problems(graph, Profile(sizes, sizes, sizes)))
-    if place[0] not in static_sizes(operator, "tensorrt"):
+    if not is_static(operator, "tensorrt", place, sample):
         yield from found
     elif available() and not found:
-        yield f"TensorRT builds it with a dynamic `{place[0]}`, which is declared static"
+        yield f"TensorRT builds it with a dynamic `{spell(place)}`, which is declared static"
 
 
 def recorded(function: Function, bound: Bound, left_out: frozenset[str] = frozenset()) -> Graph:

@@ -85,7 +85,7 @@ from tripybuild.dialects.stablehlo.indexing import (
 from tripybuild.dialects.stablehlo.linear import convolution, dot_general, matmul
 from tripybuild.dialects.stablehlo.module import Module
 from tripybuild.dialects.stablehlo.operands import broadcast_values
-from tripybuild.dialects.stablehlo.ordering import sort, top_k
+from tripybuild.dialects.stablehlo.ordering import sort, sort_places, top_k
 from tripybuild.dialects.stablehlo.reductions import argmax, argmin, reduce
 from tripybuild.dialects.stablehlo.resampling import resample
 from tripybuild.dialects.stablehlo.scales import spread_scale
@@ -183,6 +183,7 @@ __all__ = [
     "sinh",
     "slice",
     "sort",
+    "sort_places",
     "spread_scale",
     "sqrt",
     "strided_slice",

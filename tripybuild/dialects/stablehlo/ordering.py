@@ -5,6 +5,7 @@ Law: equal elements stay in the order that they had, and NaN comes last in eithe
 
 from tripybuild.dialects.stablehlo import bindings
 from tripybuild.dialects.stablehlo.choice import convert, equal, greater, less, not_equal, select
+from tripybuild.dialects.stablehlo.constants import iota
 from tripybuild.dialects.stablehlo.elementwise import negate, not_
 from tripybuild.dialects.stablehlo.indexing import take_along
 from tripybuild.dialects.stablehlo.module import emit_regions, integer
@@ -18,18 +19,29 @@ INT32 = dtypes.BY_NAME["int32"]
 
 def sort(input: Value, dim: int, descending: bool = False) -> Value:
     """The elements along one dimension in ascending, or descending, order."""
-    check_dims(input, [dim])
+    return _sorted([input], dim, descending)[0]
 
-    def comes_first(first: Value, second: Value) -> list[Value]:
+
+def sort_places(input: Value, dim: int, descending: bool = False) -> tuple[Value, ...]:
+    """The elements in order, and where they were, as int32."""
+    check_dims(input, [dim])
+    return _sorted([input, iota(input.shape, dim, INT32)], dim, descending)
+
+
+def _sorted(values: list[Value], dim: int, descending: bool) -> tuple[Value, ...]:
+    """The values, all moved as the first one is sorted."""
+    check_dims(values[0], [dim])
+
+    def comes_first(first: Value, second: Value, *_others: Value) -> list[Value]:
         before = greater(first, second) if descending else less(first, second)
         if first.dtype.kind == "float":
             before = before | (equal(first, first) & not_equal(second, second))
         return [before]
 
     attributes = {"dimension": integer(dim), "is_stable": bindings.ir.BoolAttr.get(True)}
-    region = ([(input.dtype, ())] * 2, comes_first)
-    types = [(input.dtype, input.shape)]
-    return emit_regions("stablehlo.sort", [input], types, [region], attributes)[0]
+    scalars = [(value.dtype, ()) for value in values for _ in range(2)]
+    types = [(value.dtype, value.shape) for value in values]
+    return emit_regions("stablehlo.sort", values, types, [(scalars, comes_first)], attributes)
 
 
 def top_k(input: Value, k: int, dim: int, largest: bool = True) -> tuple[Value, Value]:
