@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tripyapi.ops.control.cond import cond as cond
+    from tripyapi.ops.control.scan import scan as scan
     from tripyapi.ops.control.while_loop import while_loop as while_loop
     from tripyapi.ops.create.arange import arange as arange
     from tripyapi.ops.create.eye import eye as eye
@@ -375,6 +376,7 @@ _PLACES = {
     "round": "tripyapi.ops.math.round",
     "rsqrt": "tripyapi.ops.math.rsqrt",
     "scaled_tanh": "tripyapi.ops.nn.scaled_tanh",
+    "scan": "tripyapi.ops.control.scan",
     "scatter_elements": "tripyapi.ops.shape.scatter_elements",
     "scatter_nd": "tripyapi.ops.shape.scatter_nd",
     "selu": "tripyapi.ops.nn.selu",
@@ -581,6 +583,7 @@ __all__ = [
     "round",
     "rsqrt",
     "scaled_tanh",
+    "scan",
     "scatter_elements",
     "scatter_nd",
     "selu",

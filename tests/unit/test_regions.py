@@ -130,6 +130,15 @@ def test_constants_of_another_region_are_at_home_everywhere():
     assert got([np.array(False), np.array([3, 4], np.float32)])[0].tolist() == [5, 8]
 
 
+def test_nobody_can_look_at_a_tensor_of_a_region():
+    """What it holds is known when the graph runs."""
+    p, x = given("p", dtype=boolean), given("x", 2)
+    found = refusal(tp.cond, p, lambda a: a if tp.any(a > 0.0) else -a, lambda a: a, [x])
+
+    assert found.code == "not-known-yet"
+    assert "`then(0)`" in found.message
+
+
 # --- diagnostics ---
 
 

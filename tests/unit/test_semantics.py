@@ -292,8 +292,8 @@ def test_a_scan_threads_some_values_and_collects_others(reverse):
     def body(total, row):
         return [total + row, 10 * (total + row)]
 
-    last, all_ = control.run_scan(body, [np.ones(2)], [rows], [np.zeros((3, 2))], reverse)
-    none, nothing = control.run_scan(body, [np.ones(2)], [rows[:0]], [np.zeros((0, 2))], reverse)
+    last, all_ = control.run_scan(body, [np.ones(2)], [rows], [(3, 2)], reverse)
+    none, nothing = control.run_scan(body, [np.ones(2)], [rows[:0]], [(0, 2)], reverse)
 
     sums = np.cumsum(rows[::-1], 0)[::-1] if reverse else np.cumsum(rows, 0)
     assert last.tolist() == (1 + rows.sum(0)).tolist()

@@ -34,7 +34,7 @@ def run_scan(
     body: Body,
     init: Sequence[Array],
     inputs: Sequence[Array],
-    results: Sequence[Array],
+    results: Sequence[Sequence[int]],
     reverse: bool = False,
 ) -> list[Array]:
     """Thread values through `body` along the first dimension, and collect what else it gives.
@@ -43,14 +43,15 @@ def run_scan(
         body: Takes the threaded values and a row of each input; gives the next values and rows.
         init: The values before the first row.
         inputs: Arrays of one length.
-        results: Arrays of the shapes of what is collected.
+        results: The shapes of what is collected.
         reverse: Whether to begin with the last row.
     """
-    values, collected = list(init), [np.array(each) for each in results]
+    values: list[Array] = list(init)
+    rows: list[tuple[Array, ...]] = []
     steps = range(inputs[0].shape[0])
     for step in reversed(steps) if reverse else steps:
         given = body(*values, *(each[step] for each in inputs))
         values = given[: len(values)]
-        for whole, row in zip(collected, given[len(values) :], strict=True):
-            whole[step] = row
-    return [*values, *collected]
+        rows.append(tuple(given[len(values) :]))
+    columns = zip(*(rows[::-1] if reverse else rows), strict=True)
+    return [*values, *(map(np.stack, columns) if rows else map(np.zeros, results))]

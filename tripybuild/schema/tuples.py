@@ -51,9 +51,12 @@ def slots(operator: Operator) -> tuple[Slot, ...]:
     found = [slot for name in operator.types if (slot := _variable(operator, name)).codes]
     for input in tensor_inputs(operator):
         elements = tuple(dict.fromkeys(t.element for t in tensors(input.pattern)))
+        given = operator.sample.get(operator.dtype_list(input) or "")
+        if given is not None and "any" not in free(given.program):
+            continue  # the sample says the dtype of each tensor
         if (elements and elements[0] not in operator.types) or len(elements) > 1:
-            free = "any" in elements or operator.dtype_list(input) is not None
-            wide = ANY if free else elements
+            anything = "any" in elements or operator.dtype_list(input) is not None
+            wide = ANY if anything else elements
             found.append(Slot(input.name, wide, frozenset({input.name}), (input.name,)))
     return tuple(found)
 

@@ -8,12 +8,14 @@ import numpy as np
 from tripybuild.frontend.decompose import decomposed
 from tripybuild.numerics.arrays import Array, rounded, working
 from tripybuild.schema.operator import Operator
+from tripybuild.schema.scope import region_names
 from tripybuild.semantics.reference import run_reference
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
 from tripybuild.trace.values import Value
+from tripybuild.types.patterns import LikePattern, RegionPattern
 
 
 def execute(
@@ -44,6 +46,18 @@ def _run(
         results = run_operation(operation, operators, values)
         for output, result in zip(operation.outputs, results, strict=True):
             values[output] = rounded(result, output.dtype)
+
+
+def _given(pattern: RegionPattern, operation: TraceOp, region: Region) -> dict[str, object]:
+    """The names of the dtypes and shapes that a region gives at its end."""
+    before = 0
+    for given in pattern.gives[:-1]:
+        like = getattr(operation, given.name) if isinstance(given, LikePattern) else None
+        before += len(like) if isinstance(like, tuple) else 1
+    rest = region.gives[before:]
+    facts = ([value.dtype for value in rest], [list(value.shape) for value in rest])
+    names = zip(region_names(pattern), facts, strict=True)
+    return {name: fact for name, fact in names if name is not None}
 
 
 def _body(
@@ -81,7 +95,8 @@ def run_operation(
     inputs = {name: _read(arguments[name], values) for name in operator.inputs}
     attributes = {name: arguments[name] for name in operator.attributes}
     outside = [values[value] for value in operation.captured]
-    for name in operator.regions():
+    for name, pattern in operator.regions().items():
+        attributes |= _given(pattern, operation, arguments[name])
         attributes[name] = _body(arguments[name], outside, operators)
     results = run_reference(operator, inputs, attributes)
     for output, result in zip(operation.outputs, results, strict=True):

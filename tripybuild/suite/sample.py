@@ -113,7 +113,7 @@ def bind(
             attributes[name] = names[name] = names.value(snippet)
         elif name in (lists := {operator.dtype_list(i): i for i in operator.inputs.values()}):
             # What `any` stands for is the dtype that is tried; other tensors have their own.
-            chosen = {**names, "any": types[lists[name].name]}
+            chosen = {**names, "any": types.get(lists[name].name)}
             names[name] = evaluate(snippet.program, chosen, SHAPE)
         elif name not in operator.inputs and name not in sizes:
             names[name] = names.value(snippet)
@@ -140,7 +140,9 @@ def _operand(operator: Operator, input: Input, types: Tuple, names: _Names) -> O
     pattern = next(tensors(input.pattern), None)
     if pattern is None:
         return None
-    element = types.get(input.name) or types.get(pattern.element) or BY_NAME[pattern.element]
+    element: Any = types.get(input.name) or types.get(pattern.element)
+    element = element or BY_NAME.get(pattern.element)  # None where the sample says each dtype
+    listed = operator.dtype_list(input)
     generator = operator.sample.get(input.name)
     several = isinstance(options(input.pattern)[0], TensorsPattern)
     if several:
@@ -148,7 +150,7 @@ def _operand(operator: Operator, input: Input, types: Tuple, names: _Names) -> O
         for name in free(pattern.shape[0].expression):
             names.need(name)
         shapes = evaluate(pattern.shape[0].expression, names, SHAPE)
-        elements = names.get(operator.dtype_list(input) or "", [element] * len(shapes))
+        elements = names.get(listed or "") or [element] * len(shapes)
         return Operand(tuple(elements), tuple(map(tuple, shapes)), several, generator)
     known = input.constant is not None and bool(names.value(input.constant))
     return Operand((element,), (_shape(pattern, names),), several, generator, known)

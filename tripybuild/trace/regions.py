@@ -99,7 +99,8 @@ class Regions(Attributes):
         if not callable(value):
             self.must(name, "be a function on tensors", f"found {shown(value)}")
         with recording() as scope:
-            taken = tuple([Value(type) for type in takes])
+            named = ((f"{name}({i})", type) for i, type in enumerate(takes))
+            taken = tuple([Value(type, name=each) for each, type in named])
             gives = tuple([self._given(name, each) for each in value(*taken)])
         try:
             operations, outside = inside(scope, gives)

@@ -32,7 +32,7 @@ from tripybuild.dialects.stablehlo.choice import (
 )
 from tripybuild.dialects.stablehlo.constants import constant, iota
 from tripybuild.dialects.stablehlo.contraction import einsum
-from tripybuild.dialects.stablehlo.control import if_, while_
+from tripybuild.dialects.stablehlo.control import if_, scan, while_
 from tripybuild.dialects.stablehlo.elementwise import (
     abs,
     acos,
@@ -175,6 +175,7 @@ __all__ = [
     "round_nearest_afz",
     "round_nearest_even",
     "rsqrt",
+    "scan",
     "scatter_along",
     "scatter_nd",
     "select",

@@ -5,9 +5,11 @@ Law: a region uses what it is given; results have the types of the values that t
 
 from collections.abc import Callable, Sequence
 
-from tripybuild.dialects.stablehlo.choice import BOOL
+from tripybuild.dialects.stablehlo.choice import BOOL, less
+from tripybuild.dialects.stablehlo.constants import constant
 from tripybuild.dialects.stablehlo.module import TensorType, emit_branches, emit_regions
 from tripybuild.dialects.stablehlo.shapes import reshape
+from tripybuild.dialects.stablehlo.slices import INT32, dynamic_slice, dynamic_update_slice
 from tripybuild.dialects.stablehlo.value import Value
 
 Body = Callable[..., Value | Sequence[Value]]
@@ -38,6 +40,49 @@ def while_(state: Sequence[Value], condition: Body, body: Body) -> tuple[Value, 
         return results
 
     return emit_regions("stablehlo.while", state, types, [(types, again), (types, advance)])
+
+
+def scan(
+    init: Sequence[Value],
+    inputs: Sequence[Value],
+    body: Body,
+    results: Sequence[TensorType],
+    reverse: bool = False,
+) -> tuple[Value, ...]:
+    """Thread values through `body(*carried, *rows)`, and collect what else it gives.
+
+    Args:
+        init: The values before the first row.
+        inputs: Tensors whose rows are walked along; all have as many.
+        body: Gives the next values, then a row of each result.
+        results: The dtypes and shapes of what is collected.
+        reverse: Whether to begin with the last row.
+    """
+    length, threaded = inputs[0].shape[0], len(init)
+    wholes = [constant(0, dtype, shape) for dtype, shape in results]
+    if length == 0:
+        return (*init, *wholes)
+
+    def again(counter: Value, *_: Value) -> Value:
+        return less(counter, length)
+
+    def turn(counter: Value, *state: Value) -> list[Value]:
+        place = length - 1 - counter if reverse else counter
+        given = _many(body(*state[:threaded], *[_row(each, place) for each in inputs]))
+        pairs = zip(state[threaded:], given[threaded:], strict=True)
+        return [counter + 1, *given[:threaded], *[_written(*pair, place) for pair in pairs]]
+
+    return while_([constant(0, INT32), *init, *wholes], again, turn)[1:]
+
+
+def _row(whole: Value, place: Value) -> Value:
+    rest = whole.shape[1:]
+    return reshape(dynamic_slice(whole, [place, *[0] * len(rest)], [1, *rest]), rest)
+
+
+def _written(whole: Value, row: Value, place: Value) -> Value:
+    update = reshape(row, (1, *row.shape))
+    return dynamic_update_slice(whole, update, [place, *[0] * row.rank])
 
 
 def if_(

@@ -34,13 +34,11 @@ from tripybuild.dialects.tensorrt.builder import (
     expand_rank,
     filled,
     fitted,
-    for_,
     gather,
     gather_elements,
     gather_nd,
     grid_sample,
     identity,
-    if_,
     kv_cache_update,
     linspace,
     lrn,
@@ -79,9 +77,9 @@ from tripybuild.dialects.tensorrt.builder import (
     transpose,
     unary,
     unsqueeze,
-    while_,
 )
 from tripybuild.dialects.tensorrt.compositions import contraction, remainder, truncate
+from tripybuild.dialects.tensorrt.control import for_, if_, scan, while_
 from tripybuild.dialects.tensorrt.enumerations import ENUMERATIONS
 from tripybuild.dialects.tensorrt.layers import LAYERS
 from tripybuild.dialects.tensorrt.network import Layer, Network, Region
@@ -163,6 +161,7 @@ __all__ = [
     "reverse_sequence",
     "rotary_embedding",
     "scale",
+    "scan",
     "scatter_elements",
     "scatter_nd",
     "select",

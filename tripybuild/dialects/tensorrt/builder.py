@@ -7,9 +7,8 @@ become constants of their dtype and rank, because TensorRT has no implicit promo
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from tripybuild.dialects.tensorrt.inference import merged
 from tripybuild.dialects.tensorrt.layers import LAYERS
-from tripybuild.dialects.tensorrt.network import Layer, append, bind, current, record
+from tripybuild.dialects.tensorrt.network import Layer, append, bind, record
 from tripybuild.dialects.tensorrt.value import OPERATORS, Number, Operand, Size, Value
 from tripybuild.types import dtypes
 from tripybuild.types.dims import Dim, same
@@ -130,85 +129,6 @@ def opaque_plugin(inputs: Sequence[Value], *positional: Any, **keywords: Any) ->
     results = tuple(Value(dtype, (None,) * rank) for rank, dtype in arguments["outputs"])
     append(Layer(signature, arguments, results))
     return results
-
-
-def if_(
-    condition: Value,
-    then: Callable[..., Any],
-    otherwise: Callable[..., Any],
-    operands: Sequence[Value],
-) -> tuple[Value, ...]:
-    """Record two branches, of which one runs; each is a function on the operands."""
-    signature = LAYERS["if_"]
-    arguments = bind(signature, (condition, then, otherwise, operands), {})
-    then_region = current().region(then, operands)
-    regions = [then_region, current().region(shaped_as(then_region.gives, otherwise), operands)]
-    first, second = [[value.dtype for value in region.gives] for region in regions]
-    if first != second:
-        raise ValueError(f"branches give {first} and {second}")
-    pairs = zip(regions[0].gives, regions[1].gives, strict=True)
-    results = tuple(Value(a.dtype, merged(a.shape, b.shape)) for a, b in pairs)
-    append(Layer(signature, arguments, results, tuple(regions)))
-    return results
-
-
-def while_(
-    state: Sequence[Value], condition: Callable[..., Any], body: Callable[..., Any]
-) -> tuple[Value, ...]:
-    """Record a loop that replaces the state by `body(*state)` while the condition holds."""
-    signature = LAYERS["while_"]
-    arguments = bind(signature, (state, condition, body), {})
-    return _loop(signature.name, arguments, state, [(condition, ()), (body, ())])
-
-
-def for_(
-    start: Value, stop: Value, step: Value, state: Sequence[Value], body: Callable[..., Any]
-) -> tuple[Value, ...]:
-    """Record a loop that replaces the state by `body(counter, *state)`."""
-    arguments = bind(LAYERS["for_"], (start, stop, step, state, body), {})
-    counter = Value(start.dtype, ())
-    return _loop("for_", arguments, state, [(body, (counter,))])
-
-
-def _loop(
-    name: str,
-    arguments: dict[str, Any],
-    state: Sequence[Value],
-    parts: Sequence[tuple[Callable[..., Any], tuple[Value, ...]]],
-) -> tuple[Value, ...]:
-    *first, (body, before) = parts
-    ways = [*first, (shaped_as(state, body), before)]
-    regions = tuple(
-        current().region(fill, [*extra, *[Value(each.dtype, each.shape) for each in state]])
-        for fill, extra in ways
-    )
-    results = tuple(Value(each.dtype, each.shape) for each in state)
-    if [value.dtype for value in regions[-1].gives] != [value.dtype for value in results]:
-        raise ValueError(f"a loop over {list(state)} cannot continue with {regions[-1].gives}")
-    append(Layer(LAYERS[name], arguments, results, regions))
-    return results
-
-
-def shaped_as(like: Sequence[Value], fill: Callable[..., Any]) -> Callable[..., list[Value]]:
-    """A function whose results are said to have other sizes, which are the same in each call.
-
-    What gives one of two values has one type: a size is a symbol in both of them or in neither.
-    """
-
-    def filled(*taken: Value) -> list[Value]:
-        given = fill(*taken)
-        several = [given] if isinstance(given, Value) else list(given)
-        pairs = zip(several, like, strict=False)
-        return [*[_shaped(*pair) for pair in pairs], *several[len(like) :]]
-
-    return filled
-
-
-def _shaped(value: Value, like: Value) -> Value:
-    if value.shape is None or like.shape is None or len(value.shape) != len(like.shape):
-        return value
-    alike = None in like.shape or same(value.shape, like.shape)
-    return value if alike else reshape(value, like.shape)
 
 
 def at_least(value: Value, rank: int) -> Value:

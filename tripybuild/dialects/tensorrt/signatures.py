@@ -20,6 +20,13 @@ HELPERS: Mapping[str, Mapping[str, bool] | None] = MappingProxyType(
         "filled": {"value": True, "dtype": True, "shape": False},
         "fitted": {"value": True, "shape": True},
         "remainder": {"lhs": True, "rhs": True},
+        "scan": {
+            "init": True,
+            "inputs": True,
+            "body": True,
+            "results": True,
+            "reverse": False,
+        },
         "truncate": {"value": True},
     }
 )
