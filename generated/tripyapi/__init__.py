@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tripyapi.ops.create.linspace import linspace as linspace
     from tripyapi.ops.create.ones import ones as ones
     from tripyapi.ops.create.ones_like import ones_like as ones_like
+    from tripyapi.ops.create.random_normal import random_normal as random_normal
+    from tripyapi.ops.create.random_uniform import random_uniform as random_uniform
     from tripyapi.ops.create.sequence import sequence as sequence
     from tripyapi.ops.create.tril import tril as tril
     from tripyapi.ops.create.triu import triu as triu
@@ -360,6 +362,8 @@ _PLACES = {
     "prod": "tripyapi.ops.math.prod",
     "quantize": "tripyapi.ops.quantization.quantize",
     "quick_gelu": "tripyapi.ops.nn.quick_gelu",
+    "random_normal": "tripyapi.ops.create.random_normal",
+    "random_uniform": "tripyapi.ops.create.random_uniform",
     "reciprocal": "tripyapi.ops.math.reciprocal",
     "relu": "tripyapi.ops.nn.relu",
     "relu6": "tripyapi.ops.nn.relu6",
@@ -567,6 +571,8 @@ __all__ = [
     "prod",
     "quantize",
     "quick_gelu",
+    "random_normal",
+    "random_uniform",
     "reciprocal",
     "relu",
     "relu6",

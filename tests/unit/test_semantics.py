@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tripybuild.numerics import arrays, control, sampling
+from tripybuild.numerics import arrays, control, draws, sampling
 from tripybuild.schema import vocabularies
 from tripybuild.semantics.vocabulary import reference_vocabulary
 from tripybuild.types import dtypes
@@ -315,11 +315,11 @@ def test_the_vocabulary_is_what_the_tables_say():
     assert named <= vocabularies.REFERENCE | vocabularies.DTYPES | vocabularies.SHAPE
     helpers = {
         name
-        for home in (arrays, control, sampling)
+        for home in (arrays, control, draws, sampling)
         for name, value in vars(home).items()
         if inspect.isfunction(value) and value.__module__ == home.__name__ and name[0] != "_"
     }
-    assert helpers - {"working", "rounded", "kernel"} == vocabularies.REFERENCE
+    assert helpers - {"working", "rounded", "kernel", "threefry"} == vocabularies.REFERENCE
 
 
 @pytest.mark.parametrize("name", sorted(vocabularies.NUMPY))

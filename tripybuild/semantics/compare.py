@@ -48,3 +48,34 @@ def difference(got: Array, want: Array, within: ToleranceEntry) -> str | None:
     place = tuple(int(i) for i in np.argwhere(~np.asarray(equal))[0])
     count = int(np.count_nonzero(~np.asarray(equal)))
     return f"got {a[place]}, want {b[place]} at {list(place)}; {count} of {a.size} elements differ"
+
+
+# How many standard errors, and how far in a test of Kolmogorov and Smirnov, chance may lead.
+STANDARD_ERRORS = 6.0
+SMIRNOV = 3.0
+
+
+def distributions_differ(got: Array, want: Array) -> str | None:
+    """What is wrong with random numbers, in a sentence, or None.
+
+    Mean, deviation and distribution must be those of other numbers that were drawn alike; the odds
+    against a wrong alarm are a million to one.
+    """
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"got {got.dtype}{list(got.shape)}, want {want.dtype}{list(want.shape)}"
+    a, b = (np.sort(x.astype(np.float64), axis=None) for x in (got, want))
+    if a.size == 0 or np.array_equal(a, b):
+        return None
+    if not np.isfinite(a).all():
+        return "some numbers are not finite"
+    spread = max(float(b.std()), 1e-12)
+    error = STANDARD_ERRORS * spread * np.sqrt(2 / a.size)
+    for name, first, second in (("mean", a.mean(), b.mean()), ("deviation", a.std(), b.std())):
+        if a.size > 1 and abs(first - second) > error:
+            return f"the {name} is {first:.4g}, want {second:.4g}"
+    both = np.concatenate([a, b])
+    below = [np.searchsorted(each, both, side="right") / a.size for each in (a, b)]
+    apart = float(np.abs(below[0] - below[1]).max())
+    if apart > SMIRNOV * np.sqrt(2 / a.size):
+        return f"{apart:.0%} of the numbers are distributed otherwise"
+    return None

@@ -17,7 +17,7 @@ from tripybuild.language.evaluate import EvaluationError
 from tripybuild.schema.operator import Example, Operator
 from tripybuild.schema.samples import places, spell as spell_place
 from tripybuild.schema.tuples import Tuple, illegal, legal, slots, spell as spell_types
-from tripybuild.semantics.compare import difference, tolerance
+from tripybuild.semantics.compare import difference, distributions_differ, tolerance
 from tripybuild.semantics.execute import execute, run_operation
 from tripybuild.suite import batch, examples
 from tripybuild.suite.cases import Case, Function, sample_case, variations
@@ -110,8 +110,11 @@ class Suite:
                 yield f"{case.label}: the reference failed: {spoken(error)}"
                 continue
             for got, want in zip(outcome, wanted, strict=True):
-                within = tolerance(self.operator, (*given.values(), from_numpy(want.dtype)))
-                found = difference(got, got if self.operator.random else want, within)
+                if self.operator.random:
+                    found = distributions_differ(got, want)
+                else:
+                    types_ = (*given.values(), from_numpy(want.dtype))
+                    found = difference(got, want, tolerance(self.operator, types_))
                 if found is not None:
                     yield f"{case.label}: {found}"
 

@@ -66,6 +66,8 @@ from tripybuild.dialects.stablehlo.elementwise import (
     round_nearest_afz,
     round_nearest_even,
     rsqrt,
+    shift_left,
+    shift_right_logical,
     sign,
     sine,
     sinh,
@@ -86,6 +88,7 @@ from tripybuild.dialects.stablehlo.linear import convolution, dot_general, matmu
 from tripybuild.dialects.stablehlo.module import Module
 from tripybuild.dialects.stablehlo.operands import broadcast_values
 from tripybuild.dialects.stablehlo.ordering import sort, sort_places, top_k
+from tripybuild.dialects.stablehlo.randomness import random_normal, random_uniform
 from tripybuild.dialects.stablehlo.reductions import argmax, argmin, reduce
 from tripybuild.dialects.stablehlo.resampling import resample
 from tripybuild.dialects.stablehlo.scales import spread_scale
@@ -167,6 +170,8 @@ __all__ = [
     "or_",
     "pad",
     "power",
+    "random_normal",
+    "random_uniform",
     "reduce",
     "remainder",
     "resample",
@@ -179,6 +184,8 @@ __all__ = [
     "scatter_along",
     "scatter_nd",
     "select",
+    "shift_left",
+    "shift_right_logical",
     "sign",
     "sine",
     "sinh",
