@@ -160,6 +160,11 @@ CASES = {
         for p in (2, 1, 0, 3, 0.5, -1, INF, -INF)
     },
     "norm of nothing": (lambda x: tp.norm(x, 3, 0), lambda x: x.norm(3, 0), [NONE]),
+    "deconvolution": (
+        lambda x, w, b: tp.deconvolution(x, w, b, [2], [[1, 1]], 2, [3]),
+        lambda x, w, b: F.conv_transpose1d(x, w, b, 2, 1, 0, 2, 3),
+        [BATCH, BATCH[0, :, :3].reshape(4, 1, 3), BATCH[0, 0, :2]],
+    ),
     "logaddexp of nothing": (tp.logaddexp, torch.logaddexp, [NONE, NONE]),
 }
 

@@ -118,7 +118,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.celu import celu as celu
     from tripyapi.ops.nn.channel_shuffle import channel_shuffle as channel_shuffle
     from tripyapi.ops.nn.convolution import convolution as convolution
-    from tripyapi.ops.nn.convolution_transpose import convolution_transpose as convolution_transpose
+    from tripyapi.ops.nn.deconvolution import deconvolution as deconvolution
     from tripyapi.ops.nn.depth_to_space import depth_to_space as depth_to_space
     from tripyapi.ops.nn.einsum import einsum as einsum
     from tripyapi.ops.nn.elu import elu as elu
@@ -248,7 +248,6 @@ _PLACES = {
     "concatenate": "tripyapi.ops.shape.concatenate",
     "cond": "tripyapi.ops.control.cond",
     "convolution": "tripyapi.ops.nn.convolution",
-    "convolution_transpose": "tripyapi.ops.nn.convolution_transpose",
     "copy": "tripyapi.ops.shape.copy",
     "cos": "tripyapi.ops.math.cos",
     "cosh": "tripyapi.ops.math.cosh",
@@ -257,6 +256,7 @@ _PLACES = {
     "cummin": "tripyapi.ops.math.cummin",
     "cumprod": "tripyapi.ops.math.cumprod",
     "cumsum": "tripyapi.ops.math.cumsum",
+    "deconvolution": "tripyapi.ops.nn.deconvolution",
     "depth_to_space": "tripyapi.ops.nn.depth_to_space",
     "dequantize": "tripyapi.ops.quantization.dequantize",
     "diag_embed": "tripyapi.ops.shape.diag_embed",
@@ -457,7 +457,6 @@ __all__ = [
     "concatenate",
     "cond",
     "convolution",
-    "convolution_transpose",
     "copy",
     "cos",
     "cosh",
@@ -466,6 +465,7 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "deconvolution",
     "depth_to_space",
     "dequantize",
     "diag_embed",

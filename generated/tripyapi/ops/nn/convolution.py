@@ -13,8 +13,8 @@ def convolution(
     bias: Tensor | None = None,
     stride: int | Sequence[int] = 1,
     padding: int | Sequence[Sequence[int]] = 0,
-    dilation: int | Sequence[int] = 1,
     groups: int = 1,
+    dilation: int | Sequence[int] = 1,
 ) -> Tensor:
     """Slide a kernel over the spatial dimensions of a batch.
 
@@ -26,8 +26,8 @@ def convolution(
         bias: A constant to add to each output channel. (`T[M]`)
         stride: The step of the kernel along each spatial dimension. (`int[len(D)]`)
         padding: The zeros before and after each spatial dimension. (`int[len(D), 2]`)
-        dilation: The distance between neighbouring kernel elements. (`int[len(D)]`)
         groups: The number of groups that the channels are split into. (`int`)
+        dilation: The distance between neighbouring kernel elements. (`int[len(D)]`)
 
     Returns:
         The convolved batch. (`T[N, M, *E]`)
@@ -37,4 +37,4 @@ def convolution(
             `convolution/positive-steps`, `convolution/some-taps`, `convolution/not-negative`,
             `convolution/groups-divide`, `convolution/kernel-fits`.
     """
-    return record(Convolution, input, weight, bias, stride, padding, dilation, groups)
+    return record(Convolution, input, weight, bias, stride, padding, groups, dilation)

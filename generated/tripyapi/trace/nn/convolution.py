@@ -16,8 +16,8 @@ class Convolution(TraceOp):
     bias: Value | None
     stride: tuple[int, ...]
     padding: tuple[tuple[int, ...], ...]
-    dilation: tuple[int, ...]
     groups: int
+    dilation: tuple[int, ...]
 
     declaration = Declaration(
         "convolution",
@@ -53,8 +53,8 @@ class Convolution(TraceOp):
         bias: Value | None = None,
         stride: Any = 1,
         padding: Any = 0,
-        dilation: Any = 1,
         groups: int = 1,
+        dilation: Any = 1,
     ) -> Self:
         """Check a call and find the types of its outputs."""
         T = check.element(
@@ -71,8 +71,8 @@ class Convolution(TraceOp):
             check.match("bias", bias, "[M]", (M,))
         stride = check.integers("stride", stride, len(D))
         padding = check.integers("padding", padding, len(D), 2)
-        dilation = check.integers("dilation", dilation, len(D))
         groups = check.integer("groups", groups)
+        dilation = check.integers("dilation", dilation, len(D))
         with check.law("spatial-rank", D=D, K=K) as require:
             require(1 <= len(D) == len(K) <= 3)
         with check.law(
@@ -92,6 +92,6 @@ class Convolution(TraceOp):
         with check.law("kernel-fits", E=E, N=N, M=M) as require:
             require(shapes.every(e > 0 for e in E))
         check.match("weight", weight, "[M, C // groups, *K]", (M, C // groups, *K))
-        return cls(input, weight, bias, stride, padding, dilation, groups).gives(
+        return cls(input, weight, bias, stride, padding, groups, dilation).gives(
             TensorType(T, (N, M, *E))
         )
