@@ -673,7 +673,7 @@ def test_an_operation_points_at_the_users_step(tmp_path):
         """
     made = written.graph(tmp_path, text)
 
-    places = {(o.name, o.location.label, o.location.span().line - 2) for o in made.operations}
+    places = {(o.operator, o.location.label, o.location.span().line - 2) for o in made.operations}
     assert ("add", "doubled", 6) in places
     assert ("relu", "h.1.out", 16) in places
     assert ("matmul", "h.0.l.y", 16) in places
@@ -719,3 +719,61 @@ def test_a_part_can_be_made_with_a_dtype(tmp_path):
     operations = written.graph(tmp_path, text).operations
 
     assert [str(operation.outputs[0].dtype) for operation in operations] == ["float16", "float32"]
+
+
+def test_an_input_can_be_left_out(tmp_path):
+    """The steps read None then, also where None is given."""
+    text = """
+        inputs:
+          x: F[4]
+          y: F[4]
+        parts:
+          h: shifted
+        outputs:
+          bare: h(x)
+          none: h(x, None)
+          both: h(y, by=x)
+          again: h(x, by=y)
+        define:
+          shifted:
+            inputs:
+              x: F[4]
+              by:
+                type: F[*N]
+                optional: true
+                doc: How far.
+            parts:
+              scale: Linear(4, 4, bias=False)
+            outputs:
+              out: scale(x) if by is None else scale(x) + by
+        """
+    graph = written.graph(tmp_path, text)
+    sums = [operation for operation in graph.operations if operation.operator == "add"]
+    assert [operation.rhs.name for operation in sums] == ["x", "y"]
+    assert operations(graph).count("matmul") == 4
+
+
+@pytest.mark.parametrize("call", ["h()", "h(by=x)", "h(x, x, x)", "h(x, x=x)", "h(x, far=x)"])
+def test_only_optional_inputs_can_be_left_out(tmp_path, call):
+    text = f"""
+        inputs:
+          x: F[4]
+        parts:
+          h: shifted
+        outputs:
+          y: {call}
+        define:
+          shifted:
+            inputs:
+              x: F[4]
+              by:
+                type: F[4]
+                optional: true
+            parts:
+              scale: Linear(4, 4)
+            outputs:
+              out: scale(x)
+        """
+    ((_, code, message),) = written.problems(tmp_path, text)
+    assert code == "part-arguments"
+    assert message.startswith("`shifted` takes `x`, `by`, but was given ")

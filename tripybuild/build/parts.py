@@ -146,11 +146,13 @@ class Instance:
         names = list(part.inputs)
         inputs = dict(zip(names, given, strict=False)) | named
         refuse_types(context, part, names, named)
-        if len(inputs) != len(given) + len(named) or set(inputs) != set(names):
+        left_out = set(names) - set(inputs)
+        twice = len(inputs) != len(given) + len(named)
+        if twice or not set(inputs) <= set(names) or not left_out <= part.optional:
             found = f"was given {len(given) + len(named)} inputs"
             message = f"`{part.name}` takes {listed(names, 'no inputs')}, but {found}"
             raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
-        inputs = {name: inputs[name] for name in names}  # a call can name them in any order
+        inputs = {name: inputs.get(name) for name in names}  # a call can name them in any order
         values = [tensor.value for tensor in inputs.values() if isinstance(tensor, Tensor)]
         alike = len(values) == len(names) and replay.alike(context, self._path, values)
         known = replay.key(part, self._own, values) if alike else None
@@ -174,7 +176,8 @@ class Instance:
             if isinstance(value, Tensor) and isinstance(pattern, TensorPattern):
                 bind(pattern, value.shape, local)
         for name, pattern in part.inputs.items():
-            self._check(name, pattern, inputs[name], local)
+            if inputs[name] is not None or name not in part.optional:
+                self._check(name, pattern, inputs[name], local)
         local |= inputs
         with context.inside(context.running, part, "calls"):
             missing = run_steps(context, self._scope, part.steps, local, self._path, self._lost)

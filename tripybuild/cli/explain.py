@@ -99,10 +99,11 @@ def _module(module: "Module") -> Answer:
     lines = [f"{module.name}  {module.path}", "", *_indented(file.doc)]
     sizes = list(file.sizes)
     lines += _table("sizes", [(size, "") for size in sizes])
-    lines += _table("inputs", file.inputs.items())
-    weights = {
-        name: each if isinstance(each, str) else each.type for name, each in file.weights.items()
-    }
+    inputs, weights = [
+        {name: each if isinstance(each, str) else each.type for name, each in entries.items()}
+        for entries in (file.inputs, file.weights)
+    ]
+    lines += _table("inputs", inputs.items())
     lines += _table("weights", weights.items())
     data = {
         "kind": "module",
@@ -110,7 +111,7 @@ def _module(module: "Module") -> Answer:
         "path": module.path,
         "doc": file.doc.strip(),
         "sizes": sizes,
-        "inputs": dict(file.inputs),
+        "inputs": inputs,
         "weights": weights,
     }
     return Answer("\n".join(lines), data=data)

@@ -179,6 +179,14 @@ class SizeEntry(Strict):
     doc: Doc
 
 
+class TakenEntry(Strict):
+    """A tensor that a part takes, and that may be left out."""
+
+    type: str
+    optional: bool = False
+    doc: str | None = None
+
+
 class WeightEntry(Strict):
     """A weight that is there only under a condition."""
 
@@ -202,7 +210,7 @@ class PartEntry(Strict):
     doc: Doc | None = None
     sizes: list[Name] | dict[Name, Expression | SizeEntry] = Field(default_factory=list)
     types: dict[Name, str] = Field(default_factory=dict)
-    inputs: dict[Name, str] = Field(default_factory=dict)
+    inputs: dict[Name, str | TakenEntry] = Field(default_factory=dict)
     parts: dict[Name, Expression] = Field(default_factory=dict)
     constants: dict[Name, str] = Field(default_factory=dict)
     weights: dict[Name, str | WeightEntry] = Field(default_factory=dict)

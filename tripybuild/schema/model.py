@@ -16,6 +16,7 @@ from tripybuild.schema.files import (
     PartEntry,
     RangeEntry,
     SizeEntry,
+    TakenEntry,
     WeightEntry,
     WeightsEntry,
 )
@@ -80,6 +81,8 @@ class Part:
     next: tuple[Step, ...]
     outputs: tuple[Step, ...]
     location: Location = ()
+    optional: frozenset[str] = frozenset()
+    """The inputs that may be left out; the steps read None then."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,7 +157,7 @@ class _Elaboration:
     def model(self, file: ModelFile) -> Model:
         top = PartEntry(
             doc=file.doc,
-            inputs=file.inputs,
+            inputs={**file.inputs},
             parts=file.parts,
             constants=file.constants,
             state=file.state,
@@ -187,7 +190,10 @@ class _Elaboration:
             doc=(entry.doc or "").strip(),
             parameters=tuple(inner.parameters(entry, at)),
             types=entry.types,
-            inputs={n: inner.pattern(t, (*at, "inputs", n), role) for n, t in entry.inputs.items()},
+            inputs={n: inner.taken(t, (*at, "inputs", n), role) for n, t in entry.inputs.items()},
+            optional=frozenset(
+                n for n, t in entry.inputs.items() if isinstance(t, TakenEntry) and t.optional
+            ),
             parts={n: inner.snippet(v, (*at, "parts", n)) for n, v in entry.parts.items()},
             constants=tuple(inner.steps(entry.constants, (*at, "constants"))),
             weights={n: inner.weight(n, w, (*at, "weights", n)) for n, w in entry.weights.items()},
@@ -197,6 +203,11 @@ class _Elaboration:
             outputs=tuple(inner.steps(entry.outputs, (*at, "outputs"))),
             location=at,
         )
+
+    def taken(self, entry: str | TakenEntry, at: Location, role: Role) -> Pattern:
+        if isinstance(entry, str):
+            return self.pattern(entry, at, role)
+        return self.pattern(entry.type, (*at, "type"), role)
 
     def bounds(self, entry: RangeEntry, at: Location) -> dict[str, Snippet]:
         """The bounds that are given; what is left out has a default."""
