@@ -116,15 +116,6 @@ def floor_divide(lhs: Array, rhs: Array) -> Array:
     return np.floor_divide(lhs, rhs)
 
 
-def power(lhs: Array, rhs: Array) -> Array:
-    """Powers: those of integers wrap, and negative exponents are cut off towards zero."""
-    if np.asarray(lhs).dtype.kind == "f":
-        return np.power(lhs, rhs)
-    unit = np.where(lhs == 1, 1, np.where(lhs == -1, 1 - 2 * (rhs % 2), 0))
-    whole = np.power(lhs, np.maximum(rhs, 0))
-    return np.where(rhs < 0, unit, whole).astype(whole.dtype)
-
-
 def sliding_windows(
     input: Array, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
 ) -> Array:

@@ -154,7 +154,6 @@ HELPERS = {
             "index_grid",
             "lowest",
             "pick",
-            "power",
             "round_to",
             "scatter_along",
             "scatter_nd",

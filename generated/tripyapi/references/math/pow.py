@@ -2,11 +2,20 @@
 
 from typing import Any
 
+import numpy as np
+
 from tripyapi.trace.math.pow import Pow
-from tripybuild.numerics import arrays
 from tripybuild.numerics.arrays import Array
+from tripybuild.types import dtypes
 
 
-def compute(_op: Pow, lhs: Array, rhs: Array) -> Any:
+def compute(op: Pow, lhs: Array, rhs: Array) -> Any:
     """Compute `pow` in NumPy."""
-    return arrays.power(lhs, rhs)
+    T = op.lhs.dtype
+    unit = np.where(lhs == 1, 1, np.where(lhs == -1, 1 - 2 * (rhs % 2), 0))
+    whole = np.power(lhs, np.maximum(rhs, 0))
+    return (
+        np.power(lhs, rhs)
+        if T not in [dtypes.int8, dtypes.int32, dtypes.int64]
+        else np.where(rhs < 0, unit, whole)
+    )
