@@ -204,6 +204,8 @@ if TYPE_CHECKING:
     from tripyapi.ops.shape.unflatten import unflatten as unflatten
     from tripyapi.ops.shape.unsqueeze import unsqueeze as unsqueeze
     from tripyapi.tensor import Tensor as Tensor
+    from tripybuild.eager import config as config
+    from tripybuild.eager.device import device as device
     from tripybuild.types.dtypes import (
         bfloat16 as bfloat16,
         bool as bool,
@@ -247,6 +249,7 @@ _PLACES = {
     "clip": "tripyapi.ops.math.clip",
     "concatenate": "tripyapi.ops.shape.concatenate",
     "cond": "tripyapi.ops.control.cond",
+    "config": "tripybuild.eager",
     "convolution": "tripyapi.ops.nn.convolution",
     "copy": "tripyapi.ops.shape.copy",
     "cos": "tripyapi.ops.math.cos",
@@ -259,6 +262,7 @@ _PLACES = {
     "deconvolution": "tripyapi.ops.nn.deconvolution",
     "depth_to_space": "tripyapi.ops.nn.depth_to_space",
     "dequantize": "tripyapi.ops.quantization.dequantize",
+    "device": "tripybuild.eager.device",
     "diag_embed": "tripyapi.ops.shape.diag_embed",
     "diagonal": "tripyapi.ops.shape.diagonal",
     "div": "tripyapi.ops.math.div",
@@ -456,6 +460,7 @@ __all__ = [
     "clip",
     "concatenate",
     "cond",
+    "config",
     "convolution",
     "copy",
     "cos",
@@ -468,6 +473,7 @@ __all__ = [
     "deconvolution",
     "depth_to_space",
     "dequantize",
+    "device",
     "diag_embed",
     "diagonal",
     "div",

@@ -130,6 +130,91 @@ def test_what_depends_on_an_input_is_not_known(look):
         look(x)
 
 
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ([1, 2.5], r"the element at \[1\], 2.5, is no int32, which is what the first one is"),
+        ([1, 2**40], r"the element at \[1\], 1099511627776, is no int32"),
+        ([True, 2], r"\[1\], 2, is no bool"),
+        ([[1, 2], [3]], r"the list at \[1\] has shape \[1\], and the first one \[2\]"),
+        ([[1], 2], r"the list at \[1\] has shape \[\], and the first one \[1\]"),
+        (["a"], r"the element at \[0\] is no number but a str"),
+        ("a", "it is no number but a str"),
+        (None, "it is no number but a NoneType"),
+        (np.array(["a"]), "there are no tensors of <U1"),
+        (np.zeros(2, np.uint16), "there are no tensors of uint16"),
+        (2**70, "is no int64"),
+    ],
+)
+def test_what_no_tensor_can_be_made_of(data, says):
+    """The place in the data is named, and the user's line."""
+    with pytest.raises(DiagnosticError, match=says) as caught:
+        tp.Tensor(data)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "wrong-type"
+    assert diagnostic.span.path == __file__
+
+
+def test_arrays_of_any_library():
+    """Through DLPack, also of dtypes that NumPy cannot exchange; they are copied."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    given = torch.arange(6, dtype=torch.bfloat16).reshape(2, 3)
+    tensor = tp.Tensor(given)
+    assert tensor.dtype is dtypes.bfloat16
+    given[0, 0] = 99
+    assert tensor.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert torch.from_dlpack(tp.Tensor([1.0, 2.0])).tolist() == [1.0, 2.0]
+    assert tp.Tensor(torch.ones(2, 3).T).shape == (3, 2)
+
+
+def test_devices_as_nvtripy_has_them(monkeypatch):
+    """Lists are on the CPU, what is computed is on the GPU, where the program wants it so."""
+    x = tp.Tensor([1.0])
+    assert str((x + 1.0).device) == "cpu:0"
+    monkeypatch.setattr(tp.config, "nvtripy_devices", True)
+    assert x.device == tp.device("cpu")
+    assert (x + 1.0).device == tp.device("gpu:0")
+    assert x.eval().device == tp.device("gpu")
+    assert tp.Tensor([1.0], device=tp.device("gpu")).device.kind == "gpu"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("gpux", "did you mean `gpu`"), ("gpu:1", "the only index is 0"), ("cpu:", "no number")],
+)
+def test_devices_that_are_not_there(name, says):
+    """Each is refused in words."""
+    with pytest.raises(DiagnosticError, match=says):
+        tp.device(name)
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (1.5, "tensor(1.5, dtype=float32, loc=cpu:0, shape=())"),
+        ([1, 2], "tensor([1, 2], dtype=int32, loc=cpu:0, shape=(2,))"),
+        (
+            [[1.0], [2.0]],
+            "tensor(\n    [[1.],\n     [2.]],\n    dtype=float32, loc=cpu:0, shape=(2, 1))",
+        ),
+    ],
+)
+def test_how_a_tensor_is_printed(data, shown):
+    """With its elements; they are computed for that."""
+    assert repr(tp.Tensor(data)) == shown
+
+
+def test_names_and_places():
+    """A tensor can be named, and knows the line that made it."""
+    x = tp.Tensor([1.0], name="x")
+    y = x + 1.0
+    assert x.name == "x"
+    y.name = "y"
+    assert y.name == "y"
+    assert y.stack_info.path == __file__
+    assert y.stack_info.line == x.stack_info.line + 1
+
+
 def test_a_tensor_of_another_library_is_none_of_ours():
     """It has a `type`, too."""
 

@@ -48,6 +48,8 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     places = {each.name: module(package, "ops", each) for each in contributions}
     if package == BUILT_IN:
         places["Tensor"] = f"{package}.tensor"
+        places["device"] = "tripybuild.eager.device"
+        places["config"] = "tripybuild.eager"
         places |= dict.fromkeys(_DTYPES, "tripybuild.types.dtypes")
     places = dict(sorted(places.items()))
     return _FRONT_DOOR.format(

@@ -4,6 +4,8 @@ Law: what a program prints does not depend on what ran before it, on a cache or 
 engine computes a graph follows from the graph alone.
 """
 
+from tripybuild.eager import config
+from tripybuild.eager.device import device
 from tripybuild.eager.tensor import Tensor
 
-__all__ = ["Tensor"]
+__all__ = ["Tensor", "config", "device"]

@@ -3,16 +3,84 @@
 from typing import TYPE_CHECKING, Any, Self
 
 from tripybuild import frontend
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.eager import config
+from tripybuild.eager.device import device as Device  # noqa: N812 - it is a class
 from tripybuild.eager.evaluate import array_of
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace.constants import constant
+from tripybuild.trace.location import Location, here
+from tripybuild.types.dtypes import dtype as DType, from_numpy  # noqa: N812
 
 if TYPE_CHECKING:
     from tripybuild.numerics.arrays import Array
 
+CPU, GPU = Device("cpu"), Device("gpu")
+MOST_SHOWN = 1000  # elements; of more, the ends are shown
+
 
 class Tensor(frontend.Tensor):
-    """A tensor that is computed when somebody looks at it, and then keeps what it holds."""
+    """A tensor that is computed when somebody looks at it, and then keeps what it holds.
 
-    __slots__ = ()
+    Args:
+        data: A number, nested lists of numbers, or anything with DLPack, which is copied.
+        dtype: The dtype; by default that of the first number, or of the array.
+        device: Where it is said to be; only lists and numbers can be put somewhere.
+        name: What it is called where graphs are printed.
+
+    Raises:
+        DiagnosticError: No tensor can be made of this.
+    """
+
+    _device: Device | None = None
+    _name: str | None = None
+
+    def __init__(
+        self,
+        data: Any,
+        dtype: DType | None = None,
+        device: Device | None = None,
+        name: str | None = None,
+    ) -> None:
+        from tripybuild.eager.data import DataError, array_of as made  # noqa: PLC0415 - NumPy
+
+        place = here(PACKAGES)
+        exchanged = hasattr(data, "__dlpack__")
+        if exchanged and device is not None:
+            message = "a device is given for numbers and lists only"
+            raise DiagnosticError(Diagnostic("wrong-value", message, place.span()))
+        try:
+            array = made(data, dtype)
+        except DataError as error:
+            message = f"a tensor cannot be made of this {type(data).__name__}: {error}"
+            diagnostic = Diagnostic("wrong-type", message, place.span(), hint=error.hint)
+            raise DiagnosticError(diagnostic) from error
+        self.value = constant(array, from_numpy(array.dtype), place)
+        self._device = device or CPU
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """What it is called where graphs are printed."""
+        return self._name or self.value.name or f"t{id(self.value)}"
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def device(self) -> Device:
+        """Where it is: on the CPU, unless `config.nvtripy_devices` says what nvtripy would."""
+        return self._device or (GPU if config.nvtripy_devices else CPU)
+
+    @property
+    def stack_info(self) -> Span:
+        """The line that made it."""
+        return self._place().span()
+
+    def _place(self) -> Location:
+        producer = self.value.producer
+        return here(PACKAGES) if producer is None else producer.location
 
     def eval(self) -> Self:
         """Compute the tensor now.
@@ -24,6 +92,7 @@ class Tensor(frontend.Tensor):
             DiagnosticError: It depends on what is known only when a model runs.
         """
         array_of(self.value)
+        self._device = None
         return self
 
     def tolist(self) -> Any:
@@ -60,3 +129,15 @@ class Tensor(frontend.Tensor):
     def __float__(self) -> float:
         """The only element as a number."""
         return float(array_of(self.value))
+
+    def __repr__(self) -> str:
+        """What it holds; of an input that is known only when a graph runs, what it is."""
+        if self.value.producer is None:
+            return super().__repr__()
+        import numpy as np  # noqa: PLC0415 - when used
+
+        text = np.array2string(array_of(self.value), separator=", ", threshold=MOST_SHOWN)
+        about = f"dtype={self.dtype}, loc={self.device}, shape={self.shape}"
+        apart = "\n    " if "\n" in text else ""
+        body = text.replace("\n", "\n    ")
+        return f"tensor({apart}{body},{apart or ' '}{about})"

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.trace.constants import Constant, Data, constant
-from tripybuild.trace.location import Unknown, here
+from tripybuild.trace.constants import Constant, Data
+from tripybuild.trace.location import Unknown
 from tripybuild.trace.values import Size, TensorType, Value
 from tripybuild.types.dims import Dim
-from tripybuild.types.dtypes import dtype, from_numpy
+from tripybuild.types.dtypes import dtype
 
 if TYPE_CHECKING:
-    import numpy as np
+    pass
 
 IntLike = int | Dim
 IndexEntry = IntLike | slice | EllipsisType | None
@@ -27,25 +26,13 @@ class Tensor:
     """A tensor of a graph that is being recorded: what it is, not yet what it holds."""
 
     __slots__ = ("value",)
+    value: Value
     _kind: ClassVar[type["Tensor"]]
     # NumPy must leave `array + tensor` to the tensor.
     __array_priority__ = 10_000
 
     def __init_subclass__(cls) -> None:
         Tensor._kind = cls
-
-    def __init__(
-        self, data: "np.ndarray[Any, Any] | Sequence[Any] | float", dtype: dtype | None = None
-    ) -> None:
-        place = here(PACKAGES)
-        try:
-            array = _array(data, dtype)
-            element = from_numpy(array.dtype)
-        except (ValueError, TypeError, OverflowError) as error:
-            reason = str(error).partition(".")[0]
-            message = f"a tensor cannot be made of this {type(data).__name__}: {reason}"
-            raise DiagnosticError(Diagnostic("wrong-type", message, place.span())) from error
-        self.value = constant(array, element, place)
 
     @classmethod
     def of(cls, value: Value) -> "Tensor":
@@ -87,22 +74,6 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"<tensor {self.value.name or ''}: {self.type}>".replace(" :", ":")
-
-
-def _array(data: Any, type: dtype | None) -> "np.ndarray[Any, Any]":
-    """An array that nobody else can change; Python's numbers have 32 bits if they fit."""
-    import numpy as np  # noqa: PLC0415 - a graph without data needs no NumPy
-
-    array = np.array(data)
-    array = array.astype(array.dtype.newbyteorder("="), copy=False)
-    if type is not None:
-        with np.errstate(invalid="ignore"):
-            return array.astype(type.numpy, copy=False)
-    if isinstance(data, np.ndarray):
-        return array
-    if array.dtype == np.int64 and (array == array.astype(np.int32)).all():
-        return array.astype(np.int32)
-    return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
 Tensor._kind = Tensor  # noqa: SLF001 - until the generated class exists

@@ -13,6 +13,7 @@ from tripybuild.schema.samples import Place, free_sizes, places
 from tripybuild.schema.tuples import Tuple, legal, spell
 from tripybuild.suite.generators import generated
 from tripybuild.suite.sample import Bound, Change, bind
+from tripybuild.trace.constants import constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import TensorType, Value
@@ -48,7 +49,7 @@ class Case:
         for name, given in self.arrays.items():
             parts = given if isinstance(given, list) else [given]
             if name in self.constants:
-                arguments[name] = Tensor(parts[0])
+                arguments[name] = known(parts[0])
                 continue
             made = [Value(TensorType(from_numpy(a.dtype), tuple(a.shape))) for a in parts]
             values |= {self._place(name, i, given): value for i, value in enumerate(made)}
@@ -84,6 +85,11 @@ class Case:
         except DiagnosticError as error:
             return concise(error.diagnostics[0])
         return None
+
+
+def known(array: Array) -> Tensor:
+    """A tensor that holds an array."""
+    return Tensor.of(constant(array, from_numpy(array.dtype)))
 
 
 def outputs(result: Any) -> dict[str, Value]:

@@ -12,7 +12,7 @@ from tripybuild.frontend import Tensor
 from tripybuild.language.evaluate import evaluate
 from tripybuild.numerics.arrays import Array
 from tripybuild.schema.operator import Example, Input, Operator
-from tripybuild.suite.cases import outputs
+from tripybuild.suite.cases import known, outputs
 from tripybuild.suite.functions import calling, region_function
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
@@ -117,7 +117,7 @@ class _Literals:
         if input.several:
             return [self._tensor(each) for each in value]
         if input.constant is not None:
-            return Tensor(_array(value))
+            return known(_array(value))
         return self.tensor(_array(value))
 
     def _tensor(self, value: Any) -> Any:

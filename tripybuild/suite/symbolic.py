@@ -11,7 +11,7 @@ from tripybuild.frontend import Tensor
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import Place, spell
 from tripybuild.schema.tuples import legal
-from tripybuild.suite.cases import Function, at_place, outputs
+from tripybuild.suite.cases import Function, at_place, known, outputs
 from tripybuild.suite.engines import available, engine_problems
 from tripybuild.suite.facts import is_static, refused
 from tripybuild.suite.sample import Bound, bind
@@ -77,7 +77,7 @@ def recorded(function: Function, bound: Bound, left_out: frozenset[str] = frozen
             continue
         if operand.constant:
             ((type, shape),) = operand.numbers
-            arguments[name] = Tensor(np.ones(shape, type.numpy))
+            arguments[name] = known(np.ones(shape, type.numpy))
             continue
         types = zip(operand.types, operand.shapes, strict=True)
         made = [Value(TensorType(*each)) for each in types]

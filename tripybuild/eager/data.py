@@ -1,0 +1,138 @@
+"""What tensors are made of: Python's numbers, nested lists of them, and arrays of any library.
+
+Lists take the dtype of their first number, as nvtripy's do: int32 for an integer (int64 if it needs
+it), float32 for a float, bool for a truth. A number that this dtype cannot hold is refused at its
+place, never changed.
+"""
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tripybuild.numerics.arrays import Array
+from tripybuild.trace.numbers import own_dtype
+from tripybuild.types import dtypes
+from tripybuild.types.dtypes import dtype, from_numpy
+
+CPU = 1  # kDLCPU
+SEQUENCES = (list, tuple, range)
+SHOWN = 30  # letters of an element, in a message
+# What holds every number of a kind that is allowed, before it takes its dtype.
+_EXACT = {"float": np.float64, "integer": np.int64, "boolean": np.bool_}
+
+
+class DataError(ValueError):
+    """A tensor cannot be made of this; the text says why, and the hint what to do."""
+
+    def __init__(self, why: str, hint: str | None = None) -> None:
+        super().__init__(why)
+        self.hint = hint
+
+
+def array_of(data: Any, type: dtype | None = None) -> Array:
+    """Make an array of data that nobody else can change.
+
+    Args:
+        data: A number, nested sequences of numbers, or an array with DLPack.
+        type: The dtype to take; numbers that it cannot hold are refused.
+
+    Raises:
+        DataError: It is no data, or not of one shape and dtype.
+    """
+    if hasattr(data, "__dlpack__"):
+        found = _exchanged(data)
+        if type is None or found.dtype == type.numpy:
+            return found
+        raise DataError(f"its elements are {found.dtype}, and not {type}", "cast the tensor")
+    shape, numbers = list(_shape(data)), list(_numbers(data, ()))
+    if not numbers:
+        return np.zeros(shape, (type or dtypes.float32).numpy)
+    kind = type or own_dtype(numbers[0][1])
+    for place, number in numbers:
+        _check(place, number, kind, given=type is not None)
+    flat = [number for _, number in numbers]
+    return (
+        np.array(flat, None if kind.kind == "float" else kind.numpy)
+        .astype(kind.numpy)
+        .reshape(shape)
+    )
+
+
+def _shape(data: Any) -> Iterator[int]:
+    """The lengths of the first sequences at each depth."""
+    while isinstance(data, SEQUENCES):
+        yield len(data)
+        if not data:
+            return
+        data = data[0]
+
+
+def _numbers(data: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Each number with its place; sequences at one depth must be of one length."""
+    if isinstance(data, (bool, int, float)):
+        yield place, data
+        return
+    if not isinstance(data, SEQUENCES):
+        where = f"the element at {list(place)}" if place else "it"
+        raise DataError(f"{where} is no number but a {type(data).__name__}")
+    shapes = [list(_shape(each)) for each in data]
+    for index, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            at = [*place, index]
+            raise DataError(f"the list at {at} has shape {shape}, and the first one {shapes[0]}")
+    for index, each in enumerate(data):
+        yield from _numbers(each, (*place, index))
+
+
+def _check(place: Sequence[int], number: Any, kind: dtype, *, given: bool) -> None:
+    """Refuse a number that a dtype would change."""
+    fits = {
+        "boolean": isinstance(number, bool) or (given and number in (0, 1)),
+        "integer": not isinstance(number, float) and kind.lowest <= number <= kind.highest,
+        "float": True,
+    }[kind.kind]
+    if not fits:
+        where = f"the element at {list(place)}, {str(number)[:SHOWN]}," if place else str(number)
+        why = "asked for" if given else "what the first one is"
+        raise DataError(f"{where} is no {kind}, which is {why}", "write all numbers in one way")
+
+
+def _exchanged(data: Any) -> Array:
+    """A copy of another library's array in this machine's memory."""
+    device, _ = data.__dlpack_device__()
+    if int(device) != CPU:
+        raise DataError("it lies in another device's memory", "copy it to the CPU first")
+    array = _known(data) if not isinstance(data, np.ndarray) else data
+    native = array.astype(array.dtype.newbyteorder("="))
+    try:
+        from_numpy(native.dtype)
+    except ValueError as error:
+        near = _nearest(native.dtype)
+        hint = f"cast it first, as to {near}" if near else None
+        raise DataError(f"there are no tensors of {native.dtype}", hint) from error
+    return np.ascontiguousarray(native).reshape(array.shape)
+
+
+def _known(data: Any) -> Array:
+    """An array over the memory of another library's, also of a dtype that NumPy cannot exchange."""
+    try:
+        return np.from_dlpack(data)
+    except (BufferError, RuntimeError, TypeError):
+        from tripybuild.targets import dlpack  # noqa: PLC0415 - when used
+
+    capsule = data.__dlpack__()
+    address, shape, kind = dlpack.told(capsule)
+    if kind not in dlpack.KINDS:
+        raise DataError("its elements are of a dtype that no tensor has")
+    found = np.dtype(dlpack.KINDS[kind])
+    count = prod(shape) * found.itemsize
+    memory = bytearray((ctypes.c_char * count).from_address(address)) if count else b""
+    return np.frombuffer(memory, found).reshape(shape)
+
+
+def _nearest(kind: "np.dtype[Any]") -> dtype | None:
+    """The dtype that most who have this one want."""
+    return {"f": dtypes.float32, "i": dtypes.int64, "u": dtypes.int64}.get(kind.kind)
