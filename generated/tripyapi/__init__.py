@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tripyapi.ops.control.cond import cond as cond
+    from tripyapi.ops.control.plugin import plugin as plugin
     from tripyapi.ops.control.scan import scan as scan
     from tripyapi.ops.control.while_loop import while_loop as while_loop
     from tripyapi.ops.create.arange import arange as arange
@@ -361,6 +362,7 @@ _PLACES = {
     "permute": "tripyapi.ops.shape.permute",
     "pixel_shuffle": "tripyapi.ops.nn.pixel_shuffle",
     "pixel_unshuffle": "tripyapi.ops.nn.pixel_unshuffle",
+    "plugin": "tripyapi.ops.control.plugin",
     "pow": "tripyapi.ops.math.pow",
     "prelu": "tripyapi.ops.nn.prelu",
     "prod": "tripyapi.ops.math.prod",
@@ -572,6 +574,7 @@ __all__ = [
     "permute",
     "pixel_shuffle",
     "pixel_unshuffle",
+    "plugin",
     "pow",
     "prelu",
     "prod",

@@ -78,7 +78,7 @@ def _expanded(operation: TraceOp, target: str, replaced: dict[Value, Value]) -> 
     if isinstance(operation, Constant) or lowering(type(operation), target) is not None:
         yield operation
         return
-    steps, outputs = decomposed(operation)
+    steps, outputs = decomposed(operation, target)
     for step in steps:
         yield from _expanded(step, target, replaced)
     for old, new in zip(operation.outputs, outputs, strict=True):

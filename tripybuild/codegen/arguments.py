@@ -33,6 +33,7 @@ _ONE = {
     "dtype": ("dtypes.dtype", "dtypes.dtype"),
     "axis": ("int", "int"),
     "index": ("IndexLike", "Index"),
+    "mapping": ("Any", "tuple[tuple[str, Any], ...]"),
     "subscripts": ("str", "str"),
 }
 # Where the names in annotations come from.
@@ -82,6 +83,11 @@ class Parameter:
         """The same parameter without a default."""
         return replace(self, default=None, computed=False)
 
+    @property
+    def keywords(self) -> bool:
+        """Whether it takes all other keywords: `**fields` of the public function."""
+        return isinstance(self.argument, Attribute) and self.argument.keywords
+
     def declared(self, annotation: str) -> Doc:
         """`dim: int = -1`: the parameter as it stands in a signature."""
         text = f"{self.name}: {annotation}"
@@ -93,7 +99,7 @@ def parameters(operator: Operator, imports: Imports) -> list[Parameter]:
     everything: dict[str, Input | Attribute] = {**operator.inputs, **operator.attributes}
     order = dict.fromkeys([*(a.name for a in operator.arguments()), *everything])
     result = [_parameter(everything[name], operator, imports) for name in order]
-    return sorted(result, key=lambda parameter: parameter.default is not None)
+    return sorted(result, key=lambda each: (each.keywords, each.default is not None))
 
 
 def _parameter(argument: Input | Attribute, operator: Operator, imports: Imports) -> Parameter:
@@ -101,7 +107,7 @@ def _parameter(argument: Input | Attribute, operator: Operator, imports: Imports
         absent = "()" if argument.several else "None"
         return Parameter(argument.name, argument, absent if argument.optional else None)
     if argument.default is None:
-        return Parameter(argument.name, argument)
+        return Parameter(argument.name, argument, "()" if argument.keywords else None)
     node = argument.default.result
     known = words(operator) | BY_NAME.keys() | CONSTANTS
     if set(free(node)) - known or any(isinstance(each, ast.Call) for each in ast.walk(node)):
@@ -128,14 +134,24 @@ def _given(pattern: Pattern, spelling: Spelling, imports: Imports) -> list[str]:
             return ["str"]
         case RegionPattern():
             return [function_type(_imported(spelling.tensor, imports), imports)]
-        case ValuePattern(kind=kind, lengths=lengths):
-            name = _ONE.get(kind, _ONE["number"])[0]
-            one = _imported(spelling.size if name == "Size" else name, imports)
+        case ValuePattern(lengths=lengths):
+            one = _one(pattern, 0, spelling, imports)
             if lengths is None:
                 return [one]
             several = _sequence(one, max(len(lengths), 1), imports)
-            return [one, several] if kind == "axis" or lengths else [several]
+            return [one, several] if pattern.kind == "axis" or lengths else [several]
     return [_imported("Any", imports)]
+
+
+def _one(pattern: ValuePattern, side: int, spelling: Spelling, imports: Imports) -> str:
+    """One value, as it is given (0) or kept (1): `int`, or `tuple[int, dtypes.dtype]`."""
+    if pattern.fields:
+        fields = [ValuePattern(field) for field in pattern.fields]
+        return f"tuple[{', '.join(_one(each, side, spelling, imports) for each in fields)}]"
+    name = _ONE.get(pattern.kind, _ONE["number"])[side]
+    if "Any" in name:
+        imports.name("typing", "Any")
+    return _imported(spelling.size if name == "Size" else name, imports)
 
 
 def function_type(tensor: str, imports: Imports) -> str:
@@ -166,8 +182,8 @@ def _kept(pattern: Pattern, imports: Imports) -> str:
             return "str"
         case RegionPattern():
             return _imported("Region", imports)
-        case ValuePattern(kind=kind, lengths=lengths):
-            kept = _imported(_ONE.get(kind, _ONE["number"])[1], imports)
+        case ValuePattern(lengths=lengths):
+            kept = _one(pattern, 1, TRACED, imports)
             for _ in range(max(len(lengths), 1) if lengths is not None else 0):
                 kept = f"tuple[{kept}, ...]"
             return kept

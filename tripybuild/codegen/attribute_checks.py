@@ -18,6 +18,7 @@ _FUNCTIONS = {
     "size": ("size", "sizes"),
     "bool": ("boolean", "booleans"),
     "string": ("string", "strings"),
+    "mapping": ("mapping", "mappings"),
 }
 
 
@@ -62,6 +63,8 @@ def checked_value(scope: Scope, name: str, pattern: ValuePattern, given: str) ->
         shapes = next(tensors(scope.operator.inputs[pattern.argument.id].pattern)).shape
         assert shapes is not None
         return call("check.subscripts", [*start, scope.expression(shapes[0].expression)])
+    if pattern.fields:
+        return call("check.records", [*start, *(f'"{field}"' for field in pattern.fields)])
     one, many = _FUNCTIONS.get(pattern.kind, ("number", "numbers"))
     if pattern.lengths is None:
         return call(f"check.{one}", start)

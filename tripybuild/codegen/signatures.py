@@ -58,8 +58,14 @@ def bind_arguments(operator: Operator, chosen: list[Parameter], body: Body) -> N
 
 def signature(start: str, chosen: list[Parameter], imports: Imports, end: str) -> str:
     """`tp.softmax(input: Tensor, dim: int = -1) -> Tensor`."""
-    given = [parameter.declared(annotation(parameter, PUBLIC, imports)) for parameter in chosen]
+    given = [_declared(parameter, imports) for parameter in chosen]
     return render([call(start, given), end])
+
+
+def _declared(parameter: Parameter, imports: Imports) -> Doc:
+    """`dim: int = -1`, or `**fields: Any`."""
+    type = annotation(parameter, PUBLIC, imports)
+    return f"**{parameter.name}: {type}" if parameter.keywords else parameter.declared(type)
 
 
 def _form(parameter: Parameter) -> str:

@@ -16,6 +16,7 @@ from tripybuild.codegen.layout import Doc, bracketed, call, render
 from tripybuild.codegen.statements import define
 from tripybuild.codegen.text import Body, Imports, docstring, header
 from tripybuild.language.names import free
+from tripybuild.schema.checks import reason
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.scope import words
 from tripybuild.types.naming import CAPTURED, class_name
@@ -84,6 +85,10 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
                 facts.append(["words=", bracketed("(", [_text(w) for w in used], ")", comma=True)])
             entries.append([f'"{law.name}": ', call("Law", facts)])
         arguments.append(bracketed("{", entries, "}"))
+    refused = ((name, reason(operator, name)) for name in operator.targets)
+    whys: list[Doc] = [[f'"{name}": ', _text(why)] for name, why in refused if why is not None]
+    if whys:
+        arguments.append(["refuses=", bracketed("{", whys, "}")])
     return " " * indent + render([start.lstrip(), call("Declaration", arguments)], indent)
 
 

@@ -12,17 +12,22 @@ from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Value
 
 
-def decomposed(operation: TraceOp) -> tuple[Sequence[TraceOp], Sequence[Value]]:
+def decomposed(
+    operation: TraceOp, target: str = "reference"
+) -> tuple[Sequence[TraceOp], Sequence[Value]]:
     """The operations that one operation stands for, in order, and the values of its outputs.
 
     Raises:
-        DiagnosticError: Where the declaration gives no decomposition.
+        DiagnosticError: Where the declaration gives no decomposition. It may say why, for a target.
     """
     function = decomposition(type(operation))
     if function is None:
-        name = operation.operator
-        message = f"`{name}` has neither a lowering for this target nor a decomposition"
-        raise DiagnosticError(Diagnostic("no-decompose", message, operation.location.span()))
+        declaration = operation.declaration
+        why = declaration.refuses.get(target, "It has neither a lowering nor a decomposition.")
+        message = f"`{declaration.name}` cannot be run by `{target}`"
+        notes = (f"declared in {declaration.source}",)
+        span = operation.location.span()
+        raise DiagnosticError(Diagnostic("no-decompose", message, span, why, notes))
     with at(operation.location):
         result = function(operation, *operands(operation))
     outputs = unwrapped(result if isinstance(result, (tuple, list)) else [result])

@@ -72,12 +72,11 @@ def uses(operator: Operator, operators: Container[str]) -> tuple[str, ...]:
     return tuple(name for name in calls(operator.decompose.program) if name in operators)
 
 
-def refused(operator: Operator, engine: str) -> bool:
-    """Whether the declaration says that an engine never takes the operator."""
+def reason(operator: Operator, engine: str) -> str | None:
+    """Why an engine never takes the operator, as the declaration says, or None."""
     facts = operator.targets.get(engine)
-    return facts is not None and any(
-        entry.when is True or entry.when == "True" for entry in facts.refuses.values()
-    )
+    entries = facts.refuses.values() if facts is not None else ()
+    return next((each.why for each in entries if each.when is True or each.when == "True"), None)
 
 
 def _engines(operator: Operator) -> Iterator[Diagnostic]:
@@ -86,7 +85,7 @@ def _engines(operator: Operator) -> Iterator[Diagnostic]:
         yield Diagnostic("no-decompose", "an `inline` operator needs a `decompose`", span)
     for engine in ENGINES:
         direct = operator.reference if engine == "reference" else operator.lower.get(engine)
-        if direct is None and operator.decompose is None and not refused(operator, engine):
+        if direct is None and operator.decompose is None and reason(operator, engine) is None:
             key = "reference" if engine == "reference" else f"lower.{engine}"
             yield Diagnostic(
                 "unreachable-target",

@@ -110,7 +110,9 @@ def bind(
         if name in operator.regions():
             attributes[name] = region_function(operator, name, snippet.program, names, counts)
         elif name in values or name in operator.attributes:
-            attributes[name] = names[name] = names.value(snippet)
+            names[name] = names.value(snippet)
+            keywords = name in operator.attributes and operator.attributes[name].keywords
+            attributes |= names[name] if keywords else {name: names[name]}
         elif name in (lists := {operator.dtype_list(i): i for i in operator.inputs.values()}):
             # What `any` stands for is the dtype that is tried; other tensors have their own.
             chosen = {**names, "any": types.get(lists[name].name)}

@@ -21,11 +21,12 @@ from tripybuild.semantics.compare import difference, distributions_differ, toler
 from tripybuild.semantics.execute import execute, run_operation
 from tripybuild.suite import batch, examples
 from tripybuild.suite.cases import Case, Function, sample_case, variations
-from tripybuild.suite.engines import engine_problems
+from tripybuild.suite.engines import TARGET, available, engine_problems
 from tripybuild.suite.facts import refused, said
 from tripybuild.suite.registry import declared_in
-from tripybuild.suite.sample import bind
+from tripybuild.suite.sample import Bound, bind
 from tripybuild.suite.symbolic import disagreements, engine_disagreements, recorded
+from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import from_numpy
@@ -214,7 +215,16 @@ class Suite:
                         assert found.shape == value.shape, (
                             f"recorded {found.shape}, declared {value.shape}"
                         )
-                _none(engine_problems(graph))
+                self._built(graph, given, sample)
+
+    def _built(self, graph: Graph, types: Tuple, sample: Bound) -> None:
+        """The library that is here builds a graph, or says what it is declared to say."""
+        found = list(engine_problems(graph))
+        if not (available() and refused(self.operator, (TARGET,), types, sample)):
+            _none(found)
+        elif not any(said(self.operator, TARGET, problem) for problem in found):
+            refusal = "; ".join(found) or "it is built"
+            raise AssertionError(f"declared is that `{TARGET}` refuses it: {refusal}")
 
     @cached_property
     def _example_outcomes(self) -> dict[str, tuple[examples.ExampleCase, batch.Outcome]]:

@@ -12,12 +12,13 @@ from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import Place, spell
 from tripybuild.schema.tuples import legal
 from tripybuild.suite.cases import Function, at_place, known, outputs
-from tripybuild.suite.engines import available, engine_problems
+from tripybuild.suite.engines import TARGET, available, engine_problems
 from tripybuild.suite.facts import is_static, refused
 from tripybuild.suite.sample import Bound, bind
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dims import symbol
+from tripybuild.types.shapes import fresh_symbols
 
 SYMBOL = "Z"
 
@@ -30,11 +31,12 @@ def disagreements(operator: Operator, function: Function, place: Place) -> Itera
     def change(where: Place, old: int) -> Any:
         return symbol(SYMBOL, 0, None) if where == place else old
 
-    numbers = recorded(function, bind(operator, types))
+    with fresh_symbols():
+        numbers = recorded(function, bind(operator, types))
     try:
-        symbols = recorded(function, bind(operator, types, change, only_shapes=True)).substituted(
-            {SYMBOL: size}
-        )
+        with fresh_symbols():
+            graph = recorded(function, bind(operator, types, change, only_shapes=True))
+        symbols = graph.substituted({SYMBOL: size})
     except DiagnosticError as error:
         yield "; ".join(map(concise, error.diagnostics))
         return
@@ -49,7 +51,7 @@ def engine_disagreements(operator: Operator, function: Function, place: Place) -
     size = at_place(operator, place)
     types = legal(operator)[0]
     sample = bind(operator, types)
-    if refused(operator, ("tensorrt",), types, sample) or size == 0:
+    if refused(operator, ("tensorrt", TARGET), types, sample) or size == 0:
         return
 
     def change(where: Place, old: int) -> Any:

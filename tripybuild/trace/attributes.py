@@ -5,6 +5,7 @@ Normalised means: nothing negative that counts from the end, nothing left out, t
 
 import operator
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NoReturn, overload
 
 from tripybuild.diagnostics import suggest
@@ -121,6 +122,43 @@ class Attributes:
             hint = f"did you mean `{near}`?" if near else None
             self._refuse(name, f"one of {', '.join(names)}", value, hint)
         return found
+
+    def records(self, name: str, value: object, *kinds: str) -> tuple[tuple[Any, ...], ...]:
+        """`(int, dtype)[...]`: a sequence of rows, each of a value of each kind."""
+        if not isinstance(value, (list, tuple)):
+            self._refuse(name, f"a sequence of ({', '.join(kinds)})", value)
+        rows = []
+        for row in value:
+            if not isinstance(row, (list, tuple)) or len(row) != len(kinds):
+                self._refuse(name, f"a sequence of ({', '.join(kinds)})", row)
+            rows.append(tuple(map(partial(self._of_kind, name), kinds, row)))
+        return tuple(rows)
+
+    def _of_kind(self, name: str, kind: str, value: object) -> Any:
+        """One value of a row."""
+        match kind:
+            case "int":
+                return self.integer(name, value)
+            case "dtype":
+                return self.dtype(name, value, *BY_NAME.values())
+        return {"float": self.real, "bool": self.boolean, "string": self.string}[kind](name, value)
+
+    def mapping(self, name: str, value: object) -> tuple[tuple[str, Any], ...]:
+        """`mapping`: names with numbers, texts or sequences of numbers, sorted by name."""
+        given = dict(value) if isinstance(value, (dict, tuple)) else None
+        if given is None or not all(isinstance(each, str) for each in given):
+            self._refuse(name, "a mapping of names to values", value)
+        return tuple((each, self._datum(name, each, given[each])) for each in sorted(given))
+
+    def _datum(self, mapping: str, name: str, value: object) -> Any:
+        """A number, a text, or a sequence of numbers, as a tuple."""
+        value = getattr(value, "tolist", lambda: value)()  # of NumPy, too
+        if isinstance(value, (list, tuple)) and all(isinstance(v, (int, float)) for v in value):
+            return tuple(value)
+        if not isinstance(value, (bool, int, float, str)):
+            wanted = "be a number, a text or a sequence of numbers"
+            self.must(name, wanted, f"found {shown(value)}", part=mapping)
+        return value
 
     def axis(self, name: str, value: object, rank: int) -> int:
         """`axis(input)`: a dimension; a negative one counts from the end, the result never."""

@@ -38,6 +38,8 @@ class Declaration:
     name: str
     source: str
     laws: Mapping[str, Law] = field(default_factory=dict)
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    """Why a target never takes the operator."""
 
 
 @dataclass(frozen=True, slots=True)

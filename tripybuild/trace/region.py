@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.values import Scope, TensorType, Value, is_known
+from tripybuild.trace.values import Scope, Size, TensorType, Value, is_known
 from tripybuild.types.dims import Dim, evaluate
 
 Types = Callable[[TensorType], TensorType]
@@ -69,17 +69,25 @@ def copied(
 
 
 def substitution(sizes: Mapping[str, int]) -> tuple[Callable[[object], object], Types]:
-    """What becomes of an argument and of a type where numbers stand for symbols."""
+    """What becomes of an argument and of a type where numbers stand for symbols.
+
+    A size that depends on data, which no call tells, stays a symbol.
+    """
+
+    def number(size: Size) -> Size:
+        if isinstance(size, int) or sizes.keys() >= set(size.symbols):
+            return evaluate(size, sizes)
+        return size.substitute(sizes)
 
     def change(argument: object) -> object:
         if isinstance(argument, Dim):
-            return evaluate(argument, sizes)
+            return number(argument)
         if isinstance(argument, Data | Region):
             return argument.substituted(sizes)
         return argument
 
     def fixed(type: TensorType) -> TensorType:
-        return TensorType(type.dtype, tuple([evaluate(size, sizes) for size in type.shape]))
+        return TensorType(type.dtype, tuple([number(size) for size in type.shape]))
 
     return change, fixed
 

@@ -57,6 +57,10 @@ def _size(value: object) -> bool:
     return _whole(value) or isinstance(value, Dim)
 
 
+def _pair(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) == 2
+
+
 def _tensor(value: object) -> bool:
     return isinstance(value, Value)
 
@@ -74,7 +78,7 @@ TESTS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "boolean": (lambda v: isinstance(v, bool), "True or False"),
     "dtype": (lambda v: isinstance(v, dtypes.dtype), "a dtype"),
     "text": (lambda v: isinstance(v, str), "text"),
-    "mapping": (lambda v: isinstance(v, Mapping), "a mapping"),
+    "mapping": (lambda v: isinstance(v, Mapping) or _each(_pair)(v), "a mapping"),
     "region": (callable, "a region"),
     "types": (_list, "a list of ranks and dtypes"),
     "literal": (
@@ -101,6 +105,8 @@ def accept(kind: Kind, value: Any) -> Any:
         raise ValueError(wanted)
     if kind.name in LISTS or (kind.name == "numbers" and not isinstance(value, Value)):
         return tuple(value)
+    if kind.name == "mapping":
+        return dict(value)
     return float(value) if kind.name == "real" else value
 
 
