@@ -128,6 +128,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.global_avgpool import global_avgpool as global_avgpool
     from tripyapi.ops.nn.global_maxpool import global_maxpool as global_maxpool
     from tripyapi.ops.nn.glu import glu as glu
+    from tripyapi.ops.nn.grid_sample import grid_sample as grid_sample
     from tripyapi.ops.nn.groupnorm import groupnorm as groupnorm
     from tripyapi.ops.nn.hard_sigmoid import hard_sigmoid as hard_sigmoid
     from tripyapi.ops.nn.hard_swish import hard_swish as hard_swish
@@ -299,6 +300,7 @@ _PLACES = {
     "global_avgpool": "tripyapi.ops.nn.global_avgpool",
     "global_maxpool": "tripyapi.ops.nn.global_maxpool",
     "glu": "tripyapi.ops.nn.glu",
+    "grid_sample": "tripyapi.ops.nn.grid_sample",
     "groupnorm": "tripyapi.ops.nn.groupnorm",
     "gt": "tripyapi.ops.math.gt",
     "hard_sigmoid": "tripyapi.ops.nn.hard_sigmoid",
@@ -511,6 +513,7 @@ __all__ = [
     "global_avgpool",
     "global_maxpool",
     "glu",
+    "grid_sample",
     "groupnorm",
     "gt",
     "hard_sigmoid",

@@ -3,6 +3,8 @@
 Each has a test of its own. All compute in float64, and none changes its arguments.
 """
 
+import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -80,3 +82,56 @@ def interpolate(
 def _along(row: Array, dim: int, rank: int) -> Array:
     """A row that lies along one dimension."""
     return row.reshape([-1 if d == dim else 1 for d in range(rank)])
+
+
+def grid_sampled(input: Array, grid: Array, kind: str, padding: str, align_corners: bool) -> Array:
+    """The values of images at the places of a grid, between -1 and 1: `[N, C, *O]`.
+
+    A place has a number for each spatial dimension, the last one first. `padding` says what lies
+    outside: `zeros`, the nearest element (`border`), or the mirrored input (`reflection`).
+    """
+    batch, channels, *sizes = input.shape
+    shape = grid.shape[1:-1]
+    check_elements(batch * channels * math.prod(shape))
+    lines = []
+    for column, size in zip(np.moveaxis(grid, -1, 0)[::-1], sizes, strict=True):
+        place = (column + 1) / 2 * (size - 1) if align_corners else ((column + 1) * size - 1) / 2
+        lines.append(_grid_taps(place, size, kind, padding, align_corners))
+    number = np.arange(batch).reshape([-1] + [1] * len(shape))
+    total = np.zeros((batch, *shape, channels))
+    moved = np.moveaxis(input + 0.0, 1, -1)
+    for chosen in itertools.product(*lines):
+        inside: Array = np.ones((batch, *shape), bool)
+        weight: Array = np.ones((batch, *shape))
+        index = []
+        for (position, share), size in zip(chosen, sizes, strict=True):
+            inside = inside & (position >= 0) & (position <= size - 1)
+            weight = weight * share
+            index.append(np.clip(position, 0, size - 1).astype(np.int64))
+        part = moved[(number, *index)] * weight[..., None]
+        total = total + np.where(inside[..., None], part, 0.0)
+    return np.moveaxis(total, -1, 1)
+
+
+def _grid_taps(
+    place: Array, size: int, kind: str, padding: str, align_corners: bool
+) -> list[tuple[Array, Array]]:
+    """The positions that count along one dimension, and their weights."""
+
+    def bring(position: Array) -> Array:
+        if padding == "zeros":
+            return position
+        if padding == "reflection":
+            low, high = (0.0, size - 1.0) if align_corners else (-0.5, size - 0.5)
+            turns, rest = np.divmod(np.abs(position - low), max(high - low, 1.0))
+            position = np.where(turns % 2 == 0, rest + low, high - rest)
+        return np.clip(position, 0, size - 1)
+
+    below = np.floor(place)
+    if kind == "cubic":
+        return [(bring(below + i), kernel("cubic", place - below - i)) for i in range(-1, 3)]
+    place = bring(place)
+    below = np.floor(place)
+    if kind == "nearest":
+        return [(np.rint(place), np.ones_like(place))]
+    return [(below + i, kernel("linear", place - below - i)) for i in (0, 1)]

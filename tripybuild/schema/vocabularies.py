@@ -167,7 +167,7 @@ HELPERS = {
     ),
     "control": frozenset({"run_scan", "run_while"}),
     "draws": frozenset({"drawn_normal", "drawn_uniform"}),
-    "sampling": frozenset({"interpolate", "nearest", "resized_places"}),
+    "sampling": frozenset({"grid_sampled", "interpolate", "nearest", "resized_places"}),
 }
 REFERENCE = frozenset().union(*HELPERS.values())
 

@@ -77,6 +77,7 @@ from tripybuild.dialects.stablehlo.elementwise import (
     tanh,
     xor,
 )
+from tripybuild.dialects.stablehlo.grids import grid_sample
 from tripybuild.dialects.stablehlo.indexing import (
     gather_nd,
     scatter_along,
@@ -149,6 +150,7 @@ __all__ = [
     "gather_nd",
     "greater",
     "greater_equal",
+    "grid_sample",
     "if_",
     "iota",
     "is_finite",
