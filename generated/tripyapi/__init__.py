@@ -205,7 +205,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.shape.unbind import unbind as unbind
     from tripyapi.ops.shape.unflatten import unflatten as unflatten
     from tripyapi.ops.shape.unsqueeze import unsqueeze as unsqueeze
-    from tripyapi.tensor import Tensor as Tensor
+    from tripyapi.tensor import DimensionSize as DimensionSize, Tensor as Tensor
     from tripybuild.eager import config as config
     from tripybuild.eager.device import device as device
     from tripybuild.types.dtypes import (
@@ -223,6 +223,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives, below this package.
 _PLACES = {
+    "DimensionSize": "tripyapi.tensor",
     "Tensor": "tripyapi.tensor",
     "abs": "tripyapi.ops.math.abs",
     "acos": "tripyapi.ops.math.acos",
@@ -436,6 +437,7 @@ _PLACES = {
 }
 
 __all__ = [
+    "DimensionSize",
     "Tensor",
     "abs",
     "acos",

@@ -132,3 +132,7 @@ class Tensor(eager.Tensor):
         return tp.unsqueeze(self, dim)
 
     __hash__ = frontend.Tensor.__hash__
+
+
+class DimensionSize(eager.Dimension, Tensor, of_sizes=True):
+    """A size of a tensor, which may be known only when a graph runs."""

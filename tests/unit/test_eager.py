@@ -12,6 +12,7 @@ from tripybuild.eager import evaluate, programs
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types import dtypes
+from tripybuild.types.dims import symbol
 
 LARGE = 300  # rows and columns of what a compiler computes
 
@@ -213,6 +214,56 @@ def test_names_and_places():
     assert y.name == "y"
     assert y.stack_info.path == __file__
     assert y.stack_info.line == x.stack_info.line + 1
+
+
+B = symbol("B", 1, 8)
+
+
+@pytest.mark.parametrize(
+    ("make", "is_"),
+    [
+        (lambda s: s + 2, B + 2),
+        (lambda s: 2 * s, 2 * B),
+        (lambda s: s - s, 0),
+        (lambda s: (s + 3) // 2, (B + 3) // 2),
+        (lambda s: (4 * s) / 2, 2 * B),
+        (lambda s: s % 4, B % 4),
+        (lambda s: tp.maximum(s, 1), B),
+    ],
+)
+def test_what_is_computed_of_sizes_is_a_size(make, is_):
+    """No operation is recorded, and what is static is a number."""
+    found = make(tp.DimensionSize(B))
+    assert isinstance(found, tp.DimensionSize)
+    assert found.dimension == is_
+
+
+def test_a_size_is_a_tensor_too():
+    """With other tensors it is data, and where it is known it is a number."""
+    five = tp.DimensionSize(5)
+    assert (five.dtype, five.shape, five.tolist(), int(five), str(five)) == (
+        dtypes.int32, (), 5, 5, "5",
+    )  # fmt: skip
+    assert tp.Tensor([1, 2, 3, 4, 5, 6])[:five].shape == (5,)
+    assert tp.ones([five, 2]).shape == (5, 2)
+    assert (tp.Tensor([1, 2]) * five).tolist() == [5, 10]
+    assert bool(five == 5)
+    assert list(range(five)) == [0, 1, 2, 3, 4]
+    assert repr(five.eval()) == "dimension_size(5)"
+
+
+def test_a_symbol_is_no_number():
+    """Until the graph runs."""
+    with pytest.raises(DiagnosticError, match="the size `B` is known only when the graph runs"):
+        int(tp.DimensionSize(B))
+    assert tp.ones([tp.DimensionSize(B), 2]).value.shape == (B, 2)
+
+
+@pytest.mark.parametrize("data", [1.5, True, "5", None])
+def test_what_is_no_size(data):
+    """Only integers are."""
+    with pytest.raises(DiagnosticError, match="a size is an integer"):
+        tp.DimensionSize(data)
 
 
 def test_a_tensor_of_another_library_is_none_of_ours():

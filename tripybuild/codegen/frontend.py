@@ -10,6 +10,7 @@ from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import call
 from tripybuild.codegen.places import module
 from tripybuild.codegen.results import gives_one_alone, gives_several
+from tripybuild.codegen.rewrite import Rewriter
 from tripybuild.codegen.signatures import bind_arguments, signature_lines
 from tripybuild.codegen.statements import assign
 from tripybuild.codegen.text import Body, Imports, docstring, header
@@ -32,6 +33,7 @@ def frontend_file(operator: Operator, calls: Calls) -> str:
     chosen = parameters(operator, imports)
     body = Body(imports)
     bind_arguments(operator, chosen, body)
+    _on_sizes(operator, body)
     before = ""
     if operator.inline:
         imports.name("tripybuild.trace", "Declaration")
@@ -58,6 +60,28 @@ def _sections(operator: Operator) -> list[tuple[str, list[tuple[str, str]]]]:
         laws = ", ".join(f"`{operator.name}/{name}`" for name in operator.laws)
         raises = [("DiagnosticError", f"Where a law does not hold: {laws}.")]
     return [("Args", arguments), ("Returns", results), ("Raises", raises)]
+
+
+def _on_sizes(operator: Operator, body: Body) -> None:
+    """What the operator is on sizes, which records nothing.
+
+    ```python
+    if are_sizes(lhs, rhs):
+        return dimension(size_of(lhs) + size_of(rhs))
+    ```
+    """
+    if operator.on_sizes is None:
+        return
+    program = operator.on_sizes.program
+    used = [name for name in operator.inputs if name in free(program)]
+    names: dict[str, ast.expr] = {
+        name: ast.Call(ast.Name("size_of"), [ast.Name(name)], []) for name in used
+    }
+    body.imports.name("tripybuild.frontend", "are_sizes", "dimension", "size_of")
+    block = body.block("if ", call("are_sizes", [*used]), ":")
+    assign(program, Rewriter(names, body.imports), block)
+    result = Rewriter(names, body.imports).rewrite(program.result)
+    block.add("return ", call("dimension", [document(result)]))
 
 
 def _record(operator: Operator, chosen: list[Parameter], body: Body, package: str) -> None:

@@ -47,7 +47,7 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     """The package's `__init__`: a table of names, resolved when they are used."""
     places = {each.name: module(package, "ops", each) for each in contributions}
     if package == BUILT_IN:
-        places["Tensor"] = f"{package}.tensor"
+        places |= dict.fromkeys(("DimensionSize", "Tensor"), f"{package}.tensor")
         places["device"] = "tripybuild.eager.device"
         places["config"] = "tripybuild.eager"
         places |= dict.fromkeys(_DTYPES, "tripybuild.types.dtypes")
@@ -100,5 +100,7 @@ def tensor_file(contributions: Iterable[Contribution]) -> str:
         "class Tensor(eager.Tensor):\n"
         '    """A tensor that has not been computed yet, with the operators as methods."""\n\n'
         + "\n\n".join(methods[name] for name in sorted(methods))
-        + "\n\n    __hash__ = frontend.Tensor.__hash__\n"
+        + "\n\n    __hash__ = frontend.Tensor.__hash__\n\n\n"
+        "class DimensionSize(eager.Dimension, Tensor, of_sizes=True):\n"
+        '    """A size of a tensor, which may be known only when a graph runs."""\n'
     )

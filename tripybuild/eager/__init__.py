@@ -6,6 +6,7 @@ engine computes a graph follows from the graph alone.
 
 from tripybuild.eager import config
 from tripybuild.eager.device import device
+from tripybuild.eager.dimension import Dimension
 from tripybuild.eager.tensor import Tensor
 
-__all__ = ["Tensor", "config", "device"]
+__all__ = ["Dimension", "Tensor", "config", "device"]

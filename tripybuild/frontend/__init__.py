@@ -2,17 +2,21 @@
 
 from tripybuild.frontend.record import begin, record, record_any, record_several
 from tripybuild.frontend.signatures import bind
+from tripybuild.frontend.sizes import are_sizes, dimension, size_of
 from tripybuild.frontend.tensor import IndexLike, IntLike, Tensor, dtype_of, tensor
 
 __all__ = [
     "IndexLike",
     "IntLike",
     "Tensor",
+    "are_sizes",
     "begin",
     "bind",
+    "dimension",
     "dtype_of",
     "record",
     "record_any",
     "record_several",
+    "size_of",
     "tensor",
 ]

@@ -1,6 +1,6 @@
 """The hand-written half of the public Tensor. Its operators are generated into a subclass."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,11 +28,15 @@ class Tensor:
     __slots__ = ("value",)
     value: Value
     _kind: ClassVar[type["Tensor"]]
+    _size_kind: ClassVar[Callable[[Size], "Tensor"]]
     # NumPy must leave `array + tensor` to the tensor.
     __array_priority__ = 10_000
 
-    def __init_subclass__(cls) -> None:
-        Tensor._kind = cls
+    def __init_subclass__(cls, *, of_sizes: bool = False) -> None:
+        if of_sizes:
+            Tensor._size_kind = cls
+        else:
+            Tensor._kind = cls
 
     @classmethod
     def of(cls, value: Value) -> "Tensor":
@@ -40,6 +44,11 @@ class Tensor:
         tensor = object.__new__(Tensor._kind)
         tensor.value = value
         return tensor
+
+    @classmethod
+    def of_size(cls, size: Size) -> "Tensor":
+        """The tensor that stands for a size, which may be a symbol."""
+        return Tensor._size_kind(size)
 
     @property
     def type(self) -> TensorType:

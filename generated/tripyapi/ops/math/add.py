@@ -2,7 +2,7 @@
 
 from tripyapi.tensor import Tensor
 from tripyapi.trace.math.add import Add
-from tripybuild.frontend import record
+from tripybuild.frontend import are_sizes, dimension, record, size_of
 
 
 def add(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
@@ -18,4 +18,6 @@ def add(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
     Raises:
         DiagnosticError: Where a law does not hold: `add/broadcastable`.
     """
+    if are_sizes(lhs, rhs):
+        return dimension(size_of(lhs) + size_of(rhs))
     return record(Add, lhs, rhs)

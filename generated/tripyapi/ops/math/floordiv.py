@@ -2,7 +2,7 @@
 
 from tripyapi.tensor import Tensor
 from tripyapi.trace.math.floordiv import Floordiv
-from tripybuild.frontend import record
+from tripybuild.frontend import are_sizes, dimension, record, size_of
 
 
 def floordiv(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
@@ -20,4 +20,6 @@ def floordiv(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
     Raises:
         DiagnosticError: Where a law does not hold: `floordiv/broadcastable`.
     """
+    if are_sizes(lhs, rhs):
+        return dimension(size_of(lhs) // size_of(rhs))
     return record(Floordiv, lhs, rhs)

@@ -2,7 +2,8 @@
 
 from tripyapi.tensor import Tensor
 from tripyapi.trace.math.maximum import Maximum
-from tripybuild.frontend import record
+from tripybuild.frontend import are_sizes, dimension, record, size_of
+from tripybuild.types import shapes
 
 
 def maximum(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
@@ -18,4 +19,6 @@ def maximum(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
     Raises:
         DiagnosticError: Where a law does not hold: `maximum/broadcastable`.
     """
+    if are_sizes(lhs, rhs):
+        return dimension(shapes.largest(size_of(lhs), size_of(rhs)))
     return record(Maximum, lhs, rhs)

@@ -2,7 +2,7 @@
 
 from tripyapi.tensor import Tensor
 from tripyapi.trace.math.mod import Mod
-from tripybuild.frontend import record
+from tripybuild.frontend import are_sizes, dimension, record, size_of
 
 
 def mod(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
@@ -21,4 +21,6 @@ def mod(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
     Raises:
         DiagnosticError: Where a law does not hold: `mod/broadcastable`.
     """
+    if are_sizes(lhs, rhs):
+        return dimension(size_of(lhs) % size_of(rhs))
     return record(Mod, lhs, rhs)

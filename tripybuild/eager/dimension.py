@@ -1,0 +1,75 @@
+"""Sizes of tensors as tensors: numbers where they are known, symbols where they are not."""
+
+from typing import Any, Self
+
+from tripybuild import frontend
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.eager.device import device as Device  # noqa: N812 - it is a class
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace.location import here
+from tripybuild.trace.values import Size, Value
+from tripybuild.types.dims import Dim
+from tripybuild.types.dtypes import int32
+
+
+class Dimension:
+    """The half of `DimensionSize` that is written by hand: an int32 tensor of rank 0.
+
+    What operators that know sizes give for it is one again, and records nothing: only where it is
+    used as data does it become an operation.
+
+    Args:
+        data: The size.
+        name: What it is called where graphs are printed.
+
+    Raises:
+        DiagnosticError: It is no size.
+    """
+
+    dimension: Size
+
+    def __init__(self, data: Size, name: str | None = None) -> None:
+        number = not isinstance(data, Dim)
+        if number and (not isinstance(data, int) or isinstance(data, bool)):
+            message = f"a size is an integer, and not a {type(data).__name__}"
+            raise DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
+        self.dimension = data
+        self.value: Value = frontend.tensor(data, int32).value
+        self._name = name
+
+    @property
+    def device(self) -> Device:
+        """Sizes are always on the CPU."""
+        return Device("cpu")
+
+    def eval(self) -> Self:
+        """Nothing is left to be computed."""
+        return self
+
+    def __index__(self) -> int:
+        """The size as Python's integer.
+
+        Raises:
+            DiagnosticError: It is known only when the graph runs.
+        """
+        if isinstance(self.dimension, Dim):
+            message = f"the size `{self.dimension}` is known only when the graph runs"
+            hint = "use it as it is: in shapes, in slices, or with other sizes"
+            raise DiagnosticError(
+                Diagnostic("not-known-yet", message, here(PACKAGES).span(), hint=hint)
+            )
+        return self.dimension
+
+    def __int__(self) -> int:
+        """The size as Python's integer."""
+        return self.__index__()
+
+    def tolist(self) -> Any:
+        """The size as Python's integer."""
+        return self.__index__()
+
+    def __str__(self) -> str:
+        return str(self.dimension)
+
+    def __repr__(self) -> str:
+        return f"dimension_size({self.dimension})"

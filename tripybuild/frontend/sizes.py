@@ -1,0 +1,27 @@
+"""Sizes as tensors: what operators are on them, without an operation being recorded."""
+
+from typing import Any
+
+from tripybuild.frontend.tensor import Tensor
+from tripybuild.trace.values import Size
+
+
+def are_sizes(*values: object) -> bool:
+    """Whether all are sizes or integers, and some are sizes of a tensor."""
+    some = False
+    for value in values:
+        if hasattr(value, "dimension"):
+            some = True
+        elif not isinstance(value, int) or isinstance(value, bool):
+            return False
+    return some
+
+
+def size_of(value: Any) -> Any:
+    """The number or symbol that a size is; of an integer, itself."""
+    return getattr(value, "dimension", value)
+
+
+def dimension(size: Size) -> Any:
+    """A tensor that stands for a size."""
+    return Tensor.of_size(size)
