@@ -80,10 +80,12 @@ CODES: dict[str, str] = {
     "lowering-failed": "The lowering of an operator did not give what its declaration says.",
     "reference-failed": "The reference of an operator did not give what its declaration says.",
     # Weights and other tensors in files
-    "weight-missing": "The weights file has no tensor of this name; `rename:` maps names.",
-    "weight-unused": "The weights file has a tensor that no part wants; `unused:` lists those.",
-    "weight-shape": "A tensor of the weights file has another shape than the part declares.",
-    "weight-dtype": "A tensor of the weights file has another dtype than the part declares.",
+    "weight-missing": "A weight was not given; in a specification, `rename:` maps names.",
+    "weight-unused": (
+        "A weight was given that no part wants; in a specification, `unused:` lists those."
+    ),
+    "weight-shape": "A weight has another shape than the part declares.",
+    "weight-dtype": "A weight has another dtype than the part declares.",
     "weights-not-found": "The model's weights file, or the package that holds it, is not there.",
     "weights-missing": "A safetensors file does not have a tensor that was asked for.",
     "weights-malformed": "A safetensors file breaks the rules of its format.",

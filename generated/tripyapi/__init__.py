@@ -206,7 +206,12 @@ if TYPE_CHECKING:
     from tripyapi.ops.shape.unflatten import unflatten as unflatten
     from tripyapi.ops.shape.unsqueeze import unsqueeze as unsqueeze
     from tripyapi.tensor import DimensionSize as DimensionSize, Tensor as Tensor
-    from tripybuild.eager import config as config
+    from tripybuild.eager import (
+        Module as Module,
+        Parameter as Parameter,
+        Sequential as Sequential,
+        config as config,
+    )
     from tripybuild.eager.device import device as device
     from tripybuild.types.dtypes import (
         bfloat16 as bfloat16,
@@ -224,6 +229,9 @@ if TYPE_CHECKING:
 # Where each public name lives, below this package.
 _PLACES = {
     "DimensionSize": "tripyapi.tensor",
+    "Module": "tripybuild.eager",
+    "Parameter": "tripybuild.eager",
+    "Sequential": "tripybuild.eager",
     "Tensor": "tripyapi.tensor",
     "abs": "tripyapi.ops.math.abs",
     "acos": "tripyapi.ops.math.acos",
@@ -438,6 +446,9 @@ _PLACES = {
 
 __all__ = [
     "DimensionSize",
+    "Module",
+    "Parameter",
+    "Sequential",
     "Tensor",
     "abs",
     "acos",

@@ -48,8 +48,8 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     places = {each.name: module(package, "ops", each) for each in contributions}
     if package == BUILT_IN:
         places |= dict.fromkeys(("DimensionSize", "Tensor"), f"{package}.tensor")
+        places |= dict.fromkeys(_EAGER, "tripybuild.eager")
         places["device"] = "tripybuild.eager.device"
-        places["config"] = "tripybuild.eager"
         places |= dict.fromkeys(_DTYPES, "tripybuild.types.dtypes")
     places = dict(sorted(places.items()))
     return _FRONT_DOOR.format(
@@ -61,6 +61,7 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     )
 
 
+_EAGER = ("Module", "Parameter", "Sequential", "config")
 _DTYPES = (
     "bfloat16", "bool", "dtype", "float16", "float32", "float8", "int32", "int4", "int64", "int8",
 )  # fmt: skip

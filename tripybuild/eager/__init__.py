@@ -7,6 +7,9 @@ engine computes a graph follows from the graph alone.
 from tripybuild.eager import config
 from tripybuild.eager.device import device
 from tripybuild.eager.dimension import Dimension
+from tripybuild.eager.module import Module
+from tripybuild.eager.parameters import Parameter
+from tripybuild.eager.sequential import Sequential
 from tripybuild.eager.tensor import Tensor
 
-__all__ = ["Dimension", "Tensor", "config", "device"]
+__all__ = ["Dimension", "Module", "Parameter", "Sequential", "Tensor", "config", "device"]

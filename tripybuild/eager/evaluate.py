@@ -4,6 +4,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.eager.parameters import Unset, missing
 from tripybuild.trace.constants import Constant, settle
 from tripybuild.trace.graph import between
 from tripybuild.trace.operation import TraceOp
@@ -49,6 +50,8 @@ def _known(operations: list[TraceOp], values: list[Value]) -> None:
 
 
 def _unknown(value: Value, span: Span | None) -> Diagnostic:
+    if isinstance(value, Unset):
+        return missing(value.name or "without a name", value.type, span)
     message = (
         f"this cannot be computed now: it depends on the input `{value.name}`, of {value.type}"
     )

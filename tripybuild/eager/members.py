@@ -1,0 +1,61 @@
+"""What modules hold: tensors and modules in attributes, and in lists and dicts of attributes.
+
+A name is the path of an attribute: `layers.0.weight`. Modules need no state of their own for this,
+so that a class which forgets `super().__init__()` is a module all the same.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+DEEPEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Something that a module holds, and where: `holder[key]` is its `value`."""
+
+    name: str
+    value: Any
+    holder: Any
+    key: Any
+
+
+def members(attributes: dict[str, Any], kinds: tuple[type, ...]) -> Iterator[Member]:
+    """What is of some kinds among attributes, in their order."""
+    for key, value in attributes.items():
+        yield from _inside(Member(key, value, attributes, key), kinds, 0)
+
+
+def _inside(member: Member, kinds: tuple[type, ...], depth: int) -> Iterator[Member]:
+    value, name = member.value, member.name
+    if isinstance(value, kinds):
+        yield member
+    elif depth < DEEPEST and isinstance(value, list) and not _is_data(value):
+        for index, item in enumerate(value):
+            yield from _inside(Member(f"{name}.{index}", item, value, index), kinds, depth + 1)
+    elif depth < DEEPEST and isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(key, str):
+                yield from _inside(Member(f"{name}.{key}", item, value, key), kinds, depth + 1)
+
+
+def _is_data(items: list[Any]) -> bool:
+    """Whether a list begins as one of numbers or texts does, and may be long."""
+    return bool(items) and isinstance(items[0], (int, float, str))
+
+
+def below(
+    module: Any, children: Callable[[Any], Iterator[tuple[str, Any]]], path: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """A module and all that are below it, each with its path; one within itself is left out."""
+    pending = [(path, module, frozenset[int]())]
+    while pending:
+        path, module, above = pending.pop()
+        yield path, module
+        inner = [
+            (f"{path}{name}.", child, above | {id(module)})
+            for name, child in children(module)
+            if id(child) not in above | {id(module)}
+        ]
+        pending += reversed(inner)

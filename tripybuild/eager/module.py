@@ -1,0 +1,143 @@
+"""`tp.Module`: parameters and other modules as attributes, and what they do in `forward`."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from tripybuild.diagnostics import DiagnosticError
+from tripybuild.eager.members import Member, below, members
+from tripybuild.eager.parameters import dummy, is_unset, missing
+from tripybuild.eager.state import compared, load
+from tripybuild.eager.tensor import Tensor
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace.location import here
+
+# Whether a module is being called, whose parameters have been looked at with all those below.
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
+
+
+class Module:
+    """A part of a program that holds parameters and other modules.
+
+    Attributes that are tensors are parameters; attributes that are modules are children. Both may
+    stand in lists and in dicts with texts for keys. A subclass says in `forward` what it does.
+
+    ```python
+    class Scaled(tp.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = tp.Linear(4, 2)
+            self.scale = tp.Tensor([2.0, 3.0])
+
+        def forward(self, x):
+            return self.linear(x) * self.scale
+    ```
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call `forward`.
+
+        Raises:
+            DiagnosticError: Parameters have not been given yet, here or in modules below.
+        """
+        if _inside.get():
+            return self.forward(*args, **kwargs)
+        self._refuse_missing()
+        token = _inside.set(True)
+        try:
+            return self.forward(*args, **kwargs)
+        finally:
+            _inside.reset(token)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module does."""
+        message = f"`{type(self).__name__}` does not say in `forward` what it does"
+        raise NotImplementedError(message)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        before = vars(self).get(name)
+        if isinstance(value, Tensor):
+            if isinstance(before, Tensor):
+                if found := list(compared(f"{type(self).__name__}.{name}", before, value)):
+                    raise DiagnosticError(*found)
+            elif is_unset(value) and value.value.name is None:
+                value.value.name = f"{type(self).__name__}.{name}"
+        super().__setattr__(name, value)
+
+    def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
+        """The parameters of the module itself, without those of other modules, by name."""
+        for member in self._parameters():
+            yield member.name, member.value
+
+    def named_children(self) -> Iterator[tuple[str, "Module"]]:
+        """The modules that this one holds, without those that they hold, by name."""
+        for member in members(vars(self), (Module,)):
+            yield member.name, member.value
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """All parameters of the module and of those below it, by their paths."""
+        return {path: member.value for path, member in self._state()}
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Tensor], strict: bool = True
+    ) -> tuple[set[str], set[str]]:
+        """Give parameters of the module and of those below it.
+
+        Args:
+            state_dict: Tensors by their paths, as `state_dict` gives them.
+            strict: Whether all parameters must be there, and nothing else.
+
+        Returns:
+            The paths of parameters that are not there, and those that no parameter has.
+
+        Raises:
+            DiagnosticError: With all that is of another shape or dtype and, where `strict`, with
+                all that is missing or left over. Nothing is changed then.
+        """
+        return load(dict(self._state()), state_dict, strict=strict)
+
+    def initialize_dummy_parameters(self) -> None:
+        """Fill parameters that have not been given yet with ones."""
+        for _, member in self._state():
+            if is_unset(member.value):
+                member.holder[member.key] = dummy(member.value)
+
+    def save_weights(self, path: str | Path) -> None:
+        """Write all parameters to a safetensors file, under their paths."""
+        from tripybuild.eager.weights import save  # noqa: PLC0415 - NumPy
+
+        save(self.state_dict(), Path(path))
+
+    def load_weights(self, path: str | Path, strict: bool = True) -> tuple[set[str], set[str]]:
+        """Read parameters from a safetensors file, as `load_state_dict` takes them."""
+        from tripybuild.eager.weights import tensors  # noqa: PLC0415 - NumPy
+
+        return self.load_state_dict(tensors(Path(path)), strict=strict)
+
+    def _parameters(self) -> Iterable[Member]:
+        return members(vars(self), (Tensor,))
+
+    def _state(self) -> Iterator[tuple[str, Member]]:
+        for path, module in below(self, lambda module: module.named_children()):
+            for member in module._parameters():  # noqa: SLF001 - of another module
+                yield path + member.name, member
+
+    def _refuse_missing(self) -> None:
+        unset = [(path, each) for path, each in self._state() if is_unset(each.value)]
+        if unset:
+            span = here(PACKAGES).span()
+            found = [missing(path, member.value.type, span) for path, member in unset]
+            raise DiagnosticError(*found)
+
+    def __str__(self) -> str:
+        lines = [f"{type(self).__name__}("]
+        for name, parameter in self.named_parameters():
+            shape, dtype = parameter.type.shape, parameter.dtype
+            lines.append(f"    {name}: Parameter = (shape={shape}, dtype={dtype}),")
+        for name, child in self.named_children():
+            inner = str(child).replace("\n", "\n    ")
+            lines.append(f"    {name}: Module = {inner},")
+        return "\n".join([*lines, ")"])
+
+    __repr__ = __str__

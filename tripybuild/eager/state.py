@@ -1,0 +1,76 @@
+"""Tensors for the parameters of modules: compared with what is there, then put in its place."""
+
+from collections.abc import Iterator, Mapping
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.eager.members import Member
+from tripybuild.eager.tensor import Tensor
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace.location import here
+
+MOST = 12  # problems of one kind that are spelt out
+
+
+def compared(name: str, before: Tensor, after: object) -> Iterator[Diagnostic]:
+    """What is wrong with a new tensor for a parameter: it has the dtype and shape of the old one.
+
+    Args:
+        name: The parameter, for messages.
+        before: What is there.
+        after: What is to be there.
+    """
+    if not isinstance(after, Tensor):
+        message = f"the parameter `{name}` is a tensor, but this is a {type(after).__name__}"
+        yield Diagnostic("wrong-type", message, here(PACKAGES).span(), hint="make a `Tensor` of it")
+    elif before.type != after.type:
+        code = "weight-dtype" if before.dtype is not after.dtype else "weight-shape"
+        message = f"the parameter `{name}` is {before.type}, but this is {after.type}"
+        hint = f"`cast` it to {before.dtype}" if code == "weight-dtype" else None
+        yield Diagnostic(code, message, here(PACKAGES).span(), hint=hint)
+
+
+def load(
+    state: Mapping[str, Member], given: Mapping[str, Tensor], *, strict: bool
+) -> tuple[set[str], set[str]]:
+    """Put tensors in the place of parameters.
+
+    Args:
+        state: Where each parameter is, by its path.
+        given: The tensors by their paths.
+        strict: Whether all parameters must be there, and nothing else.
+
+    Returns:
+        The paths that are missing, and those that no parameter has.
+    """
+    missing, left = set(state) - set(given), set(given) - set(state)
+    found = [
+        problem
+        for path, member in state.items()
+        if path in given
+        for problem in compared(path, member.value, given[path])
+    ]
+    if strict and (missing or left):
+        span = here(PACKAGES).span()
+        absent = [path for path in state if path in missing]
+        found += _listed(absent, "weight-missing", "the parameter `{}` is not given", left, span)
+        extra = [path for path in given if path in left]
+        found += _listed(extra, "weight-unused", "there is no parameter `{}`", missing, span)
+    if found:
+        raise DiagnosticError(*found)
+    for path, member in state.items():
+        if path in given:
+            member.holder[member.key] = given[path]
+    return missing, left
+
+
+def _listed(
+    paths: list[str], code: str, message: str, others: set[str], span: Span
+) -> Iterator[Diagnostic]:
+    """One diagnostic for each path, but for those of a long list."""
+    for path in paths[:MOST]:
+        near = suggest(path, others)
+        hint = f"did you mean `{near}`?" if near else None
+        yield Diagnostic(code, message.format(path), span, hint=hint)
+    if len(paths) > MOST:
+        rest = f"{message.format(paths[MOST])}, and {len(paths) - MOST - 1} more"
+        yield Diagnostic(code, rest, span)

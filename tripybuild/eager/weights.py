@@ -1,0 +1,34 @@
+"""Parameters of modules in safetensors files."""
+
+from pathlib import Path
+from typing import Any
+
+from tripybuild.build import weights
+from tripybuild.build.publish import publish
+from tripybuild.eager.evaluate import array_of
+from tripybuild.eager.tensor import Tensor
+from tripybuild.trace.constants import constant
+from tripybuild.types.dtypes import from_numpy
+
+
+def save(tensors: dict[str, Tensor], path: Path) -> None:
+    """Write tensors to a file, each under its name.
+
+    Raises:
+        DiagnosticError: A tensor has no elements yet, or the file cannot be written.
+    """
+    content = weights.encode({name: array_of(tensor.value) for name, tensor in tensors.items()})
+    with publish(path) as stream:
+        stream.write(content)
+
+
+def tensors(path: Path) -> dict[str, Tensor]:
+    """Read all tensors of a file.
+
+    Raises:
+        DiagnosticError: There is no such file, or it is malformed.
+    """
+    found: dict[str, Any] = {}
+    for name, array in weights.read(path).items():
+        found[name] = Tensor.of(constant(array, from_numpy(array.dtype)))
+    return found
