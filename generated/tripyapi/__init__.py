@@ -138,6 +138,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.kv_cache_update import kv_cache_update as kv_cache_update
     from tripyapi.ops.nn.layernorm import layernorm as layernorm
     from tripyapi.ops.nn.leaky_relu import leaky_relu as leaky_relu
+    from tripyapi.ops.nn.linear import linear as linear
     from tripyapi.ops.nn.log_sigmoid import log_sigmoid as log_sigmoid
     from tripyapi.ops.nn.log_softmax import log_softmax as log_softmax
     from tripyapi.ops.nn.lrn import lrn as lrn
@@ -332,6 +333,7 @@ _PLACES = {
     "le": "tripyapi.ops.math.le",
     "leaky_relu": "tripyapi.ops.nn.leaky_relu",
     "lerp": "tripyapi.ops.math.lerp",
+    "linear": "tripyapi.ops.nn.linear",
     "linspace": "tripyapi.ops.create.linspace",
     "log": "tripyapi.ops.math.log",
     "log10": "tripyapi.ops.math.log10",
@@ -549,6 +551,7 @@ __all__ = [
     "le",
     "leaky_relu",
     "lerp",
+    "linear",
     "linspace",
     "log",
     "log1p",

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tripybuild.dialects.mlir.resources import resource
 from tripybuild.dialects.tensorrt import ops
@@ -180,9 +178,7 @@ def transpose(place: Place) -> SSAValue:
     order = place.layer.arguments["permutation"]
     if tuple(order) == tuple(range(len(order))):
         return place.argument("input")  # type: ignore[no-any-return]
-    dims = tuple(AffineExpr.dimension(axis) for axis in order)
-    permutation = AffineMapAttr(AffineMap(len(order), 0, dims))
-    return place.one(ops.TransposeOp, place.argument("input"), permutation=permutation)
+    return place.one(ops.TransposeOp, place.argument("input"), permutation=order)
 
 
 def broadcast(place: Place) -> SSAValue:

@@ -5,6 +5,7 @@ depends on the shapes of inputs alone stands in the prologue; what a region find
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -171,6 +172,7 @@ class Sizes:
         return scope.once(key, lambda: self.scopes.one(kind, *operands, scope=scope, **said))
 
 
+@lru_cache(4096)
 def _line(size: Dim) -> tuple[str, int, int] | None:
     """The symbol of a size `factor * symbol + offset`, and the two numbers; None for others."""
     if size.name is not None:

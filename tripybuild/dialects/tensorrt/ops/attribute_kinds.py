@@ -81,7 +81,7 @@ def _integer(width: int, signedness: Signedness = Signedness.SIGNLESS) -> Attrib
         f"{width}-bit {signedness.name.lower()} integer attribute",
         lambda given: isinstance(given, IntegerAttr) and given.type == kind,
         IntegerAttr,
-        lambda value: IntegerAttr(value, kind),
+        lru_cache(4096, typed=True)(lambda value: IntegerAttr(value, kind)),
         lambda given: given.value.data,
     )
 
@@ -165,10 +165,15 @@ def permutation(order: Sequence[int]) -> AffineMap:
     return AffineMap(len(order), 0, tuple(AffineDimExpr(axis) for axis in order))
 
 
+@lru_cache(4096)
+def _map(value: AffineMap | tuple[int, ...]) -> AffineMapAttr:
+    return AffineMapAttr(value if isinstance(value, AffineMap) else permutation(value))
+
+
 AFFINE_MAP = _plain(
     "AffineMap attribute",
     AffineMapAttr,
-    lambda value: AffineMapAttr(value if isinstance(value, AffineMap) else permutation(value)),
+    lambda value: _map(value if isinstance(value, AffineMap) else tuple(value)),
     lambda given: given.data,
 )
 
