@@ -21,7 +21,7 @@ from tripybuild.frontend import Tensor
 from tripybuild.schema.model import Weight
 from tripybuild.schema.operator import Location, Snippet
 from tripybuild.trace.messages import shown
-from tripybuild.trace.values import TensorType, Value
+from tripybuild.trace.values import TensorType, Value, in_region
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import TensorPattern, TensorsPattern
 
@@ -196,6 +196,10 @@ class Instance:
         if any(self._below(name) in context.updates for name in part.state):
             message = f"`{part.name}` has state, so it can be called once"
             raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
+        if in_region():
+            message = f"`{part.name}` has state, so it cannot run in a branch or in a loop"
+            hint = "let the branch or loop give what the state will be"
+            raise DiagnosticError(Diagnostic("part-arguments", message, context.place(), hint=hint))
         values = dict(local)
         lost = run_steps(context, self._scope, part.next, values, self._path, missing)
         updates = {step.name: values[step.name] for step in part.next if step.name not in lost}

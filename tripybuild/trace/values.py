@@ -68,6 +68,11 @@ def is_tensor(value: object) -> bool:
     return isinstance(getattr(value, "type", None), TensorType)
 
 
+def in_region() -> bool:
+    """Whether a region is being recorded."""
+    return _scope.get() is not None
+
+
 class Value:
     """A tensor of a graph: the input or weight `name`, or an output of the operation `producer`.
 
