@@ -28,6 +28,7 @@ from tripybuild.schema.files import SizeEntry
 from tripybuild.schema.load import Module, load
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.tuples import legal
+from tripybuild.suite.cases import known
 from tripybuild.suite.sample import Bound, Operand, bind
 from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import TensorType, Value
@@ -118,7 +119,8 @@ def spelt(signature: inspect.Signature) -> str:
         default = "" if parameter.default is parameter.empty else f"={parameter.default}"
         quotes = isinstance(parameter.default, str)
         default = f"={parameter.default!r}" if quotes else default
-        parts.append(f"{stars.get(parameter.kind, '')}{parameter.name}{default}")
+        name = "kwargs" if parameter.kind is parameter.VAR_KEYWORD else parameter.name
+        parts.append(f"{stars.get(parameter.kind, '')}{name}{default}")
     return ", ".join(parts)
 
 
@@ -255,6 +257,15 @@ def _reachable(entry: Entry) -> set[str]:
 
 def _tensors(operand: Operand, kind: dtype) -> Any:
     if operand.constant:
-        return Tensor(np.ones(operand.numbers[0][1], kind.numpy))
+        return known(np.ones(operand.numbers[0][1], kind.numpy))
     made = [Tensor.of(Value(TensorType(kind, shape))) for shape in operand.shapes]
     return made if operand.several else made[0]
+
+
+def has(home: object, path: str) -> bool:
+    """Whether something has an attribute, which may be one of an attribute."""
+    for name in path.split("."):
+        if not hasattr(home, name):
+            return False
+        home = getattr(home, name)
+    return True
