@@ -51,6 +51,11 @@ CODES: dict[str, str] = {
     "unknown-function": "The vocabulary of the snippet has no function of this name.",
     "unknown-argument": "The vocabulary of the snippet has no argument of this name.",
     "unknown-builder": "The dialect has no builder of this name, or the builder no such argument.",
+    "unknown-alias": "The other system has no operator of this name.",
+    "alias-argument": (
+        "An alias gives each argument of the other operator once, says each of our arguments, and "
+        "each can be read back from it."
+    ),
     "unknown-law": "The operator has no law, argument or type variable of this name.",
     "unknown-dtype": "No dtype and no type variable has this name.",
     "unknown-size": "The model has no size of this name.",

@@ -9,6 +9,7 @@ from tripybuild.codegen.results import result_annotation
 from tripybuild.codegen.signatures import signature
 from tripybuild.codegen.text import Imports
 from tripybuild.schema.checks import tensor_methods
+from tripybuild.schema.foreign import TITLES
 from tripybuild.schema.operator import Attribute, Operator, Snippet
 
 Section = tuple[str, list[str]]
@@ -156,7 +157,5 @@ def _names(operator: Operator) -> Iterator[str]:
     methods = tensor_methods(operator)
     if methods:
         yield "Tensor: " + ", ".join(f"`{method}`" for method in methods)
-    if operator.aliases.onnx is not None:
-        yield f"ONNX: `{operator.aliases.onnx}`"
-    if operator.aliases.aten is not None:
-        yield f"ATen: `{operator.aliases.aten}`"
+    for alias in operator.foreign:
+        yield f"{TITLES[alias.system]}: `{alias.text}`"

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from tripybuild.codegen.places import SCHEMAS
+from tripybuild.schema.entries import Strict
 from tripybuild.schema.files import (
     READING_ORDER,
     DefinitionsFile,
@@ -16,7 +17,6 @@ from tripybuild.schema.files import (
     ModuleFile,
     OperatorFile,
     PartEntry,
-    Strict,
 )
 
 DRAFT = "http://json-schema.org/draft-07/schema#"

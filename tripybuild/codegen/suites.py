@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from tripybuild.codegen.expressions import quoted
 from tripybuild.codegen.layout import Doc, bracketed, call, render
 from tripybuild.codegen.text import header
+from tripybuild.schema.foreign import LACKING
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import known, places, spell as spell_place
 from tripybuild.schema.tuples import legal, spell as spell_types
@@ -19,6 +20,8 @@ _QUESTIONS = {
     "composition": "The decomposition computes what the reference computes.",
     "illegal_dtypes": "Every other tuple of dtypes is refused, with the code of what refuses it.",
     "symbol": "A size that is a symbol gives the shape that a number gives.",
+    "aliases": "What an alias gives to another system's operator can be read back from it.",
+    "torch": "PyTorch's operator computes what the reference and `cpu` compute.",
     "example": "An example gives what it says, also on TensorRT, or breaks the law that it names.",
 }
 
@@ -66,23 +69,40 @@ def _tests(operator: Operator) -> Iterator[str]:
     sizes = [spell_place(place) for place in places(operator) if place[0] not in known(operator)]
     if sizes:
         yield _each("symbol", "size", _list(sizes))
+    if operator.foreign:
+        yield _test("aliases", "")
+    if any(alias.system == "aten" for alias in operator.foreign):
+        yield _each("torch", "types", _for_torch(operator), ['pytest.importorskip("torch")'])
     calls = [" ".join(example.call.text.split()) for example in operator.examples]
     if calls:
         yield _each("example", "call", _list(list(dict.fromkeys(calls))))
 
 
-def _each(question: str, argument: str, values: Doc) -> str:
+def _for_torch(operator: Operator) -> Doc:
+    """The tuples of dtypes that PyTorch has tensors of, and the word for all examples."""
+    used = {str(each) for types in legal(operator) for each in types.values()}
+    lacking = sorted(used & LACKING["aten"])
+    kept = "".join(f' if "{name}" not in t' for name in lacking)
+    types = f"[t for t in TYPES{kept}]" if lacking else "TYPES"
+    if not any(example.gives is not None for example in operator.examples):
+        return types
+    return f'[*{types}, "examples"]'
+
+
+def _each(question: str, argument: str, values: Doc, before: Sequence[str] = ()) -> str:
     decorator = render(call("@pytest.mark.parametrize", [f'"{argument}"', values]))
-    return f"{decorator}\n{_test(question, argument)}"
+    return f"{decorator}\n{_test(question, argument, before)}"
 
 
-def _test(question: str, argument: str) -> str:
+def _test(question: str, argument: str, before: Sequence[str] = ()) -> str:
     parameter = f"{argument}: str" if argument else ""
-    return (
-        f"def test_{question}({parameter}) -> None:\n"
-        f'    """{_QUESTIONS[question]}"""\n'
-        f"    SUITE.check_{question}({argument})"
-    )
+    lines = [
+        f"def test_{question}({parameter}) -> None:",
+        f'    """{_QUESTIONS[question]}"""',
+        *(f"    {line}" for line in before),
+        f"    SUITE.check_{question}({argument})",
+    ]
+    return "\n".join(lines)
 
 
 def _list(texts: Sequence[str]) -> Doc:

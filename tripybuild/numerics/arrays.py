@@ -44,7 +44,7 @@ def rounded(array: Any, type: dtype) -> Array:
         registered = type.kind == "float" and type.numpy.isbuiltin == REGISTERED
         twice = registered and exact.dtype == np.float64
         result: Array = (_cut_to_odd(exact) if twice else exact).astype(type.numpy)
-    return result
+    return np.asarray(result)  # NumPy makes a scalar of an array without dimensions
 
 
 def _cut_to_odd(array: Array) -> Array:

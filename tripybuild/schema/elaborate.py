@@ -9,9 +9,19 @@ from typing import Any
 
 from tripybuild.diagnostics import Diagnostic
 from tripybuild.language.grammar import Program, SnippetError, parse
+from tripybuild.schema.aliases import AliasReader
+from tripybuild.schema.entries import AliasEntry
+from tripybuild.schema.expressions import expression_text
 from tripybuild.schema.families import MERGED, overridden, put_in, read_like
-from tripybuild.schema.files import AliasEntry, CostEntry, FamilyFile, LawEntry, OperatorFile
+from tripybuild.schema.files import (
+    CostEntry,
+    FamilyFile,
+    LawEntry,
+    OperatorFile,
+)
+from tripybuild.schema.foreign import SYSTEMS
 from tripybuild.schema.operator import (
+    Alias,
     Attribute,
     Example,
     Input,
@@ -43,15 +53,6 @@ def elaborate(
     work = _Elaboration(document, file, families)
     operator = work.operator(*place)
     return (None if work.found else operator), work.found
-
-
-def expression_text(value: object) -> str:
-    """A YAML value as the text of a snippet: YAML's own numbers and lists are Python's too."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return f"[{', '.join(map(expression_text, value))}]"
-    return repr(value)
 
 
 class _Elaboration:
@@ -87,6 +88,7 @@ class _Elaboration:
     def operator(self, path: str, folder: str) -> Operator:
         file = self.file
         self.types = {n: self.dtypes(n, names, d) for n, names, d in self.entries("types")}
+        self.known = [n for key in ("inputs", "attributes") for n, _, _ in self.entries(key)]
         doc, _ = self.get("doc")
         if doc is None:
             self.wrong("missing-key", "`doc` is missing", ("op",))
@@ -100,7 +102,7 @@ class _Elaboration:
             types=self.types,
             inputs={n: self.input(n, e, d) for n, e, d in self.entries("inputs")},
             attributes={n: self.attribute(n, e, d) for n, e, d in self.entries("attributes")},
-            signatures=tuple(self.signatures()),
+            signatures=(signatures := tuple(self.signatures())),
             outputs={
                 n: Output(n, self.pattern(e.type, d, ("outputs", n, "type")), e.doc, e.aliases)
                 for n, e, d in self.entries("outputs")
@@ -118,11 +120,21 @@ class _Elaboration:
             sample={n: self.snippet(e, d, ("sample", n)) for n, e, d in self.entries("sample")},
             examples=tuple(self.examples()),
             aliases=file.aliases or AliasEntry(),
+            foreign=tuple(self.foreign(signatures)),
             cost=self.get("cost")[0] or CostEntry(),
             since=file.since,
             deprecated=file.deprecated,
             family=self.family[1].family if self.family else None,
         )
+
+    def foreign(self, signatures: tuple[tuple[str, ...], ...]) -> list[Alias]:
+        """The aliases of other systems; a plain name stands for a call with all arguments."""
+        order = max(signatures, key=len, default=tuple(self.known))
+        reader = AliasReader(self.document, order)
+        entry = self.file.aliases or AliasEntry()
+        found = [a for system in SYSTEMS for a in reader.read(system, getattr(entry, system))]
+        self.found += reader.found
+        return found
 
     def wrong(self, code: str, message: str, location: Location, hint: str | None = None) -> None:
         self.found.append(Diagnostic(code, message, self.document.span(location), hint=hint))
@@ -189,11 +201,10 @@ class _Elaboration:
     def signatures(self) -> list[tuple[str, ...]]:
         result = []
         texts, document = self.get("signatures")
-        known = [n for key in ("inputs", "attributes") for n, _, _ in self.entries(key)]
         for index, text in enumerate(texts):
             names = tuple(part.strip() for part in text.strip("() ").split(",") if part.strip())
             for name in names:
-                if name not in known:
+                if name not in self.known:
                     span = document.span(("signatures", index))
                     self.found.append(
                         Diagnostic("unbound-name", f"no argument is called `{name}`", span)

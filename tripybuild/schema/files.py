@@ -5,26 +5,14 @@ source of the JSON schemas for editors. The order of the fields is the order in 
 and must be written.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from tripybuild.schema.entries import AliasEntry, Code, Doc, Name, SnakeCase, Strict
+from tripybuild.schema.expressions import Expression
 
 FORMAT = 1
-
-# A snippet of the closed language. YAML's own numbers, booleans and lists are snippets too.
-Expression = str | int | float | bool | None | list[Any]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=80)]
-SnakeCase = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
-Code = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
-Doc = Annotated[str, Field(min_length=3, max_length=20_000)]
-
-
-class Strict(BaseModel):
-    """Frozen, and closed: a key that nobody reads is an error."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, populate_by_name=True, defer_build=True
-    )
 
 
 class InputEntry(Strict):
@@ -112,15 +100,6 @@ class CostEntry(Strict):
 
     flops: Expression = None
     bytes: Expression = None
-
-
-class AliasEntry(Strict):
-    """The names that others have for the operator."""
-
-    tensor: str | list[str] | None = None
-    reflected: str | None = None
-    onnx: str | None = None
-    aten: str | None = None
 
 
 class OperatorBody(Strict):

@@ -1,13 +1,14 @@
 """Folders of YAML -> a `Registry`, with all that is wrong with any of the files."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tripybuild.diagnostics import Diagnostic
 from tripybuild.schema.checks import check_operator, check_registry
 from tripybuild.schema.elaborate import elaborate
-from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile, Strict
+from tripybuild.schema.entries import Strict
+from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.places import shown_path, sources
 from tripybuild.schema.scope import unbound
@@ -95,21 +96,22 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
         if extends and not isinstance(file.model, FamilyFile):
             own.add(getattr(file.model, file.kind))
     operators = dict(sorted(operators.items()))
-    _check(operators, only, found)
+    declared = {f.model.op for f in files if isinstance(f.model, OperatorFile)}
+    _check(operators, declared | (only.others if only else frozenset()), found)
+    if only is None and not found:
+        found += check_registry(operators)
     return Registry(operators, dict(sorted(modules.items())), frozenset(own)), found
 
 
-def _check(operators: Mapping[str, Operator], only: Some | None, found: list[Diagnostic]) -> None:
-    """Hold what could be read against the laws, as far as there is any sense in it."""
-    names = frozenset(operators) | (only.others if only else frozenset())
+def _check(
+    operators: Mapping[str, Operator], names: AbstractSet[str], found: list[Diagnostic]
+) -> None:
+    """Hold what could be read against the laws of one declaration; `names` are all operators'."""
     for operator in operators.values():
-        found += unbound(operator, names)
-    if found:
-        return
-    for operator in operators.values():
-        found += check_operator(operator)
-    if only is None:
-        found += check_registry(operators)
+        found += unbound(operator, frozenset(names))
+    if not found:
+        for operator in operators.values():
+            found += check_operator(operator)
 
 
 def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -> Iterator[_File]:

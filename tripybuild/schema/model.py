@@ -8,7 +8,7 @@ from typing import Any
 from tripybuild.diagnostics import Diagnostic
 from tripybuild.language.grammar import Program, SnippetError, parse
 from tripybuild.language.names import free
-from tripybuild.schema.elaborate import expression_text
+from tripybuild.schema.expressions import expression_text
 from tripybuild.schema.files import (
     DefinitionsFile,
     ModelFile,

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from tripybuild.diagnostics import Span
 from tripybuild.language.grammar import Program
-from tripybuild.schema.files import AliasEntry, CostEntry, TargetEntry, ToleranceEntry
+from tripybuild.schema.entries import AliasEntry
+from tripybuild.schema.files import CostEntry, TargetEntry, ToleranceEntry
+from tripybuild.schema.foreign import Signature
 from tripybuild.source import Document
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import (
@@ -126,6 +128,44 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Difference:
+    """A case in which the other operator means something else, and why."""
+
+    when: Snippet
+    why: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alias:
+    """One call of another system's operator.
+
+    `arguments` are by its parameters, in its order. `result` is the one of its results that is the
+    operator's, where it has others too. `reads` are expressions over its parameters.
+    """
+
+    system: str
+    signature: Signature
+    text: str
+    arguments: Mapping[str, Snippet]
+    result: int | None = None
+    when: Snippet | None = None
+    reads: Mapping[str, Snippet] = field(default_factory=dict)
+    differs: Mapping[str, Difference] = field(default_factory=dict)
+
+    @property
+    def plain(self) -> Mapping[str, str]:
+        """The parameters that take an argument of ours as it is."""
+        given = self.arguments.items()
+        return {p: s.result.id for p, s in given if isinstance(s.result, ast.Name)}
+
+    def snippets(self) -> Iterator[Snippet]:
+        """The snippets over our own names."""
+        yield from self.arguments.values()
+        yield from ([self.when] if self.when else [])
+        yield from (difference.when for difference in self.differs.values())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Operator:
     """A whole declaration.
 
@@ -158,6 +198,7 @@ class Operator:
     sample: Mapping[str, Snippet]
     examples: tuple[Example, ...]
     aliases: AliasEntry
+    foreign: tuple[Alias, ...]
     cost: CostEntry
     since: str | None = None
     deprecated: str | None = None
@@ -208,3 +249,4 @@ class Operator:
         yield from (("decompose", s) for s in (self.shortcut, self.decompose) if s)
         yield from (("reference", s) for s in (self.reference,) if s)
         yield from self.lower.items()
+        yield from (("alias", s) for alias in self.foreign for s in alias.snippets())

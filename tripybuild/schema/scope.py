@@ -113,6 +113,8 @@ def _in_sample(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic
 
 def _vocabulary(kind: str, operators: frozenset[str]) -> frozenset[str]:
     names = SHAPE | DTYPES
+    if kind == "alias":
+        names |= DECOMPOSE
     if kind == "decompose":
         names |= DECOMPOSE | operators
     if kind == "reference":

@@ -7,7 +7,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from tripybuild.diagnostics import Diagnostic, suggest
-from tripybuild.schema.files import FORMAT, READING_ORDER, PartEntry, Strict
+from tripybuild.schema.entries import Strict
+from tripybuild.schema.files import FORMAT, READING_ORDER, PartEntry
 from tripybuild.source import Document
 
 Model = TypeVar("Model", bound=Strict)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.frontend import Tensor
 from tripybuild.numerics.arrays import Array
@@ -110,6 +112,20 @@ def case(function: Function, label: str, types: Tuple, bound: Bound) -> Case:
         arrays[name] = made if operand.several else made[0]
     constants = frozenset(name for name, operand in bound.operands.items() if operand.constant)
     return Case(function, label, spell(types), arrays, bound.attributes, constants)
+
+
+def of_arguments(
+    operator: Operator, function: Function, label: str, arguments: Mapping[str, Any]
+) -> Case:
+    """A call with arguments by name, arrays for tensors."""
+    arrays: dict[str, Any] = {}
+    others: dict[str, Any] = {}
+    for name, value in arguments.items():
+        first = value[0] if isinstance(value, list) and value else value
+        of_tensors = name in operator.inputs and isinstance(first, np.ndarray)
+        (arrays if of_tensors else others)[name] = value
+    constants = frozenset(name for name in arrays if operator.inputs[name].constant)
+    return Case(function, label, label, arrays, others, constants)
 
 
 def sample_case(operator: Operator, function: Function, types: Tuple) -> Case:

@@ -12,6 +12,7 @@ from tripybuild.frontend import Tensor
 from tripybuild.language.evaluate import evaluate
 from tripybuild.numerics.arrays import Array
 from tripybuild.schema.operator import Example, Input, Operator
+from tripybuild.semantics.execute import execute
 from tripybuild.suite.cases import known, outputs
 from tripybuild.suite.functions import calling, region_function
 from tripybuild.trace.graph import Graph
@@ -30,6 +31,19 @@ class ExampleCase:
     label: str
     graph: Graph
     data: Mapping[str, Array]
+    operator: str
+    """The operator that was called last, which gives the example's result."""
+    arguments: Mapping[str, Any]
+    """What it was called with."""
+
+    def array(self, value: Any, operators: Mapping[str, Operator]) -> Any:
+        """An argument with arrays for its tensors, which the references compute."""
+        if isinstance(value, (list, tuple)):
+            return [self.array(each, operators) for each in value]
+        if not isinstance(value, Tensor):
+            return value
+        whole = Graph(self.label, self.graph.inputs, {}, {"argument": value.value})
+        return execute(whole, operators, self.data)["argument"]
 
 
 def spell(example: Example) -> str:
@@ -51,7 +65,7 @@ def example_case(
     told = replace(program, result=_Unevaluated(operators).visit(deepcopy(program.result)))
     result = evaluate(told, {}, calling(operators, words))
     graph = Graph("example", literals.values, {}, outputs(result))
-    return ExampleCase(spell(example), graph, literals.arrays)
+    return ExampleCase(spell(example), graph, literals.arrays, *literals.last)
 
 
 class _Unevaluated(ast.NodeTransformer):
@@ -89,6 +103,7 @@ class _Literals:
     def __init__(self) -> None:
         self.values: dict[str, Value] = {}
         self.arrays: dict[str, Array] = {}
+        self.last: tuple[str, Mapping[str, Any]] = ("", {})
 
     def caller(self, operator: Operator, functions: Functions) -> Callable[..., Any]:
         """The public function, taking lists for tensors; looked up when it is called."""
@@ -100,6 +115,7 @@ class _Literals:
             taken = {n: self.taken(operator, n, v, counts) for n, v in bound.items()}
             given = [taken[name] for name in order[: len(arguments)]]
             given += arguments[len(given) :]
+            self.last = (operator.name, taken)
             return functions(operator.name)(*given, **{name: taken[name] for name in named})
 
         return call

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
-from tripybuild.schema.elaborate import expression_text
+from tripybuild.schema.expressions import expression_text
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import Place, sized_by
 from tripybuild.schema.tuples import Tuple

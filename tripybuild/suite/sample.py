@@ -13,7 +13,14 @@ from tripybuild.schema.tuples import Tuple, slots, tensor_inputs
 from tripybuild.suite.functions import region_function
 from tripybuild.trace.values import Size
 from tripybuild.types.dtypes import BY_NAME, dtype
-from tripybuild.types.patterns import TensorPattern, TensorsPattern, ValuePattern, options, tensors
+from tripybuild.types.patterns import (
+    Pattern,
+    TensorPattern,
+    TensorsPattern,
+    ValuePattern,
+    options,
+    tensors,
+)
 from tripybuild.types.vocabulary import SHAPE
 
 Change = Callable[[Place, int], Any]
@@ -48,7 +55,7 @@ class Bound:
     names: Mapping[str, Any]
 
 
-class _Names(dict[str, Any]):
+class Names(dict[str, Any]):
     """Names of one call; those of `infer` and defaults are computed when they are read."""
 
     def __init__(self, operator: Operator) -> None:
@@ -56,31 +63,34 @@ class _Names(dict[str, Any]):
         self.operator = operator
 
     def value(self, snippet: Snippet) -> Any:
+        """The value of a snippet."""
         for name in free(snippet.program):
             self.need(name)
         return evaluate(snippet.program, self, SHAPE)
 
     def need(self, name: str) -> None:
+        """Bind a name of `infer`, or an attribute that has a default."""
         attribute = self.operator.attributes.get(name)
         if name in self:
             return
         if name in self.operator.infer:
             self[name] = self.value(self.operator.infer[name])
         elif attribute is not None and attribute.default is not None:
-            self[name] = self._spread(attribute.pattern, self.value(attribute.default))
+            self[name] = self.spread(attribute.pattern, self.value(attribute.default))
 
-    def _spread(self, pattern: Any, value: Any) -> Any:
-        """`int[n]` takes one number for all."""
-        for option in options(pattern):
-            if (
-                isinstance(option, ValuePattern)
-                and option.lengths
-                and isinstance(value, (int, float))
-            ):
-                for length in reversed(option.lengths):
+    def spread(self, pattern: Pattern, value: Any) -> Any:
+        """What an attribute holds: `int[n]` takes one number for all, `axis(x)[...]` one axis."""
+        chosen = [option for option in options(pattern) if isinstance(option, ValuePattern)]
+        if not isinstance(value, (int, float)) or any(each.lengths is None for each in chosen):
+            return value
+        for option in chosen:
+            if isinstance(value, (int, float)):
+                for length in reversed(option.lengths or ()):
                     for name in free(length):
                         self.need(name)
                     value = [value] * evaluate(length, self, SHAPE)
+                if option.lengths == ():
+                    value = [value]
         return value
 
 
@@ -95,7 +105,7 @@ def bind(
         change: What becomes of each free size.
         only_shapes: Whether the change concerns the shapes of inputs alone, and no attribute.
     """
-    names = _Names(operator)
+    names = Names(operator)
     names.update(types)
     sizes = {
         name: _changed(name, (), value, change) for name, value in free_sizes(operator).items()
@@ -138,7 +148,7 @@ def _changed(name: str, path: tuple[int, ...], value: Any, change: Change | None
     return change((name, path), value)
 
 
-def _operand(operator: Operator, input: Input, types: Tuple, names: _Names) -> Operand | None:
+def _operand(operator: Operator, input: Input, types: Tuple, names: Names) -> Operand | None:
     pattern = next(tensors(input.pattern), None)
     if pattern is None:
         return None
@@ -158,7 +168,7 @@ def _operand(operator: Operator, input: Input, types: Tuple, names: _Names) -> O
     return Operand((element,), (_shape(pattern, names),), several, generator, known)
 
 
-def _shape(pattern: TensorPattern, names: _Names) -> tuple[Size, ...]:
+def _shape(pattern: TensorPattern, names: Names) -> tuple[Size, ...]:
     found: list[Size] = []
     for dimension in pattern.shape if pattern.shape is not None else ():
         for name in free(dimension.expression):

@@ -3,7 +3,7 @@
 Each raises an AssertionError that says everything that is wrong.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tripybuild.build.lower import lower_tensorrt
-from tripybuild.diagnostics import Diagnostic, DiagnosticError, concise
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.decompose import decomposed
 from tripybuild.language.evaluate import EvaluationError
 from tripybuild.schema.operator import Example, Operator
@@ -19,10 +19,11 @@ from tripybuild.schema.samples import places, spell as spell_place
 from tripybuild.schema.tuples import Tuple, illegal, legal, slots, spell as spell_types
 from tripybuild.semantics.compare import difference, distributions_differ, tolerance
 from tripybuild.semantics.execute import execute, run_operation
-from tripybuild.suite import batch, examples
+from tripybuild.suite import batch, examples, foreign, oracle
 from tripybuild.suite.cases import Case, Function, sample_case, variations
 from tripybuild.suite.engines import TARGET, available, engine_problems
 from tripybuild.suite.facts import refused, said
+from tripybuild.suite.problems import refuse, spoken
 from tripybuild.suite.registry import declared_in
 from tripybuild.suite.sample import Bound, bind
 from tripybuild.suite.symbolic import disagreements, engine_disagreements, recorded
@@ -92,7 +93,7 @@ class Suite:
 
     def check_values(self, types: str) -> None:
         """On `cpu`, the sample and the calls near it equal the reference within the tolerance."""
-        _none(self._wrong_values(types))
+        refuse(self._wrong_values(types))
 
     def _wrong_values(self, types: str) -> Iterator[str]:
         for case, given in self._cases:
@@ -136,15 +137,32 @@ class Suite:
             )
         for got, want in zip(results, wanted, strict=True):
             found = np.asarray(values[got], dtype=np.float64), np.asarray(want, dtype=np.float64)
-            _none(
+            refuse(
                 filter(None, [difference(*found, tolerance(self.operator, tuple(given.values())))])
             )
+
+    # --- other systems ---
+
+    @cached_property
+    def _judged(self) -> list[oracle.Judged]:
+        function = self.function(self.operator.name)
+        near, given = self._outcomes, self._example_outcomes.values()
+        return oracle.judged(self.operator, self.operators, function, near, given)
+
+    def check_aliases(self) -> None:
+        """What an alias gives to the other operator can be read back from it."""
+        refuse(foreign.wrong_aliases(self.operator, [each.case for each in self._judged]))
+
+    def check_torch(self, types: str) -> None:
+        """PyTorch computes what the reference and `cpu` compute; `types` may be `examples`."""
+        calls = [judged for judged in self._judged if judged.kind == types]
+        refuse(oracle.wrong_results(self.operator, calls))
 
     # --- refusals ---
 
     def check_illegal_dtypes(self) -> None:
         """Each tuple of dtypes that is not legal is refused with the code of what refuses it."""
-        _none(self._wrongly_accepted())
+        refuse(self._wrongly_accepted())
 
     def _wrongly_accepted(self) -> Iterator[str]:
         name = self.operator.name
@@ -194,8 +212,8 @@ class Suite:
         """A symbol gives the shapes that a number gives, and TensorRT builds it."""
         place = next(p for p in places(self.operator) if spell_place(p) == size)
         function = self.function(self.operator.name)
-        _none(disagreements(self.operator, function, place))
-        _none(engine_disagreements(self.operator, function, place))
+        refuse(disagreements(self.operator, function, place))
+        refuse(engine_disagreements(self.operator, function, place))
 
     def check_tensorrt(self, types: str) -> None:
         """TensorRT builds the sample, with the dtypes and shapes that were inferred."""
@@ -221,7 +239,7 @@ class Suite:
         """The library that is here builds a graph, or says what it is declared to say."""
         found = list(engine_problems(graph))
         if not (available() and refused(self.operator, (TARGET,), types, sample)):
-            _none(found)
+            refuse(found)
         elif not any(said(self.operator, TARGET, problem) for problem in found):
             refusal = "; ".join(found) or "it is built"
             raise AssertionError(f"declared is that `{TARGET}` refuses it: {refusal}")
@@ -255,8 +273,8 @@ class Suite:
                     continue
                 if isinstance(made, DiagnosticError):
                     raise AssertionError(spoken(made))
-                _none(self._wrong_example(example, made))
-                _none(
+                refuse(self._wrong_example(example, made))
+                refuse(
                     p for p in engine_problems(made.graph) if not said(self.operator, TENSORRT, p)
                 )
 
@@ -277,16 +295,3 @@ class Suite:
                     got.astype(np.float64), array.reshape(got.shape), 1e-4, 1e-4, equal_nan=True
                 ):
                     yield f"{engine}: got {got.tolist()}, want {want}"
-
-
-def spoken(error: Exception) -> str:
-    """An error in one line."""
-    if isinstance(error, DiagnosticError):
-        return "; ".join(map(concise, error.diagnostics))
-    return f"{type(error).__name__}: {error}"
-
-
-def _none(problems: Iterator[str] | Sequence[str]) -> None:
-    found = list(problems)
-    if found:
-        raise AssertionError("\n".join(found))

@@ -31,6 +31,11 @@ def test_symbol(size: str) -> None:
     SUITE.check_symbol(size)
 
 
+def test_aliases() -> None:
+    """What an alias gives to another system's operator can be read back from it."""
+    SUITE.check_aliases()
+
+
 @pytest.mark.parametrize("call", ["hard_sigmoid([-9.0, 1.0, 9.0])", "hard_sigmoid([1])"])
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""

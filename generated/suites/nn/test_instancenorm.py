@@ -31,6 +31,11 @@ def test_symbol(size: str) -> None:
     SUITE.check_symbol(size)
 
 
+def test_aliases() -> None:
+    """What an alias gives to another system's operator can be read back from it."""
+    SUITE.check_aliases()
+
+
 @pytest.mark.parametrize(
     "call",
     [

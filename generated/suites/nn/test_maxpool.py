@@ -31,10 +31,23 @@ def test_symbol(size: str) -> None:
     SUITE.check_symbol(size)
 
 
+def test_aliases() -> None:
+    """What an alias gives to another system's operator can be read back from it."""
+    SUITE.check_aliases()
+
+
+@pytest.mark.parametrize("types", [*TYPES, "examples"])
+def test_torch(types: str) -> None:
+    """PyTorch's operator computes what the reference and `cpu` compute."""
+    pytest.importorskip("torch")
+    SUITE.check_torch(types)
+
+
 @pytest.mark.parametrize(
     "call",
     [
         "maxpool([[[[1.0, 2.0], [3.0, 4.0]]]], [2, 2])",
+        "maxpool([[[[[1.0, 4.0]]]]], [1, 1, 2])",
         "maxpool(ones([1, 1, 3]), [2])",
         "maxpool(ones([1, 1, 3, 3]), [2, 2], stride=[0, 1])",
         "maxpool(ones([1, 1, 3, 3]), [2, 2], padding=[[2, 0], [0, 0]])",

@@ -31,7 +31,21 @@ def test_symbol(size: str) -> None:
     SUITE.check_symbol(size)
 
 
-@pytest.mark.parametrize("call", ['copy([1.0, 2.0], "gpu")', 'copy([1.0], "tpu")'])
+def test_aliases() -> None:
+    """What an alias gives to another system's operator can be read back from it."""
+    SUITE.check_aliases()
+
+
+@pytest.mark.parametrize("types", [*[t for t in TYPES if "int4" not in t], "examples"])
+def test_torch(types: str) -> None:
+    """PyTorch's operator computes what the reference and `cpu` compute."""
+    pytest.importorskip("torch")
+    SUITE.check_torch(types)
+
+
+@pytest.mark.parametrize(
+    "call", ['copy([1.0, 2.0], "gpu")', 'copy([3.0], "cpu")', 'copy([1.0], "tpu")']
+)
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)

@@ -31,10 +31,16 @@ def test_symbol(size: str) -> None:
     SUITE.check_symbol(size)
 
 
+def test_aliases() -> None:
+    """What an alias gives to another system's operator can be read back from it."""
+    SUITE.check_aliases()
+
+
 @pytest.mark.parametrize(
     "call",
     [
         "slice([1.0, 2.0, 3.0, 4.0], [3], [2], [-2])",
+        "slice([1.0, 2.0, 3.0, 4.0], [1], [2], [2])",
         'slice([1.0, 2.0], [-1], [4], mode="wrap")',
         "slice([1.0, 2.0], [0], [-1])",
         "slice([1.0, 2.0], [0], [1], [0])",

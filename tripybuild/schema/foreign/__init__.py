@@ -1,0 +1,65 @@
+"""The operators of other systems: their names, and what they take and give.
+
+One line of a table is one operator: `softmax.int(self, dim, dtype?) -> 1`. What stands before `;`
+is given by position or by name, what stands behind it by name; `?` may be left out, `*` is any
+number of tensors. The tables are those of PyTorch 2.13 (ATen's functional overloads) and of ONNX
+1.23 (the newest version of each operator of its own domain).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+SYSTEMS = ("onnx", "aten")
+TITLES = {"onnx": "ONNX", "aten": "ATen"}
+# Our dtypes that a system has no tensors of.
+LACKING = {"aten": frozenset({"int4", "float4"}), "onnx": frozenset[str]()}
+_LINE = re.compile(
+    r"(?P<name>[\w.]+)\((?P<given>[^;)]*)(; (?P<named>[^)]*))?\) -> (?P<count>\d+|\*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What an operator of another system takes, in order, and how many results it gives.
+
+    `several` is the parameter that takes any number of tensors. `results` is None for any number.
+    """
+
+    name: str
+    by_position: tuple[str, ...]
+    by_name: tuple[str, ...]
+    optional: frozenset[str]
+    several: str | None
+    results: int | None
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """All parameters, in order."""
+        return (*self.by_position, *self.by_name)
+
+    def __str__(self) -> str:
+        words = [f"{name}?" if name in self.optional else name for name in self.parameters]
+        return f"{self.name}({', '.join(words)})"
+
+
+@cache
+def signatures(system: str) -> Mapping[str, Signature]:
+    """The operators of a system by name; ATen's with their overloads."""
+    text = (Path(__file__).parent / f"{system}.txt").read_text(encoding="utf-8")
+    return {found["name"]: _signature(found) for found in _LINE.finditer(text)}
+
+
+def _signature(found: re.Match[str]) -> Signature:
+    given, named = (re.findall(r"\*?\w+\??", found[part] or "") for part in ("given", "named"))
+    words = [*given, *named]
+    return Signature(
+        name=found["name"],
+        by_position=tuple(word.strip("*?") for word in given),
+        by_name=tuple(word.strip("*?") for word in named),
+        optional=frozenset(word[:-1] for word in words if word.endswith("?")),
+        several=next((word[1:] for word in words if word.startswith("*")), None),
+        results=None if found["count"] == "*" else int(found["count"]),
+    )

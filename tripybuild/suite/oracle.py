@@ -1,0 +1,141 @@
+"""PyTorch beside the reference and `cpu`: what its operators compute for the calls of a suite."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tripybuild.language.evaluate import EvaluationError
+from tripybuild.numerics.arrays import Array, rounded
+from tripybuild.schema.operator import Alias, Operator
+from tripybuild.semantics.compare import difference, distributions_differ, tolerance
+from tripybuild.semantics.execute import execute
+from tripybuild.suite import batch, pytorch
+from tripybuild.suite.cases import Case, Function, of_arguments
+from tripybuild.suite.examples import ExampleCase
+from tripybuild.suite.foreign import Said
+from tripybuild.types.dtypes import from_numpy
+from tripybuild.types.patterns import tensors
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A call, and what the reference and `cpu` give for it.
+
+    `kind` is the tuple of its dtypes, or `examples`.
+    """
+
+    case: Case
+    kind: str
+    reference: Sequence[Array]
+    cpu: batch.Outcome
+
+
+def judged(
+    operator: Operator,
+    operators: Mapping[str, Operator],
+    function: Function,
+    near: Mapping[Case, batch.Outcome],
+    given: Iterable[tuple[ExampleCase, batch.Outcome]],
+) -> list[Judged]:
+    """The calls near the sample and those of the examples, with their results."""
+    found = []
+    for case, outcome in near.items():
+        wanted = execute(case.graph, operators, case.data).values()
+        found.append(Judged(case, case.types, list(wanted), outcome))
+    for made, outcome in given:
+        arguments = {n: made.array(v, operators) for n, v in made.arguments.items()}
+        if made.operator == operator.name:
+            case = of_arguments(operator, function, made.label, arguments)
+            wanted = execute(made.graph, operators, made.data).values()
+            # Where one place takes several arguments, their types say which it is: no name does.
+            found += [Judged(case, "examples", list(wanted), outcome)] if case.allowed else []
+    return found
+
+
+def wrong_results(operator: Operator, calls: Sequence[Judged]) -> Iterator[str]:
+    """Where PyTorch computes something else than the reference or `cpu`.
+
+    A difference that is declared must be seen.
+    """
+    for alias in operator.foreign:
+        if alias.system == "aten":
+            seen: dict[str, bool] = {}
+            for call in calls:
+                yield from _wrong(operator, alias, call, seen)
+            for name, differs in seen.items():
+                if not differs:
+                    yield f"{alias.text}: does not differ as `{name}` says"
+
+
+def _wrong(operator: Operator, alias: Alias, call: Judged, seen: dict[str, bool]) -> Iterator[str]:
+    said = Said.of(operator, call.case)
+    try:
+        if not said.sayable(alias):
+            return
+        found = _compared(operator, alias, call, said)
+        declared = said.differences(alias)
+    except EvaluationError as error:
+        yield f"{alias.text}: {error}"
+        return
+    for name in declared:
+        seen[name] = seen.get(name, False) or bool(found)
+    if not declared:
+        yield from (f"{alias.text}, {call.case.label}: {problem}" for problem in found)
+
+
+def _compared(operator: Operator, alias: Alias, call: Judged, said: Said) -> list[str]:
+    """The problems of one call. In few bits PyTorch may lose some; then it computes in more."""
+    narrow = any(a.dtype.kind in "fV" and a.dtype.itemsize < 4 for a in call.reference)
+    found = list(_once(operator, alias, call, said, wide=False))
+    return list(_once(operator, alias, call, said, wide=True)) if found and narrow else found
+
+
+def _once(
+    operator: Operator, alias: Alias, call: Judged, said: Said, *, wide: bool
+) -> Iterator[str]:
+    wanted = list(call.reference)
+    types = [from_numpy(array.dtype) for array in wanted]
+    try:
+        results = pytorch.run(alias.signature, _operands(alias, said), types, wide=wide)
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        yield f"PyTorch refuses it: {str(error).splitlines()[0]}"
+        return
+    if alias.result is not None:
+        results = [results[alias.result]]
+    if len(results) != len(wanted):
+        yield f"PyTorch gives {len(results)} results, the reference {len(wanted)}"
+        return
+    others: dict[str, Sequence[Array]] = {"the reference": wanted}
+    if isinstance(call.cpu, list):
+        others["`cpu`"] = call.cpu
+    for at, result in enumerate(results):
+        for name, ours in others.items():
+            found = _difference(operator, result, ours[at], call.case)
+            if found is not None:
+                yield f"PyTorch and {name}: {found}"
+
+
+def _operands(alias: Alias, said: Said) -> dict[str, Any]:
+    """The other's arguments; a number that stands for a tensor of ours has its dtype."""
+    arguments = said.arguments(alias)
+    inputs = said.operator.inputs
+    for parameter, own in alias.plain.items():
+        value, input = arguments[parameter], inputs.get(own)
+        pattern = next(tensors(input.pattern), None) if input is not None else None
+        if pattern is not None and isinstance(value, (bool, int, float)):
+            type = said.names.get(pattern.element)
+            arguments[parameter] = rounded(value, type) if type is not None else value
+    return arguments
+
+
+def _difference(operator: Operator, got: Array, want: Array, case: Case) -> str | None:
+    """The sentence of a difference; integers may be of another width."""
+    kinds = got.dtype.kind + want.dtype.kind
+    if kinds == "ii" and np.array_equal(got.astype(want.dtype), got):
+        got = got.astype(want.dtype)
+    if operator.random:
+        return distributions_differ(got, want)
+    types = (from_numpy(array.dtype) for array in (*case.data.values(), want))
+    return difference(got, want, tolerance(operator, tuple(types)))
