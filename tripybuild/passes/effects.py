@@ -42,6 +42,14 @@ def inner(op: Operation) -> Iterator[Operation]:
             yield from block.ops
 
 
+def everything(op: Operation) -> Iterator[Operation]:
+    """The ops inside of an op, each before those inside of it; xDSL's `walk` looks into each."""
+    for child in inner(op):
+        yield child
+        if child.regions:
+            yield from everything(child)
+
+
 def is_pure(op: Operation) -> bool:
     """Whether an op has no effect but its results (terminators inside of it have none either)."""
     free = _free(type(op))

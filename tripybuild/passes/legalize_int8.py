@@ -27,6 +27,7 @@ from tripybuild.dialects.tensorrt.ops import (
     kinds,
 )
 from tripybuild.dialects.tensorrt.ops.base import element, sizes, tensor_type
+from tripybuild.passes.effects import everything
 from tripybuild.passes.rewriting import Rewriter
 
 _ELIDED = "__elided__"
@@ -35,15 +36,15 @@ _QUANTIZING = (QuantizeOp, DequantizeOp)
 
 def run(module: ModuleOp) -> bool:
     """Make int8 fit in each function."""
-    changes = [_legalize(op) for op in list(module.walk()) if type(op) is FuncOp]
+    changes = [_legalize(op) for op in list(everything(module)) if type(op) is FuncOp]
     return any(changes)
 
 
 def _legalize(function: FuncOp) -> bool:
-    ops = list(function.walk())
+    ops = list(everything(function))
     if any(type(op) in _QUANTIZING for op in ops):
         return _bracket(function)
-    constants = [op for op in ops if isinstance(op, ConstantOp) and _is_int8(op.result)]
+    constants = [op for op in ops if type(op) is ConstantOp and _is_int8(op.result)]
     for op in constants:
         _widen(op)
     return bool(constants)

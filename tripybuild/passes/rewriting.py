@@ -32,7 +32,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tripybuild.dialects.mlir import elements
 from tripybuild.dialects.tensorrt.ops import ConstantOp
 from tripybuild.passes.constants import Constants
-from tripybuild.passes.effects import is_dead
+from tripybuild.passes.effects import everything, is_dead
 from tripybuild.passes.worklist import Worklist
 
 MOST_ROUNDS = 10  # as in MLIR; patterns that undo each other end here,
@@ -126,7 +126,8 @@ class Rewriter:
             owner = operand.owner
             if isinstance(owner, Operation) and _few_users(operand, op):
                 self.worklist.push(owner)
-        for child in op.walk():
+        self.worklist.forget(op)
+        for child in everything(op):
             self.worklist.forget(child)
         assert op.parent is not None
         op.parent.erase_op(op)

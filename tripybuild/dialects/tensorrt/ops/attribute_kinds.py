@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     f32,
     f64,
+    i1,
 )
 from xdsl.ir import Attribute, TypedAttribute
 from xdsl.ir.affine import AffineDimExpr, AffineMap
@@ -132,7 +133,7 @@ F64 = _float(f64, 64)
 _TRUTHS = (BoolAttr.from_bool(False), BoolAttr.from_bool(True))
 BOOL = AttributeKind(
     "bool attribute",
-    lambda given: isinstance(given, IntegerAttr) and given.type == IntegerType(1),
+    lambda given: isinstance(given, IntegerAttr) and given.type == i1,
     IntegerAttr,
     lambda value: _TRUTHS[bool(value)],
     lambda given: bool(given.value.data),

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     Signedness,
     TensorType,
+    i8,
 )
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, IntConstraint, VerificationContext
@@ -57,11 +58,7 @@ def _is_quantized(element: Attribute) -> bool:
         return False
     storage, expressed = (getattr(element, n, None) for n in ("storage_type", "expressed_type"))
     zero_point = getattr(element, "zero_point", None)
-    return (
-        storage == IntegerType(8)
-        and isinstance(expressed, Float32Type | Float16Type)
-        and zero_point == 0
-    )
+    return storage == i8 and isinstance(expressed, Float32Type | Float16Type) and zero_point == 0
 
 
 I1, I4, I32, I64 = (_integer(width) for width in (1, 4, 32, 64))
@@ -69,7 +66,7 @@ PLAIN_I8 = _integer(8)
 UI8 = _integer(8, Signedness.UNSIGNED)
 I8 = Kind(
     "allowed TensorRT tensor i8 element types",
-    lambda element: element == IntegerType(8) or _is_quantized(element),
+    lambda element: element == i8 or _is_quantized(element),
 )
 F8 = _float("f8E4M3FN type", Float8E4M3FNType())
 F4 = _float("f4E2M1FN type", Float4E2M1FNType())
