@@ -188,6 +188,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.shape.meshgrid import meshgrid as meshgrid
     from tripyapi.ops.shape.movedim import movedim as movedim
     from tripyapi.ops.shape.narrow import narrow as narrow
+    from tripyapi.ops.shape.nonzero import nonzero as nonzero
     from tripyapi.ops.shape.one_hot import one_hot as one_hot
     from tripyapi.ops.shape.pad import pad as pad
     from tripyapi.ops.shape.permute import permute as permute
@@ -366,6 +367,7 @@ _PLACES = {
     "narrow": "tripyapi.ops.shape.narrow",
     "ne": "tripyapi.ops.math.ne",
     "neg": "tripyapi.ops.math.neg",
+    "nonzero": "tripyapi.ops.shape.nonzero",
     "norm": "tripyapi.ops.math.norm",
     "one_hot": "tripyapi.ops.shape.one_hot",
     "ones": "tripyapi.ops.create.ones",
@@ -584,6 +586,7 @@ __all__ = [
     "narrow",
     "ne",
     "neg",
+    "nonzero",
     "norm",
     "one_hot",
     "ones",

@@ -177,6 +177,7 @@ LAYERS = {
     "tensorrt.slice": reflected,
     "tensorrt.gather_elements": gather_elements,
     "tensorrt.gather_nd": gather_nd,
+    "tensorrt.non_zero": lambda _, x: np.argwhere(x).T.astype(np.int32),
     "tensorrt.one_hot": one_hot,
     "tensorrt.parametric_relu": lambda _, x, slope: np.where(x < 0, slope * x, x),
     "tensorrt.scatter_elements": trtx_numpy.scatter_elements,

@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
+from tripybuild import project
+from tripybuild.build.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.frontend import Tensor
+from tripybuild.semantics.execute import execute
 from tripybuild.suite.cases import outputs
 from tripybuild.suite.engines import engine_problems
+from tripybuild.suite.facts import CPU, ENGINE, refusals, said, unproved
+from tripybuild.suite.registry import registry
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
-from tripybuild.types.dims import symbol
+from tripybuild.types.dims import Dim, symbol
 from tripybuild.types.dtypes import float32, int32
 
 K = symbol("K", 1, 2)
@@ -45,6 +50,42 @@ def test_what_tensorrt_refuses_is_said_in_its_words(name):
     value = Value(TensorType(float32, shape))
     graph = Graph(name, {"x": value}, {}, outputs(call(Tensor.of(value))))
     assert any(says in problem for problem in engine_problems(graph))
+
+
+def test_what_an_engine_cannot_hold_is_refused_with_the_reason():
+    """At the place of the call, before XLA is asked; TensorRT's layer leaves the size open."""
+    value = Value(TensorType(float32, (3, 4)))
+    graph = Graph("nonzero", {"x": value}, {}, outputs(tp.nonzero(Tensor.of(value))))
+    with pytest.raises(DiagnosticError, match="cannot be run by `stablehlo`") as caught:
+        lower_stablehlo(graph)
+    assert "XLA has no shapes that depend on values" in str(caught.value)
+    network = lower_tensorrt(graph)
+    assert network.outputs["output0"].shape == (2, None)
+
+
+def test_a_size_that_depends_on_data_stays_a_symbol():
+    """Numbers for the other symbols leave it; a reference gives as many as there are."""
+    size = symbol("S", 1, 9)
+    value = Value(TensorType(float32, (size,)))
+    graph = Graph("nonzero", {"x": value}, {}, outputs(tp.nonzero(Tensor.of(value)) * 2))
+    fixed = graph.substituted({"S": 4})
+    assert isinstance(fixed.outputs["output0"].shape[1], Dim)
+    operators = registry(project.registry()).operators
+    found = execute(fixed, operators, {"x": np.float32([0, 5, 0, -1])})
+    assert found["output0"].tolist() == [[2, 6]]
+
+
+def test_facts_of_a_declaration_are_proved():
+    """What is not refused at all, and what is refused in other words, are both told."""
+    operator = registry(project.registry()).operators["nonzero"]
+    found = refusals(operator, ENGINE, {"T": float32})
+    assert list(found) == ["no-runner"]
+    assert list(refusals(operator, CPU, {"T": float32})) == ["data-dependent"]
+    assert "nothing is refused" in next(unproved(found, []))
+    assert "in other words" in next(unproved(found, ["TensorRT is tired"]))
+    assert not list(unproved(found, ["[x] has no runners that implement it"]))
+    assert said(operator, ENGINE, "[x] has no runners that implement it")
+    assert not said(operator, ENGINE, "TensorRT is tired")
 
 
 def test_a_length_of_vectors_that_is_a_number_is_enough():

@@ -21,6 +21,7 @@ from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import dtype, from_numpy
 from tripybuild.types.patterns import ValuePattern, options
+from tripybuild.types.shapes import fresh_symbols
 
 Function = Callable[..., Any]
 
@@ -57,7 +58,7 @@ class Case:
             values |= {self._place(name, i, given): value for i, value in enumerate(made)}
             tensors = [Tensor.of(value) for value in made]
             arguments[name] = tensors if isinstance(given, list) else tensors[0]
-        with at(Unknown(self.label)):
+        with at(Unknown(self.label)), fresh_symbols():
             result = self.function(**arguments, **self.attributes)
         return Graph(self.label, values, {}, outputs(result))
 

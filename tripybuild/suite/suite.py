@@ -21,19 +21,16 @@ from tripybuild.semantics.compare import difference, distributions_differ, toler
 from tripybuild.semantics.execute import execute, run_operation
 from tripybuild.suite import batch, examples, foreign, oracle
 from tripybuild.suite.cases import Case, Function, sample_case, variations
-from tripybuild.suite.engines import TARGET, available, engine_problems
-from tripybuild.suite.facts import refused, said
+from tripybuild.suite.engines import available, engine_problems
+from tripybuild.suite.facts import CPU, ENGINE, refusals, refused, said, unproved
 from tripybuild.suite.problems import refuse, spoken
 from tripybuild.suite.registry import declared_in
-from tripybuild.suite.sample import Bound, bind
+from tripybuild.suite.sample import bind
 from tripybuild.suite.symbolic import disagreements, engine_disagreements, recorded
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import from_numpy
-
-CPU = ("cpu", "stablehlo")
-TENSORRT = "tensorrt"
 
 # Of more tuples than this, the calls near the sample are made for the first of each kind only.
 MANY = 24
@@ -94,6 +91,18 @@ class Suite:
     def check_values(self, types: str) -> None:
         """On `cpu`, the sample and the calls near it equal the reference within the tolerance."""
         refuse(self._wrong_values(types))
+        refuse(self._wrongly_run(types))
+
+    def _wrongly_run(self, types: str) -> Iterator[str]:
+        """What runs on `cpu` though it is refused there; its reference runs all the same."""
+        for given in legal(self.operator):
+            found = refusals(self.operator, CPU, given)
+            if found and spell_types(given) == types:
+                case = sample_case(self.operator, self.function(self.operator.name), given)
+                (outcome,) = batch.run([case])
+                yield from unproved(found, [outcome] if isinstance(outcome, str) else [])
+                if not refused(self.operator, ("reference",), given):
+                    execute(case.graph, self.operators, case.data)
 
     def _wrong_values(self, types: str) -> Iterator[str]:
         for case, given in self._cases:
@@ -218,31 +227,15 @@ class Suite:
     def check_tensorrt(self, types: str) -> None:
         """TensorRT builds the sample, with the dtypes and shapes that were inferred."""
         for given in legal(self.operator):
-            sample = bind(self.operator, given)
-            if spell_types(given) == types and not refused(
-                self.operator, ("tensorrt",), given, sample
-            ):
-                graph = sample_case(self.operator, self.function(self.operator.name), given).graph
-                network = lower_tensorrt(graph)
-                for name, value in graph.outputs.items():
-                    found = network.outputs[name]
-                    assert found.dtype is value.dtype, (
-                        f"recorded {found.dtype}, declared {value.dtype}"
-                    )
-                    if found.shape is not None and None not in found.shape:
-                        assert found.shape == value.shape, (
-                            f"recorded {found.shape}, declared {value.shape}"
-                        )
-                self._built(graph, given, sample)
-
-    def _built(self, graph: Graph, types: Tuple, sample: Bound) -> None:
-        """The library that is here builds a graph, or says what it is declared to say."""
-        found = list(engine_problems(graph))
-        if not (available() and refused(self.operator, (TARGET,), types, sample)):
-            refuse(found)
-        elif not any(said(self.operator, TARGET, problem) for problem in found):
-            refusal = "; ".join(found) or "it is built"
-            raise AssertionError(f"declared is that `{TARGET}` refuses it: {refusal}")
+            if spell_types(given) != types:
+                continue
+            graph = sample_case(self.operator, self.function(self.operator.name), given).graph
+            found = refusals(self.operator, ENGINE, given, bind(self.operator, given))
+            if not found:
+                _recorded_as_declared(graph)
+                refuse(engine_problems(graph))
+            elif available():
+                refuse(unproved(found, list(engine_problems(graph))))
 
     @cached_property
     def _example_outcomes(self) -> dict[str, tuple[examples.ExampleCase, batch.Outcome]]:
@@ -274,19 +267,19 @@ class Suite:
                 if isinstance(made, DiagnosticError):
                     raise AssertionError(spoken(made))
                 refuse(self._wrong_example(example, made))
-                refuse(
-                    p for p in engine_problems(made.graph) if not said(self.operator, TENSORRT, p)
-                )
+                refuse(p for p in engine_problems(made.graph) if not said(self.operator, ENGINE, p))
 
     def _wrong_example(self, example: Example, made: examples.ExampleCase) -> Iterator[str]:
         case, outcome = self._example_outcomes[made.label]
-        if isinstance(outcome, str):
+        reference = list(execute(case.graph, self.operators, case.data).values())
+        engines = {"reference": reference}
+        if not isinstance(outcome, str):
+            engines["cpu"] = outcome
+        elif not said(self.operator, CPU, outcome):
             yield outcome
-            return
         wanted = examples.expected(example)
-        several = [wanted] if len(outcome) == 1 else wanted
-        reference = execute(case.graph, self.operators, case.data).values()
-        for engine, results in (("cpu", outcome), ("reference", reference)):
+        several = [wanted] if len(reference) == 1 else wanted
+        for engine, results in engines.items():
             for got, want in zip(results, several, strict=True):
                 array = np.asarray(want, dtype=np.float64)
                 if array.shape != got.shape and array.size + got.size > 0:
@@ -295,3 +288,13 @@ class Suite:
                     got.astype(np.float64), array.reshape(got.shape), 1e-4, 1e-4, equal_nan=True
                 ):
                     yield f"{engine}: got {got.tolist()}, want {want}"
+
+
+def _recorded_as_declared(graph: Graph) -> None:
+    """The recorded layers give the types that the declaration infers."""
+    network = lower_tensorrt(graph)
+    for name, value in graph.outputs.items():
+        found = network.outputs[name]
+        assert found.dtype is value.dtype, f"recorded {found.dtype}, declared {value.dtype}"
+        if found.shape is not None and None not in found.shape:
+            assert found.shape == value.shape, f"recorded {found.shape}, declared {value.shape}"

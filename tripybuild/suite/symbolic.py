@@ -12,8 +12,8 @@ from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import Place, spell
 from tripybuild.schema.tuples import legal
 from tripybuild.suite.cases import Function, at_place, known, outputs
-from tripybuild.suite.engines import TARGET, available, engine_problems
-from tripybuild.suite.facts import is_static, refused
+from tripybuild.suite.engines import available, engine_problems
+from tripybuild.suite.facts import ENGINE, is_static, refused
 from tripybuild.suite.sample import Bound, bind
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
@@ -51,7 +51,7 @@ def engine_disagreements(operator: Operator, function: Function, place: Place) -
     size = at_place(operator, place)
     types = legal(operator)[0]
     sample = bind(operator, types)
-    if refused(operator, ("tensorrt", TARGET), types, sample) or size == 0:
+    if refused(operator, ENGINE, types, sample) or size == 0:
         return
 
     def change(where: Place, old: int) -> Any:
