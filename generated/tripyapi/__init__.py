@@ -214,7 +214,14 @@ if TYPE_CHECKING:
         Sequential as Sequential,
         config as config,
     )
+    from tripybuild.eager.compile import compile as compile
     from tripybuild.eager.device import device as device
+    from tripybuild.eager.executable import Executable as Executable
+    from tripybuild.eager.infos import (
+        Bounds as Bounds,
+        InputInfo as InputInfo,
+        NamedDimension as NamedDimension,
+    )
     from tripybuild.types.dtypes import (
         bfloat16 as bfloat16,
         bool as bool,
@@ -230,8 +237,12 @@ if TYPE_CHECKING:
 
 # Where each public name lives, below this package.
 _PLACES = {
+    "Bounds": "tripybuild.eager.infos",
     "DimensionSize": "tripyapi.tensor",
+    "Executable": "tripybuild.eager.executable",
+    "InputInfo": "tripybuild.eager.infos",
     "Module": "tripybuild.eager",
+    "NamedDimension": "tripybuild.eager.infos",
     "Parameter": "tripybuild.eager",
     "Sequential": "tripybuild.eager",
     "Tensor": "tripyapi.tensor",
@@ -260,6 +271,7 @@ _PLACES = {
     "celu": "tripyapi.ops.nn.celu",
     "channel_shuffle": "tripyapi.ops.nn.channel_shuffle",
     "clip": "tripyapi.ops.math.clip",
+    "compile": "tripybuild.eager.compile",
     "concatenate": "tripyapi.ops.shape.concatenate",
     "cond": "tripyapi.ops.control.cond",
     "config": "tripybuild.eager",
@@ -449,8 +461,12 @@ _PLACES = {
 }
 
 __all__ = [
+    "Bounds",
     "DimensionSize",
+    "Executable",
+    "InputInfo",
     "Module",
+    "NamedDimension",
     "Parameter",
     "Sequential",
     "Tensor",
@@ -479,6 +495,7 @@ __all__ = [
     "celu",
     "channel_shuffle",
     "clip",
+    "compile",
     "concatenate",
     "cond",
     "config",

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from tripybuild.build import weights
-from tripybuild.build.model import Built
+from tripybuild.build.model import Built, Origin
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.schema.files import WeightsEntry
-from tripybuild.source import Document
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME
 
@@ -23,6 +22,23 @@ MOST = 12
 # The dtypes among which NumPy itself notices that a value is too large; else it is searched for.
 OWN = frozenset(np.dtype(kind) for kind in (np.float16, np.float32, np.float64))
 DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+
+
+class Weights(Protocol):
+    """The weights of a graph by path, wherever they are."""
+
+    @property
+    def path(self) -> Path:
+        """The file of those that `places` gives."""
+        ...
+
+    def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
+        """Read the weights at these paths, each in its declared dtype."""
+        ...
+
+    def places(self, wanted: Iterable[str]) -> Mapping[str, weights.Stored]:
+        """Where those of them lie that are in a file, in their declared dtype."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +111,7 @@ def _placed(span: Span) -> Iterator[None]:
 
 
 def _idle(
-    declared: Mapping[str, Value], entry: WeightsEntry, document: Document
+    declared: Mapping[str, Value], entry: WeightsEntry, document: Origin
 ) -> Iterator[Diagnostic]:
     """What `rename:` maps must be there: else it is most likely misspelt."""
     for pattern in entry.rename:

@@ -4,10 +4,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from tripybuild.build.checkpoint import Checkpoint
+from tripybuild.build import checkpoint
 from tripybuild.build.engine import MODULE, PACKED, PLAN, RECORD, Engine, Source, build_engine
 from tripybuild.build.engine_weights import Weights
 from tripybuild.build.executable import Executable
@@ -99,28 +98,28 @@ def spelt(module: "Emitted", *, locations: bool = True, data: bool = False) -> s
 def engine_executable(
     built: Built,
     graph: Graph,
-    checkpoint: Checkpoint,
+    read: checkpoint.Weights,
     target: Target,
     manifest: dict[str, Any],
     timeout: float | None,
-    tell: Callable[[str, float], None],
+    tell: Callable[[str], None],
+    options: Mapping[str, Any] | None = None,
 ) -> Executable:
     """The executable of a model for TensorRT: the engine, its record and the module it is of."""
     from tripybuild.dialects.mlir import packing  # noqa: PLC0415 - heavy
 
-    began = perf_counter()
-    tell("lower", 0.0)
-    with Weights(target.name, checkpoint, graph.weights) as weights:
+    tell("lower")
+    with Weights(target.name, read, graph.weights) as weights:
         with uncollected():
             module = engine_module(built, graph, manifest["shapes"])
             content = packing.pack(module.module)
         folder = Path(built.document.path).parent
         source = Source(content, PACKED, weights, module.resources, folder=folder)
         text = cache(partial(_verified, module))  # made while the compiler's process is at work
-        tell("engine", perf_counter() - began)
-        engine = build_engine(source, target, PIPELINE, timeout=timeout, meanwhile=text)
+        tell("engine")
+        engine = build_engine(source, target, PIPELINE, options, timeout, text)
         check_record(engine.record, manifest)
-        tell("done", perf_counter() - began)
+        tell("done")
         return packed(engine, text().encode(), json.loads(json.dumps(manifest)))
 
 

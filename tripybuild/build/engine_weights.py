@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Self
 
 import blake3
 
-from tripybuild.build.checkpoint import Checkpoint
+from tripybuild.build import checkpoint
 from tripybuild.build.elements import ALIGNMENT, pack
 from tripybuild.build.weights import Stored
 from tripybuild.targets import child
@@ -37,12 +37,12 @@ class Weights:
     """Weights that are being found and measured; the files are there until this is closed."""
 
     def __init__(
-        self, target: str, checkpoint: Checkpoint | None = None, names: Iterable[str] = ()
+        self, target: str, read: checkpoint.Weights | None = None, names: Iterable[str] = ()
     ) -> None:
         self._target = target
         self._held = ExitStack()
         worker = self._held.enter_context(ThreadPoolExecutor(1))
-        self._measured = worker.submit(self._measure, checkpoint, sorted(names))
+        self._measured = worker.submit(self._measure, read, sorted(names))
 
     def with_arrays(self, arrays: Mapping[str, Any]) -> Measured:
         """The weights, once they are measured, and with them constants that lie in memory."""
@@ -57,14 +57,14 @@ class Weights:
     def __exit__(self, *_: object) -> None:
         self._held.close()
 
-    def _measure(self, checkpoint: Checkpoint | None, names: Sequence[str]) -> Measured:
-        if checkpoint is None or not names:
+    def _measure(self, read: checkpoint.Weights | None, names: Sequence[str]) -> Measured:
+        if read is None or not names:
             return Measured([], b"")
-        places = checkpoint.places(names)
+        places = read.places(names)
         left = [name for name in names if name not in places]
-        files = [_file(checkpoint.path, places)] if places else []
+        files = [_file(read.path, places)] if places else []
         with ThreadPoolExecutor(CONVERTERS) as pool:
-            converted = pool.map(lambda name: checkpoint([name])[name], left)
+            converted = pool.map(lambda name: read([name])[name], left)
             files += self._stored(zip(left, converted, strict=True))
         return Measured(files, self._digest(files))
 

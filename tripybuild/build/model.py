@@ -6,7 +6,7 @@ from functools import cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol
 
 from tripybuild.build.chains import LISTS, Chain, Each
 from tripybuild.build.context import Context, Scope, Skipped
@@ -14,7 +14,7 @@ from tripybuild.build.parts import Instance
 from tripybuild.build.sizes import Range, fix_sizes, fixed_sizes, make_inputs, make_symbols
 from tripybuild.build.steps import Next
 from tripybuild.build.templates import Template
-from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.frontend import Tensor
 from tripybuild.garbage import uncollected
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
@@ -35,6 +35,24 @@ PACKAGE = "tripyapi"
 METHODS = frozenset({"cast", "flatten", "permute", "reshape", "squeeze", "transpose", "unsqueeze"})
 
 
+class Origin(Protocol):
+    """What a graph was recorded from, and where its parts stand in it."""
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """What the file holds, if it alone says what the graph is."""
+        ...
+
+    def span(self, location: tuple[str | int, ...], *, key: bool = False) -> Span:
+        """The place of a part, such as `("ranges", "B")`."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Built:
     """A model as a graph, with what the graph does not say."""
@@ -43,7 +61,7 @@ class Built:
     states: tuple[str, ...]
     ranges: Mapping[str, Range]
     doc: str
-    document: Document
+    document: Origin
     used: tuple[Document, ...]
     weights: WeightsEntry | None
     sizes: Mapping[str, object]

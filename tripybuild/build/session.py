@@ -1,7 +1,7 @@
 """Compile, emit and load: what the command line and `import tripybuild` call."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from tripybuild.build import weights as weights_file
-from tripybuild.build.checkpoint import check_weights
+from tripybuild.build.checkpoint import Weights, check_weights
 from tripybuild.build.engine_model import engine_executable, engine_module, spelt
 from tripybuild.build.executable import Executable, opened
 from tripybuild.build.lower import lower_stablehlo
@@ -18,13 +18,12 @@ from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import described, graph_text
 from tripybuild.build.members import measure
 from tripybuild.build.mlir_model import emit_mlir, is_mlir, mlir_executable, refuse_sizes
-from tripybuild.build.model import Built, build
+from tripybuild.build.model import Built, Origin, build
 from tripybuild.build.signature import Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
-from tripybuild.build.targets import CPU, ENGINES, known, parse_target
+from tripybuild.build.targets import CPU, ENGINES, Target, known, parse_target
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.dialects.stablehlo import Module
-from tripybuild.source import Document
 from tripybuild.targets import child, pjrt
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
@@ -77,24 +76,59 @@ def compile_spec(
     wanted = _wanted(built, shapes)
     tell("weights", perf_counter() - began)
     read = check_weights(built)
-    graph = _used(built.graph)
-    manifest = described(built, graph, chosen.name, wanted)
-    manifest["provenance"] = _provenance(built, path)
-    _lawful(built, manifest, wanted)
-    if chosen.name in ENGINES:
-        return engine_executable(built, graph, read, chosen, manifest, timeout, tell)
-    ahead = wanted if chosen.name == CPU else ()
-    made = _compiled(
-        graph, ahead, read, manifest, timeout, lambda at: tell(at, perf_counter() - began)
+    provenance = _provenance(built, path)
+    return compile_built(
+        built,
+        read,
+        chosen,
+        wanted,
+        provenance,
+        lambda at: tell(at, perf_counter() - began),
+        timeout,
     )
-    tell("done", perf_counter() - began)
+
+
+def compile_built(
+    built: Built,
+    read: Weights,
+    target: Target,
+    shapes: Shapes,
+    provenance: Mapping[str, Any],
+    tell: Callable[[str], None] = lambda _: None,
+    timeout: float | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Executable:
+    """Compile a graph, whatever it was recorded from.
+
+    Args:
+        built: The graph and what it does not say.
+        read: Where its weights are.
+        target: What runs it.
+        shapes: The sizes to compile for; the first are the best ones.
+        provenance: Where it comes from, for the executable's manifest.
+        tell: Told the name of each phase.
+        timeout: Seconds that the compiler may take.
+        options: How TensorRT builds, as its `Options` say.
+
+    Raises:
+        DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
+    """
+    graph = _used(built.graph)
+    manifest = described(built, graph, target.name, shapes)
+    manifest["provenance"] = provenance
+    _lawful(built, manifest, shapes)
+    if target.name in ENGINES:
+        return engine_executable(built, graph, read, target, manifest, timeout, tell, options)
+    ahead = shapes if target.name == CPU else ()
+    made = _compiled(graph, ahead, read, manifest, timeout, tell)
+    tell("done")
     return made
 
 
 def _compiled(
     graph: Graph,
     shapes: Shapes,
-    read: Callable[[Iterable[str]], dict[str, Any]],
+    read: Weights,
     manifest: dict[str, Any],
     timeout: float | None,
     tell: Callable[[str], None],
@@ -121,9 +155,7 @@ def _compiled(
     return made
 
 
-def _stored(
-    graph: Graph, read: Callable[[Iterable[str]], dict[str, Any]]
-) -> tuple[memoryview, Member]:
+def _stored(graph: Graph, read: Weights) -> tuple[memoryview, Member]:
     """The weights that a graph needs, as a file in memory, and its digests."""
     content = memoryview(weights_file.encode(read(graph.weights))).toreadonly()
     return content, measure(content)
@@ -233,5 +265,5 @@ def _provenance(built: Built, path: Path) -> dict[str, Any]:
     return {"specification": path.name, "sha256": _digest(built.document), "used": used}
 
 
-def _digest(document: Document) -> str:
+def _digest(document: Origin) -> str:
     return sha256(document.text.encode()).hexdigest()

@@ -50,6 +50,9 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
         places |= dict.fromkeys(("DimensionSize", "Tensor"), f"{package}.tensor")
         places |= dict.fromkeys(_EAGER, "tripybuild.eager")
         places["device"] = "tripybuild.eager.device"
+        places["compile"] = "tripybuild.eager.compile"
+        places["Executable"] = "tripybuild.eager.executable"
+        places |= dict.fromkeys(("Bounds", "InputInfo", "NamedDimension"), "tripybuild.eager.infos")
         places |= dict.fromkeys(_DTYPES, "tripybuild.types.dtypes")
     places = dict(sorted(places.items()))
     return _FRONT_DOOR.format(

@@ -8,6 +8,7 @@ from tripybuild.eager import config
 from tripybuild.eager.device import device as Device  # noqa: N812 - it is a class
 from tripybuild.eager.evaluate import array_of
 from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.frontend.tracing import is_tracing
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import Location, here
 from tripybuild.types.dtypes import dtype as DType, from_numpy  # noqa: N812
@@ -72,6 +73,12 @@ class Tensor(frontend.Tensor):
     def device(self) -> Device:
         """Where it is: on the CPU, unless `config.nvtripy_devices` says what nvtripy would."""
         return self._device or (GPU if config.nvtripy_devices else CPU)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The sizes: numbers; where a function is recorded to be compiled, `DimensionSize`s."""
+        shape = self.value.type.shape
+        return tuple(map(Tensor.of_size, shape)) if is_tracing() else shape
 
     @property
     def stack_info(self) -> Span:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NoReturn, overload
 
 from tripybuild.diagnostics import suggest
+from tripybuild.trace.constants import dimension_of
 from tripybuild.trace.indexing import Index, IndexFormError, resolve
 from tripybuild.trace.messages import shown
 from tripybuild.trace.operation import Declaration
@@ -60,7 +61,7 @@ class Attributes:
 
     def size(self, name: str, value: object) -> Size:
         """`size`: an integer, a symbolic one, or a tensor of the frontend that holds one."""
-        value = getattr(value, "dimension", value)
+        value = dimension_of(value)
         return value if isinstance(value, Dim) else self.integer(name, value)
 
     @overload
@@ -91,7 +92,7 @@ class Attributes:
 
     def number_or_size(self, name: str, value: object) -> Any:
         """`number | size`."""
-        value = getattr(value, "dimension", value)
+        value = dimension_of(value)
         return value if isinstance(value, Dim) else self.number(name, value)
 
     def boolean(self, name: str, value: object) -> bool:

@@ -81,6 +81,16 @@ def number(value: float | bool, type: dtype, location: Location | None = None) -
     return Constant(Data(value, tensor)).gives(tensor).placed(location or Unknown()).outputs[0]
 
 
+def dimension_of(value: object) -> object:
+    """The size that a tensor of the frontend or a value stands for; of all else, itself."""
+    if isinstance(value, Value):
+        producer = value.producer
+        found = producer.data.value if isinstance(producer, Constant) else None
+        whole = isinstance(found, (Dim, int)) and not isinstance(found, bool) and not value.shape
+        return found if whole else value
+    return getattr(value, "dimension", value)
+
+
 def settle(value: Value, array: "np.ndarray[Any, Any]") -> None:
     """Put what a value was computed to in the place of how: its history is let go.
 

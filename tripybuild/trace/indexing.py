@@ -7,6 +7,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tripybuild.trace.constants import dimension_of
 from tripybuild.trace.values import Size
 from tripybuild.types.dims import Dim
 from tripybuild.types.shapes import SHAPE_FUNCTIONS, ceildiv
@@ -103,7 +104,7 @@ def _bound(value: object, size: Size, missing: Size, low: Size, high: Size) -> S
 
 def _size(value: object) -> Size | None:
     """The size that an entry means: other kinds of integers, such as NumPy's, become Python's."""
-    value = getattr(value, "dimension", value)
+    value = dimension_of(value)
     if isinstance(value, Dim):
         return value
     if isinstance(value, bool) or not hasattr(value, "__index__"):

@@ -1,0 +1,84 @@
+"""The arguments of a compiled function: infos become inputs of its graph, all else is constant."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tripybuild.build.sizes import Range
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.eager.infos import Bounds, InputInfo
+from tripybuild.frontend.tensor import PACKAGES, Tensor
+from tripybuild.trace.location import here
+from tripybuild.trace.values import Size, TensorType, Value
+from tripybuild.types.dims import symbol
+
+
+class Inputs:
+    """The inputs of a graph that is being recorded, and the ranges of their sizes."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Value] = {}
+        self.infos: dict[str, InputInfo] = {}
+        self.ranges: dict[str, Range] = {}
+        self._bounds: dict[str, Bounds] = {}
+
+    def take(self, name: str, info: InputInfo) -> Tensor:
+        """Make an input."""
+        shape = tuple(
+            self._size(info.dimension_names.get(i) or f"{name}_{i}", bounds)
+            for i, bounds in enumerate(info.shape_bounds)
+        )
+        value = Value(TensorType(info.dtype, shape), name=name)
+        self.values[name], self.infos[name] = value, info
+        return Tensor.of(value)
+
+    def _size(self, name: str, bounds: Bounds) -> Size:
+        if bounds.is_static():
+            return bounds.min
+        known = self._bounds.setdefault(name, bounds)
+        if known != bounds:
+            spelt = [f"({each.min}, {each.opt}, {each.max})" for each in (known, bounds)]
+            message = f"the dimension `{name}` is {spelt[0]} in one input and {spelt[1]} in another"
+            raise DiagnosticError(Diagnostic("bad-range", message, here(PACKAGES).span()))
+        self.ranges[name] = Range(bounds.min, bounds.opt, bounds.max)
+        try:
+            return symbol(name, bounds.min, bounds.max)
+        except ValueError as error:
+            raise DiagnosticError(
+                Diagnostic("bad-range", str(error), here(PACKAGES).span())
+            ) from error
+
+
+def replaced(name: str, given: Any, change: Callable[[str, InputInfo], Any]) -> Any:
+    """An argument with something else for each info in it, also in lists and dictionaries."""
+    if isinstance(given, InputInfo):
+        return change(name, given)
+    if isinstance(given, (list, tuple)):
+        return type(given)([replaced(f"{name}_{i}", each, change) for i, each in enumerate(given)])
+    if isinstance(given, dict):
+        return {key: replaced(f"{name}_{key}", each, change) for key, each in given.items()}
+    return given
+
+
+def matched(name: str, form: Any, given: Any) -> Iterator[tuple[str, Any]]:
+    """What a call gives for each info of an argument, by the info's name.
+
+    Raises:
+        DiagnosticError: It is not of the form that the function was compiled for.
+    """
+    if isinstance(form, InputInfo):
+        yield name, given
+    elif isinstance(form, Mapping):
+        if not isinstance(given, Mapping) or given.keys() != form.keys():
+            raise _other(name, f"a dictionary of {', '.join(map(repr, form))}")
+        for key, each in form.items():
+            yield from matched(f"{name}_{key}", each, given[key])
+    elif isinstance(form, (list, tuple)):
+        if not isinstance(given, Sequence) or len(given) != len(form):
+            raise _other(name, f"a sequence of {len(form)}")
+        for i, each in enumerate(form):
+            yield from matched(f"{name}_{i}", each, given[i])
+
+
+def _other(name: str, wanted: str) -> DiagnosticError:
+    message = f"`{name}` must be {wanted}, as the function was compiled for"
+    return DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))

@@ -1,0 +1,22 @@
+"""Whether a function is being recorded to be compiled: sizes are tensors then, as in nvtripy."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_tracing: ContextVar[bool] = ContextVar("tracing", default=False)
+
+
+@contextmanager
+def tracing() -> Iterator[None]:
+    """What runs inside is recorded to be compiled."""
+    token = _tracing.set(True)
+    try:
+        yield
+    finally:
+        _tracing.reset(token)
+
+
+def is_tracing() -> bool:
+    """Whether a function is being recorded now."""
+    return _tracing.get()
