@@ -322,6 +322,8 @@ for layer in ("quantize", "dequantize"):
     both(f"{layer}", lambda x: requantized(x, int8, 0.5), (B, S))
     both(f"{layer}/axis", lambda x: requantized(x, int8, [0.5] * 3, axis=1), (B, 3, S))
     add(f"{layer}/float8", lambda x: requantized(x, float8, 0.5), (B, S))
+for scale in (0.5, [[0.5] * 2] * 4):
+    add(f"quantize/float4, {np.ndim(scale)}", lambda x, s=scale: requantized(x, float4, s), (4, 32))
 add(
     "dequantize/blocks of int4",
     lambda x: (

@@ -173,6 +173,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.threshold import threshold as threshold
     from tripyapi.ops.nn.thresholded_relu import thresholded_relu as thresholded_relu
     from tripyapi.ops.quantization.dequantize import dequantize as dequantize
+    from tripyapi.ops.quantization.dynamic_quantize import dynamic_quantize as dynamic_quantize
     from tripyapi.ops.quantization.quantize import quantize as quantize
     from tripyapi.ops.shape.concatenate import concatenate as concatenate
     from tripyapi.ops.shape.copy import copy as copy
@@ -226,6 +227,7 @@ if TYPE_CHECKING:
         bfloat16 as bfloat16,
         bool as bool,
         dtype as dtype,
+        float4 as float4,
         float8 as float8,
         float16 as float16,
         float32 as float32,
@@ -292,6 +294,7 @@ _PLACES = {
     "diagonal": "tripyapi.ops.shape.diagonal",
     "div": "tripyapi.ops.math.div",
     "dtype": "tripybuild.types.dtypes",
+    "dynamic_quantize": "tripyapi.ops.quantization.dynamic_quantize",
     "einsum": "tripyapi.ops.nn.einsum",
     "elu": "tripyapi.ops.nn.elu",
     "eq": "tripyapi.ops.math.eq",
@@ -306,6 +309,7 @@ _PLACES = {
     "flip": "tripyapi.ops.shape.flip",
     "float16": "tripybuild.types.dtypes",
     "float32": "tripybuild.types.dtypes",
+    "float4": "tripybuild.types.dtypes",
     "float8": "tripybuild.types.dtypes",
     "floor": "tripyapi.ops.math.floor",
     "floordiv": "tripyapi.ops.math.floordiv",
@@ -516,6 +520,7 @@ __all__ = [
     "diagonal",
     "div",
     "dtype",
+    "dynamic_quantize",
     "einsum",
     "elu",
     "eq",
@@ -528,6 +533,7 @@ __all__ = [
     "eye",
     "flatten",
     "flip",
+    "float4",
     "float8",
     "float16",
     "float32",

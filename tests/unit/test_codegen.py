@@ -177,6 +177,7 @@ def test_a_family_and_its_member_share_the_arguments(tmp_path):
     root.mkdir()
     (root / "turned.yaml").write_text(FAMILY)
     (root / "turn.yaml").write_text(MEMBER)
+    assert list(load([root])[0].operators["turn"].inputs) == ["input", "angle", "place"]
     files = planned(root)
     function = files["tripyapi/ops/turn.py"]
     assert "angle: Tensor | float | Sequence[float],\n    place: Tensor | None = None," in function

@@ -408,6 +408,16 @@ PACKED = "key_value_form = #trtx.attention_form<kPACKED_NHD>"
         ),
         (
             module(
+                "trtx.quantize in(%a : tensor<4x2xf32>) scale(%b : tensor<f32>)"
+                " -> tensor<4x2xf4E2M1FN>",
+                "4x2xf4E2M1FN",
+                a="4x2xf32",
+                b="f32",
+            ),
+            "it has f4 as what is dequantized",
+        ),
+        (
+            module(
                 "trtx.all_reduce <kSUM> %a : tensor<4xf32> -> tensor<4xf32>", "4xf32", a="4xf32"
             ),
             "several devices",

@@ -15,9 +15,9 @@ from tripybuild.trace.generated import operation_class
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.serial import from_data, to_data
 from tripybuild.trace.values import TensorType, Value, is_known
-from tripybuild.types.dtypes import float8, float16, float32, from_numpy, int4, int8
+from tripybuild.types.dtypes import float4, float8, float16, float32, from_numpy, int4, int8
 
-RANGES = {int8: (-128, 127), int4: (-8, 7), float8: (-448, 448)}
+RANGES = {int8: (-128, 127), int4: (-8, 7), float8: (-448, 448), float4: (-6, 6)}
 
 
 class Call:
@@ -73,7 +73,8 @@ def test_rounding_is_that_of_ml_dtypes(dtype, scale, spread, dim):
     """Within the range, the nearest number that the type has; beyond it, its end."""
     x, (low, high) = numbers(4, 6), RANGES[dtype]
     inside = np.clip(x / spread, low, high)
-    wanted = (inside if dtype is float8 else np.rint(inside)).astype(dtype.numpy)
+    real = dtype.kind == "float"
+    wanted = (inside if real else np.rint(inside)).astype(dtype.numpy)
     for found in both(lambda x: tp.quantize(x, scale, dtype, dim), x):
         assert found.dtype == dtype.numpy
         assert found.tobytes() == wanted.tobytes()
@@ -94,6 +95,40 @@ def test_blocks_lie_along_one_of_the_last_dimensions(blocks, lead):
     small = wanted.astype(ml_dtypes.int4)
     for found in both(lambda q: tp.dequantize(q, Tensor(scale), float32), small):
         np.testing.assert_array_equal(found, wanted * spread)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_scales_have_scales_of_their_own(dim):
+    """Each block of 16 is told by its largest value, in units that are told once for all."""
+    x = numbers(2, 32, 32)
+    x[~np.isfinite(x)] = 0
+    x[0, :16, :16] = 0
+    unit = np.float32(np.abs(x).max() / 6 / 448)
+    if dim == 0:
+        found = refused(lambda: tp.dynamic_quantize(Tensor(x), unit.item(), 0))
+        assert found.code == "dynamic_quantize/late-dimension"
+        return
+    rows = np.moveaxis(x, dim, -1).reshape(2, 32, 2, 16)
+    scales = np.abs(rows).max(-1) / 6 / unit
+    near = scales.astype(ml_dtypes.float8_e4m3fn).astype(np.float32)
+    steps = np.where(near == 0, 1, near * unit)[..., None]
+    small = np.clip(rows / steps, -6, 6).astype(ml_dtypes.float4_e2m1fn).astype(np.float32)
+    small = np.where(near[..., None] == 0, 0, small).reshape(2, 32, 32)
+
+    def there(x, which):
+        return tp.dynamic_quantize(x, unit.item(), dim)[which]
+
+    def back(x):
+        small, scales = tp.dynamic_quantize(x, unit.item(), dim)
+        return tp.dequantize(small, tp.dequantize(scales, unit.item(), float32), float32)
+
+    for found in both(lambda x: there(x, 0), x):
+        np.testing.assert_array_equal(found.astype(np.float32), np.moveaxis(small, -1, dim))
+    for found in both(lambda x: there(x, 1), x):
+        np.testing.assert_array_equal(found.astype(np.float32), np.moveaxis(near, -1, dim))
+    wanted = small * np.repeat(near * unit, 16, -1)
+    for found in both(back, x):
+        np.testing.assert_allclose(found, np.moveaxis(wanted, -1, dim), rtol=1e-6)
 
 
 def test_what_is_not_a_number_becomes_zero_in_integers():

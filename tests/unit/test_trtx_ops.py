@@ -124,6 +124,13 @@ LINES = {
         ),
         d="tensor<f32>",
     ),
+    "quantize": (
+        (
+            "%0 = trtx.quantize in(%a : tensor<4x32xf32>) scale(%b : tensor<4x2xf32>)"
+            " -> tensor<4x32xf4E2M1FN>"
+        ),
+        {"a": "tensor<4x32xf32>", "b": "tensor<4x2xf32>"},
+    ),
     "cumulative": (
         f"%0 = trtx.cumulative <kSUM> %a {{axis = -1 : i64, exclusive = true}} : {IMAGE}",
         {"a": IMAGE},

@@ -66,7 +66,8 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
 
 _EAGER = ("Module", "Parameter", "Sequential", "config")
 _DTYPES = (
-    "bfloat16", "bool", "dtype", "float16", "float32", "float8", "int32", "int4", "int64", "int8",
+    "bfloat16", "bool", "dtype", "float16", "float32", "float4", "float8", "int32", "int4",
+    "int64", "int8",
 )  # fmt: skip
 
 

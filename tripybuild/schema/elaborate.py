@@ -4,7 +4,7 @@ Everything that is wrong with a file is found in one run; nothing here knows oth
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tripybuild.diagnostics import Diagnostic
@@ -100,9 +100,9 @@ class _Elaboration:
             doc=(doc or "").strip(),
             inline=self.get("inline")[0],
             types=self.types,
-            inputs={n: self.input(n, e, d) for n, e, d in self.entries("inputs")},
+            inputs=self.inputs(signatures := tuple(self.signatures())),
             attributes={n: self.attribute(n, e, d) for n, e, d in self.entries("attributes")},
-            signatures=(signatures := tuple(self.signatures())),
+            signatures=signatures,
             outputs={
                 n: Output(n, self.pattern(e.type, d, ("outputs", n, "type")), e.doc, e.aliases)
                 for n, e, d in self.entries("outputs")
@@ -173,6 +173,12 @@ class _Elaboration:
     def optional(self, key: str) -> Snippet | None:
         value, document = self.get(key)
         return None if value is None else self.snippet(value, document, (key,))
+
+    def inputs(self, signatures: Sequence[Sequence[str]]) -> dict[str, Input]:
+        """The inputs in the order of a call, in which a family's need not be the first."""
+        entries = {n: self.input(n, e, d) for n, e, d in self.entries("inputs")}
+        order = dict.fromkeys((*max(signatures, key=len, default=()), *entries))
+        return {name: entries[name] for name in order if name in entries}
 
     def input(self, name: str, entry: Any, document: Document) -> Input:
         pattern = self.pattern(entry.type, document, ("inputs", name, "type"))

@@ -9,12 +9,15 @@ TYPES = [
     "float32-int4",
     "float32-int8",
     "float32-float8",
+    "float32-float4",
     "float16-int4",
     "float16-int8",
     "float16-float8",
+    "float16-float4",
     "bfloat16-int4",
     "bfloat16-int8",
     "bfloat16-float8",
+    "bfloat16-float4",
 ]
 
 
@@ -53,6 +56,7 @@ def test_aliases() -> None:
         "dequantize(cast([[1, -2], [3, -8]], int8), [0.5, 2.0], float32, dim=-1)",
         "dequantize(cast([[1, -2], [3, -8]], int4), [[0.5], [2.0]], float32)",
         "dequantize(cast([448.0, -0.5], float8), 2, float32)",
+        "dequantize(quantize([[0.3, 5.1]], 1.0, float4), sum([[2.0]], 0), float32, 0)",
         "dequantize(cast(tensor(1, int32), int8), 1.0, float32)",
         "dequantize(cast([[1, 2]], int8), [1.0, 1.0], float32, dim=0)",
         "dequantize(cast([[1, 2]], int8), [1.0], float32)",

@@ -9,12 +9,15 @@ TYPES = [
     "float32-int4",
     "float32-int8",
     "float32-float8",
+    "float32-float4",
     "float16-int4",
     "float16-int8",
     "float16-float8",
+    "float16-float4",
     "bfloat16-int4",
     "bfloat16-int8",
     "bfloat16-float8",
+    "bfloat16-float4",
 ]
 
 
@@ -53,6 +56,7 @@ def test_aliases() -> None:
         "quantize([[1.0, 2.0], [3.0, 4.0]], [1.0, 0.5], int8, dim=0)",
         "quantize([[1.0, 2.0], [3.0, 40.0]], [[1.0, 2.0]], int4)",
         "quantize([17.0, 460.0, -1000.0], 1, float8)",
+        "quantize([[0.3, 5.1, 7.0, -2.5, 1.25, 1.75]], [[1.0, 1.0, 0.5]], float4)",
         "quantize(tensor(1.0, float32), 1.0, int8)",
         "quantize(ones([2, 3]), [1.0, 1.0], int8, dim=1)",
         "quantize(ones([2, 3]), [1.0, 1.0], int8)",

@@ -20,7 +20,7 @@ def spread_scale(scale: Value, shape: Sequence[int], dim: int | None = None) -> 
     if not scale.shape or dim is not None:
         return broadcast_in_dim(scale, shape, [dim] if dim is not None else [])
     pairs = list(zip(scale.shape, shape, strict=False))
-    if scale.rank != len(shape) or any(count == 0 or size % count for count, size in pairs):
+    if scale.rank != len(shape) or not all(a == b or (a and b % a == 0) for a, b in pairs):
         raise ValueError(f"scales of shape {scale.shape} are not for blocks of {shape}")
-    blocks = [part for count, size in pairs for part in (count, size // count)]
+    blocks = [part for count, size in pairs for part in (count, size // max(count, 1))]
     return reshape(broadcast_in_dim(scale, blocks, range(0, len(blocks), 2)), shape)

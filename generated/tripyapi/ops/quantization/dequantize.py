@@ -17,8 +17,8 @@ def dequantize(
     """Multiply numbers of few bits by their scale.
 
     The scale is one number for the whole tensor, a list with one for each index of `dim`, or, for
-    int4, one for each block: of the input's shape but for one of the last two dimensions, which it
-    divides.
+    int4 and float4, one for each block: of the input's shape but for one of the last two
+    dimensions, which it divides.
 
     Args:
         input: The quantized values. (`Q[*S]`)

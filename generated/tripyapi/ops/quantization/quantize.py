@@ -17,8 +17,8 @@ def quantize(
     """Divide by a scale and round to a type of few bits, ties to even.
 
     The scale is one number for the whole tensor, a list with one for each index of `dim`, or, for
-    int4, one for each block: of the input's shape but for one of the last two dimensions, which it
-    divides. What lies beyond the range of the type becomes its nearest end.
+    int4 and float4, one for each block: of the input's shape but for one of the last two
+    dimensions, which it divides. What lies beyond the range of the type becomes its nearest end.
 
     Args:
         input: The values to quantize. (`F[*S]`)

@@ -34,9 +34,9 @@ class Quantize(TraceOp):
                 source="ops_registry/families/scaled.yaml",
             ),
             "blocks-of-four-bits": Law(
-                "dim is not None or len(K) == 0 or Q == int4",
+                "dim is not None or len(K) == 0 or Q in [int4, float4]",
                 27,
-                "Only int4 has a scale for each block, not {Q}",
+                "Only int4 and float4 have a scale for each block, not {Q}",
                 source="ops_registry/families/scaled.yaml",
             ),
             "blocks-divide": Law(
@@ -58,13 +58,16 @@ class Quantize(TraceOp):
     def infer(cls, check: Check, input: Value, scale: Any, dtype: Any, dim: Any = None) -> Self:
         """Check a call and find the types of its outputs."""
         F = check.element_beside_numbers(
-            "F", (dtypes.float32, dtypes.float16, dtypes.bfloat16), scale=scale, input=input
+            "F", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input, scale=scale
         )
-        dtype = Q = check.dtype("dtype", dtype, dtypes.int4, dtypes.int8, dtypes.float8)
+        dtype = Q = check.dtype(
+            "dtype", dtype, dtypes.int4, dtypes.int8, dtypes.float8, dtypes.float4
+        )
         scale = check.numbers_or_tensor("scale", scale, F, 0, 1, 2)
-        check.known("scale", scale)
-        K = check.shape("scale", scale, "[*K]")
+        if Q != dtypes.float4:
+            check.known("scale", scale)
         S = check.shape("input", input, "[*S]")
+        K = check.shape("scale", scale, "[*K]")
         dim = None if dim is None else check.axis("dim", dim, len(S))
         with check.law("has-dimensions", S=S) as require:
             require(len(S) > 0)
@@ -73,7 +76,7 @@ class Quantize(TraceOp):
         with check.law("scale-rank", dim=dim, K=K, S=S) as require:
             require(dim is not None or len(K) == 0 or len(K) == len(S) > 1)
         with check.law("blocks-of-four-bits", dim=dim, K=K, Q=Q) as require:
-            require(dim is not None or len(K) == 0 or Q == dtypes.int4)
+            require(dim is not None or len(K) == 0 or Q in [dtypes.int4, dtypes.float4])
         blocks = K if dim is None and len(K) == len(S) else S
         with check.law("blocks-divide", blocks=blocks, S=S, K=K) as require:
             require(

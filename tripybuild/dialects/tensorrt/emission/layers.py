@@ -14,14 +14,17 @@ from tripybuild.dialects.tensorrt.emission.scope import Scopes
 from tripybuild.dialects.tensorrt.emission.types import typed
 from tripybuild.dialects.tensorrt.network import Layer
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation
-from tripybuild.dialects.tensorrt.ops.trtx import OPERATIONS as TRTX_OPERATIONS
+from tripybuild.dialects.tensorrt.ops.trtx import OPERATIONS as TRTX_OPERATIONS, QuantizeToF4Op
 from tripybuild.dialects.tensorrt.value import Value
+from tripybuild.types.dtypes import float4
 
 _OPERATIONS: tuple[type[TensorrtOperation], ...] = (*TRTX_OPERATIONS, *ops.OPERATIONS)
 # The operation of each layer has the layer's name, in NVIDIA's dialect or in ours.
 KINDS: Mapping[str, type[TensorrtOperation]] = {
     each.name.partition(".")[2]: each for each in _OPERATIONS
 }
+# Those that NVIDIA's dialect has not for results of float4.
+SHORT: Mapping[str, type[TensorrtOperation]] = {"quantize": QuantizeToF4Op}
 # What the dialect calls a parameter of ours, for one layer.
 NAMES: Mapping[str, Mapping[str, str]] = {
     "activation": {"kind": "activation_type"},
@@ -53,4 +56,5 @@ def plain(layer: Layer, values: Mapping[Value, SSAValue], scopes: Scopes) -> Ope
             attributes[NAMES.get(name, {}).get(parameter, parameter)] = said
     if name in TYPED:
         attributes["result_types"] = [typed(result) for result in layer.results]
-    return scopes.add(KINDS[name], *operands, **attributes)
+    kinds = SHORT if layer.results and layer.results[0].dtype is float4 else KINDS
+    return scopes.add(kinds.get(name, KINDS[name]), *operands, **attributes)

@@ -35,7 +35,7 @@ _IN_BLOCKS = (kinds.I4, kinds.F8, kinds.F4)
 _BLOCK = 16
 
 
-class _Scaled(TensorrtOperation):
+class Scaled(TensorrtOperation):
     """What quantize and dequantize share: how scale, axis and input go together."""
 
     CHECKS: ClassVar[Checks] = (all_match("rank", "input", "result"), PARTIALLY_INFERRED)
@@ -119,7 +119,7 @@ class _Scaled(TensorrtOperation):
 
 
 @operation
-class QuantizeOp(_Scaled):
+class QuantizeOp(Scaled):
     """Real numbers over a scale, rounded; `result_types` says to what."""
 
     name = "tensorrt.quantize"
@@ -142,7 +142,7 @@ class QuantizeOp(_Scaled):
 
 
 @operation
-class DequantizeOp(_Scaled):
+class DequantizeOp(Scaled):
     """Few bits times a scale; `result_types` says in what type."""
 
     name = "tensorrt.dequantize"

@@ -11,5 +11,6 @@ def lower(op: Quantize, input: hlo.Value, scale: hlo.Value) -> hlo.Value:
     x, steps = [hlo.convert(v, dtypes.float32) for v in (input, scale)]
     inside = hlo.clamp(op.dtype.lowest, x / hlo.spread_scale(steps, S, op.dim), op.dtype.highest)
     return hlo.convert(
-        inside if op.dtype == dtypes.float8 else hlo.round_nearest_even(inside), op.dtype
+        inside if op.dtype in [dtypes.float8, dtypes.float4] else hlo.round_nearest_even(inside),
+        op.dtype,
     )

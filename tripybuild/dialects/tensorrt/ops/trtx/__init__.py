@@ -21,6 +21,7 @@ from tripybuild.dialects.tensorrt.ops.trtx.collectives import (
 from tripybuild.dialects.tensorrt.ops.trtx.experts import MoEOp
 from tripybuild.dialects.tensorrt.ops.trtx.images import GridSampleOp, LRNOp, NMSOp, ScaleOp
 from tripybuild.dialects.tensorrt.ops.trtx.positions import KVCacheUpdateOp, RotaryEmbeddingOp
+from tripybuild.dialects.tensorrt.ops.trtx.quantization import QuantizeToF4Op
 from tripybuild.dialects.tensorrt.ops.trtx.sequences import CumulativeOp, ReverseSequenceOp
 
 OPERATIONS = (
@@ -38,6 +39,7 @@ OPERATIONS = (
     LRNOp,
     MoEOp,
     NMSOp,
+    QuantizeToF4Op,
     ReduceScatterOp,
     ReverseSequenceOp,
     RotaryEmbeddingOp,
@@ -63,6 +65,7 @@ __all__ = [
     "LRNOp",
     "MoEOp",
     "NMSOp",
+    "QuantizeToF4Op",
     "ReduceScatterOp",
     "ReverseSequenceOp",
     "RotaryEmbeddingOp",
