@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from xdsl.dialects.builtin import LocationAttr, UnknownLoc
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tripybuild.dialects.mlir.creation import created
 from tripybuild.dialects.tensorrt import ops
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation
 
@@ -109,5 +110,7 @@ class Scopes:
         self, weights: Attribute, type: Attribute, location: LocationAttr | None = None
     ) -> SSAValue:
         """Append a constant; its type is that of the weights."""
-        said = {"result_types": [type], "location": location}
-        return self.one(ops.ConstantOp, weights=weights, **said)
+        place = location or self.location
+        operation = created(ops.ConstantOp, (), [type], {"weights": weights}, location=place)
+        self.current.operations.append(operation)
+        return operation.results[0]
