@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.create.iota import iota as iota
     from tripyapi.ops.create.iota_like import iota_like as iota_like
     from tripyapi.ops.create.linspace import linspace as linspace
+    from tripyapi.ops.create.logspace import logspace as logspace
     from tripyapi.ops.create.ones import ones as ones
     from tripyapi.ops.create.ones_like import ones_like as ones_like
     from tripyapi.ops.create.random_normal import random_normal as random_normal
@@ -113,12 +114,15 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.trunc import trunc as trunc
     from tripyapi.ops.math.var import var as var
     from tripyapi.ops.math.where import where as where
+    from tripyapi.ops.nn.adaptive_avgpool import adaptive_avgpool as adaptive_avgpool
+    from tripyapi.ops.nn.adaptive_maxpool import adaptive_maxpool as adaptive_maxpool
     from tripyapi.ops.nn.attention import attention as attention
     from tripyapi.ops.nn.avgpool import avgpool as avgpool
     from tripyapi.ops.nn.batchnorm import batchnorm as batchnorm
     from tripyapi.ops.nn.celu import celu as celu
     from tripyapi.ops.nn.channel_shuffle import channel_shuffle as channel_shuffle
     from tripyapi.ops.nn.convolution import convolution as convolution
+    from tripyapi.ops.nn.cosine_similarity import cosine_similarity as cosine_similarity
     from tripyapi.ops.nn.deconvolution import deconvolution as deconvolution
     from tripyapi.ops.nn.depth_to_space import depth_to_space as depth_to_space
     from tripyapi.ops.nn.einsum import einsum as einsum
@@ -134,6 +138,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.hard_swish import hard_swish as hard_swish
     from tripyapi.ops.nn.hard_tanh import hard_tanh as hard_tanh
     from tripyapi.ops.nn.hardshrink import hardshrink as hardshrink
+    from tripyapi.ops.nn.im2col import im2col as im2col
     from tripyapi.ops.nn.instancenorm import instancenorm as instancenorm
     from tripyapi.ops.nn.kv_cache_update import kv_cache_update as kv_cache_update
     from tripyapi.ops.nn.layernorm import layernorm as layernorm
@@ -143,8 +148,12 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.log_softmax import log_softmax as log_softmax
     from tripyapi.ops.nn.lrn import lrn as lrn
     from tripyapi.ops.nn.matmul import matmul as matmul
+    from tripyapi.ops.nn.max_average_blend_pool import (
+        max_average_blend_pool as max_average_blend_pool,
+    )
     from tripyapi.ops.nn.maxpool import maxpool as maxpool
     from tripyapi.ops.nn.mish import mish as mish
+    from tripyapi.ops.nn.normalize import normalize as normalize
     from tripyapi.ops.nn.outer import outer as outer
     from tripyapi.ops.nn.pixel_shuffle import pixel_shuffle as pixel_shuffle
     from tripyapi.ops.nn.pixel_unshuffle import pixel_unshuffle as pixel_unshuffle
@@ -251,6 +260,8 @@ _PLACES = {
     "abs": "tripyapi.ops.math.abs",
     "acos": "tripyapi.ops.math.acos",
     "acosh": "tripyapi.ops.math.acosh",
+    "adaptive_avgpool": "tripyapi.ops.nn.adaptive_avgpool",
+    "adaptive_maxpool": "tripyapi.ops.nn.adaptive_maxpool",
     "add": "tripyapi.ops.math.add",
     "all": "tripyapi.ops.math.all",
     "allclose": "tripyapi.ops.math.allclose",
@@ -281,6 +292,7 @@ _PLACES = {
     "copy": "tripyapi.ops.shape.copy",
     "cos": "tripyapi.ops.math.cos",
     "cosh": "tripyapi.ops.math.cosh",
+    "cosine_similarity": "tripyapi.ops.nn.cosine_similarity",
     "count_nonzero": "tripyapi.ops.math.count_nonzero",
     "cummax": "tripyapi.ops.math.cummax",
     "cummin": "tripyapi.ops.math.cummin",
@@ -334,6 +346,7 @@ _PLACES = {
     "hard_swish": "tripyapi.ops.nn.hard_swish",
     "hard_tanh": "tripyapi.ops.nn.hard_tanh",
     "hardshrink": "tripyapi.ops.nn.hardshrink",
+    "im2col": "tripyapi.ops.nn.im2col",
     "instancenorm": "tripyapi.ops.nn.instancenorm",
     "int32": "tripybuild.types.dtypes",
     "int4": "tripybuild.types.dtypes",
@@ -364,12 +377,14 @@ _PLACES = {
     "logical_or": "tripyapi.ops.math.logical_or",
     "logical_xor": "tripyapi.ops.math.logical_xor",
     "logit": "tripyapi.ops.math.logit",
+    "logspace": "tripyapi.ops.create.logspace",
     "logsumexp": "tripyapi.ops.math.logsumexp",
     "lrn": "tripyapi.ops.nn.lrn",
     "lt": "tripyapi.ops.math.lt",
     "masked_fill": "tripyapi.ops.math.masked_fill",
     "matmul": "tripyapi.ops.nn.matmul",
     "max": "tripyapi.ops.math.max",
+    "max_average_blend_pool": "tripyapi.ops.nn.max_average_blend_pool",
     "maximum": "tripyapi.ops.math.maximum",
     "maxpool": "tripyapi.ops.nn.maxpool",
     "mean": "tripyapi.ops.math.mean",
@@ -385,6 +400,7 @@ _PLACES = {
     "neg": "tripyapi.ops.math.neg",
     "nonzero": "tripyapi.ops.shape.nonzero",
     "norm": "tripyapi.ops.math.norm",
+    "normalize": "tripyapi.ops.nn.normalize",
     "one_hot": "tripyapi.ops.shape.one_hot",
     "ones": "tripyapi.ops.create.ones",
     "ones_like": "tripyapi.ops.create.ones_like",
@@ -477,6 +493,8 @@ __all__ = [
     "abs",
     "acos",
     "acosh",
+    "adaptive_avgpool",
+    "adaptive_maxpool",
     "add",
     "all",
     "allclose",
@@ -507,6 +525,7 @@ __all__ = [
     "copy",
     "cos",
     "cosh",
+    "cosine_similarity",
     "count_nonzero",
     "cummax",
     "cummin",
@@ -560,6 +579,7 @@ __all__ = [
     "hard_swish",
     "hard_tanh",
     "hardshrink",
+    "im2col",
     "instancenorm",
     "int4",
     "int8",
@@ -590,12 +610,14 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "logit",
+    "logspace",
     "logsumexp",
     "lrn",
     "lt",
     "masked_fill",
     "matmul",
     "max",
+    "max_average_blend_pool",
     "maximum",
     "maxpool",
     "mean",
@@ -611,6 +633,7 @@ __all__ = [
     "neg",
     "nonzero",
     "norm",
+    "normalize",
     "one_hot",
     "ones",
     "ones_like",
