@@ -1,13 +1,16 @@
 """The generator: what it plans, how it writes, and that the tools of the trade accept it."""
 
+import importlib
 import json
 import re
 import shutil
 import subprocess
+import warnings
 from pathlib import Path
 
 import pytest
 
+import tripyapi as tp
 from tripybuild.codegen.plan import owned, plan
 from tripybuild.codegen.schemas import KINDS, schema_file
 from tripybuild.codegen.sync import differences, write
@@ -302,3 +305,27 @@ def nodes(node):
     elif isinstance(node, list):
         for value in node:
             yield from nodes(value)
+
+
+def test_a_deprecated_operator_warns_at_the_line_that_calls_it(tmp_path, monkeypatch):
+    """Once for each line."""
+    folder, out = tmp_path / "ops", tmp_path / "out"
+    (folder / "math").mkdir(parents=True)
+    words = "  since 2.0,\n  write `x + x`.\n"
+    text = f"{DECLARATION}since: 1.0.0\ndeprecated: |\n{words}".replace("1.0.0", "'1.0'")
+    (folder / "math" / "double.yaml").write_text(text)
+    files = planned(ROOT / "ops_registry", folder, package="on_its_way_out")
+    write(out, files, owned("on_its_way_out"))
+    page = files["docs/operators/double.md"]
+    assert "**Deprecated**: since 2.0, write `x + x`." in " ".join(page.split())
+    assert "Since 1.0." in page
+    monkeypatch.syspath_prepend(str(out))
+    package = importlib.import_module("on_its_way_out")
+    with pytest.warns(FutureWarning, match="`double` is deprecated: since 2.0, write") as told:
+        package.double(tp.ones([2]))
+    assert [each.filename for each in told] == [__file__]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            package.double(tp.ones([2]))
+    assert len(told) == 1

@@ -118,6 +118,8 @@ def _module(module: "Module") -> Answer:
 
 
 def _operator(known: "Registry", operator: "Operator") -> Answer:
+    from tripybuild.schema.checks import costs  # noqa: PLC0415
+
     signature = _signature(operator)
     generated = _generated(known, operator)
     ways = dict(_ways(known, operator))
@@ -129,6 +131,7 @@ def _operator(known: "Registry", operator: "Operator") -> Answer:
     lines += _table("arguments", arguments)
     lines += _table("laws", laws.items())
     lines += _blocks("engines", ways)
+    lines += _table("cost", costs(operator).items())
     lines += _table("used by", [(user, "") for user in _users(known, operator)])
     lines += _table("generated", [(path, "") for path in generated])
     data = {
@@ -140,6 +143,7 @@ def _operator(known: "Registry", operator: "Operator") -> Answer:
         "types": {name: list(map(str, types)) for name, types in operator.types.items()},
         "laws": laws,
         "engines": ways,
+        "cost": costs(operator),
         "used_by": _users(known, operator),
         "generated": generated,
     }

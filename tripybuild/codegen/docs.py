@@ -8,7 +8,7 @@ from tripybuild.codegen.places import BUILT_IN
 from tripybuild.codegen.results import result_annotation
 from tripybuild.codegen.signatures import signature
 from tripybuild.codegen.text import Imports
-from tripybuild.schema.checks import tensor_methods
+from tripybuild.schema.checks import costs, tensor_methods
 from tripybuild.schema.foreign import TITLES
 from tripybuild.schema.operator import Attribute, Operator, Snippet
 
@@ -63,6 +63,7 @@ def _sections(operator: Operator) -> Iterator[Section]:
     yield "Examples", _examples(operator)
     yield "Meaning", _snippets(_meanings(operator))
     yield "Lowerings", _snippets((f"To `{name}`", s) for name, s in operator.lower.items())
+    yield "Cost", _list(f"{name}: {said}" for name, said in costs(operator).items())
     yield "Targets that differ", _list(_facts(operator))
     yield "Elsewhere", _list(_names(operator))
 

@@ -5,7 +5,7 @@ import ast
 from tripybuild.codegen.arguments import Parameter, parameters
 from tripybuild.codegen.calls import Calls
 from tripybuild.codegen.checks import check_call
-from tripybuild.codegen.expressions import document, statement_value
+from tripybuild.codegen.expressions import document, quoted, statement_value
 from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import call
 from tripybuild.codegen.places import module
@@ -32,6 +32,7 @@ def frontend_file(operator: Operator, calls: Calls) -> str:
     imports = Imports()
     chosen = parameters(operator, imports)
     body = Body(imports)
+    _warn(operator, body, calls.package)
     bind_arguments(operator, chosen, body)
     _on_sizes(operator, body)
     before = ""
@@ -60,6 +61,14 @@ def _sections(operator: Operator) -> list[tuple[str, list[tuple[str, str]]]]:
         laws = ", ".join(f"`{operator.name}/{name}`" for name in operator.laws)
         raises = [("DiagnosticError", f"Where a law does not hold: {laws}.")]
     return [("Args", arguments), ("Returns", results), ("Raises", raises)]
+
+
+def _warn(operator: Operator, body: Body, package: str) -> None:
+    """`deprecated("double", "since 2.0, write `x + x`.", "tripyapi")`."""
+    if operator.deprecated is not None:
+        body.imports.name("tripybuild.frontend.deprecation", "deprecated")
+        said = (operator.name, " ".join(operator.deprecated.split()), package)
+        body.add(call("deprecated", [quoted(each) for each in said]))
 
 
 def _on_sizes(operator: Operator, body: Body) -> None:

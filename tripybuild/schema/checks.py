@@ -65,6 +65,17 @@ def tensor_methods(operator: Operator) -> tuple[str, ...]:
     return (*names, *([operator.aliases.reflected] if operator.aliases.reflected else []))
 
 
+def costs(operator: Operator) -> dict[str, str]:
+    """What a call costs, in words where the declaration leaves it to the rule."""
+    through = operator.decompose is not None
+    usual = {
+        "flops": "those of the composition" if through else "one for each element of the results",
+        "bytes": "those of its inputs and outputs",
+    }
+    said = {name: f"`{' '.join(s.text.split())}`" for name, s in operator.cost.items()}
+    return {name: said.get(name, words) for name, words in usual.items()}
+
+
 def uses(operator: Operator, operators: Container[str]) -> tuple[str, ...]:
     """The operators that the decomposition calls."""
     if operator.decompose is None:

@@ -14,7 +14,6 @@ from tripybuild.schema.entries import AliasEntry
 from tripybuild.schema.expressions import expression_text
 from tripybuild.schema.families import MERGED, overridden, put_in, read_like
 from tripybuild.schema.files import (
-    CostEntry,
     FamilyFile,
     LawEntry,
     OperatorFile,
@@ -121,11 +120,17 @@ class _Elaboration:
             examples=tuple(self.examples()),
             aliases=file.aliases or AliasEntry(),
             foreign=tuple(self.foreign(signatures)),
-            cost=self.get("cost")[0] or CostEntry(),
+            cost=self.cost(),
             since=file.since,
             deprecated=file.deprecated,
             family=self.family[1].family if self.family else None,
         )
+
+    def cost(self) -> dict[str, Snippet]:
+        """What is said of the cost, by `flops` and `bytes`."""
+        entry, document = self.get("cost")
+        given = entry.model_fields_set if entry is not None else ()
+        return {n: self.snippet(getattr(entry, n), document, ("cost", n)) for n in sorted(given)}
 
     def foreign(self, signatures: tuple[tuple[str, ...], ...]) -> list[Alias]:
         """The aliases of other systems; a plain name stands for a call with all arguments."""

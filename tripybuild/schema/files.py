@@ -98,8 +98,13 @@ class ExampleEntry(Strict):
 class CostEntry(Strict):
     """What a call costs, as expressions over the sizes."""
 
-    flops: Expression = None
-    bytes: Expression = None
+    flops: Expression = Field(
+        default=None,
+        description="Its operations; by default those of the decomposition, or one per element.",
+    )
+    bytes: Expression = Field(
+        default=None, description="What it reads and writes; by default its inputs and outputs."
+    )
 
 
 class OperatorBody(Strict):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tripybuild.diagnostics import Span
 from tripybuild.language.grammar import Program
 from tripybuild.schema.entries import AliasEntry
-from tripybuild.schema.files import CostEntry, TargetEntry, ToleranceEntry
+from tripybuild.schema.files import TargetEntry, ToleranceEntry
 from tripybuild.schema.foreign import Signature
 from tripybuild.source import Document
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -199,7 +199,7 @@ class Operator:
     examples: tuple[Example, ...]
     aliases: AliasEntry
     foreign: tuple[Alias, ...]
-    cost: CostEntry
+    cost: Mapping[str, Snippet]
     since: str | None = None
     deprecated: str | None = None
     family: str | None = None
@@ -249,4 +249,5 @@ class Operator:
         yield from (("decompose", s) for s in (self.shortcut, self.decompose) if s)
         yield from (("reference", s) for s in (self.reference,) if s)
         yield from self.lower.items()
+        yield from (("shape", s) for s in self.cost.values())
         yield from (("alias", s) for alias in self.foreign for s in alias.snippets())

@@ -67,9 +67,17 @@ class Scope:
                 self.names[attribute.variable] = given
         self.names |= dtypes or {}
 
+    def operand(self, value: Any) -> Any:
+        """What an input is in a snippet."""
+        return _worked(value)
+
+    def element(self, value: Any) -> dtype:
+        """The dtype of an input."""
+        return from_numpy(value.dtype)
+
     def _bind_input(self, name: str, value: Any) -> None:
         patterns = list(tensors(self.operator.inputs[name].pattern))
-        self.names[name] = None if value is None else _worked(value)
+        self.names[name] = None if value is None else self.operand(value)
         for pattern in patterns:
             for dimension in pattern.shape or ():
                 if dimension.name is not None and dimension.name not in self.operator.infer:
@@ -83,12 +91,12 @@ class Scope:
                 self.names[first] = [list(item.shape) for item in value]
             several = self.operator.dtype_list(self.operator.inputs[name])
             if several is not None:
-                self.names[several] = [from_numpy(item.dtype) for item in value]
+                self.names[several] = [self.element(item) for item in value]
             if pattern.element in self.operator.types and value:
-                self.names[pattern.element] = from_numpy(value[0].dtype)
+                self.names[pattern.element] = self.element(value[0])
             return
         if pattern.element in self.operator.types:
-            self.names.setdefault(pattern.element, from_numpy(value.dtype))
+            self.names.setdefault(pattern.element, self.element(value))
         if pattern.shape is not None:
             self._bind_shape(pattern, list(value.shape))
 

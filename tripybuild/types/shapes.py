@@ -124,6 +124,13 @@ def contractible(equation: str, shapes: Sequence[Shape]) -> Truth:
     return conjunction([*twice, *(conformable(*([size] for size in sizes)) for sizes in every)])
 
 
+def products(equation: str, shapes: Sequence[Shape]) -> Size:
+    """Give how many products a sum of products adds up: one for each value of all labels."""
+    sizes = [broadcast_size(each) for each in _labelled(equation, shapes).values()]
+    found: Size = prod(sizes)
+    return found
+
+
 def _labelled(equation: str, shapes: Sequence[Shape]) -> dict[str, list[Size]]:
     """All sizes of each label."""
     found: dict[str, list[Size]] = {}
@@ -268,6 +275,7 @@ SHAPE_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "max": largest,
         "min": smallest,
         "prod": prod,
+        "products": products,
         "replace": replace,
         "scaled": scaled,
         "select": select,
