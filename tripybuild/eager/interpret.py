@@ -81,7 +81,8 @@ def _composed(operation: TraceOp, values: Mapping[Value, Array]) -> Sequence[Any
     """What an operation is made of, computed without rounding in between."""
     if decomposition(type(operation)) is None:
         message = f"`{operation.operator}` has no meaning outside of an engine"
-        raise DiagnosticError(Diagnostic("target-unfit", message, operation.location.span()))
+        why = operation.declaration.refuses.get("reference", "")
+        raise DiagnosticError(Diagnostic("target-unfit", message, operation.location.span(), why))
     inner = dict(values)
     steps, outputs = decomposed(operation)
     for step in steps:

@@ -1,6 +1,6 @@
 """An operation said with other operators, recorded afresh."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.record import unwrapped
@@ -9,6 +9,7 @@ from tripybuild.trace.generated import decomposition
 from tripybuild.trace.graph import between
 from tripybuild.trace.location import at
 from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.region import Region, copied
 from tripybuild.trace.values import Value
 
 
@@ -29,9 +30,23 @@ def decomposed(
         span = operation.location.span()
         raise DiagnosticError(Diagnostic("no-decompose", message, span, why, notes))
     with at(operation.location):
-        result = function(operation, *operands(operation))
+        bodies = [inlined(operation, region) for region in operation.bodies()]
+        result = function(operation, *operands(operation), *bodies)
     outputs = unwrapped(result if isinstance(result, (tuple, list)) else [result])
     return between(set(operation.reads()), outputs), outputs
+
+
+def inlined(operation: TraceOp, region: Region) -> Callable[..., list[Tensor]]:
+    """A region as a function on tensors, which records anew what is inside of it."""
+
+    def function(*taken: Tensor) -> list[Tensor]:
+        given = (*unwrapped(taken), *operation.captured)
+        values = dict(zip(region.takes, given, strict=True))
+        for _ in copied(region.operations, values):
+            pass
+        return [Tensor.of(values[value]) for value in region.gives]
+
+    return function
 
 
 def operands(operation: TraceOp) -> list[Tensor | list[Tensor] | None]:

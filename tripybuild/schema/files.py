@@ -129,7 +129,12 @@ class OperatorBody(Strict):
     targets: dict[str, TargetEntry] = Field(default_factory=dict)
     tolerance: dict[str, ToleranceEntry] = Field(default_factory=dict)
     random: bool = False
-    sample: dict[Name, Expression] = Field(default_factory=dict)
+    sample: dict[Name, Expression] = Field(
+        default_factory=dict,
+        description="Sizes, and what else a test gives: attributes, generators of data, "
+        "`D: '[int32, any]'` for the dtypes of `list[D[*S]]`, and for a region an expression on "
+        "the names of what it takes, such as `body: '[state[0] + 1]'`.",
+    )
     examples: list[ExampleEntry] = Field(default_factory=list)
     aliases: AliasEntry | None = None
     cost: CostEntry | None = None

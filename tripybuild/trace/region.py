@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.values import Scope, Size, TensorType, Value, is_known
+from tripybuild.trace.values import Scope, Size, TensorType, Value, is_known, unscoped
 from tripybuild.types.dims import Dim, evaluate
 
 Types = Callable[[TensorType], TensorType]
@@ -37,9 +37,10 @@ class Region:
             types: What becomes of a type.
             placed: Called with each copied operation.
         """
-        takes = [Value(types(value.type), weight=is_known(value)) for value in self.takes]
-        values = dict(zip(self.takes, takes, strict=True))
-        operations = [placed(each) for each in copied(self.operations, values, change, types)]
+        with unscoped():
+            takes = [Value(types(value.type), weight=is_known(value)) for value in self.takes]
+            values = dict(zip(self.takes, takes, strict=True))
+            operations = [placed(each) for each in copied(self.operations, values, change, types)]
         return Region(tuple(takes), tuple(operations), tuple(values[v] for v in self.gives))
 
     def substituted(self, sizes: Mapping[str, int]) -> "Region":
@@ -123,9 +124,10 @@ class Draft:
     def closed(self, captured: Sequence[Value]) -> Region:
         """The region, which takes these values from outside behind its own arguments."""
         known = (*self.takes, *captured)
-        takes = tuple([Value(value.type, weight=is_known(value)) for value in known])
-        values = dict(zip(known, takes, strict=True))
-        operations = tuple(copied(self.operations, values))
+        with unscoped():
+            takes = tuple([Value(value.type, weight=is_known(value)) for value in known])
+            values = dict(zip(known, takes, strict=True))
+            operations = tuple(copied(self.operations, values))
         return Region(takes, operations, tuple(values[value] for value in self.gives))
 
 

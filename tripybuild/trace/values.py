@@ -68,6 +68,16 @@ def is_tensor(value: object) -> bool:
     return isinstance(getattr(value, "type", None), TensorType)
 
 
+@contextmanager
+def unscoped() -> Iterator[None]:
+    """Make values that are of no scope: those of a region that is closed."""
+    token = _scope.set(None)
+    try:
+        yield
+    finally:
+        _scope.reset(token)
+
+
 def in_region() -> bool:
     """Whether a region is being recorded."""
     return _scope.get() is not None
