@@ -1,5 +1,7 @@
 """What single operators say of calls that no example and no sample can make."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -13,10 +15,14 @@ from tripybuild.suite.cases import outputs
 from tripybuild.suite.engines import engine_problems
 from tripybuild.suite.facts import CPU, ENGINE, refusals, said, unproved
 from tripybuild.suite.registry import registry
+from tripybuild.trace.generated import operation_class
 from tripybuild.trace.graph import Graph
+from tripybuild.trace.printer import canonical
+from tripybuild.trace.serial import from_data, to_data
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dims import Dim, symbol
 from tripybuild.types.dtypes import float32, int32
+from tripybuild.types.shapes import fresh_symbols
 
 K = symbol("K", 1, 2)
 
@@ -73,6 +79,24 @@ def test_a_size_that_depends_on_data_stays_a_symbol():
     operators = registry(project.registry()).operators
     found = execute(fixed, operators, {"x": np.float32([0, 5, 0, -1])})
     assert found["output0"].tolist() == [[2, 6]]
+
+
+def test_sizes_that_depend_on_data_survive_json():
+    """Under their own names, though an operation that nobody used has taken one."""
+    size = symbol("S", 1, 9)
+    value = Value(TensorType(float32, (size,)))
+    x = Tensor.of(value)
+    with fresh_symbols():
+        tp.nonzero(x)
+        both = tp.concatenate([tp.nonzero(x), tp.nonzero(tp.relu(x))], 1)
+    graph = Graph("nonzero", {"x": value}, {}, outputs(both))
+    data, arrays = to_data(graph)
+    read = from_data(json.loads(json.dumps(data)), arrays, {"S": size}, operation_class)
+    assert canonical(read) == canonical(graph)
+    assert str(read.outputs["output0"].shape[1]) == "_1 + _2"
+    operators = registry(project.registry()).operators
+    found = execute(read.substituted({"S": 3}), operators, {"x": np.float32([-4, 0, 1])})
+    assert found["output0"].tolist() == [[0, 2, 2]]
 
 
 def test_facts_of_a_declaration_are_proved():

@@ -5,6 +5,7 @@ package, never by anything else that a file says.
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,8 +19,10 @@ from tripybuild.trace.region import Region
 from tripybuild.trace.values import TensorType, Value, is_known
 from tripybuild.types.dims import Dim, parse_dim, same
 from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.shapes import fresh_symbols
 
 Arrays = Mapping[str, Any]
+_UNKNOWN = re.compile(r"\b_([0-9]{1,9})\b")
 LARGEST_LINE = 1 << 31  # MLIR's
 
 
@@ -178,7 +181,7 @@ class _Reader:
         symbols: Mapping[str, Dim],
         operation: Callable[[str], type[TraceOp] | None],
     ) -> None:
-        self.arrays, self.symbols, self.find = arrays, symbols, operation
+        self.arrays, self.symbols, self.find = arrays, dict(symbols), operation
         self.values: list[Value] = []
         self.places: list[StoredLocation] = []
 
@@ -210,22 +213,36 @@ class _Reader:
         return region
 
     def operation(self, entry: Mapping[str, Any]) -> TraceOp:
-        types = [self.read_type(*type) for type in entry["types"]]
         place = self.places[entry["at"]]
         if entry["op"] == Constant.declaration.name:
-            data = self.data(entry["arguments"]["data"], types[0])
-            made: TraceOp = Constant(data).gives(types[0]).placed(place)
+            type = self.read_type(*entry["types"][0])
+            data = self.data(entry["arguments"]["data"], type)
+            made: TraceOp = Constant(data).gives(type).placed(place)
         else:
             found = self.find(str(entry["op"]))
             if found is None:
                 message = f"the operator `{entry['op']}` is not installed here"
                 raise DiagnosticError(Diagnostic("unknown-operator", message))
-            made = self.inferred(found, place, entry["arguments"])
+            with fresh_symbols(self.first_unknown(entry["types"])):
+                made = self.inferred(found, place, entry["arguments"])
+        self.learn(made)
+        types = [self.read_type(*type) for type in entry["types"]]
         given = [(output.dtype, output.shape) for output in made.outputs]
         if not same(given, [(type.dtype, type.shape) for type in types]):
             raise ValueError(f"`{made.operator}` does not give {', '.join(map(str, types))}")
         self.values += made.outputs
         return made
+
+    def first_unknown(self, types: list[Any]) -> int:
+        """The number of the first size that data decides here, from which inference counts."""
+        found = (int(number) for number in _UNKNOWN.findall(str(types)))
+        return min((n for n in found if f"_{n}" not in self.symbols), default=0)
+
+    def learn(self, made: TraceOp) -> None:
+        """Later operations speak of the sizes that data decides here."""
+        for size in (size for output in made.outputs for size in output.shape):
+            if isinstance(size, Dim) and _UNKNOWN.fullmatch(str(size)):
+                self.symbols[str(size)] = size
 
     def inferred(
         self, operation: type[TraceOp], place: StoredLocation, arguments: Mapping[str, Any]

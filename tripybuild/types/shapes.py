@@ -195,9 +195,9 @@ _fresh: ContextVar[Iterator[int]] = ContextVar("fresh symbols", default=itertool
 
 
 @contextlib.contextmanager
-def fresh_symbols() -> Iterator[None]:
+def fresh_symbols(first: int = 0) -> Iterator[None]:
     """Name the unknown sizes inside from `_0` on, so that equal programs have equal names."""
-    token = _fresh.set(itertools.count())
+    token = _fresh.set(itertools.count(first))
     try:
         yield
     finally:
