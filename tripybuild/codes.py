@@ -56,6 +56,7 @@ CODES: dict[str, str] = {
         "An alias gives each argument of the other operator once, says each of our arguments, and "
         "each can be read back from it."
     ),
+    "unknown-fact": "A fact of a target without a reason has the name of one in `targets.yaml`.",
     "unknown-law": "The operator has no law, argument or type variable of this name.",
     "unknown-dtype": "No dtype and no type variable has this name.",
     "unknown-size": "The model has no size of this name.",

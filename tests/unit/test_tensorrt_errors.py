@@ -59,7 +59,11 @@ REFUSED = {
         "gives `tensor<2x3xf32>` in TensorRT, and not `tensor<2x3x1xf32>`",
         "",
     ),
-    "ranks that do not fit": (element_wise(A, "tensor<3xf32>"), "refuses `tensorrt.el", "nbDims"),
+    "ranks that do not fit": (
+        element_wise(A, "tensor<3xf32>"),
+        "refuses the types of `tensorrt.el",
+        "nbDims",
+    ),
     "a setter that is ignored": (
         unary(f"tensorrt.concatenation {{axis = -1 : i32}} ins(%a, %a : {A}, {A}) -> {A}"),
         "refuses `tensorrt.concatenation`",
@@ -67,12 +71,12 @@ REFUSED = {
     ),
     "a layer that is not made": (
         unary(f"tensorrt.reduce <kSUM> %a {{reduceAxes = array<i64>}} : {A} -> {A}"),
-        "refuses `tensorrt.reduce`",
+        "refuses the types of `tensorrt.reduce`",
         "no dimensions to be reduced",
     ),
     "a shape that cannot be found": (
         unary("tensorrt.softmax {axis = 0 : i64} %a : tensor<3xf32>", "tensor<3xf32>"),
-        "refuses `tensorrt.softmax`",
+        "refuses the types of `tensorrt.softmax`",
         "at least 2 dimensions",
     ),
     "what the build alone finds, by the layer": (

@@ -9,6 +9,7 @@ from tripybuild.cli import registry
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.places import BUILT_IN
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.schema.places import TARGETS
 
 if TYPE_CHECKING:
     from tripybuild.codegen.calls import Calls
@@ -64,7 +65,7 @@ def renewed(kept: Parts, digests: Mapping[str, str], added: Sequence[Path], pack
     Raises:
         DiagnosticError: With all that is wrong in any of the registries.
     """
-    if {path: part.digest for path, part in kept.by_path.items()} == digests:
+    if digests and {path: part.digest for path, part in kept.by_path.items()} == digests:
         return kept
     some = _some(kept, digests, added, package) if kept.by_path else None
     return some or _all(digests, added, package)
@@ -89,7 +90,8 @@ def _some(
     """The parts with those of changed files anew, or None where all files must be read again.
 
     That is so where anything is wrong, since one run reports all problems of all files; where a new
-    operator has a name that snippets may use already; and where there is a new family or module.
+    operator has a name that snippets may use already; where there is a new family or module; and
+    where the facts changed that all operators share.
     """
     from tripybuild.codegen.builders import check_builders  # noqa: PLC0415
     from tripybuild.codegen.calls import Calls  # noqa: PLC0415
@@ -97,6 +99,8 @@ def _some(
     from tripybuild.schema.vocabularies import SHAPE  # noqa: PLC0415
 
     stay = _untouched(kept.by_path, digests)
+    if any(Path(path).name == TARGETS for path in kept.by_path.keys() - stay.keys()):
+        return None
     others = {part.given.name: part.given for part in stay.values() if part.given}
     families = {path for path, part in stay.items() if part.kind == FAMILY}
     read = (digests.keys() - stay.keys()) | families

@@ -149,9 +149,9 @@ def _facts(operator: Operator) -> Iterator[str]:
             names = ", ".join(f"`{name}`" for name in facts.static)
             yield f"`{target}` needs {names} to be numbers, also where other sizes are dynamic"
         for name, refusal in facts.refuses.items():
-            yield f"`{target}` refuses `{name}` (`{refusal.when}`): {refusal.why}"
+            yield f"`{target}` refuses `{name}` (`{_inline(refusal.when)}`): {refusal.why}"
         for name, build in facts.builds.items():
-            yield f"`{target}` also builds `{name}` (`{build.when}`): {build.why}"
+            yield f"`{target}` also builds `{name}` (`{_inline(build.when)}`): {build.why}"
 
 
 def _names(operator: Operator) -> Iterator[str]:

@@ -18,6 +18,7 @@ from tripybuild.schema.files import (
     OperatorFile,
     PartEntry,
 )
+from tripybuild.schema.target_files import TargetsFile
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 KINDS: dict[str, type[Strict]] = {
@@ -26,6 +27,7 @@ KINDS: dict[str, type[Strict]] = {
     "module": ModuleFile,
     "model": ModelFile,
     "definitions": DefinitionsFile,
+    "targets": TargetsFile,
 }
 
 

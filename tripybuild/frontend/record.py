@@ -1,6 +1,8 @@
 """From a call of a public function to an operation of a graph."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -42,7 +44,7 @@ def _recorded(operation: type[TraceOp], arguments: tuple[object, ...]) -> TraceO
     if package not in PACKAGES:
         PACKAGES.add(package)
     location = here(PACKAGES)
-    check = Check(operation.declaration, location)
+    check = _checks.get()[0](operation.declaration, location)
     values = [_value(argument) for argument in arguments]
     if regions := operation.region_fields():
         named = zip(operation.__dataclass_fields__, values, strict=False)
@@ -111,4 +113,19 @@ class InlineCheck(Check):
 
 def begin(declaration: Declaration) -> InlineCheck:
     """Begin the checks of an inline function, called at the user's line."""
-    return InlineCheck(declaration, here(PACKAGES))
+    return _checks.get()[1](declaration, here(PACKAGES))
+
+
+_checks: ContextVar[tuple[type[Check], type[InlineCheck]]] = ContextVar(
+    "checks", default=(Check, InlineCheck)
+)
+
+
+@contextmanager
+def checked_by(operation: type[Check], inline: type[InlineCheck]) -> Iterator[None]:
+    """Let other classes check the calls in a `with` block: operations, and inline functions."""
+    before = _checks.set((operation, inline))
+    try:
+        yield
+    finally:
+        _checks.reset(before)

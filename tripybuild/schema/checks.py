@@ -87,7 +87,7 @@ def reason(operator: Operator, engine: str) -> str | None:
     """Why an engine never takes the operator, as the declaration says, or None."""
     facts = operator.targets.get(engine)
     entries = facts.refuses.values() if facts is not None else ()
-    return next((each.why for each in entries if each.when is True or each.when == "True"), None)
+    return next((each.why for each in entries if each.when.text == "True"), None)
 
 
 def _engines(operator: Operator) -> Iterator[Diagnostic]:

@@ -12,6 +12,7 @@ from tripybuild.language.grammar import Program, SnippetError, parse
 from tripybuild.schema.aliases import AliasReader
 from tripybuild.schema.entries import AliasEntry
 from tripybuild.schema.expressions import expression_text
+from tripybuild.schema.facts import facts
 from tripybuild.schema.families import MERGED, overridden, put_in, read_like
 from tripybuild.schema.files import (
     FamilyFile,
@@ -113,7 +114,7 @@ class _Elaboration:
             decompose=self.optional("decompose"),
             reference=self.optional("reference"),
             lower={n: self.snippet(e, d, ("lower", n)) for n, e, d in self.entries("lower")},
-            targets={n: e for n, e, _ in self.entries("targets")},
+            targets=facts(self.entries("targets"), self.snippet),
             tolerance={n: e for n, e, _ in self.entries("tolerance")},
             random=self.get("random")[0],
             sample={n: self.snippet(e, d, ("sample", n)) for n, e, d in self.entries("sample")},

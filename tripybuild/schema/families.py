@@ -1,7 +1,7 @@
 """`like: unary(kind="kEXP")`: what a family says becomes the operator's own, parameters put in."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -84,6 +84,17 @@ def read_like(
     return name, given
 
 
+def _shared(key: str, mine: Any, theirs: Any) -> Iterator[tuple[str, ...]]:
+    """The names that both give; facts of one target may have different names."""
+    for name in sorted(set(mine) & set(theirs)):
+        if key != "targets":
+            yield (key, name)
+            continue
+        for kind in ("refuses", "builds"):
+            both = set(getattr(mine[name], kind)) & set(getattr(theirs[name], kind))
+            yield from ((key, name, kind, each) for each in sorted(both))
+
+
 def overridden(document: Document, own: OperatorFile, family: FamilyFile) -> list[Diagnostic]:
     """The keys that both the operator and its family give: there is no override."""
     found = []
@@ -91,7 +102,7 @@ def overridden(document: Document, own: OperatorFile, family: FamilyFile) -> lis
         OperatorBody.model_fields.keys() & own.model_fields_set & family.model_fields_set
     ):
         mine, theirs = getattr(own, key), getattr(family, key)
-        both = [(key, name) for name in sorted(set(mine) & set(theirs))]
+        both = list(_shared(key, mine, theirs))
         found += [
             Diagnostic(
                 "given-twice",

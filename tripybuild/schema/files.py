@@ -11,6 +11,7 @@ from pydantic import Field
 
 from tripybuild.schema.entries import AliasEntry, Code, Doc, Name, SnakeCase, Strict
 from tripybuild.schema.expressions import Expression
+from tripybuild.schema.target_files import TargetEntry, TargetsFile
 
 FORMAT = 1
 
@@ -52,32 +53,6 @@ class LawEntry(Strict):
 
     that: Expression
     message: str
-
-
-class RefusalEntry(Strict):
-    """A case that a target refuses although the declaration allows it."""
-
-    when: Expression
-    why: str
-    says: str | None = Field(default=None, description="A part of the target's own message.")
-
-
-class BuildEntry(Strict):
-    """A case that a target builds although the declaration refuses it."""
-
-    when: Expression
-    why: str
-
-
-class TargetEntry(Strict):
-    """What a target does differently, as named laws."""
-
-    refuses: dict[Code, RefusalEntry] = Field(default_factory=dict)
-    builds: dict[Code, BuildEntry] = Field(default_factory=dict)
-    static: list[str] = Field(
-        default_factory=list,
-        description="Sizes of the sample that must be numbers: `C`, all of `K`, or `S[dim]`.",
-    )
 
 
 class ToleranceEntry(Strict):
@@ -269,6 +244,7 @@ class DefinitionsFile(Strict):
 READING_ORDER: dict[type[Strict], tuple[str, ...]] = {
     OperatorFile: ("tripybuild", "op", "like", *OperatorBody.model_fields),
     FamilyFile: ("tripybuild", "family", "parameters", *OperatorBody.model_fields),
+    TargetsFile: tuple(TargetsFile.model_fields),
     ModuleFile: ("tripybuild", "module", *PartEntry.model_fields, "sample"),
     ModelFile: tuple(ModelFile.model_fields),
     DefinitionsFile: tuple(DefinitionsFile.model_fields),

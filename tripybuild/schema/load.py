@@ -8,14 +8,22 @@ from tripybuild.diagnostics import Diagnostic
 from tripybuild.schema.checks import check_operator, check_registry
 from tripybuild.schema.elaborate import elaborate
 from tripybuild.schema.entries import Strict
+from tripybuild.schema.facts import Common, explained, merged
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.places import shown_path, sources
 from tripybuild.schema.scope import unbound
+from tripybuild.schema.target_files import TargetsFile
 from tripybuild.schema.validate import validate
 from tripybuild.source import Document, read
 
-KINDS: dict[str, type[Strict]] = {"op": OperatorFile, "family": FamilyFile, "module": ModuleFile}
+KINDS: dict[str, type[Strict]] = {
+    "op": OperatorFile,
+    "family": FamilyFile,
+    "module": ModuleFile,
+    "targets": TargetsFile,
+}
+TARGETS = "targets"  # the only file of its kind in a registry, hence its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +39,15 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """All declarations of some folders. `own` are not those of the first of several folders."""
+    """All declarations of some folders. `own` are not those of the first of several folders.
+
+    `targets` is what is true of a target for all operators.
+    """
 
     operators: Mapping[str, Operator]
     modules: Mapping[str, Module]
     own: frozenset[str] = field(default_factory=frozenset)
+    targets: Common = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +87,10 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
         f.model.family: (f.document, f.model) for f in files if isinstance(f.model, FamilyFile)
     }
     shown = {f.model.family: f.shown for f in files if isinstance(f.model, FamilyFile)}
+    targets, problems = merged(
+        (f.model, f.document) for f in files if isinstance(f.model, TargetsFile)
+    )
+    found += problems
     operators: dict[str, Operator] = {}
     modules: dict[str, Module] = {}
     own: set[str] = set()
@@ -85,6 +101,8 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
             )
             found += problems
             if operator is not None:
+                operator, unexplained = explained(operator, targets)
+                found += unexplained
                 operator = replace(operator, family_path=shown.get(operator.family or ""))
                 found += _same_name(file, operator.name, operators)
                 operators[operator.name] = operator
@@ -93,14 +111,14 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
             found += _same_name(file, name, modules)
             modules[name] = Module(name, file.shown, file.folder, file.document, file.model)
         extends = file.root > 0 or len(roots) == 1
-        if extends and not isinstance(file.model, FamilyFile):
+        if extends and isinstance(file.model, OperatorFile | ModuleFile):
             own.add(getattr(file.model, file.kind))
     operators = dict(sorted(operators.items()))
     declared = {f.model.op for f in files if isinstance(f.model, OperatorFile)}
     _check(operators, declared | (only.others if only else frozenset()), found)
     if only is None and not found:
         found += check_registry(operators)
-    return Registry(operators, dict(sorted(modules.items())), frozenset(own)), found
+    return Registry(operators, dict(sorted(modules.items())), frozenset(own), targets), found
 
 
 def _check(
@@ -131,7 +149,7 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
             found.append(
                 Diagnostic(
                     "wrong-type",
-                    "a file of a registry declares one `op:`, `family:` or `module:`",
+                    "a file of a registry declares one `op:`, `family:`, `module:` or `targets:`",
                     document.span(()),
                 )
             )
@@ -139,7 +157,7 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
         model, problems = validate(document, KINDS[kind])
         found += problems
         if model is not None:
-            name = getattr(model, kind)
+            name = TARGETS if kind == TARGETS else getattr(model, kind)
             if path.stem != name and path.stem != name.lower():
                 span = document.span((kind,))
                 found.append(
@@ -150,8 +168,10 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
 
 
 def _kind(document: Document) -> str | None:
+    """What a file declares; operators and families say something of targets, too."""
     kinds = [k for k in KINDS if isinstance(document.data, dict) and k in document.data]
-    return kinds[0] if len(kinds) == 1 else None
+    declared = [k for k in kinds if k != TARGETS] or kinds
+    return declared[0] if len(declared) == 1 else None
 
 
 def _same_name(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tripybuild.diagnostics import Span
 from tripybuild.language.grammar import Program
 from tripybuild.schema.entries import AliasEntry
-from tripybuild.schema.files import TargetEntry, ToleranceEntry
+from tripybuild.schema.files import ToleranceEntry
 from tripybuild.schema.foreign import Signature
 from tripybuild.source import Document
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -166,6 +166,34 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Fact:
+    """A case in which a target does not do what the declaration says, and why.
+
+    Without a reason of its own (`why` is empty), `targets.yaml` gives it under the fact's name.
+    `says` are parts of the target's message, of which one is enough; `level` is how far a network
+    comes. One that is `silent` is seen in no build. `sample` is what the operator's own sample does
+    not show.
+    """
+
+    name: str
+    when: Snippet
+    why: str = ""
+    says: tuple[str, ...] = ()
+    level: str | None = None
+    silent: bool = False
+    sample: Mapping[str, Snippet] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """What a target does differently: refuses what is legal, builds what is not."""
+
+    refuses: Mapping[str, Fact]
+    builds: Mapping[str, Fact]
+    static: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Operator:
     """A whole declaration.
 
@@ -192,7 +220,7 @@ class Operator:
     decompose: Snippet | None
     reference: Snippet | None
     lower: Mapping[str, Snippet]
-    targets: Mapping[str, TargetEntry]
+    targets: Mapping[str, Facts]
     tolerance: Mapping[str, ToleranceEntry]
     random: bool
     sample: Mapping[str, Snippet]
@@ -251,3 +279,7 @@ class Operator:
         yield from self.lower.items()
         yield from (("shape", s) for s in self.cost.values())
         yield from (("alias", s) for alias in self.foreign for s in alias.snippets())
+        for facts in self.targets.values():
+            for fact in (*facts.refuses.values(), *facts.builds.values()):
+                yield "shape", fact.when
+                yield from (("shape", snippet) for snippet in fact.sample.values())

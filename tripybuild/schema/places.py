@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+TARGETS = "targets.yaml"  # what is true of targets for all operators; a registry has one
+
 
 def sources(root: Path) -> list[Path]:
     """The files of a registry, in the order in which they are read."""

@@ -132,6 +132,37 @@ def illegal(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:
             yield types, codes
 
 
+@lru_cache(maxsize=KEPT)
+def _but_for(operator: Operator, names: frozenset[str]) -> frozenset[tuple[dtype, ...]]:
+    return frozenset(_without(types, names) for types in legal(operator))
+
+
+def _without(types: Tuple, names: frozenset[str]) -> tuple[dtype, ...]:
+    return tuple(each for name, each in types.items() if name not in names)
+
+
+def legal_but_for(operator: Operator, types: Tuple, names: frozenset[str]) -> bool:
+    """Whether a tuple would be legal with other dtypes for the slots of some names."""
+    own = {slot.name: types[slot.name] for slot in slots(operator)}
+    return _without(own, names) in _but_for(operator, names)
+
+
+def mixed(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:
+    """Tuples in which tensors that share a variable have different dtypes, with their codes.
+
+    Such a tuple gives the input that differs a dtype of its own, by its name.
+    """
+    first = next(iter(legal(operator)), None)
+    for slot in slots(operator) if first else ():
+        shared = len(slot.inputs) + len(slot.attributes) > 1
+        if not shared or slot.name not in operator.types:
+            continue
+        assert first is not None
+        others = [t for t in operator.types[slot.name] if t is not first[slot.name]]
+        for name in slot.inputs if others else ():
+            yield {**first, name: others[0]}, slot.codes
+
+
 def spell(types: Tuple) -> str:
     """A tuple as a test's name: `float32`, `float32-int8`."""
     return "-".join(str(each) for each in types.values()) or "any"

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from tripybuild.build.engine_model import PIPELINE, check_record, dialect_module, spelt
+from tripybuild.build.lower import lower_tensorrt
 from tripybuild.build.manifest_text import tensors
 from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.dialects.mlir import verifier
@@ -49,6 +50,16 @@ def engine_problems(graph: Graph, profile: Profile | None = None) -> Iterator[st
         return
     pipeline.run(module.module, PIPELINE)
     yield from disagreements(module.module, record, declared(graph)["outputs"])
+
+
+def undeclared(graph: Graph) -> Iterator[str]:
+    """The outputs of which the recorded layers give other types than the declaration infers."""
+    network = lower_tensorrt(graph)
+    for name, value in graph.outputs.items():
+        found = network.outputs[name]
+        known = found.shape is not None and None not in found.shape
+        if found.dtype is not value.dtype or (known and found.shape != value.shape):
+            yield f"recorded {found.dtype}{found.shape}, declared {value.dtype}{value.shape}"
 
 
 def declared(graph: Graph) -> dict[str, Any]:

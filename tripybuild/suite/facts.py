@@ -1,14 +1,14 @@
-"""What a declaration says that a target refuses."""
+"""What declarations say of targets, asked of one call."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
 from tripybuild.schema.expressions import expression_text
-from tripybuild.schema.files import RefusalEntry
-from tripybuild.schema.operator import Operator
+from tripybuild.schema.facts import words
+from tripybuild.schema.operator import Fact, Operator
 from tripybuild.schema.samples import Place, sized_by
+from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.schema.tuples import Tuple
 from tripybuild.suite.sample import Bound
 from tripybuild.types.dtypes import BY_NAME
@@ -19,51 +19,48 @@ CPU = ("cpu", "stablehlo")
 ENGINE = ("tensorrt", "tensorrt-rtx")
 
 
-def refusals(
-    operator: Operator, targets: Sequence[str], types: Tuple, sample: Bound | None = None
-) -> dict[str, RefusalEntry]:
-    """Why targets refuse a tuple of dtypes: whatever the sizes, or for those of a sample."""
-    names = {**BY_NAME, **types}
-    if sample is not None:
-        names = {**sample.names, **sample.attributes, **names}
-    return {code: e for code, e in _declared(operator, targets) if _holds(e, names)}
+def refusals(operator: Operator, targets: Sequence[str], bound: Bound) -> dict[str, Fact]:
+    """Why targets refuse a call; what they build in silence is not refused."""
+    return {f.name: f for f in declared(operator, targets, "refuses") if holds(f, bound)}
 
 
-def refused(
-    operator: Operator, targets: Sequence[str], types: Tuple, sample: Bound | None = None
-) -> bool:
-    """Whether one of the targets refuses a tuple of dtypes."""
-    return bool(refusals(operator, targets, types, sample))
+def refused(operator: Operator, targets: Sequence[str], bound: Bound) -> bool:
+    """Whether one of the targets refuses a call."""
+    return bool(refusals(operator, targets, bound))
 
 
-def said(operator: Operator, targets: Sequence[str], problem: str) -> bool:
-    """Whether a problem is what a declaration says that one of the targets says."""
-    return any(_says(entry, problem) for _, entry in _declared(operator, targets))
-
-
-def unproved(found: Mapping[str, RefusalEntry], problems: Sequence[str]) -> Iterator[str]:
-    """What a target does not refuse, or in other words than the declaration says."""
-    if not problems:
-        yield f"nothing is refused; the declaration says: {', '.join(found)}"
-    elif not any(_says(entry, problem) for entry in found.values() for problem in problems):
-        yield f"refused in other words than the declaration says: {'; '.join(problems)}"
-
-
-def _declared(operator: Operator, targets: Sequence[str]) -> Iterator[tuple[str, RefusalEntry]]:
-    for target in targets:
-        facts = operator.targets.get(target)
-        yield from facts.refuses.items() if facts is not None else ()
-
-
-def _holds(entry: RefusalEntry, names: Mapping[str, Any]) -> bool:
+def holds(fact: Fact, bound: Bound) -> bool:
+    """Whether a call is a case of a fact. What cannot be computed for the call is no case."""
     try:
-        return bool(evaluate(parse(expression_text(entry.when)), names, SHAPE))
+        return bool(bound.value(fact.when))
     except EvaluationError:
         return False
 
 
-def _says(entry: RefusalEntry, problem: str) -> bool:
-    return entry.says is None or entry.says in problem
+def said(operator: Operator, targets: Sequence[str], problem: str) -> bool:
+    """Whether a problem is what a declaration says that one of the targets says."""
+    return any(_says(fact, problem) for fact in declared(operator, targets, "refuses"))
+
+
+def unproved(found: Mapping[str, Fact], problems: Sequence[str]) -> Iterator[str]:
+    """What a target does not refuse, or in other words than the declaration says."""
+    if not problems:
+        yield f"nothing is refused; the declaration says: {', '.join(found)}"
+    elif not any(_says(fact, problem) for fact in found.values() for problem in problems):
+        yield f"refused in other words than the declaration says: {'; '.join(problems)}"
+
+
+def declared(
+    operator: Operator, targets: Sequence[str], kind: str, *, silent: bool = False
+) -> list[Fact]:
+    """What an operator says that targets refuse or build."""
+    facts = [operator.targets[target] for target in targets if target in operator.targets]
+    every = [fact for each in facts for fact in getattr(each, kind).values()]
+    return [fact for fact in every if silent or not fact.silent]
+
+
+def _says(fact: Fact, problem: str) -> bool:
+    return not fact.says or any(each in problem for each in fact.says)
 
 
 def is_static(operator: Operator, target: str, place: Place, sample: Bound) -> bool:
@@ -78,3 +75,23 @@ def is_static(operator: Operator, target: str, place: Place, sample: Bound) -> b
             if found is positions or [found] == list(path[:1]):
                 return True
     return False
+
+
+def stock_refusals(common: CommonFactsEntry, types: Tuple) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """How a target may refuse any operator: how far a network comes, and what is said then."""
+    for entry in common.refuses.values():
+        if _over(entry.when, types):
+            yield entry.level, words(entry)
+
+
+def may_build(common: CommonFactsEntry, types: Tuple) -> str | None:
+    """The reason for which a target may build a tuple of dtypes that no operator allows."""
+    for name, entry in common.builds.items():
+        if entry.when is not None and _over(entry.when, types):
+            return name
+    return None
+
+
+def _over(when: object, types: Mapping[str, object]) -> bool:
+    names = {**BY_NAME, "types": list(types.values())}
+    return bool(evaluate(parse(expression_text(when)), names, SHAPE))

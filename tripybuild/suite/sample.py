@@ -52,7 +52,14 @@ class Bound:
 
     operands: Mapping[str, Operand]
     attributes: Mapping[str, Any]
-    names: Mapping[str, Any]
+    names: "Names"
+
+    def value(self, snippet: Snippet) -> Any:
+        """What a snippet is for this call; in it, the name of a tensor is the tensor's dtype."""
+        types = {n: operand.types[0] for n, operand in self.operands.items() if operand.types}
+        for name in free(snippet.program):
+            self.names.need(name)
+        return evaluate(snippet.program, {**types, **self.names}, SHAPE)
 
 
 class Names(dict[str, Any]):

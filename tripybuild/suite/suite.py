@@ -10,24 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.build.lower import lower_tensorrt
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.decompose import decomposed
 from tripybuild.language.evaluate import EvaluationError
 from tripybuild.schema.operator import Example, Operator
 from tripybuild.schema.samples import places, spell as spell_place
-from tripybuild.schema.tuples import Tuple, illegal, legal, slots, spell as spell_types
+from tripybuild.schema.target_files import CommonFactsEntry
+from tripybuild.schema.tuples import Tuple, illegal, legal, mixed, spell as spell_types
 from tripybuild.semantics.compare import difference, distributions_differ, tolerance
 from tripybuild.semantics.execute import execute, run_operation
-from tripybuild.suite import batch, examples, foreign, oracle
+from tripybuild.suite import batch, examples, foreign, oracle, truth
 from tripybuild.suite.cases import Case, Function, sample_case, variations
-from tripybuild.suite.engines import available, engine_problems
+from tripybuild.suite.engines import available, engine_problems, undeclared
 from tripybuild.suite.facts import CPU, ENGINE, refusals, refused, said, unproved
 from tripybuild.suite.problems import refuse, spoken
 from tripybuild.suite.registry import declared_in
 from tripybuild.suite.sample import bind
-from tripybuild.suite.symbolic import disagreements, engine_disagreements, recorded
-from tripybuild.trace.graph import Graph
+from tripybuild.suite.symbolic import disagreements, engine_disagreements, left_out, recorded
 from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import from_numpy
@@ -71,7 +70,11 @@ class Suite:
         found: list[tuple[Case, Tuple]] = []
         seen: set[tuple[str, ...]] = set()
         function = self.function(self.operator.name)
-        tuples = [t for t in legal(self.operator) if not refused(self.operator, CPU, t)]
+        tuples = [
+            t
+            for t in legal(self.operator)
+            if not refused(self.operator, CPU, bind(self.operator, t))
+        ]
         for types in tuples:
             kinds = tuple(each.kind for each in types.values())
             if kinds in seen and len(tuples) > MANY:
@@ -96,12 +99,12 @@ class Suite:
     def _wrongly_run(self, types: str) -> Iterator[str]:
         """What runs on `cpu` though it is refused there; its reference runs all the same."""
         for given in legal(self.operator):
-            found = refusals(self.operator, CPU, given)
+            found = refusals(self.operator, CPU, bind(self.operator, given))
             if found and spell_types(given) == types:
                 case = sample_case(self.operator, self.function(self.operator.name), given)
                 (outcome,) = batch.run([case])
                 yield from unproved(found, [outcome] if isinstance(outcome, str) else [])
-                if not refused(self.operator, ("reference",), given):
+                if not refused(self.operator, ("reference",), bind(self.operator, given)):
                     execute(case.graph, self.operators, case.data)
 
     def _wrong_values(self, types: str) -> Iterator[str]:
@@ -175,45 +178,45 @@ class Suite:
 
     def _wrongly_accepted(self) -> Iterator[str]:
         name = self.operator.name
-        for types, codes in (*illegal(self.operator), *self._mixed()):
+        for types, codes in (*illegal(self.operator), *mixed(self.operator)):
             code = self._refusal(types)
             if code not in {f"{name}/{part}" for part in codes}:
                 wanted = " or ".join(sorted(f"{name}/{part}" for part in codes))
                 yield f"{spell_types(types)}: {code or 'accepted'}, want {wanted}"
 
-    def _mixed(self) -> Iterator[tuple[Tuple, frozenset[str]]]:
-        """Tensors that share a variable and have different dtypes."""
-        first = next(iter(legal(self.operator)), None)
-        for slot in slots(self.operator) if first else ():
-            shared = len(slot.inputs) + len(slot.attributes) > 1
-            if shared and slot.name in self.operator.types:
-                assert first is not None
-                for name in slot.inputs:
-                    other = next(
-                        (t for t in self.operator.types[slot.name] if t is not first[slot.name]),
-                        None,
-                    )
-                    if other is not None:
-                        yield {**first, name: other}, slot.codes
-
     def _refusal(self, types: Tuple) -> str | None:
         try:
             with at(Unknown()):
-                recorded(
-                    self.function(self.operator.name), bind(self.operator, types), self._left_out
-                )
+                function = self.function(self.operator.name)
+                absent = left_out(self.operator, function)
+                recorded(function, bind(self.operator, types), absent)
         except DiagnosticError as error:
             return error.diagnostics[0].code
         return None
 
+    def check_tensorrt_refusals(self) -> None:
+        """TensorRT refuses each tuple that is not legal, but for what `targets:` says it builds."""
+        if available():
+            refuse(truth.wrong_refusals(self._subject))
+
+    def check_tensorrt_facts(self) -> None:
+        """Each fact below `targets:` has a case that shows it."""
+        if available():
+            refuse([*truth.wrong_facts(self._subject), *self._unseen_facts()])
+
+    def _unseen_facts(self) -> Iterator[str]:
+        """The facts that neither types nor sizes say, and of which no example is a case."""
+        giving = [self._example(e) for e in self.operator.examples if e.gives is not None]
+        for fact in truth.never(self.operator):
+            graphs = [made.graph for made in giving if not isinstance(made, DiagnosticError)]
+            problems = [problem for graph in graphs for problem in engine_problems(graph)]
+            if not any(says in problem for says in fact.says for problem in problems):
+                yield f"{fact.name}: no example is such a case"
+
     @cached_property
-    def _left_out(self) -> frozenset[str]:
-        """The inputs that the sample leaves out, since it is legal only without them."""
-        lead = sample_case(
-            self.operator, self.function(self.operator.name), legal(self.operator)[0]
-        )
-        optional = {name for name, input in self.operator.inputs.items() if input.optional}
-        return frozenset(optional - lead.arrays.keys())
+    def _subject(self) -> truth.Subject:
+        common = declared_in(self.source, self.file).targets.get(truth.TARGET, CommonFactsEntry())
+        return truth.Subject(self.operator, self.function(self.operator.name), common)
 
     # --- shapes, engines, examples ---
 
@@ -230,9 +233,9 @@ class Suite:
             if spell_types(given) != types:
                 continue
             graph = sample_case(self.operator, self.function(self.operator.name), given).graph
-            found = refusals(self.operator, ENGINE, given, bind(self.operator, given))
+            found = refusals(self.operator, ENGINE, bind(self.operator, given))
             if not found:
-                _recorded_as_declared(graph)
+                refuse(undeclared(graph))
                 refuse(engine_problems(graph))
             elif available():
                 refuse(unproved(found, list(engine_problems(graph))))
@@ -288,13 +291,3 @@ class Suite:
                     got.astype(np.float64), array.reshape(got.shape), 1e-4, 1e-4, equal_nan=True
                 ):
                     yield f"{engine}: got {got.tolist()}, want {want}"
-
-
-def _recorded_as_declared(graph: Graph) -> None:
-    """The recorded layers give the types that the declaration infers."""
-    network = lower_tensorrt(graph)
-    for name, value in graph.outputs.items():
-        found = network.outputs[name]
-        assert found.dtype is value.dtype, f"recorded {found.dtype}, declared {value.dtype}"
-        if found.shape is not None and None not in found.shape:
-            assert found.shape == value.shape, f"recorded {found.shape}, declared {value.shape}"

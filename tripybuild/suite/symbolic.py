@@ -1,6 +1,7 @@
 """Shapes with symbols: what is inferred on symbols, substituted, is what is inferred on numbers."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from tripybuild.dialects.tensorrt.emission import Profile
 from tripybuild.frontend import Tensor
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import Place, spell
-from tripybuild.schema.tuples import legal
-from tripybuild.suite.cases import Function, at_place, known, outputs
+from tripybuild.schema.tuples import KEPT, legal
+from tripybuild.suite.cases import Function, at_place, known, outputs, sample_case
 from tripybuild.suite.engines import available, engine_problems
 from tripybuild.suite.facts import ENGINE, is_static, refused
 from tripybuild.suite.sample import Bound, bind
@@ -51,7 +52,7 @@ def engine_disagreements(operator: Operator, function: Function, place: Place) -
     size = at_place(operator, place)
     types = legal(operator)[0]
     sample = bind(operator, types)
-    if refused(operator, ENGINE, types, sample) or size == 0:
+    if refused(operator, ENGINE, sample) or size == 0:
         return
 
     def change(where: Place, old: int) -> Any:
@@ -68,6 +69,14 @@ def engine_disagreements(operator: Operator, function: Function, place: Place) -
         yield from found
     elif available() and not found:
         yield f"TensorRT builds it with a dynamic `{spell(place)}`, which is declared static"
+
+
+@lru_cache(maxsize=KEPT)
+def left_out(operator: Operator, function: Function) -> frozenset[str]:
+    """The inputs that the sample leaves out, since it is legal only without them."""
+    lead = sample_case(operator, function, legal(operator)[0])
+    optional = {name for name, input in operator.inputs.items() if input.optional}
+    return frozenset(optional - lead.arrays.keys())
 
 
 def recorded(function: Function, bound: Bound, left_out: frozenset[str] = frozenset()) -> Graph:

@@ -25,6 +25,16 @@ def test_illegal_dtypes() -> None:
     SUITE.check_illegal_dtypes()
 
 
+def test_tensorrt_refusals() -> None:
+    """TensorRT refuses each other tuple, unless `targets:` says it builds."""
+    SUITE.check_tensorrt_refusals()
+
+
+def test_tensorrt_facts() -> None:
+    """Each fact below `targets:` has a case that shows it."""
+    SUITE.check_tensorrt_facts()
+
+
 def test_aliases() -> None:
     """What an alias gives to another system's operator can be read back from it."""
     SUITE.check_aliases()

@@ -25,6 +25,11 @@ def test_illegal_dtypes() -> None:
     SUITE.check_illegal_dtypes()
 
 
+def test_tensorrt_refusals() -> None:
+    """TensorRT refuses each other tuple, unless `targets:` says it builds."""
+    SUITE.check_tensorrt_refusals()
+
+
 @pytest.mark.parametrize("size", ["S[0]", "S[1]"])
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""

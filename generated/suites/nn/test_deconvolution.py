@@ -25,6 +25,16 @@ def test_illegal_dtypes() -> None:
     SUITE.check_illegal_dtypes()
 
 
+def test_tensorrt_refusals() -> None:
+    """TensorRT refuses each other tuple, unless `targets:` says it builds."""
+    SUITE.check_tensorrt_refusals()
+
+
+def test_tensorrt_facts() -> None:
+    """Each fact below `targets:` has a case that shows it."""
+    SUITE.check_tensorrt_facts()
+
+
 @pytest.mark.parametrize("size", ["N", "C", "G", "D[0]", "D[1]", "K[0]", "K[1]"])
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""

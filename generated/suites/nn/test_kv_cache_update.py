@@ -25,6 +25,16 @@ def test_illegal_dtypes() -> None:
     SUITE.check_illegal_dtypes()
 
 
+def test_tensorrt_refusals() -> None:
+    """TensorRT refuses each other tuple, unless `targets:` says it builds."""
+    SUITE.check_tensorrt_refusals()
+
+
+def test_tensorrt_facts() -> None:
+    """Each fact below `targets:` has a case that shows it."""
+    SUITE.check_tensorrt_facts()
+
+
 @pytest.mark.parametrize("size", ["B", "H", "C", "Q", "D"])
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
@@ -36,6 +46,7 @@ def test_symbol(size: str) -> None:
     [
         "kv_cache_update([[[[0.0], [0.0], [0.0]]]], ones([1, 1, 2, 1]), tensor(1, int32))",
         "kv_cache_update([[[[0.0], [0.0]]], [[[0.0], [0.0]]]], ones([2, 1, 1, 1]), [1, 0])",
+        "kv_cache_update(abs([[[[2.0], [-3.0]]]]), ones([1, 1, 1, 1]), tensor(1, int32))",
         "kv_cache_update(zeros([1, 1, 2, 1]), ones([1, 1, 3, 1]), [0])",
         "kv_cache_update(zeros([2, 1, 2, 1]), ones([2, 1, 1, 1]), [0])",
         "kv_cache_update(zeros([1, 1, 2, 1]), ones([1, 1, 1, 1]), [0.0])",

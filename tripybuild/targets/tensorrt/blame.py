@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from tripybuild.diagnostics import Diagnostic
 from tripybuild.dialects.mlir import locations
 from tripybuild.targets.tensorrt.comparison import NAMES
+from tripybuild.targets.tensorrt.levels import GATED, UNBUILT, UNCOMPUTED
 
 _GATE = re.compile(r"for target\(s\) (?P<targets>.+?), because .*datatypes: (?P<types>[\w, ]+)")
 # Data types as Myelin calls them, under MLIR's names.
@@ -51,15 +52,15 @@ def failed_build(
     if culprit is None or culprit is function:
         culprit = _alone(said, function)
     if culprit is None:
-        message = f"TensorRT cannot build `{function.sym_name.data}`"
+        message = f"{UNBUILT} `{function.sym_name.data}`"
         where = locations.span_of(function.location)
         hint = next((RIDDLES[key] for key in RIDDLES if any(key in each for each in said)), None)
         return Diagnostic("tensorrt-refused", message, where, notes=tuple(said), hint=hint)
     where = locations.span_of(culprit.location)
     if any(HOLES.search(each) for each in said):
-        message = f"`{library}` has nothing that computes `{culprit.name}`"
+        message = f"`{library}` {UNCOMPUTED} `{culprit.name}`"
         return Diagnostic("tensorrt-unsupported", message, where, notes=tuple(said))
-    message = f"TensorRT cannot build `{culprit.name}`"
+    message = f"{UNBUILT} `{culprit.name}`"
     return Diagnostic("tensorrt-refused", message, where, notes=tuple(said))
 
 
@@ -98,7 +99,7 @@ def _gated(gate: re.Match[str], said: Sequence[str], function: FuncOp) -> Diagno
     elements = {TYPES.get(word.strip(), word.strip()) for word in gate["types"].split(",")}
     op = next(_having(elements, function), function)
     shown = " and ".join(f"`{each}`" for each in sorted(elements))
-    message = f"`{gate['targets']}` cannot compute with {shown}"
+    message = f"`{gate['targets']}` {GATED} {shown}"
     dtypes = " and ".join(sorted(f"`{NAMES.get(each, each)}`" for each in elements))
     hint = f"leave that GPU out of the target, or use other dtypes than {dtypes}"
     where = locations.span_of(op.location)

@@ -14,6 +14,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.dialects.mlir import locations
 from tripybuild.targets.tensorrt.comparison import Kind, kind_of, merged, shown
 from tripybuild.targets.tensorrt.constants import Constants, UnfitConstantError
+from tripybuild.targets.tensorrt.levels import DIFFERS, UNTYPED
 from tripybuild.targets.tensorrt.library import Library
 from tripybuild.targets.tensorrt.log import Log
 from tripybuild.targets.tensorrt.names import Names
@@ -184,7 +185,7 @@ class Emission:
             kind, shape = self.compared(result, tensor)
             outputs.append({"dtype": kind.name, "shape": shape})
         if self.log:
-            self._complain()
+            self._complain(f"{UNTYPED} `{self.names.op.name}`")
         if names:
             name, place = names[-1], self.names.place
             record = {"name": name, "op": op.name, "location": place, "outputs": outputs}
@@ -192,10 +193,10 @@ class Emission:
                 record["others"] = names[:-1]
             self.records.append(record)
 
-    def _complain(self) -> None:
+    def _complain(self, message: str | None = None) -> None:
         said = self.log.drain()
         if said:
-            self.refuse(notes=said)
+            self.refuse(message, notes=said)
 
     def compared(self, value: SSAValue, tensor: Any) -> tuple[Kind, list[int | None]]:
         """Return a tensor's type; MLIR's and TensorRT's must not differ in what both know."""
@@ -207,7 +208,7 @@ class Emission:
             same = shape == expected
             found = expected if same else tuple(shape[:])
         except (RuntimeError, ValueError, TypeError):
-            self.refuse()
+            self.refuse(f"{UNTYPED} `{self.names.op.name}`")
         if tensor.dtype != kind.dtype:
             self._differs(type, found, tensor)
         if same:
@@ -219,4 +220,4 @@ class Emission:
 
     def _differs(self, type: Attribute, shape: Sequence[int], tensor: Any) -> NoReturn:
         theirs = shown(shape, tensor.dtype, self.library)
-        self.refuse(f"`{self.names.op.name}` gives `{theirs}` in TensorRT, and not `{type}`")
+        self.refuse(f"`{self.names.op.name}` gives `{theirs}` {DIFFERS} `{type}`")

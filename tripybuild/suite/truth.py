@@ -1,0 +1,168 @@
+"""TensorRT against declarations, both sides: what is legal builds, what is not is refused.
+
+Law: where TensorRT accepts more or less, a fact below `targets:` says so, and each fact has a case
+that shows it. A refusal is one that the operator or `targets.yaml` expects, by its words and by how
+far the network came; an engine that was expected to be refused is a fault, as is the contrary.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tripybuild.diagnostics import DiagnosticError, concise
+from tripybuild.language.names import free
+from tripybuild.schema.operator import Fact, Operator
+from tripybuild.schema.target_files import CommonFactsEntry
+from tripybuild.schema.tuples import Tuple, illegal, legal, legal_but_for, mixed, slots, spell
+from tripybuild.suite.cases import Function
+from tripybuild.suite.facts import ENGINE, declared, holds, may_build, stock_refusals
+from tripybuild.suite.sample import Bound, bind
+from tripybuild.suite.symbolic import left_out, recorded
+from tripybuild.suite.unchecked import Off, every, of_dtypes, unchecked
+from tripybuild.suite.verdicts import Verdict, verdict
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.location import Unknown, at
+
+TARGET = "tensorrt"
+NEVER = "False"  # the `when` of what neither types nor sizes say
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An operator, how it is called, and what is known of targets."""
+
+    operator: Operator
+    function: Function
+    common: CommonFactsEntry
+
+    def graph(self, types: Tuple, off: Off = of_dtypes) -> tuple[Graph, Bound]:
+        """The sample of a tuple, whether or not it is legal."""
+        bound = bind(self.operator, types)
+        absent = left_out(self.operator, self.function)
+        with at(Unknown(self.operator.name)), unchecked(off):
+            return recorded(self.function, bound, absent), bound
+
+    def judged(
+        self, types: Tuple, gpu: str | None = None, off: Off = of_dtypes, *, verified: bool = False
+    ) -> tuple[Verdict, Bound]:
+        """What TensorRT says of the sample of a tuple."""
+        try:
+            graph, bound = self.graph(types, off)
+        except DiagnosticError as error:
+            return Verdict("builder", concise(error.diagnostics[0])), bind(self.operator, types)
+        with unchecked(off):  # lowerings may decompose, and so record more
+            return verdict(graph, gpu, verified=verified), bound
+
+
+def wrong_refusals(subject: Subject) -> Iterator[str]:
+    """What TensorRT says of illegal tuples that nobody expects; the case of each that differs."""
+    for types, _ in (*illegal(subject.operator), *mixed(subject.operator)):
+        found, bound = subject.judged(types)
+        yield from _prefixed(_spelled(subject, types), _illegal(subject, types, bound, found))
+
+
+def _spelled(subject: Subject, types: Tuple) -> str:
+    """A tuple with the tensor, if any, that has another dtype than its variable."""
+    own = {slot.name: types[slot.name] for slot in slots(subject.operator)}
+    others = [f"`{name}` in {type}" for name, type in types.items() if name not in own]
+    return ", ".join([spell(own), *others])
+
+
+def _illegal(subject: Subject, types: Tuple, bound: Bound, found: Verdict) -> Iterator[str]:
+    refuses = _facts(subject.operator, "refuses", bound)
+    builds = [] if refuses else _builds(subject.operator, types, bound)
+    if builds and not found.builds:
+        yield f"`{builds[0].name}` says that it builds, but it is {found}"
+    elif not found.builds:
+        yield from _unexpected(subject, types, refuses, found)
+    elif not builds and may_build(subject.common, types) is None:
+        yield "TensorRT builds it, and no `builds:` says so"
+
+
+def _builds(operator: Operator, types: Tuple, bound: Bound) -> list[Fact]:
+    """The facts of which a tuple is a case: nothing but the dtypes that they name is illegal."""
+    found = _facts(operator, "builds", bound)
+    names = frozenset(name for fact in found for name in free(fact.when.program))
+    return found if legal_but_for(operator, types, names) else []
+
+
+def _unexpected(
+    subject: Subject, types: Tuple, known: Sequence[Fact], found: Verdict
+) -> Iterator[str]:
+    """A refusal for which neither facts of the operator nor the target are known."""
+    if any(_matches(fact, found) for fact in known):
+        return
+    for level, says in stock_refusals(subject.common, types):
+        if level == found.level and any(each in found.says for each in says):
+            return
+    yield f"{found}, which is no refusal that is known"
+
+
+def _matches(fact: Fact, found: Verdict) -> bool:
+    return (
+        not found.builds
+        and fact.level in (None, found.level)
+        and any(each in found.says for each in fact.says)
+    )
+
+
+def wrong_facts(subject: Subject) -> Iterator[str]:
+    """The facts of an operator that no case shows, or that a case contradicts."""
+    for fact in declared(subject.operator, ENGINE, "refuses", silent=True):
+        if fact in never(subject.operator):
+            continue
+        yield from _prefixed(fact.name, _wrong_refusal(_shown(subject, fact), fact))
+    for fact in declared(subject.operator, ENGINE, "builds"):
+        yield from _prefixed(fact.name, _wrong_build(_shown(subject, fact), fact))
+
+
+def never(operator: Operator) -> list[Fact]:
+    """The refusals of which no sample is a case; an example has to be one."""
+    return [fact for fact in declared(operator, ENGINE, "refuses") if fact.when.text == NEVER]
+
+
+def _shown(subject: Subject, fact: Fact) -> Subject:
+    """The operator with the sample that shows a fact."""
+    sample = {**subject.operator.sample, **fact.sample}
+    return replace(subject, operator=replace(subject.operator, sample=sample))
+
+
+def _wrong_refusal(subject: Subject, fact: Fact) -> Iterator[str]:
+    cases = [t for t in legal(subject.operator) if holds(fact, bind(subject.operator, t))]
+    if not cases:
+        yield "no legal call of the sample is such a case"
+    shown = False
+    for types in cases:
+        found, bound = subject.judged(types, verified=True)
+        shown = shown or found.builds or _matches(fact, found)
+        if fact.silent and not found.builds:
+            yield f"{spell(types)} is {found}, and is said to build"
+        elif found.builds and not fact.silent:
+            yield f"TensorRT builds {spell(types)}"
+        elif not found.builds:
+            yield from _unexpected(
+                subject, types, _facts(subject.operator, "refuses", bound), found
+            )
+    if cases and not shown:
+        yield "nothing is refused in these words"
+
+
+def _wrong_build(subject: Subject, fact: Fact) -> Iterator[str]:
+    tuples = [t for t, _ in (*illegal(subject.operator), *mixed(subject.operator))]
+    off = of_dtypes
+    if fact.sample:  # a law about sizes refuses the case, and not its dtypes
+        tuples, off = list(legal(subject.operator)), every
+    cases = [t for t in tuples if fact in _builds(subject.operator, t, bind(subject.operator, t))]
+    if not cases:
+        yield "no call of the sample that is refused is such a case"
+    for types in cases if fact.sample else ():
+        found, _ = subject.judged(types, off=off)
+        if not found.builds:
+            yield f"{spell(types)} is {found}"
+
+
+def _facts(operator: Operator, kind: str, bound: Bound) -> list[Fact]:
+    return [fact for fact in declared(operator, ENGINE, kind) if holds(fact, bound)]
+
+
+def _prefixed(name: str, problems: Iterator[str]) -> Iterator[str]:
+    yield from (f"{name}: {problem}" for problem in problems)
