@@ -30,6 +30,11 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_tensorrt_facts() -> None:
+    """Each fact below `targets:` has a case that shows it."""
+    SUITE.check_tensorrt_facts()
+
+
 @pytest.mark.parametrize("size", ["S[0]", "S[1]"])
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
