@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 import sections
 import written
+from oracles.operators import computed
 from safetensors.numpy import save_file
 
 from tripybuild.build import replay
+from tripybuild.build.engine_model import PIPELINE
 from tripybuild.build.model import build
 from tripybuild.build.session import compile_spec
+from tripybuild.passes import pipeline
 from tripybuild.trace import printer
 from tripybuild.trace.region import walked
 
@@ -61,6 +64,34 @@ def test_the_example_computes_what_it_means(example, target):
         got = executable(long=np.array(long), x=x, words=words)
         for found, want in zip(got.values(), expected(weights, long, x, words), strict=True):
             np.testing.assert_allclose(np.asarray(found), want, 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize("passes", [PIPELINE, pipeline.PIPELINE])
+def test_its_layers_compute_what_it_means(example, passes):
+    """After our passes, and after all of mlir-tensorrt's."""
+    path, weights = example
+    graph = build(path).graph.substituted({"B": 3, "S": 4})
+    random = np.random.default_rng(2)
+    x = random.normal(size=(3, 4)).astype(np.float32)
+    words = random.normal(size=(4, 3, 4)).astype(np.float32)
+    for long in (True, False):
+        data = {**weights, "long": np.array(long), "x": x, "words": words}
+        got = computed(graph, data, passes=passes)
+        for found, want in zip(got, expected(weights, long, x, words), strict=True):
+            np.testing.assert_allclose(found, want, 1e-5, 1e-5)
+
+
+def test_tensorrt_builds_the_example(example):
+    """With sizes that are dynamic inside of branches and loops."""
+    pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
+    text = EXAMPLE.replace("  S: {max: 16}", "  S: {max: 16}\n  B: {max: 8}")
+    path = example[0].with_name("bounded.yaml")
+    path.write_text(text, encoding="utf-8")
+
+    made = compile_spec(path, target="tensorrt-rtx:sm86")
+
+    assert [each["name"] for each in made.manifest["outputs"]] == ["y", "seen"]
+    assert made.manifest["engine"]["library"]["name"] == "tensorrt-rtx"
 
 
 def test_weights_of_parts_are_what_a_region_reads(example):
