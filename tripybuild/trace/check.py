@@ -5,7 +5,7 @@ undecided one is kept in `deferred` with the names that it reads, and decided fo
 call.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self, cast
@@ -65,6 +65,8 @@ class Check(Regions):
 
     def element(self, variable: str, allowed: tuple[dtype, ...], **tensors: object) -> dtype:
         """Bind a type variable: all given tensors have one dtype, and it is among the allowed."""
+        if (known := _agreed(allowed, tensors.values(), ())) is not None:
+            return known
         bound: dtype | None = None
         first = ""
         for name, value in tensors.items():
@@ -93,6 +95,8 @@ class Check(Regions):
         self, variable: str, allowed: tuple[dtype, ...], **values: object
     ) -> dtype:
         """The same where some inputs may be numbers; alone, they have a dtype of their own."""
+        if (known := _agreed(allowed, values.values())) is not None:
+            return known
         numbers = {n: v for n, v in values.items() if isinstance(v, (bool, int, float))}
         tensors = {
             name: value
@@ -253,6 +257,23 @@ class _Require:
         deferred = DeferredLaw(code, self.law, self.names, source)
         self.check.deferred.append(deferred)
         return True
+
+
+def _agreed(
+    allowed: Sequence[dtype], values: Iterable[object], numbers: tuple[type, ...] = (int, float)
+) -> dtype | None:
+    """The dtype of tensors and numbers that are as they should be, as most are."""
+    bound: dtype | None = None
+    for value in values:
+        type = getattr(value, "type", None)
+        if isinstance(type, TensorType):
+            if bound is None:
+                bound = type.dtype
+            elif type.dtype is not bound:
+                return None
+        elif not isinstance(value, numbers):
+            return None
+    return bound if bound in allowed else None
 
 
 @lru_cache(maxsize=1024)

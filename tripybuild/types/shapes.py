@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -74,6 +75,8 @@ def align(shape: Shape, rank: int) -> list[Size]:
 
 def broadcast(*shapes: Shape) -> list[Size]:
     """Give the shape that all the shapes broadcast to, by numpy's rules."""
+    if (known := _agreed(shapes)) is not None:
+        return list(known)
     result: list[Size] = []
     for shape in shapes:
         rank = builtins.max(len(result), len(shape))
@@ -85,6 +88,26 @@ def broadcast(*shapes: Shape) -> list[Size]:
     return result
 
 
+def _agreed(shapes: Sequence[Shape]) -> tuple[int, ...] | None:
+    """What shapes of numbers broadcast to, if they do: most are such, and a few come often."""
+    for shape in shapes:
+        for size in shape:
+            if type(size) is not int:
+                return None
+    return _broadcast_numbers(*map(tuple, shapes))
+
+
+@lru_cache(maxsize=4096)
+def _broadcast_numbers(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    sizes = []
+    for column in itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
+        found = {size for size in column if size != 1}
+        if len(found) > 1:
+            return None
+        sizes.append(found.pop() if found else 1)
+    return tuple(reversed(sizes))
+
+
 def broadcast_size(sizes: Iterable[Size]) -> Size:
     """Give the size that all the sizes broadcast to."""
     (size,) = broadcast([1], *([each] for each in sizes))
@@ -93,6 +116,8 @@ def broadcast_size(sizes: Iterable[Size]) -> Size:
 
 def conformable(*shapes: Shape) -> Truth:
     """Tell whether the shapes broadcast; one impossible pair decides, whatever is unsure."""
+    if _agreed(shapes) is not None:
+        return True
     rank = builtins.max((len(shape) for shape in shapes), default=0)
     columns = zip(*(align(shape, rank) for shape in shapes), strict=True)
     return conjunction(
