@@ -12,12 +12,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
-from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tripybuild.types.broadcasting import agreed, common
 from tripybuild.types.conditions import Condition, Truth, conjunction, disjunction, negation
-from tripybuild.types.dims import Dim, Size, maximum, minimum, same, select, symbol
+from tripybuild.types.dims import Dim, Size, maximum, minimum, select, symbol
 from tripybuild.types.subscripts import parts
 
 if TYPE_CHECKING:
@@ -75,37 +75,17 @@ def align(shape: Shape, rank: int) -> list[Size]:
 
 def broadcast(*shapes: Shape) -> list[Size]:
     """Give the shape that all the shapes broadcast to, by numpy's rules."""
-    if (known := _agreed(shapes)) is not None:
+    if (known := agreed(shapes)) is not None:
         return list(known)
     result: list[Size] = []
     for shape in shapes:
         rank = builtins.max(len(result), len(shape))
         pairs = zip(align(result, rank), align(shape, rank), strict=True)
-        sizes = [_broadcast_pair(a, b) for a, b in pairs]
+        sizes = [common(a, b) for a, b in pairs]
         if any(size is None for size in sizes):
             raise BroadcastError(result, shape)
         result = [size for size in sizes if size is not None]
     return result
-
-
-def _agreed(shapes: Sequence[Shape]) -> tuple[int, ...] | None:
-    """What shapes of numbers broadcast to, if they do: most are such, and a few come often."""
-    for shape in shapes:
-        for size in shape:
-            if type(size) is not int:
-                return None
-    return _broadcast_numbers(*map(tuple, shapes))
-
-
-@lru_cache(maxsize=4096)
-def _broadcast_numbers(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
-    sizes = []
-    for column in itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
-        found = {size for size in column if size != 1}
-        if len(found) > 1:
-            return None
-        sizes.append(found.pop() if found else 1)
-    return tuple(reversed(sizes))
 
 
 def broadcast_size(sizes: Iterable[Size]) -> Size:
@@ -116,7 +96,7 @@ def broadcast_size(sizes: Iterable[Size]) -> Size:
 
 def conformable(*shapes: Shape) -> Truth:
     """Tell whether the shapes broadcast; one impossible pair decides, whatever is unsure."""
-    if _agreed(shapes) is not None:
+    if agreed(shapes) is not None:
         return True
     rank = builtins.max((len(shape) for shape in shapes), default=0)
     columns = zip(*(align(shape, rank) for shape in shapes), strict=True)
@@ -163,24 +143,6 @@ def _labelled(equation: str, shapes: Sequence[Shape]) -> dict[str, list[Size]]:
         for label, size in zip(term, shape, strict=True):
             found.setdefault(label, []).append(size)
     return found
-
-
-def _broadcast_pair(a: Size, b: Size) -> Size | None:
-    if same(a, b):
-        return a
-    if same(a, 1) or same(b, 1):
-        return b if same(a, 1) else a
-    a_is_one, b_is_one = a == 1, b == 1
-    if disjunction([a == b, a_is_one, b_is_one]) is False:
-        return None
-    # What is certainly not 1 is the result: the other is 1 or the same. Numbers are easier to use.
-    if a_is_one is False and not (isinstance(b, int) and b_is_one is False):
-        return a
-    if b_is_one is False:
-        return b
-    # Either may be 1. The larger is the result, unless the other is 0: then the result is 0.
-    larger, smaller = maximum(a, b), minimum(a, b, 1)
-    return larger * smaller
 
 
 def ceildiv(size: Size | float, by: Size | float) -> Size:
