@@ -7,6 +7,7 @@ from safetensors.numpy import save_file
 
 import tripybuild
 from tripybuild.build.model import build
+from tripybuild.build.weights import encode
 from tripybuild.diagnostics import DiagnosticError
 
 ATTENTION = """\
@@ -130,3 +131,53 @@ def test_heads_that_do_not_divide_are_refused(tmp_path):
     with pytest.raises(DiagnosticError) as raised:
         build(path)
     assert {each.span.path for each in raised.value.diagnostics} == {str(path)}
+
+
+SMALL = """\
+tripybuild: 1
+model: small
+types:
+  F: {real}
+inputs:
+  x: F[B, 32]
+ranges:
+  B: {{max: 8}}
+parts:
+  matrix: scaled
+outputs:
+  y: x @ transpose(matrix(), 0, 1)
+weights: w.safetensors
+define:
+  scaled:
+    weights:
+      weight: float4[6, 32]
+      scales: float8[6, 2]
+      unit: F[()]
+    outputs:
+      out: dequantize(weight, dequantize(scales, unit, F), F)
+"""
+
+
+@pytest.mark.parametrize("real", ["float32", "bfloat16"])
+def test_weights_of_four_bits_have_scales_of_eight(tmp_path, real):
+    """They stay packed in the file, in the executable and in TensorRT's network."""
+    random = np.random.default_rng(6)
+    path = tmp_path / "model.yaml"
+    path.write_text(SMALL.format(real=real))
+    wide = ml_dtypes.bfloat16 if real == "bfloat16" else np.float32
+    weights = {
+        "matrix.weight": random.normal(0, 3, (6, 32)).astype(ml_dtypes.float4_e2m1fn),
+        "matrix.scales": random.uniform(1, 300, (6, 2)).astype(ml_dtypes.float8_e4m3fn),
+        "matrix.unit": np.array(0.0078125, wide),
+    }
+    (tmp_path / "w.safetensors").write_bytes(encode(weights))
+    steps = np.repeat(weights["matrix.scales"].astype(np.float64) * 0.0078125, 16, 1)
+    x = random.normal(size=(3, 32)).astype(wide)
+
+    found = tripybuild.compile(path, shapes=[])(x=x)["y"]
+
+    wanted = x.astype(np.float64) @ (weights["matrix.weight"].astype(np.float64) * steps).T
+    near = 1e-5 if real == "float32" else 2e-2
+    np.testing.assert_allclose(found.astype(np.float64), wanted, rtol=near, atol=near * 10)
+    pytest.importorskip("tensorrt_rtx", reason="TensorRT-RTX is not installed")
+    assert tripybuild.compile(path, target="tensorrt-rtx").manifest["target"] == "tensorrt-rtx"

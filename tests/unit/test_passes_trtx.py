@@ -407,6 +407,10 @@ PACKED = "key_value_form = #trtx.attention_form<kPACKED_NHD>"
             "it interpolates",
         ),
         (
+            module("trtx.constant dense<0.5> : tensor<2xf4E2M1FN>", "2xf4E2M1FN", a="2xf32"),
+            "it has no constants of f4",
+        ),
+        (
             module(
                 "trtx.quantize in(%a : tensor<4x2xf32>) scale(%b : tensor<f32>)"
                 " -> tensor<4x2xf4E2M1FN>",

@@ -124,6 +124,10 @@ LINES = {
         ),
         d="tensor<f32>",
     ),
+    "constant": (
+        "%0 = trtx.constant dense<[5.000000e-01, -6.000000e+00]> : tensor<2xf4E2M1FN>",
+        {},
+    ),
     "quantize": (
         (
             "%0 = trtx.quantize in(%a : tensor<4x32xf32>) scale(%b : tensor<4x2xf32>)"

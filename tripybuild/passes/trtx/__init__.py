@@ -28,6 +28,7 @@ REFUSALS = {
 NEVER = {
     "trtx.grid_sample": "it interpolates at places that only the run knows",
     "trtx.nms": "which boxes are left is decided one after the other",
+    "trtx.constant": "it has no constants of f4",
     "trtx.quantize": "it has f4 as what is dequantized, and not as what is quantized",
     "trtx.moe": "each token is sent to experts of its own",
 }

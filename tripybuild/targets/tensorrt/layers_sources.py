@@ -74,6 +74,7 @@ LAYERS: Mapping[str, Emitter] = {
     "tensorrt.random_uniform": _random_uniform,
     "tensorrt.random_normal": _random_normal,
     "tensorrt.quantize": _quantize,
+    "trtx.constant": _constant,
     "trtx.quantize": _quantize,
     "tensorrt.dequantize": _dequantize,
     "tensorrt.dynamic_quantize": _dynamic_quantize,

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from xdsl.dialects.builtin import LocationAttr, UnknownLoc
+from xdsl.dialects.builtin import Float4E2M1FNType, LocationAttr, UnknownLoc
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tripybuild.dialects.mlir.creation import created
 from tripybuild.dialects.tensorrt import ops
-from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation
+from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation, element
 
 
 class Source(NamedTuple):
@@ -67,7 +67,7 @@ class Scope:
 
 
 def _is_unused(op: Operation) -> bool:
-    return type(op) is ops.ConstantOp and op.results[0].first_use is None
+    return type(op) in (ops.ConstantOp, ops.ConstantF4Op) and op.results[0].first_use is None
 
 
 class Scopes:
@@ -109,8 +109,10 @@ class Scopes:
     def constant(
         self, weights: Attribute, type: Attribute, location: LocationAttr | None = None
     ) -> SSAValue:
-        """Append a constant; its type is that of the weights."""
+        """Append a constant; its type is that of the weights. NVIDIA's dialect has none of f4."""
         place = location or self.location
-        operation = created(ops.ConstantOp, (), [type], {"weights": weights}, location=place)
+        short = isinstance(element(type), Float4E2M1FNType)
+        kind = ops.ConstantF4Op if short else ops.ConstantOp
+        operation = created(kind, (), [type], {"weights": weights}, location=place)
         self.current.operations.append(operation)
         return operation.results[0]

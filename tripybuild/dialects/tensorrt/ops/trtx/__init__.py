@@ -21,7 +21,7 @@ from tripybuild.dialects.tensorrt.ops.trtx.collectives import (
 from tripybuild.dialects.tensorrt.ops.trtx.experts import MoEOp
 from tripybuild.dialects.tensorrt.ops.trtx.images import GridSampleOp, LRNOp, NMSOp, ScaleOp
 from tripybuild.dialects.tensorrt.ops.trtx.positions import KVCacheUpdateOp, RotaryEmbeddingOp
-from tripybuild.dialects.tensorrt.ops.trtx.quantization import QuantizeToF4Op
+from tripybuild.dialects.tensorrt.ops.trtx.quantization import ConstantF4Op, QuantizeToF4Op
 from tripybuild.dialects.tensorrt.ops.trtx.sequences import CumulativeOp, ReverseSequenceOp
 
 OPERATIONS = (
@@ -33,6 +33,7 @@ OPERATIONS = (
     CollectiveGatherOp,
     CollectiveReduceOp,
     CollectiveScatterOp,
+    ConstantF4Op,
     CumulativeOp,
     GridSampleOp,
     KVCacheUpdateOp,
@@ -59,6 +60,7 @@ __all__ = [
     "CollectiveGatherOp",
     "CollectiveReduceOp",
     "CollectiveScatterOp",
+    "ConstantF4Op",
     "CumulativeOp",
     "GridSampleOp",
     "KVCacheUpdateOp",

@@ -1,14 +1,46 @@
-"""Quantization to four bits of floating point, which NVIDIA's dialect has on the way back only."""
+"""Four bits of floating point, which NVIDIA's dialect knows only as what is dequantized."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import (
+    VarConstraint,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import ConstantLike, Pure
 
 from tripybuild.dialects.tensorrt.ops import attribute_kinds as attributes, kinds
-from tripybuild.dialects.tensorrt.ops.base import operation
+from tripybuild.dialects.tensorrt.ops.base import (
+    Component,
+    TensorrtOperation,
+    element,
+    operation,
+    sizes,
+)
+from tripybuild.dialects.tensorrt.ops.checks import Checks, all_match
 from tripybuild.dialects.tensorrt.ops.quantization import Scaled
+
+
+@operation
+class ConstantF4Op(TensorrtOperation):
+    """A constant of f4; otherwise as `tensorrt.constant`."""
+
+    name = "trtx.constant"
+    weights = prop_def(attributes.WEIGHTS)
+    result = result_def(VarConstraint("T", kinds.tensor(kinds.F4)))
+    assembly_format = "attr-dict $weights"
+    traits = traits_def(Pure(), ConstantLike())
+    CHECKS: ClassVar[Checks] = (all_match("type", "weights", "result"),)
+
+    def components(self) -> Sequence[Component]:
+        """The type of the elements."""
+        weights: Any = self.weights
+        return [Component(sizes(weights.get_type()), element(weights.get_type()))]
 
 
 @operation
