@@ -87,7 +87,7 @@ def _with_reason(fact: Fact, stock: Stock | None) -> Fact:
         return fact
     if isinstance(stock, StockBuildEntry):
         return replace(fact, why=stock.why)
-    return replace(fact, why=stock.why, says=words(stock), level=stock.level)
+    return replace(fact, why=stock.why, says=words(stock))
 
 
 def words(refusal: RefusalEntry | StockRefusalEntry) -> tuple[str, ...]:

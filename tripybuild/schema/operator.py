@@ -170,16 +170,14 @@ class Fact:
     """A case in which a target does not do what the declaration says, and why.
 
     Without a reason of its own (`why` is empty), `targets.yaml` gives it under the fact's name.
-    `says` are parts of the target's message, of which one is enough; `level` is how far a network
-    comes. One that is `silent` is seen in no build. `sample` is what the operator's own sample does
-    not show.
+    `says` are parts of the target's message, of which one is enough. One that is `silent` is seen
+    in no build. `sample` is what the operator's own sample does not show.
     """
 
     name: str
     when: Snippet
     why: str = ""
     says: tuple[str, ...] = ()
-    level: str | None = None
     silent: bool = False
     sample: Mapping[str, Snippet] = field(default_factory=dict)
 
