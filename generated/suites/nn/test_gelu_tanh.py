@@ -36,6 +36,18 @@ def test_symbol(size: str) -> None:
     SUITE.check_symbol(size)
 
 
+def test_aliases() -> None:
+    """What an alias gives to another system's operator can be read back from it."""
+    SUITE.check_aliases()
+
+
+@pytest.mark.parametrize("types", [*TYPES, "examples"])
+def test_torch(types: str) -> None:
+    """PyTorch's operator computes what the reference and `cpu` compute."""
+    pytest.importorskip("torch")
+    SUITE.check_torch(types)
+
+
 @pytest.mark.parametrize("call", ["gelu_tanh([0.0, 1.0, -1.0])", "gelu_tanh([1])"])
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
