@@ -24,8 +24,7 @@ from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import parse
 from tripybuild.language.names import free
 from tripybuild.schema.checks import tensor_methods
-from tripybuild.schema.files import SizeEntry
-from tripybuild.schema.load import Module, load
+from tripybuild.schema.load import load
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.tuples import legal
 from tripybuild.suite.cases import known
@@ -159,20 +158,16 @@ def _takes_number(operator: Operator, name: str) -> bool:
     return any(isinstance(form, ValuePattern) and form.kind == "number" for form in forms)
 
 
-def constructor(module: Module) -> str:
-    """What a module is made with, but for its dtype, which whoever makes it decides."""
-    parts = []
-    sizes = module.file.sizes
-    for name in sizes:
-        entry = sizes[name] if isinstance(sizes, dict) else None
-        has_default = isinstance(entry, SizeEntry) and "default" in entry.model_fields_set
-        parts.append(f"{name}={entry.default}" if has_default else name)
-    return ", ".join(parts)
+def constructor(name: str) -> str:
+    """What a module is made with."""
+    return spelt(inspect.signature(getattr(tp, name)))
 
 
-def without_dtype(call: str) -> str:
-    """A call without the argument `dtype`."""
-    return ", ".join(p for p in call.split(", ") if not p.startswith("dtype="))
+def made(name: str) -> object:
+    """A module of the sizes of its sample; what is not declared needs none."""
+    module = REGISTRY.modules.get(name)
+    sizes = {} if module is None else {n: module.file.sample.get(n) for n in module.file.sizes}
+    return getattr(tp, name)(**{n: size for n, size in sizes.items() if size is not None})
 
 
 # --- which dtypes go together ---

@@ -10,7 +10,6 @@ from nvtripy_surface import (
     FACTS,
     HEADING,
     OPERATORS,
-    REGISTRY,
     Entry,
     allowed,
     called,
@@ -18,10 +17,10 @@ from nvtripy_surface import (
     differences,
     given,
     has,
+    made,
     ours_called,
     ours_numbers,
     tuples,
-    without_dtype,
 )
 
 import tripyapi as tp
@@ -81,11 +80,16 @@ def test_it_takes_the_same_dtypes(entry):
 
 @pytest.mark.parametrize("name", FACTS["modules"])
 def test_modules_are_made_alike(name):
-    """Names, order and defaults, but for the dtype."""
-    ours = constructor(REGISTRY.modules[name]) if name in REGISTRY.modules else None
-    agrees(name, "missing", ours is None)
-    if ours is not None:
-        agrees(name, "arguments", "" if fits(without_dtype(FACTS["modules"][name]), ours) else ours)
+    """Names, order and defaults."""
+    ours = constructor(name)
+    agrees(name, "arguments", "" if fits(FACTS["modules"][name], ours) else ours)
+
+
+@pytest.mark.parametrize("name", FACTS["members"])
+def test_modules_have_the_same_members(name):
+    """Methods, sizes and parameters."""
+    module = made(name)
+    agrees(name, "members", [m for m in FACTS["members"][name] if not hasattr(module, m)])
 
 
 @pytest.mark.parametrize("kind", FACTS["others"])
@@ -99,7 +103,7 @@ def test_kinds_that_are_to_come_are_listed(kind):
 def test_the_list_names_what_is_known():
     """A line that no test asks about would say anything."""
     known = {*map(str, ENTRIES), *FACTS["modules"], *FACTS["others"]}
-    aspects = {"arguments", "dtypes", "kind", "missing", "numbers"}
+    aspects = {"arguments", "dtypes", "kind", "members", "missing", "numbers"}
 
     assert differences(), f"`{HEADING}` is not in ARCHITECTURE.md"
     assert {name for name, _ in differences()} <= known
@@ -112,5 +116,6 @@ def test_the_facts_are_nvtripys():
     assert len(FACTS["operators"]) == 64
     assert len(FACTS["methods"]) == 34
     assert len(FACTS["modules"]) == 9
+    assert len(FACTS["members"]) == len(FACTS["modules"]) + 1
     assert len(DTYPES) == 9
     assert len(OPERATORS) > len(FACTS["operators"])

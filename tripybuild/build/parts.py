@@ -48,6 +48,10 @@ class Instance:
         part, scope, sizes = template.part, template.scope, template.sizes or {}
         self._context, self._part, self._path = context, part, path
         own = {name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME}
+        for parameter in part.parameters:
+            chosen = sizes.get(parameter.name)
+            if parameter.variable is not None and isinstance(chosen, dtype):
+                own[parameter.variable] = chosen
         self._scope = replace(scope, types={**scope.types, **own})
         self._types = self._scope.types
         self._sizes = {**scope.sizes, **sizes}

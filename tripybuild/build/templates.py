@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from tripybuild.build.context import Context, Scope
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.schema.model import Part
+from tripybuild.schema.model import Parameter, Part
+from tripybuild.types.dtypes import dtype
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,9 +38,23 @@ class Template:
                 if parameter.default is None:
                     raise self._misused(f"`{self.part.name}` needs `{parameter.name}`")
                 sizes[parameter.name] = self.context.evaluate(
-                    parameter.default, {**self.scope.sizes, **sizes}
+                    parameter.default, {**self.scope.types, **self.scope.sizes, **sizes}
                 )
+            self._check(parameter, sizes[parameter.name])
         return replace(self, sizes=sizes)
+
+    def _check(self, parameter: Parameter, value: object) -> None:
+        if parameter.variable is not None and not isinstance(value, dtype):
+            message = f"`{parameter.name}` of `{self.part.name}` is a dtype, but this is {value!r}"
+            hint = "give what stands behind it by name"
+            raise DiagnosticError(
+                Diagnostic("part-arguments", message, self.context.place(), hint=hint)
+            )
+        allowed = self.part.allowed.get(parameter.variable or "")
+        if allowed is not None and str(value) not in allowed:
+            raise self._misused(
+                f"`{self.part.name}` can be of {' or '.join(allowed)}, but not of {value}"
+            )
 
     def __mul__(self, count: object) -> "list[Template]":
         """`block * depth`: a chain of parts, each with weights of its own."""

@@ -37,7 +37,7 @@ class Parts:
 
     @property
     def contributions(self) -> list[Contribution]:
-        """What the operators give, in the order of their names."""
+        """What operators and modules give, in the order of their names."""
         found = [part.given for part in self.by_path.values() if part.given]
         return sorted(found, key=lambda each: each.name)
 
@@ -79,7 +79,7 @@ def _all(digests: Mapping[str, str], added: Sequence[Path], package: str) -> Par
     declared = registry.load(added)
     if found := check_builders(declared):
         raise DiagnosticError(*found)
-    calls = Calls(declared.operators, declared.own, package)
+    calls = Calls(declared.operators, declared.own, package, frozenset(declared.modules))
     made = _made(declared, digests, calls)
     return Parts(made, schema_files() if package == BUILT_IN else {})
 
@@ -102,17 +102,22 @@ def _some(
     if any(Path(path).name == TARGETS for path in kept.by_path.keys() - stay.keys()):
         return None
     others = {part.given.name: part.given for part in stay.values() if part.given}
+    operators = {name: each for name, each in others.items() if not each.is_module}
+    modules = frozenset(others) - frozenset(operators)
     families = {path for path, part in stay.items() if part.kind == FAMILY}
     read = (digests.keys() - stay.keys()) | families
-    declared, found = load(registry.roots(added), Some(read, frozenset(others)))
+    declared, found = load(registry.roots(added), Some(read, frozenset(operators)))
     if found or check_builders(declared):
         return None
-    names, before = declared.operators.keys(), {each.name for each in kept.contributions}
+    names = declared.operators.keys() | declared.modules.keys()
+    before = {each.name for each in kept.contributions}
     gone = before - names - others.keys()
     if names & others.keys() or (names - before) & SHAPE or _used(gone, others.values()):
         return None
     own = declared.own | {name for name, each in others.items() if each.files}
-    calls = Calls(names | others.keys(), own, package)
+    calls = Calls(
+        declared.operators.keys() | operators.keys(), own, package, modules | set(declared.modules)
+    )
     made = _made(declared, {path: digests[path] for path in read}, calls)
     if any(part.given is None for path, part in made.items() if path not in kept.by_path):
         return None
@@ -131,13 +136,14 @@ def _used(names: AbstractSet[str], contributions: Iterable[Contribution]) -> boo
 
 
 def _made(declared: "Registry", digests: Mapping[str, str], calls: "Calls") -> dict[str, Part]:
+    from tripybuild.codegen.module import module_contribution  # noqa: PLC0415
     from tripybuild.codegen.operator import contribution  # noqa: PLC0415
 
-    modules = {module.path for module in declared.modules.values()}
-    parts = {
-        path: Part(digest, MODULE if path in modules else FAMILY)
-        for path, digest in digests.items()
-    }
+    parts = {path: Part(digest, FAMILY) for path, digest in digests.items()}
+    for module in declared.modules.values():
+        parts[module.path] = Part(
+            digests[module.path], MODULE, None, module_contribution(module, calls)
+        )
     for each in declared.operators.values():
         given = contribution(each, calls)
         parts[each.path] = Part(digests[each.path], OPERATOR, each.family_path, given)

@@ -1,7 +1,7 @@
 """The arguments of an operator as Python parameters: order, annotations, defaults."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from tripybuild.codegen.expressions import statement_value
@@ -106,14 +106,19 @@ def _parameter(argument: Input | Attribute, operator: Operator, imports: Imports
     if isinstance(argument, Input):
         absent = "()" if argument.several else "None"
         return Parameter(argument.name, argument, absent if argument.optional else None)
+    texts = {word: ast.Constant(word) for word in words(operator)}
+    return with_default(argument, texts, imports)
+
+
+def with_default(argument: Attribute, known: Mapping[str, ast.expr], imports: Imports) -> Parameter:
+    """A Python value as a parameter; `known` is what stands for words in its default."""
     if argument.default is None:
         return Parameter(argument.name, argument, "()" if argument.keywords else None)
     node = argument.default.result
-    known = words(operator) | BY_NAME.keys() | CONSTANTS
-    if set(free(node)) - known or any(isinstance(each, ast.Call) for each in ast.walk(node)):
+    computed = set(free(node)) - known.keys() - BY_NAME.keys() - CONSTANTS
+    if computed or any(isinstance(each, ast.Call) for each in ast.walk(node)):
         return Parameter(argument.name, argument, "None", computed=True)
-    texts = {word: ast.Constant(word) for word in words(operator)}
-    default = statement_value(Rewriter(texts, imports).rewrite(node))
+    default = statement_value(Rewriter(known, imports).rewrite(node))
     return Parameter(argument.name, argument, default)
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.index import index_page
 from tripybuild.codegen.package import front_door, tensor_file
-from tripybuild.codegen.places import BUILT_IN, DOCS
+from tripybuild.codegen.places import BUILT_IN, DOCS, MODULE_DOCS
 
 
 def assembled(
     parts: Sequence[Contribution], schemas: Mapping[str, str], package: str
 ) -> dict[str, str]:
-    """All files of a package whose operators give these parts, in the order of their names."""
+    """All files of a package whose operators and modules give these parts, in their order."""
     own = [each for each in parts if each.files]
     files: dict[str, str] = {}
     for each in own:
@@ -22,7 +22,10 @@ def assembled(
         files[f"{package}/tensor.py"] = tensor_file(own)
     for folder in sorted(_folders(path for path in files if path.startswith(f"{package}/"))):
         files.setdefault(f"{folder}/__init__.py", "")
-    files[f"{DOCS}/index.md"] = index_page(own)
+    modules = [each for each in own if each.is_module]
+    files[f"{DOCS}/index.md"] = index_page("Operators", [e for e in own if not e.is_module])
+    if modules:
+        files[f"{MODULE_DOCS}/index.md"] = index_page("Modules", modules)
     return dict(sorted({**files, **schemas}.items()))
 
 

@@ -1,12 +1,13 @@
 """How one operator calls another in generated code, and where it looks for it."""
 
 import ast
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from tripybuild.codegen.places import BUILT_IN
 from tripybuild.codegen.rewrite import Rewriter
 from tripybuild.codegen.text import Imports
+from tripybuild.language.grammar import Program
 from tripybuild.language.vocabulary import PYTHON
 from tripybuild.schema.operator import Operator
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
@@ -19,11 +20,12 @@ _DTYPE = "dtype_of"
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The names of all operators: `own` are those of the package that is generated."""
+    """The names of operators and modules: `own` are those of the package that is generated."""
 
     operators: Container[str]
     own: Container[str]
     package: str = BUILT_IN
+    modules: Container[str] = frozenset()
 
     def rewriter(
         self, operator: Operator, names: Mapping[str, ast.expr], imports: Imports
@@ -33,13 +35,19 @@ class Calls:
         A name that is also one of Python's is the operator where its first argument is a tensor.
         """
         assert operator.decompose is not None
-        tensors = _Tensors(operator, self.operators)
-        for step in operator.decompose.program.assignments:
-            if tensors.holds(step.value):
-                tensors.names |= {target.lstrip("*") for target in step.targets}
+        tensors = Tensors(operator.inputs, self.operators)
+        tensors.follow(operator.decompose.program)
+        return self.rewriting(tensors, names, imports)
+
+    def rewriting(
+        self, tensors: "Tensors", names: Mapping[str, ast.expr], imports: Imports
+    ) -> Rewriter:
+        """The same for any snippet, where it is known which names are tensors."""
 
         def operator_call(node: ast.Call) -> ast.expr | None:
             name = node.func.id if isinstance(node.func, ast.Name) else ""
+            if name in tensors.parts:
+                return names[name]
             if name != _DTYPE and not tensors.gives(name, node.args):
                 return None
             if name in (_TENSOR, _DTYPE):
@@ -58,16 +66,31 @@ class Calls:
         return "tp"
 
 
-class _Tensors:
-    """Which expressions of a decomposition are tensors."""
+class Tensors:
+    """Which expressions of a snippet are tensors.
 
-    def __init__(self, operator: Operator, operators: Container[str]) -> None:
-        self.names = set(operator.inputs)
+    Args:
+        names: The names that are.
+        operators: The names of operators, which give some.
+        parts: The names of parts of a module, which give some.
+    """
+
+    def __init__(
+        self, names: Iterable[str], operators: Container[str], parts: Container[str] = ()
+    ) -> None:
+        self.names = set(names)
         self.operators = operators
+        self.parts = parts
+
+    def follow(self, program: Program) -> None:
+        """Note which names of a program are tensors."""
+        for step in program.assignments:
+            if self.holds(step.value):
+                self.names |= {target.lstrip("*") for target in step.targets}
 
     def gives(self, name: str, arguments: list[ast.expr]) -> bool:
         """Whether a call by name is one of an operator."""
-        if name == _TENSOR:
+        if name == _TENSOR or name in self.parts:
             return True
         shared = name in SHAPE_FUNCTIONS or name in PYTHON.functions
         first = bool(arguments) and self.holds(arguments[0])

@@ -1,4 +1,4 @@
-"""What one operator gives to a package: files of its own, and its part in the files of all.
+"""What one declaration gives to a package: files of its own, and its part in the files of all.
 
 A contribution is plain data, so that it can be kept for as long as its declaration stays the same.
 """
@@ -10,20 +10,23 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """One operator's part of a package.
+    """One operator's or module's part of a package.
 
-    `uses` are the operators that its decomposition calls. `methods` are the texts of the Tensor's
-    methods by name, and `imports` the modules that they need, with the names taken from them.
-    `files` has none where another package holds the operator.
+    `home` is where its public name lives. `uses` are the operators that its decomposition calls.
+    `methods` are the texts of the Tensor's methods by name, and `imports` the modules that they
+    need, with the names taken from them.
+    `files` has none where another package holds it.
     """
 
     name: str
     folder: str
     summary: str
+    home: str
     uses: tuple[str, ...]
     methods: Mapping[str, str]
     imports: Mapping[str, list[str]]
     files: Mapping[str, str]
+    is_module: bool = False
 
     def data(self) -> dict[str, Any]:
         """The contribution as JSON holds it."""

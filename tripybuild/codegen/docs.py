@@ -37,7 +37,7 @@ def operator_page(operator: Operator, package: str) -> str:
     blocks = [
         mark(operator.path),
         f"# {operator.name}",
-        _code(_signatures(operator, package)),
+        code(_signatures(operator, package)),
         operator.doc.strip(),
     ]
     if operator.deprecated is not None:
@@ -52,20 +52,20 @@ def operator_page(operator: Operator, package: str) -> str:
 
 def _sections(operator: Operator) -> Iterator[Section]:
     arguments = [_argument(parameter) for parameter in parameters(operator, Imports())]
-    yield "Arguments", _table(("Name", "Type", "Default", "Meaning"), arguments)
+    yield "Arguments", table(("Name", "Type", "Default", "Meaning"), arguments)
     results = [(f"`{o.name}`", f"`{o.pattern}`", o.doc) for o in operator.outputs.values()]
-    yield "Results", _table(("Name", "Type", "Meaning"), results)
+    yield "Results", table(("Name", "Type", "Meaning"), results)
     types = operator.types.items()
-    yield "Dtypes", _list(f"`{name}`: {', '.join(map(str, each))}" for name, each in types)
-    yield "Laws", _list(_laws(operator))
+    yield "Dtypes", listed(f"`{name}`: {', '.join(map(str, each))}" for name, each in types)
+    yield "Laws", listed(_laws(operator))
     sizes = operator.infer.items()
-    yield "Sizes", _list(f"`{name} = {_inline(snippet)}`" for name, snippet in sizes)
+    yield "Sizes", listed(f"`{name} = {inline(snippet)}`" for name, snippet in sizes)
     yield "Examples", _examples(operator)
     yield "Meaning", _snippets(_meanings(operator))
     yield "Lowerings", _snippets((f"To `{name}`", s) for name, s in operator.lower.items())
-    yield "Cost", _list(f"{name}: {said}" for name, said in costs(operator).items())
-    yield "Targets that differ", _list(_facts(operator))
-    yield "Elsewhere", _list(_names(operator))
+    yield "Cost", listed(f"{name}: {said}" for name, said in costs(operator).items())
+    yield "Targets that differ", listed(_facts(operator))
+    yield "Elsewhere", listed(_names(operator))
 
 
 def _signatures(operator: Operator, package: str) -> list[str]:
@@ -81,13 +81,13 @@ def _argument(parameter: Parameter) -> tuple[str, ...]:
     argument = parameter.argument
     default = ""
     if isinstance(argument, Attribute):
-        default = f"`{_inline(argument.default)}`" if argument.default is not None else ""
+        default = f"`{inline(argument.default)}`" if argument.default is not None else ""
     elif argument.optional:
         default = "`None`"
     return f"`{argument.name}`", f"`{argument.pattern}`", default, argument.doc
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """A table; a bar inside of a cell is escaped."""
     if not rows:
         return []
@@ -100,27 +100,30 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _list(items: Iterator[str]) -> list[str]:
+def listed(items: Iterable[str]) -> list[str]:
+    """A list with one line for each item, or nothing."""
     text = "\n".join(f"- {' '.join(item.split())}" for item in items)
     return [text] if text else []
 
 
-def _code(lines: Sequence[str]) -> str:
+def code(lines: Sequence[str]) -> str:
+    """A block of Python."""
     return "\n".join(["```python", *lines, "```"])
 
 
 def _snippets(titled: Iterable[tuple[str, Snippet]]) -> list[str]:
-    blocks = ((f"{title}:", _code([snippet.text.strip()])) for title, snippet in titled)
+    blocks = ((f"{title}:", code([snippet.text.strip()])) for title, snippet in titled)
     return [part for block in blocks for part in block]
 
 
-def _inline(snippet: Snippet) -> str:
+def inline(snippet: Snippet) -> str:
+    """A snippet on one line."""
     return " ".join(snippet.text.split())
 
 
 def _laws(operator: Operator) -> Iterator[str]:
     for law in operator.laws.values():
-        text = f"`{operator.name}/{law.name}`: `{_inline(law.that)}`"
+        text = f"`{operator.name}/{law.name}`: `{inline(law.that)}`"
         yield text if law.message is None else f"{text}, or: {law.message}"
 
 
@@ -128,12 +131,12 @@ def _examples(operator: Operator) -> list[str]:
     """Each is run by the operator's suite."""
     lines = []
     for example in operator.examples:
-        lines.append(_inline(example.call))
+        lines.append(inline(example.call))
         if example.gives is not None:
-            lines.append(f"# gives {_inline(example.gives)}")
+            lines.append(f"# gives {inline(example.gives)}")
         else:
             lines.append(f"# fails with {operator.name}/{example.fails}")
-    return [_code(lines)] if lines else []
+    return [code(lines)] if lines else []
 
 
 def _meanings(operator: Operator) -> Iterator[tuple[str, Snippet]]:
@@ -149,9 +152,9 @@ def _facts(operator: Operator) -> Iterator[str]:
             names = ", ".join(f"`{name}`" for name in facts.static)
             yield f"`{target}` needs {names} to be numbers, also where other sizes are dynamic"
         for name, refusal in facts.refuses.items():
-            yield f"`{target}` refuses `{name}` (`{_inline(refusal.when)}`): {refusal.why}"
+            yield f"`{target}` refuses `{name}` (`{inline(refusal.when)}`): {refusal.why}"
         for name, build in facts.builds.items():
-            yield f"`{target}` also builds `{name}` (`{_inline(build.when)}`): {build.why}"
+            yield f"`{target}` also builds `{name}` (`{inline(build.when)}`): {build.why}"
 
 
 def _names(operator: Operator) -> Iterator[str]:

@@ -8,7 +8,7 @@ from tripybuild.codegen.docs import operator_page
 from tripybuild.codegen.frontend import frontend_file
 from tripybuild.codegen.lowering import decomposition_file, lowering_file, reference_file
 from tripybuild.codegen.methods import tensor_methods_of
-from tripybuild.codegen.places import DOCS, SUITES, place
+from tripybuild.codegen.places import DOCS, SUITES, module, place
 from tripybuild.codegen.suites import suite_file
 from tripybuild.codegen.trace import trace_file
 from tripybuild.schema.checks import tensor_methods, uses
@@ -24,6 +24,7 @@ def contribution(operator: Operator, calls: Calls) -> Contribution:
         name=operator.name,
         folder=operator.folder,
         summary=operator.doc.split("\n\n")[0],
+        home=module(calls.package, "ops", operator),
         uses=uses(operator, calls.operators),
         methods=methods,
         imports=imports,

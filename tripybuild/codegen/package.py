@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.layout import WIDTH
-from tripybuild.codegen.places import BUILT_IN, module
+from tripybuild.codegen.places import BUILT_IN
 from tripybuild.codegen.text import Imports, header, import_order
 
 SOURCE = "ops_registry/"
@@ -45,7 +45,7 @@ def __dir__() -> list[str]:
 
 def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     """The package's `__init__`: a table of names, resolved when they are used."""
-    places = {each.name: module(package, "ops", each) for each in contributions}
+    places = {each.name: each.home for each in contributions}
     if package == BUILT_IN:
         places |= dict.fromkeys(("DimensionSize", "Tensor"), f"{package}.tensor")
         places |= dict.fromkeys(_EAGER, "tripybuild.eager")
@@ -57,7 +57,7 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     places = dict(sorted(places.items()))
     return _FRONT_DOOR.format(
         header=header(SOURCE),
-        summary="The operators of the registry, as Python functions on tensors.",
+        summary="The operators of the registry, as Python functions on tensors, and its modules.",
         imports="\n".join(_imports(places)),
         places="".join(f'    "{name}": "{place}",\n' for name, place in places.items()),
         names="".join(f'    "{name}",\n' for name in sorted(places, key=import_order)),

@@ -4,6 +4,7 @@ from typing import Protocol
 
 BUILT_IN = "tripyapi"
 SUITES, DOCS, SCHEMAS = "suites", "docs/operators", "schemas"
+MODULE_DOCS = "docs/modules"
 
 
 class Placed(Protocol):

@@ -2,8 +2,9 @@
 
 from tripybuild.codegen.assembly import assembled
 from tripybuild.codegen.calls import Calls
+from tripybuild.codegen.module import module_contribution
 from tripybuild.codegen.operator import contribution
-from tripybuild.codegen.places import BUILT_IN, DOCS, SCHEMAS, SUITES
+from tripybuild.codegen.places import BUILT_IN, DOCS, MODULE_DOCS, SCHEMAS, SUITES
 from tripybuild.codegen.schemas import schema_files
 from tripybuild.schema.load import Registry
 
@@ -15,11 +16,12 @@ def plan(registry: Registry, package: str = BUILT_IN) -> dict[str, str]:
         registry: The declarations. Only its `own` operators give files; others are called.
         package: The name of the package.
     """
-    calls = Calls(registry.operators, registry.own, package)
+    calls = Calls(registry.operators, registry.own, package, frozenset(registry.modules))
     parts = [contribution(each, calls) for each in registry.operators.values()]
+    parts += [module_contribution(each, calls) for each in registry.modules.values()]
     return assembled(parts, schema_files() if package == BUILT_IN else {}, package)
 
 
 def owned(package: str = BUILT_IN) -> tuple[str, ...]:
     """The folders that hold nothing but what `plan` gives; anything else in them is stale."""
-    return (package, SUITES, DOCS, *([SCHEMAS] if package == BUILT_IN else []))
+    return (package, SUITES, DOCS, MODULE_DOCS, *([SCHEMAS] if package == BUILT_IN else []))

@@ -55,7 +55,7 @@ def add_shape(
 ) -> None:
     """Write one call of `check.shape`, which unpacks what it finds into the names."""
     arguments = [f'"{input.name}"', given, f'"{shape_text(tuple(shape))}"']
-    body.add(_targets(shape, names), call("check.shape", arguments))
+    body.add(targets(shape, names), call("check.shape", arguments))
 
 
 def fresh_names(scope: Scope, shape: Iterable[Dimension]) -> list[str | None]:
@@ -95,7 +95,7 @@ def _match(scope: Scope, body: Body, input: Input, shape: tuple[Dimension, ...])
     body.add(call("check.match", arguments))
 
 
-def _targets(shape: Sequence[Dimension], names: Sequence[str | None]) -> str:
+def targets(shape: Sequence[Dimension], names: Sequence[str | None]) -> str:
     """`N, C, *D = `, `(N,) = `, `S = ` for a shape that is one run, or nothing."""
     if not any(names):
         return ""

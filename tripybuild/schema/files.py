@@ -173,7 +173,9 @@ class PartEntry(Strict):
 
     doc: Doc | None = None
     sizes: list[Name] | dict[Name, Expression | SizeEntry] = Field(default_factory=list)
-    types: dict[Name, str] = Field(default_factory=dict)
+    types: dict[Name, str | list[str]] = Field(
+        default_factory=dict, description="The dtype of a name, or those that it can have."
+    )
     inputs: dict[Name, str | TakenEntry] = Field(default_factory=dict)
     parts: dict[Name, Expression] = Field(default_factory=dict)
     constants: dict[Name, str] = Field(default_factory=dict)

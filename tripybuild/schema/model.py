@@ -23,7 +23,7 @@ from tripybuild.schema.files import (
 from tripybuild.schema.model_checks import Role, check_names, check_type, check_types
 from tripybuild.schema.operator import Location, Snippet
 from tripybuild.source import Document
-from tripybuild.types.patterns import Pattern, ValuePattern
+from tripybuild.types.patterns import ChoicePattern, Pattern, ValuePattern, options
 from tripybuild.types.type_syntax import parse_pattern
 
 # The type variable of floats that every model has; it is float32 unless `types:` says otherwise.
@@ -35,8 +35,17 @@ class Parameter:
     """A size that a part is made with."""
 
     name: str
+    pattern: Pattern
     default: Snippet | None = None
     doc: str = ""
+
+    @property
+    def variable(self) -> str | None:
+        """The type variable that it gives a dtype: `F` of `dtype[F]`."""
+        match self.pattern:
+            case ValuePattern("dtype", ast.Name(id=name)):
+                return name
+        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +92,8 @@ class Part:
     location: Location = ()
     optional: frozenset[str] = frozenset()
     """The inputs that may be left out; the steps read None then."""
+    allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The dtypes that a type variable can have, where not all that its operators take."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,7 +200,7 @@ class _Elaboration:
             document=self.document,
             doc=(entry.doc or "").strip(),
             parameters=tuple(inner.parameters(entry, at)),
-            types=entry.types,
+            types={n: each for n, each in entry.types.items() if isinstance(each, str)},
             inputs={n: inner.taken(t, (*at, "inputs", n), role) for n, t in entry.inputs.items()},
             optional=frozenset(
                 n for n, t in entry.inputs.items() if isinstance(t, TakenEntry) and t.optional
@@ -202,6 +213,7 @@ class _Elaboration:
             next=tuple(inner.steps(dict(entry.next), (*at, "next"))),
             outputs=tuple(inner.steps(entry.outputs, (*at, "outputs"))),
             location=at,
+            allowed={n: tuple(e) for n, e in entry.types.items() if not isinstance(e, str)},
         )
 
     def taken(self, entry: str | TakenEntry, at: Location, role: Role) -> Pattern:
@@ -217,16 +229,32 @@ class _Elaboration:
 
     def parameters(self, entry: PartEntry, at: Location) -> Iterator[Parameter]:
         if isinstance(entry.sizes, list):
-            yield from (Parameter(name) for name in entry.sizes)
+            yield from (Parameter(name, ValuePattern("int")) for name in entry.sizes)
             return
         for name, size in entry.sizes.items():
             if not isinstance(size, SizeEntry):
-                yield Parameter(name, self.snippet(size, (*at, "sizes", name)))
-            elif "default" in size.model_fields_set:
-                default = self.snippet(size.default, (*at, "sizes", name, "default"))
-                yield Parameter(name, default, size.doc)
-            else:
-                yield Parameter(name, None, size.doc)
+                value = self.snippet(size, (*at, "sizes", name))
+                yield Parameter(name, ValuePattern("int"), value)
+                continue
+            place = (*at, "sizes", name)
+            pattern = self.value_pattern(size.type, (*place, "type"))
+            has_default = "default" in size.model_fields_set
+            default = self.snippet(size.default, (*place, "default")) if has_default else None
+            yield Parameter(name, pattern, default, size.doc)
+
+    def value_pattern(self, text: str, at: Location) -> Pattern:
+        """The type of a size: a Python value, and no tensor."""
+        try:
+            pattern = parse_pattern(text, self.variables)
+        except SnippetError as error:
+            self.found.append(self.syntax(error, at))
+            return ValuePattern("int")
+        if any(not isinstance(each, (ValuePattern, ChoicePattern)) for each in options(pattern)):
+            message = f"`{pattern}` is not the type of a size"
+            hint = "a size is a Python value, such as `int`, `float`, `bool`, `int[...]` or `dtype`"
+            span = self.document.span(at)
+            self.found.append(Diagnostic("type-syntax", message, span, hint=hint))
+        return pattern
 
     def weight(self, name: str, entry: str | WeightEntry, at: Location) -> Weight:
         if isinstance(entry, str):

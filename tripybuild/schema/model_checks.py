@@ -46,11 +46,14 @@ def check_type(
                 yield Diagnostic("type-syntax", message, span)
 
 
-def check_types(types: Mapping[str, str], document: Document, at: Location) -> Iterator[Diagnostic]:
+def check_types(
+    types: Mapping[str, str | list[str]], document: Document, at: Location
+) -> Iterator[Diagnostic]:
     """What `types:` names are dtypes."""
-    for name, text in types.items():
-        if text not in DTYPES:
-            yield _no_dtype(text, DTYPES, document, (*at, "types", name))
+    for name, said in types.items():
+        for text in [said] if isinstance(said, str) else said:
+            if text not in DTYPES:
+                yield _no_dtype(text, DTYPES, document, (*at, "types", name))
 
 
 def check_names(entry: PartEntry, document: Document, at: Location) -> Iterator[Diagnostic]:

@@ -4,6 +4,7 @@ Generated suites hold the data of a declaration; this package holds the question
 product imports it.
 """
 
+from tripybuild.suite.module_suite import ModuleSuite
 from tripybuild.suite.suite import Suite
 
-__all__ = ["Suite"]
+__all__ = ["ModuleSuite", "Suite"]

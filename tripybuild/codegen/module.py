@@ -1,0 +1,57 @@
+"""The files of one module, and what it gives to the files of all."""
+
+from collections.abc import Iterator
+
+from tripybuild.codegen.calls import Calls
+from tripybuild.codegen.contribution import Contribution
+from tripybuild.codegen.module_class import Module, class_file
+from tripybuild.codegen.module_page import module_page
+from tripybuild.codegen.module_suite import module_suite
+from tripybuild.codegen.places import MODULE_DOCS, SUITES
+from tripybuild.codegen.text import Imports
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.schema import load
+from tripybuild.schema.model import Part, load_module
+
+# What a part of a model can have, and a Python object cannot say.
+UNSAID = ("constants", "state", "next")
+
+
+def module_contribution(module: load.Module, calls: Calls) -> Contribution:
+    """What a module gives to the package that `calls` tells of.
+
+    Raises:
+        DiagnosticError: With all that is wrong with its file.
+    """
+    part, found = load_module(module.document, module.file)
+    found += _unsaid(part)
+    if found:
+        raise DiagnosticError(*found)
+    return Contribution(
+        name=module.name,
+        folder=module.folder,
+        summary=part.doc.split("\n\n")[0],
+        home=f"{calls.package}.modules.{module.name.lower()}",
+        uses=(),
+        methods={},
+        imports={},
+        files=dict(_files(module, part, calls)) if module.name in calls.own else {},
+        is_module=True,
+    )
+
+
+def _unsaid(part: Part) -> Iterator[Diagnostic]:
+    for key in UNSAID:
+        if getattr(part, key):
+            message = f"a module of a registry has no `{key}:`"
+            hint = "it becomes a Python class, too; define the part in the model's own file"
+            span = part.document.span((key,), key=True)
+            yield Diagnostic("wrong-value", message, span, hint=hint)
+
+
+def _files(module: load.Module, part: Part, calls: Calls) -> Iterator[tuple[str, str]]:
+    name = module.name.lower()
+    declared = Module(part, module.path, calls, Imports())
+    yield f"{calls.package}/modules/{name}.py", class_file(declared)
+    yield f"{SUITES}/modules/test_{name}.py", module_suite(declared)
+    yield f"{MODULE_DOCS}/{module.name}.md", module_page(declared)

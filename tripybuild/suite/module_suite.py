@@ -1,0 +1,129 @@
+"""The questions that are asked of every module: its class is what specifications use."""
+
+import tempfile
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tripybuild.build.model import Built, build
+from tripybuild.language.evaluate import evaluate
+from tripybuild.language.grammar import Program, parse
+from tripybuild.numerics.arrays import Array
+from tripybuild.schema.expressions import expression_text
+from tripybuild.schema.model import Part, load_module
+from tripybuild.semantics.run import reference_run
+from tripybuild.suite.generators import generated
+from tripybuild.suite.registry import declared_in
+from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import BY_NAME, int32
+from tripybuild.types.patterns import TensorPattern
+from tripybuild.types.vocabulary import SHAPE
+
+SPEC = """\
+tripybuild: 1
+model: sample
+types:
+  F: {dtype}
+inputs:
+{inputs}
+parts:
+  module: {made}
+steps:
+  results: module({given})
+outputs:
+{outputs}
+"""
+
+
+class ModuleSuite:
+    """The questions about one module.
+
+    Args:
+        source: The path of its declaration.
+        package: The generated package.
+        suite: The file of the suite.
+    """
+
+    def __init__(self, source: str, package: str, suite: str) -> None:
+        modules = declared_in(source, suite).modules
+        module = next(each for each in modules.values() if each.path == source)
+        self.part: Part = load_module(module.document, module.file)[0]
+        self.package = import_module(package)
+        programs = {n: parse(expression_text(v)) for n, v in module.file.sample.items()}
+        tensors = {*self.part.inputs, *self.part.weights}
+        self.generators = {n: p for n, p in programs.items() if n in tensors}
+        self.names: dict[str, Any] = {}
+        for name, program in programs.items():
+            if name not in tensors:
+                self.names[name] = evaluate(program, self.names, SHAPE)
+
+    def check_weights(self, dtype: str | None = None) -> None:
+        """The parameters are the weights of a specification."""
+        weights = self._built(dtype or "float32").graph.weights
+        wanted = {name.removeprefix("module."): value.type for name, value in weights.items()}
+
+        module = self._made(dtype)
+
+        assert {name: each.type for name, each in module.state_dict().items()} == wanted
+
+    def check_values(self, dtype: str | None = None) -> None:
+        """The class computes what the module computes in a specification."""
+        graph = self._built(dtype or "float32").graph
+        inputs = {name: self._data(name, value) for name, value in graph.inputs.items()}
+        weights = {name: self._data(name, value) for name, value in graph.weights.items()}
+        wanted = reference_run(graph, weights)(list(inputs.values()))
+        tensor = self.package.Tensor
+        state = {name.removeprefix("module."): tensor(each) for name, each in weights.items()}
+
+        module = self._made(dtype)
+        module.load_state_dict(state)
+        found = module(*map(tensor, inputs.values()))
+
+        several = found if isinstance(found, tuple) else (found,)
+        for got, want in zip(several, wanted, strict=True):
+            np.testing.assert_array_equal(np.asarray(got), want)
+
+    def _made(self, dtype: str | None) -> Any:
+        """The class, made with the sample's sizes."""
+        chosen = {p.name: BY_NAME[dtype] for p in self.part.parameters if p.variable and dtype}
+        return getattr(self.package, self.part.name)(**self._sizes(), **chosen)
+
+    def _sizes(self) -> dict[str, Any]:
+        return {p.name: self.names[p.name] for p in self.part.parameters if p.name in self.names}
+
+    def _built(self, dtype: str) -> Built:
+        """The graph of a specification that has the module as its only part."""
+        part = self.part
+        inputs = {name: p for name, p in part.inputs.items() if name not in part.optional}
+        targets = [name for step in part.outputs for name in step.targets]
+        results = [f"results[{i}]" for i in range(len(targets))] if targets[1:] else ["results"]
+        sizes = ", ".join(f"{name}={value!r}" for name, value in self._sizes().items())
+        text = SPEC.format(
+            dtype=dtype,
+            inputs="\n".join(f'  {name}: "{self._type(p)}"' for name, p in inputs.items()),
+            made=f'"{part.name}({sizes})"',
+            given=", ".join(inputs),
+            outputs="\n".join(f"  {n}: {r}" for n, r in zip(targets, results, strict=True)),
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "sample.yaml"
+            path.write_text(text, encoding="utf-8")
+            return build(path)
+
+    def _type(self, pattern: object) -> str:
+        """The type of an input with numbers for names; `any` is a whole number."""
+        assert isinstance(pattern, TensorPattern)
+        sizes: list[int] = []
+        for dimension in pattern.shape or ():
+            size = evaluate(Program("", (), dimension.expression), self.names, SHAPE)
+            sizes += size if dimension.star else [size]
+        element = int32 if pattern.element == "any" else pattern.element
+        return f"{element}[{', '.join(map(str, sizes)) or '()'}]"
+
+    def _data(self, path: str, value: Value) -> Array:
+        name = path.removeprefix("module.")
+        names: Mapping[str, Any] = self.names
+        return generated(self.generators.get(name), names, value.shape, value.dtype, path)
