@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import tripyapi as tp
 from tripybuild import eager, frontend
-from tripybuild.frontend import IndexLike
+from tripybuild.frontend import DeviceLike, IndexLike
 from tripybuild.types import dtypes
 
 
@@ -99,7 +99,7 @@ class Tensor(eager.Tensor):
         """Convert each value to another type."""
         return tp.cast(self, dtype)
 
-    def copy(self, device: str) -> "Tensor":
+    def copy(self, device: DeviceLike) -> "Tensor":
         """Copy a tensor to a device."""
         return tp.copy(self, device)
 

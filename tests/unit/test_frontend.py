@@ -336,3 +336,14 @@ def test_whole_numbers_tell_ways_to_call_apart():
 
 def test_a_declaration_can_ask_for_a_dtype():
     assert dtype_of(given_tensor("x", 2, dtype=int32)) is int32
+
+
+def test_devices_are_words_or_objects():
+    """Both are known; the only index is 0."""
+    x = tp.Tensor([1.0, 2.0])
+    for device in ("cpu", "gpu:0", tp.device("gpu"), tp.device("cpu:0")):
+        assert tp.copy(x, device).shape == (2,)
+    for device in ("tpu", "gpu:1", "cpu:", 0, None):
+        with pytest.raises(DiagnosticError) as raised:
+            tp.copy(x, device)
+        assert raised.value.diagnostics[0].code == "copy/device"

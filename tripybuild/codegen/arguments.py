@@ -29,6 +29,7 @@ _ONE = {
     "number": ("float", "float"),
     "bool": ("bool", "bool"),
     "string": ("str", "str"),
+    "device": ("DeviceLike", "str"),
     "size": ("Size", "Any"),
     "dtype": ("dtypes.dtype", "dtypes.dtype"),
     "axis": ("int", "int"),
@@ -40,6 +41,7 @@ _ONE = {
 _HOMES = {
     "Any": ("typing", "Any"),
     "Callable": ("collections.abc", "Callable"),
+    "DeviceLike": ("tripybuild.frontend", "DeviceLike"),
     "Index": ("tripybuild.trace", "Index"),
     "IndexLike": ("tripybuild.frontend", "IndexLike"),
     "IntLike": ("tripybuild.frontend", "IntLike"),

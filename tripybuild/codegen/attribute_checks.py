@@ -18,6 +18,7 @@ _FUNCTIONS = {
     "size": ("size", "sizes"),
     "bool": ("boolean", "booleans"),
     "string": ("string", "strings"),
+    "device": ("device", "devices"),
     "mapping": ("mapping", "mappings"),
 }
 

@@ -4,8 +4,10 @@ from tripybuild.frontend.record import begin, record, record_any, record_several
 from tripybuild.frontend.signatures import bind
 from tripybuild.frontend.sizes import are_sizes, dimension, size_of
 from tripybuild.frontend.tensor import IndexLike, IntLike, Tensor, dtype_of, tensor
+from tripybuild.trace.attributes import DeviceLike
 
 __all__ = [
+    "DeviceLike",
     "IndexLike",
     "IntLike",
     "Tensor",

@@ -6,7 +6,7 @@ Normalised means: nothing negative that counts from the end, nothing left out, t
 import operator
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NoReturn, overload
+from typing import Any, NoReturn, Protocol, overload
 
 from tripybuild.diagnostics import suggest
 from tripybuild.trace.constants import dimension_of
@@ -17,6 +17,21 @@ from tripybuild.trace.values import Size
 from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.subscripts import EquationError, explicit
+
+
+class Device(Protocol):
+    """Where a tensor can be."""
+
+    @property
+    def kind(self) -> str:
+        """`cpu` or `gpu`."""
+
+    @property
+    def index(self) -> int:
+        """Which one of the kind."""
+
+
+DeviceLike = Device | str
 
 
 class Attributes:
@@ -106,6 +121,14 @@ class Attributes:
         if not isinstance(value, str):
             self._refuse(name, "text", value)
         return value
+
+    def device(self, name: str, value: object) -> str:
+        """`device`: `cpu` or `gpu`, in words or as an object that says its kind and index."""
+        text = value if isinstance(value, str) else _spelled_device(value)
+        kind, colon, index = text.partition(":")
+        if kind not in ("cpu", "gpu") or (colon and index != "0"):
+            self._refuse(name, "`cpu` or `gpu`, of which the only index is 0", value)
+        return f"{kind}:0"
 
     def choice(self, name: str, value: object, *options: str) -> str:
         """`constant | reflect`: one of some words."""
@@ -213,3 +236,8 @@ class Attributes:
         if rest:
             return tuple(self._spread(name, item, rest, each, words) for item in items)  # type: ignore[attr-defined]
         return tuple(each(name, item) for item in items)  # type: ignore[attr-defined]
+
+
+def _spelled_device(value: object) -> str:
+    kind, index = getattr(value, "kind", ""), getattr(value, "index", "")
+    return f"{kind}:{index}"

@@ -27,6 +27,7 @@ KINDS = frozenset(
         "bool",
         "size",
         "string",
+        "device",
         "dtype",
         "axis",
         "index",

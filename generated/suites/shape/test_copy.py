@@ -49,7 +49,8 @@ def test_torch(types: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", ['copy([1.0, 2.0], "gpu")', 'copy([3.0], "cpu")', 'copy([1.0], "tpu")']
+    "call",
+    ['copy([1.0, 2.0], "gpu")', 'copy([3.0], "cpu")', 'copy([1.0], "gpu:1")', 'copy([1.0], "tpu")'],
 )
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
