@@ -100,10 +100,14 @@ def test_heavy_packages_stay_in_their_places(path):
     assert not found or layer(path) in HEAVY_PLACES
 
 
+# Processes of their own, which talk with the one that started them.
+TALKING = frozenset({"child_main.py", "interpreter.py"})
+
+
 @pytest.mark.parametrize("path", MODULES, ids=place)
 def test_only_the_command_line_prints(path):
     """No `print`, no `sys.stdout`, no `sys.exit` and no `input` outside of `cli`."""
-    if layer(path) == "cli" or path.name == "child_main.py":  # a process of its own, that talks
+    if layer(path) == "cli" or path.name in TALKING:
         return
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

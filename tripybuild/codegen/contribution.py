@@ -26,6 +26,7 @@ class Contribution:
     methods: Mapping[str, str]
     imports: Mapping[str, list[str]]
     files: Mapping[str, str]
+    family: str | None = None
     is_module: bool = False
 
     def data(self) -> dict[str, Any]:

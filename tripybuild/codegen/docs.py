@@ -10,7 +10,7 @@ from tripybuild.codegen.signatures import signature
 from tripybuild.codegen.text import Imports
 from tripybuild.schema.checks import costs, tensor_methods
 from tripybuild.schema.foreign import TITLES
-from tripybuild.schema.operator import Attribute, Operator, Snippet
+from tripybuild.schema.operator import Alias, Attribute, Operator, Snippet
 
 Section = tuple[str, list[str]]
 
@@ -162,4 +162,14 @@ def _names(operator: Operator) -> Iterator[str]:
     if methods:
         yield "Tensor: " + ", ".join(f"`{method}`" for method in methods)
     for alias in operator.foreign:
-        yield f"{TITLES[alias.system]}: `{alias.text}`"
+        yield _alias(alias)
+
+
+def _alias(alias: Alias) -> str:
+    """The other's call, when it is one, and what is otherwise about it."""
+    text = f"{TITLES[alias.system]}: `{alias.text}`"
+    if alias.when is not None:
+        text += f", where `{inline(alias.when)}`"
+    for difference in alias.differs.values():
+        text += f"; where `{inline(difference.when)}` it differs: {difference.why}"
+    return text

@@ -25,6 +25,7 @@ def contribution(operator: Operator, calls: Calls) -> Contribution:
         folder=operator.folder,
         summary=operator.doc.split("\n\n")[0],
         home=module(calls.package, "ops", operator),
+        family=operator.family,
         uses=uses(operator, calls.operators),
         methods=methods,
         imports=imports,

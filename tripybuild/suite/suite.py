@@ -17,9 +17,9 @@ from tripybuild.schema.operator import Example, Operator
 from tripybuild.schema.samples import places, spell as spell_place
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.schema.tuples import Tuple, illegal, legal, mixed, spell as spell_types
-from tripybuild.semantics.compare import difference, distributions_differ, tolerance
+from tripybuild.semantics.compare import difference, tolerance
 from tripybuild.semantics.execute import execute, run_operation
-from tripybuild.suite import batch, examples, foreign, oracle, truth
+from tripybuild.suite import batch, examples, foreign, interpreted, oracle, truth
 from tripybuild.suite.cases import Case, Function, sample_case, variations
 from tripybuild.suite.engines import available, engine_problems, undeclared
 from tripybuild.suite.facts import CPU, ENGINE, refusals, refused, said, unproved
@@ -29,7 +29,6 @@ from tripybuild.suite.sample import bind
 from tripybuild.suite.symbolic import disagreements, engine_disagreements, left_out, recorded
 from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import Value
-from tripybuild.types.dtypes import from_numpy
 
 # Of more tuples than this, the calls near the sample are made for the first of each kind only.
 MANY = 24
@@ -123,14 +122,8 @@ class Suite:
             except (DiagnosticError, AssertionError, ValueError) as error:
                 yield f"{case.label}: the reference failed: {spoken(error)}"
                 continue
-            for got, want in zip(outcome, wanted, strict=True):
-                if self.operator.random:
-                    found = distributions_differ(got, want)
-                else:
-                    types_ = (*given.values(), from_numpy(want.dtype))
-                    found = difference(got, want, tolerance(self.operator, types_))
-                if found is not None:
-                    yield f"{case.label}: {found}"
+            results = (outcome, list(wanted))
+            yield from interpreted.differences(self.operator, case, given.values(), results)
 
     def check_composition(self, types: str) -> None:
         """The decomposition and the reference say the same."""

@@ -42,7 +42,7 @@ class Module:
 
     def __init__(self, weights: Mapping[str, TensorType], inputs: Mapping[str, TensorType]) -> None:
         ir = bindings.ir
-        self.context = _context()
+        self.context = context()
         self.constants: dict[tuple[object, ...], Value] = {}
         self.depth = 0
         self.create = ir.Operation.create
@@ -123,7 +123,8 @@ class Module:
         return buffer.getvalue()
 
 
-def _context() -> Any:
+def context() -> Any:
+    """A context of MLIR with the dialects of lowerings."""
     context = bindings.ir.Context()
     context.enable_multithreading(False)
     registry = bindings.ir.DialectRegistry()
