@@ -201,6 +201,16 @@ def test_a_body_that_changes_a_type():
     assert (found.label, found.hint) == ("it gives tensor<2xf16>", "cast it: `cast(..., float32)`")
 
 
+def test_one_tensor_where_several_are_taken():
+    """The hint says how it is meant."""
+    x = Tensor.of(Value(TensorType(tp.float32, (2,))))
+    with pytest.raises(DiagnosticError) as caught:
+        tp.while_loop(lambda a: tp.any(a > 1.0), lambda a: a, x)
+
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.hint) == ("while_loop/state", "put it into a list: `[state]`")
+
+
 def test_a_condition_that_is_no_truth():
     """One boolean, and no dimension."""
     x = Tensor.of(Value(TensorType(tp.float32, (2,))))

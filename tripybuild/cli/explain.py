@@ -155,7 +155,8 @@ def _signature(operator: "Operator") -> str:
     for each in operator.arguments():
         default = getattr(each, "default", None)
         given = f" = {_one_line(default.text)}" if default is not None else ""
-        given = " = None" if getattr(each, "optional", False) else given
+        input = operator.inputs.get(each.name)
+        given = f" = {input.absent}" if input is not None and input.optional else given
         arguments.append(f"{each.name}: {each.pattern}{given}")
     outputs = ", ".join(f"{each.name}: {each.pattern}" for each in operator.outputs.values())
     return f"{operator.name}({', '.join(arguments)}) -> {outputs}"

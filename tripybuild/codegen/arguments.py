@@ -106,8 +106,7 @@ def parameters(operator: Operator, imports: Imports) -> list[Parameter]:
 
 def _parameter(argument: Input | Attribute, operator: Operator, imports: Imports) -> Parameter:
     if isinstance(argument, Input):
-        absent = "()" if argument.several else "None"
-        return Parameter(argument.name, argument, absent if argument.optional else None)
+        return Parameter(argument.name, argument, argument.absent if argument.optional else None)
     texts = {word: ast.Constant(word) for word in words(operator)}
     return with_default(argument, texts, imports)
 

@@ -83,7 +83,7 @@ def _argument(parameter: Parameter) -> tuple[str, ...]:
     if isinstance(argument, Attribute):
         default = f"`{inline(argument.default)}`" if argument.default is not None else ""
     elif argument.optional:
-        default = "`None`"
+        default = f"`{argument.absent}`"
     return f"`{argument.name}`", f"`{argument.pattern}`", default, argument.doc
 
 

@@ -74,6 +74,11 @@ class Input:
         return any(isinstance(option, TensorsPattern) for option in options(self.pattern))
 
     @property
+    def absent(self) -> str:
+        """What stands for the input where it is left out: no tensors, or None."""
+        return "()" if self.several else "None"
+
+    @property
     def value(self) -> ValuePattern | None:
         """What may be given instead of a tensor and stays no tensor, such as an index."""
         values = (o for o in options(self.pattern) if isinstance(o, ValuePattern))

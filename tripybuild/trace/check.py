@@ -13,7 +13,7 @@ from typing import Any, NoReturn, Protocol, Self, cast
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.trace.constants import constant, number
 from tripybuild.trace.location import Location, PythonLocation
-from tripybuild.trace.messages import law_message, shown
+from tripybuild.trace.messages import either, law_message, shown
 from tripybuild.trace.numbers import NESTED, becomes, is_data, own_dtype, unnested
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
 from tripybuild.trace.regions import Regions
@@ -88,7 +88,7 @@ class Check(Regions):
             self._needs_tensor(variable)
         if bound not in allowed:
             label = f"`{first}` is {bound}"
-            self.must(first, f"be {_either(allowed)}", label, part=variable)
+            self.must(first, f"be {either(allowed)}", label, part=variable)
         return bound
 
     def element_beside_numbers(
@@ -123,7 +123,7 @@ class Check(Regions):
         """An input with dtypes of its own: `bool[*A]`, or `bool[*M] | T[*M]`."""
         found: dtype = self.tensor(name, tensor).type.dtype
         if found not in allowed:
-            self.must(name, f"be {_either(allowed)}", f"`{name}` is {found}")
+            self.must(name, f"be {either(allowed)}", f"`{name}` is {found}")
         return found
 
     def tensor(self, name: str, value: object) -> Any:
@@ -138,7 +138,8 @@ class Check(Regions):
     def tensors(self, name: str, value: object) -> Any:
         """An input that must be a sequence of tensors."""
         if not isinstance(value, (list, tuple)):
-            self.must(name, "be a sequence of tensors", f"found {shown(value)}")
+            hint = f"put it into a list: `[{name}]`" if is_tensor(value) else None
+            self.must(name, "be a sequence of tensors", f"found {shown(value)}", hint=hint)
         return tuple(self.tensor(name, item) for item in value)
 
     def number_or_tensor(self, name: str, value: Any, type: dtype) -> Any:
@@ -293,8 +294,3 @@ def _ranks(pattern: str) -> tuple[int, bool]:
     parts = [p.strip() for p in [*parts, part] if p.strip() not in ("", "()")]
     stars = [p for p in parts if p.startswith("*")]
     return len(parts) - len(stars), not stars
-
-
-def _either(allowed: Sequence[dtype]) -> str:
-    names = [str(a) for a in allowed]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -41,6 +41,12 @@ def _items(values: Sequence[object]) -> Iterator[str]:
     yield shown(values[-1])
 
 
+def either(allowed: Sequence[object]) -> str:
+    """What is allowed, in words: `float32, float16 or bfloat16`."""
+    names = list(map(str, allowed))
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
 def law_message(operator: str, law: Law, names: Mapping[str, object]) -> tuple[str, str]:
     """The sentence of a broken law, and the value of each name in it."""
     values = ", ".join(f"{name} = {shown(value)}" for name, value in names.items())
