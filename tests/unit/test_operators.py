@@ -15,6 +15,7 @@ from tripybuild.suite.cases import outputs
 from tripybuild.suite.engines import engine_problems
 from tripybuild.suite.facts import CPU, ENGINE, refusals, said, unproved
 from tripybuild.suite.registry import registry
+from tripybuild.suite.sample import bind
 from tripybuild.trace.generated import operation_class
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.printer import canonical
@@ -102,9 +103,10 @@ def test_sizes_that_depend_on_data_survive_json():
 def test_facts_of_a_declaration_are_proved():
     """What is not refused at all, and what is refused in other words, are both told."""
     operator = registry(project.registry()).operators["nonzero"]
-    found = refusals(operator, ENGINE, {"T": float32})
+    sample = bind(operator, {"T": float32})
+    found = refusals(operator, ENGINE, sample)
     assert list(found) == ["no-runner"]
-    assert list(refusals(operator, CPU, {"T": float32})) == ["data-dependent"]
+    assert list(refusals(operator, CPU, sample)) == ["data-dependent"]
     assert "nothing is refused" in next(unproved(found, []))
     assert "in other words" in next(unproved(found, ["TensorRT is tired"]))
     assert not list(unproved(found, ["[x] has no runners that implement it"]))
