@@ -32,6 +32,7 @@ from tripybuild.types.shapes import fresh_symbols
 from tripybuild.types.vocabulary import SHAPE
 
 PACKAGE = "tripyapi"
+OPERATORS = f"{PACKAGE}.ops."
 METHODS = frozenset({"cast", "flatten", "permute", "reshape", "squeeze", "transpose", "unsqueeze"})
 
 
@@ -185,7 +186,8 @@ class _Builder:
     def _known(self, scope: Scope) -> frozenset[str]:
         """All names that a part or a step can use; only who asks for one that is not needs them."""
         modules = {_read_module(p).name for p in (registry() / "modules").glob("*.yaml")}
-        return frozenset({*scope.define, *modules, *LISTS, *import_module(PACKAGE).__all__})
+        functions = filter(str.islower, import_module(PACKAGE).__all__)  # the others are classes
+        return frozenset({*scope.define, *modules, *LISTS, *functions})
 
     def _function(self, scope: Scope, name: str) -> Any:
         """What a step's name means where no part, input or size has it."""
@@ -218,9 +220,11 @@ def _dtypes(types: Mapping[str, str]) -> dict[str, dtype]:
 
 
 def _operator(name: str) -> Any:
+    """The function of an operator; what else the package has is for programs, not for data."""
     package = import_module(PACKAGE)
     found = getattr(package, name, None) if name in package.__all__ else None
-    return found if isinstance(found, FunctionType) else None
+    is_declared = isinstance(found, FunctionType) and found.__module__.startswith(OPERATORS)
+    return found if is_declared else None
 
 
 def _either(function: Any, python: Any) -> Any:

@@ -1,0 +1,97 @@
+"""Modules in specifications: the dtype that they are made with, and what steps may call."""
+
+import pytest
+import written
+
+from tripybuild.types.dtypes import float16, float32
+
+SPEC = """
+types:
+  F: {maker}
+inputs:
+  x: {takes}[2, 4]
+parts:
+  layer: {made}
+outputs:
+  y: layer(x)
+"""
+
+
+def graph(folder, made, takes="float16", maker="float32"):
+    return written.graph(folder, SPEC.format(made=made, takes=takes, maker=maker))
+
+
+def problem(folder, made, takes="float32"):
+    text = SPEC.format(made=made, takes=takes, maker="float32")
+    ((_, code, message),) = written.problems(folder, text)
+    return code, message
+
+
+def test_a_module_has_the_dtype_of_who_makes_it(tmp_path):
+    made = graph(tmp_path, "Linear(4, 3)", maker="float16")
+    assert {each.dtype for each in made.weights.values()} == {float16}
+
+
+@pytest.mark.parametrize(
+    "call", ["Linear(4, 3, True, float16)", "Linear(4, 3, dtype=float16)", "LayerNorm(4, float16)"]
+)
+def test_a_module_has_the_dtype_that_it_is_made_with(tmp_path, call):
+    made = graph(tmp_path, call)
+    assert {each.dtype for each in made.weights.values()} == {float16}
+
+
+def test_a_part_of_a_module_has_its_dtype(tmp_path):
+    text = """
+        inputs:
+          x: float16[2, 3, 4]
+        parts:
+          attention: MultiHeadAttention(4, 2, dtype=float16)
+        outputs:
+          y: attention(x, x, x)
+        """
+    made = written.graph(tmp_path, text)
+    assert {each.dtype for each in made.weights.values()} == {float16}
+    assert float32 not in {each.dtype for each in made.weights.values()}
+
+
+def test_what_stands_at_the_place_of_the_dtype_is_one(tmp_path):
+    """nvtripy's order is dtype, eps; a number at the dtype's place is most likely an `eps`."""
+    code, message = problem(tmp_path, "LayerNorm(4, 0.1)")
+    assert code == "part-arguments"
+    assert message == "`dtype` of `LayerNorm` is a dtype, but this is 0.1"
+
+
+def test_a_module_refuses_a_dtype_that_its_declaration_excludes(tmp_path):
+    code, message = problem(tmp_path, "ConvTranspose(4, 4, [1], dtype=bfloat16)")
+    assert code == "part-arguments"
+    assert message == "`ConvTranspose` can be of float32 or float16, but not of bfloat16"
+
+
+@pytest.mark.parametrize("call", ["Parameter([2, 4])", "Sequential(x)", "Tensor(2)", "Module()"])
+def test_steps_call_operators_and_nothing_else_of_the_package(tmp_path, call):
+    """A specification is data: what Python programs use is not within its reach."""
+    text = f"inputs:\n  x: F[2]\noutputs:\n  y: {call}\n"
+    ((_, code, _),) = written.problems(tmp_path, text)
+    assert code == "unbound-name"
+
+
+@pytest.mark.parametrize(("kind", "code"), [("F[2]", "type-syntax"), ("int[", "snippet-syntax")])
+def test_a_size_is_a_value(tmp_path, kind, code):
+    text = f"""
+        inputs:
+          x: F[2]
+        outputs:
+          y: x
+        define:
+          part:
+            sizes:
+              size:
+                type: {kind!r}
+                doc: What it is.
+            inputs:
+              x: F[2]
+            outputs:
+              y: x
+        """
+    ((_, found, _),) = written.problems(tmp_path, text)
+    assert found == code
