@@ -4,7 +4,7 @@ The names of steps are those of the specification. Sizes, weights and parts are 
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tripybuild.codegen.calls import Tensors
@@ -181,24 +181,19 @@ class _Forward:
         self.body.add(f"{', '.join(step.targets)} = ", statement_value(value))
 
     def _value(self, step: Step) -> ast.expr:
-        """What a step gives, behind the assignments of its own: their names are the step's."""
-        program = step.value.program
-        own = {name.lstrip("*") for each in program.assignments for name in each.targets}
-        renamed = {name: f"{step.targets[0]}_{name}" for name in own if name in self.taken}
-        names: Mapping[str, ast.expr] = {
-            **{name: each for name, each in self.names.items() if name not in own},
-            **{name: ast.Name(new) for name, new in renamed.items()},
-        }
+        """What a step gives, behind the assignments of its own.
+
+        Their names are the step's: one that stands for something else, too, is written anew.
+        """
+        program, names = step.value.program, dict(self.names)
         self.tensors.follow(program)
-        for part in self.part.parts:
-            assert part not in own, f"`{part}` is a part"
         rewriter = self.module.calls.rewriting(self.tensors, names, self.body.imports)
         for each in program.assignments:
-            targets = [_renamed(target, renamed) for target in each.targets]
-            self.body.add(f"{', '.join(targets)} = ", statement_value(rewriter.rewrite(each.value)))
+            value = statement_value(rewriter.rewrite(each.value))
+            own = [target.lstrip("*") for target in each.targets]
+            written = [f"{step.targets[0]}_{n}" if n in self.taken else n for n in own]
+            names |= {name: ast.Name(new) for name, new in zip(own, written, strict=True)}
+            stars = ["*" * target.startswith("*") for target in each.targets]
+            left = [star + new for star, new in zip(stars, written, strict=True)]
+            self.body.add(f"{', '.join(left)} = ", value)
         return rewriter.rewrite(program.result)
-
-
-def _renamed(target: str, renamed: Mapping[str, str]) -> str:
-    bare = target.lstrip("*")
-    return target.replace(bare, renamed.get(bare, bare))
