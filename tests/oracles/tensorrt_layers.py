@@ -6,13 +6,14 @@ are declared, since it judges their lowerings.
 
 import itertools
 
-import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import DenseResourceAttr
 
 from oracles import tensorrt_numpy as oracle, trtx_numpy
+from oracles.tensorrt_images import IMAGES
+from oracles.tensorrt_narrow import NARROW
 from tripybuild.dialects.mlir import resources
-from tripybuild.dialects.tensorrt.ops.base import element, sizes
+from tripybuild.dialects.tensorrt.ops.base import sizes
 
 
 def constant(op):
@@ -25,28 +26,34 @@ def constant(op):
 
 
 def pooling(op, x):
-    """The largest or the mean value of each window; padding may count for the mean."""
+    """The largest or mean value of each window, or a mixture; padding may count for the mean."""
     window, stride = op.value("window_size"), op.value("stride")
     pads = list(zip(op.value("pre_padding"), op.value("post_padding"), strict=True))
-    largest = op.value("pooling_type") == "kMAX"
     lead = [(0, 0)] * (x.ndim - len(window))
-    blank = -np.inf if largest else 0.0
-    padded = np.pad(x.astype(np.float64), [*lead, *pads], constant_values=blank)
+    padded = np.pad(x.astype(np.float64), [*lead, *pads])
+    lowest = np.pad(x.astype(np.float64), [*lead, *pads], constant_values=-np.inf)
     counted = np.pad(np.ones(x.shape), [*lead, *pads])
     if not op.value("average_count_excludes_padding"):
         counted = np.ones(padded.shape)
+    share = {"kMAX": 0.0, "kAVERAGE": 1.0}.get(op.value("pooling_type"), op.value("blend_factor"))
     inner = padded.shape[len(lead) :]
     out = [(n - w) // s + 1 for n, w, s in zip(inner, window, stride, strict=True)]
     result = np.zeros((*x.shape[: len(lead)], *out))
     for place in itertools.product(*map(range, out)):
         cut = tuple(slice(p * s, p * s + w) for p, s, w in zip(place, stride, window, strict=True))
         axes = tuple(range(len(lead), x.ndim))
-        part, count = padded[(..., *cut)], counted[(..., *cut)]
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = part.sum(axes) / count.sum(axes)
-        result[(..., *place)] = part.max(axes) if largest else mean
+            mean = padded[(..., *cut)].sum(axes) / counted[(..., *cut)].sum(axes)
+        result[(..., *place)] = mixed(lowest[(..., *cut)].max(axes), mean, share)
     # How TensorRT rounds the mean of integers is not documented; operators say to the nearest.
     return np.rint(result) if x.dtype.kind == "i" else result
+
+
+def mixed(largest, mean, share):
+    """`(1 - share) * largest + share * mean`; what has no share is not looked at."""
+    if share in {0, 1}:
+        return mean if share else largest
+    return (1 - share) * largest + share * mean
 
 
 def deconvolution(op, x, *rest):
@@ -100,14 +107,6 @@ def cumulative(op, x):
     total = np.cumsum(x, axis, dtype=x.dtype)
     total = total - x if op.value("exclusive") else total
     return np.flip(total, axis) if op.value("reverse") else total
-
-
-def quantize(op, x, scale):
-    """Rounded to the nearest value of a narrow type, and kept within what it can hold."""
-    if str(element(op.results[0])) != "f8E4M3FN":
-        return oracle.quantize(op, x, scale)
-    limited = np.clip(x / oracle.scaled(op, x, scale), -448, 448)
-    return limited.astype(ml_dtypes.float8_e4m3fn).astype(np.float64)
 
 
 def reflected(op, x, *rest):
@@ -168,12 +167,13 @@ def one_hot(op, indices, values, depth):
 
 LAYERS = {
     **oracle.OPS,
+    **IMAGES,
+    **NARROW,
     "tensorrt.element_wise": element_wise,
     "tensorrt.constant": constant,
     "tensorrt.pooling": pooling,
     "tensorrt.deconvolution": deconvolution,
     "tensorrt.linspace": linspace,
-    "tensorrt.quantize": quantize,
     "tensorrt.slice": reflected,
     "tensorrt.gather_elements": gather_elements,
     "tensorrt.gather_nd": gather_nd,
@@ -182,6 +182,7 @@ LAYERS = {
     "tensorrt.parametric_relu": lambda _, x, slope: np.where(x < 0, slope * x, x),
     "tensorrt.scatter_elements": trtx_numpy.scatter_elements,
     "tensorrt.scatter_nd": scatter_nd,
+    "trtx.constant": constant,
     "trtx.cumulative": cumulative,
     "trtx.lrn": trtx_numpy.lrn,
     "trtx.reverse_sequence": trtx_numpy.reverse_sequence,

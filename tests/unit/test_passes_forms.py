@@ -92,9 +92,10 @@ REWRITES["only what a reshape merges gets new letters"] = (
     return %3 : tensor<12xf32>
     """,
     """
-    %0 = tensorrt.einsum {equation = "ce,cd->e"} ins(%x, %y : tensor<10x12xf32>, tensor<10x5xf32>) -> tensor<12xf32>
-    %1 = tensorrt.activation {activationType = #tensorrt.activation_type<kRELU>} %0 : tensor<12xf32>
-    return %1 : tensor<12xf32>
+    %0 = tensorrt.expand_rank %y : tensor<10x5xf32> to tensor<10x1x5xf32>
+    %1 = tensorrt.einsum {equation = "ce,ced->e"} ins(%x, %0 : tensor<10x12xf32>, tensor<10x1x5xf32>) -> tensor<12xf32>
+    %2 = tensorrt.activation {activationType = #tensorrt.activation_type<kRELU>} %1 : tensor<12xf32>
+    return %2 : tensor<12xf32>
     """,
 )
 

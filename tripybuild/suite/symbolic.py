@@ -1,7 +1,8 @@
 """Shapes with symbols: what is inferred on symbols, substituted, is what is inferred on numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -79,8 +80,16 @@ def left_out(operator: Operator, function: Function) -> frozenset[str]:
     return frozenset(optional - lead.arrays.keys())
 
 
-def recorded(function: Function, bound: Bound, left_out: frozenset[str] = frozenset()) -> Graph:
-    """A call without data: what it gives is known from the types of its operands."""
+def recorded(
+    function: Function,
+    bound: Bound,
+    left_out: frozenset[str] = frozenset(),
+    constants: Mapping[str, Any] = MappingProxyType({}),
+) -> Graph:
+    """A call without data: what it gives is known from the types of its operands.
+
+    Operands that are constant are ones, or the arrays in `constants`.
+    """
     arguments: dict[str, Any] = {}
     values: dict[str, Value] = {}
     for name, operand in bound.operands.items():
@@ -88,7 +97,8 @@ def recorded(function: Function, bound: Bound, left_out: frozenset[str] = frozen
             continue
         if operand.constant:
             ((type, shape),) = operand.numbers
-            arguments[name] = known(np.ones(shape, type.numpy))
+            given = constants.get(name)
+            arguments[name] = known(np.ones(shape, type.numpy) if given is None else given)
             continue
         types = zip(operand.types, operand.shapes, strict=True)
         made = [Value(TensorType(*each)) for each in types]
