@@ -152,6 +152,19 @@ def test_a_tensor_is_a_parameter_as_it_is():
     assert tp.Parameter(tensor) is tensor
 
 
+@pytest.mark.parametrize("shape", [("a", 2), (2, -1), (True,), "ab", 2.5])
+def test_a_shape_is_made_of_sizes(shape):
+    [found] = refused(tp.Parameter, shape)
+    assert found.code == "wrong-value"
+    assert found.message == f"the shape of a parameter is a list of sizes, but this is {shape!r}"
+    assert here(found)
+
+
+def test_a_layer_says_so_at_the_users_line():
+    [found] = refused(tp.Linear, 4, "wide")
+    assert (found.code, here(found)) == ("wrong-value", True)
+
+
 @pytest.mark.parametrize("dtype", [tp.float32, tp.bfloat16, tp.int8, tp.bool])
 def test_what_is_missing_is_filled(dtype):
     module = tp.Module()

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tripybuild.diagnostics import Diagnostic, Span
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.frontend import Tensor
+from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.constants import Constant, Data
-from tripybuild.trace.location import Unknown
+from tripybuild.trace.location import Unknown, here
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import dtype, float32
+from tripybuild.types.shapes import is_int
 
 HINT = "give it by assignment, `load_state_dict`, `load_weights` or `initialize_dummy_parameters`"
 
@@ -32,10 +34,17 @@ def Parameter(  # noqa: N802 - the name by which programs know it, where it was 
     Args:
         value: The tensor, or the shape of one that is to be given later.
         dtype: The type of the elements of one that is to be given later.
+
+    Raises:
+        DiagnosticError: A size is no whole number, or is negative.
     """
     if isinstance(value, Tensor):
         return value
-    return Tensor.of(Unset(TensorType(dtype, tuple(value)), weight=True))
+    sizes: list[Any] = list(value) if isinstance(value, (list, tuple)) else [value]
+    if any(not is_int(size) or size < 0 for size in sizes):
+        message = f"the shape of a parameter is a list of sizes, but this is {value!r}"
+        raise DiagnosticError(Diagnostic("wrong-value", message, here(PACKAGES).span()))
+    return Tensor.of(Unset(TensorType(dtype, tuple(sizes)), weight=True))
 
 
 def is_unset(tensor: Tensor) -> bool:
