@@ -36,7 +36,7 @@ BLOCK = """
 
 def arrays(graph):
     """Give the constants of a graph that are arrays."""
-    found = [o for o in graph.operations if o.name == "constant"]
+    found = [o for o in graph.operations if o.operator == "constant"]
     return [operation.data for operation in found if operation.data.number is None]
 
 

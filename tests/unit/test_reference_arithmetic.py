@@ -1,29 +1,44 @@
-"""Helpers of the references: division that rounds, and powers of integers."""
+"""References of division that rounds, and of powers of integers, at edges."""
 
 import numpy as np
+from hypothesis import assume, given, strategies as st
 
 import tripyapi as tp
-from tripybuild.numerics.arrays import floor_divide
+from tripybuild.types import dtypes
 
 
-def test_floor_divide_of_floats_is_the_floor_of_the_quotient() -> None:
+def int8(*numbers: int) -> tp.Tensor:
+    """Small integers."""
+    return tp.Tensor(np.array(numbers, np.int8))
+
+
+def test_floor_division_of_floats_is_the_floor_of_the_quotient() -> None:
     """Floats that divide by zero give infinity, as division does."""
-    with np.errstate(all="ignore"):
-        got = floor_divide(np.array([7.0, -7.0, 1.0]), np.array([2.0, 2.0, 0.0]))
-    np.testing.assert_array_equal(got, [3.0, -4.0, np.inf])
+    got = tp.floordiv(tp.Tensor([7.0, -7.0, 1.0]), tp.Tensor([2.0, 2.0, 0.0]))
+    assert got.tolist() == [3.0, -4.0, np.inf]
 
 
-def test_floor_divide_of_integers_rounds_down() -> None:
+def test_floor_division_of_integers_rounds_down() -> None:
     """Integers keep their dtype."""
-    got = floor_divide(np.array([7, -7, 7], np.int8), np.array([2, 2, -2], np.int8))
-    assert got.dtype == np.int8
+    got = tp.floordiv(int8(7, -7, 7), int8(2, 2, -2))
+    assert got.dtype is dtypes.int8
     assert got.tolist() == [3, -4, -4]
+
+
+@given(lhs=st.integers(-(2**63), 2**63 - 1), rhs=st.integers(-(2**63), 2**63 - 1))
+def test_division_of_integers_is_cut_off(lhs: int, rhs: int) -> None:
+    """Towards zero, exactly, also where a float has too few bits; `-2**63 / -1` wraps."""
+    assume(rhs != 0)
+    exact = abs(lhs) // abs(rhs) * (1 if (lhs < 0) == (rhs < 0) else -1)
+    for bits, type in ((8, np.int8), (64, np.int64)):
+        if all(-(2 ** (bits - 1)) <= each < 2 ** (bits - 1) for each in (lhs, rhs, exact)):
+            a, b = (tp.Tensor(np.array([each], type)) for each in (lhs, rhs))
+            assert tp.div(a, b).tolist() == [exact]
 
 
 def power(base: list[int], exponent: list[int]) -> list[int]:
     """What the operator gives for int8, at edges that its suite does not ask for."""
-    made = (tp.Tensor(np.array(each, np.int8)) for each in (base, exponent))
-    return tp.pow(*made).tolist()
+    return tp.pow(int8(*base), int8(*exponent)).tolist()
 
 
 def test_power_of_integers_cuts_negative_exponents_off() -> None:

@@ -125,24 +125,6 @@ def test_halves_round_to_even():
 # --- numbers ---
 
 
-@given(lhs=int8s, rhs=int8s)
-def test_integer_division_is_cut_off(lhs, rhs):
-    """Towards zero, and 0 where there is none; also at the ends of the range."""
-    sign = 1 if (lhs < 0) == (rhs < 0) else -1
-    wanted = sign * (abs(lhs) // abs(rhs)) if rhs else 0
-    wanted = wanted - 256 if wanted > 127 else wanted  # -128 / -1
-
-    got = arrays.truncate_divide(np.array([lhs], np.int8), np.array([rhs], np.int8))
-
-    assert got.dtype == np.int8
-    assert got.tolist() == [wanted]
-
-
-def test_float_division_is_division():
-    """Nothing is cut off."""
-    assert arrays.truncate_divide(np.array([7.0]), np.array([-2.0])).tolist() == [-3.5]
-
-
 @given(st.floats(-2.5, 2.5))
 def test_erf_is_its_series(value):
     """Summed exactly enough: the terms alternate."""

@@ -10,7 +10,7 @@ from tripybuild.eager.evaluate import array_of
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.tracing import is_tracing
 from tripybuild.trace.constants import constant
-from tripybuild.trace.location import Location, here
+from tripybuild.trace.location import Location, PythonLocation, here
 from tripybuild.types.dtypes import dtype as DType, from_numpy  # noqa: N812
 
 if TYPE_CHECKING:
@@ -126,8 +126,15 @@ class Tensor(frontend.Tensor):
 
         Raises:
             ValueError: There are several elements, or none.
+            TypeError: A specification asks, whose tensors are known only when it runs.
         """
-        return bool(array_of(self.value))
+        try:
+            return bool(array_of(self.value))
+        except DiagnosticError as error:
+            if isinstance(here(PACKAGES), PythonLocation):
+                raise
+            message = "whether a tensor is true is known only when it runs; use `where`"
+            raise TypeError(message) from error
 
     def __int__(self) -> int:
         """The only element as an integer."""

@@ -99,23 +99,6 @@ def erf(input: Array) -> Array:
     )
 
 
-def truncate_divide(lhs: Array, rhs: Array) -> Array:
-    """Division: integers are cut off towards zero."""
-    if np.asarray(lhs).dtype.kind == "f":
-        return np.divide(lhs, rhs)
-    with np.errstate(all="ignore"):
-        down = np.floor_divide(lhs, rhs)
-        below = (np.remainder(lhs, rhs) != 0) & (np.less(lhs, 0) != np.less(rhs, 0))
-    return (down + below).astype(np.asarray(lhs).dtype)  # type: ignore[no-any-return]
-
-
-def floor_divide(lhs: Array, rhs: Array) -> Array:
-    """Division, rounded down: of floats, the floor of what division gives."""
-    if np.asarray(lhs).dtype.kind == "f":
-        return np.floor(np.divide(lhs, rhs))
-    return np.floor_divide(lhs, rhs)
-
-
 def sliding_windows(
     input: Array, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
 ) -> Array:

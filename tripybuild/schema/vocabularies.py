@@ -148,7 +148,6 @@ HELPERS = {
             "accumulated",
             "convert",
             "erf",
-            "floor_divide",
             "highest",
             "in_range",
             "index_grid",
@@ -160,7 +159,6 @@ HELPERS = {
             "sliding_windows",
             "spread_scale",
             "stretched",
-            "truncate_divide",
             "unfold",
             "write_rows",
         ]

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from tripyapi.trace.math.floordiv import Floordiv
 from tripybuild.numerics import arrays
 from tripybuild.numerics.arrays import Array
@@ -12,4 +14,8 @@ def compute(op: Floordiv, lhs: Array, rhs: Array) -> Any:
     """Compute `floordiv` in NumPy."""
     T = op.lhs.dtype
     a, b = [arrays.convert(x, dtypes.int8) if T == dtypes.bool else x for x in (lhs, rhs)]
-    return arrays.floor_divide(a, b)
+    return (
+        np.floor_divide(a, b)
+        if T in [dtypes.int8, dtypes.int32, dtypes.int64, dtypes.bool]
+        else np.floor(a / b)
+    )
