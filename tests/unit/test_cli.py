@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from safetensors.numpy import load_file
 
 import tripybuild
+from tripybuild import project
 from tripybuild.cli import gen, registry
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.assignments import setting, shape
@@ -180,6 +182,7 @@ def test_gen_writes_only_what_differs_and_removes_what_is_stale(cli, folder, mon
     """A second `gen` changes nothing, `--check` notices each change, and `gen` mends it."""
     monkeypatch.setattr(registry, "built_in", lambda: folder / "ops_registry")
     (folder / "ops_registry").mkdir()
+    shutil.copy(project.registry() / "targets.yaml", folder / "ops_registry")
     cli("new", "op", "double")
     cli("new", "op", "twice", "--folder", "nn/more")
     assert cli("gen")[0] == 0

@@ -5,6 +5,7 @@ is a key of the fixed table below, never the name of something to import.
 """
 
 import contextlib
+import ctypes
 import gc
 import os
 import queue
@@ -94,6 +95,7 @@ def main(arguments: list[str]) -> None:
         with uncollected():
             outcome, payload = answer(header, module)
         frames.send(replies, {**outcome, "id": header.get("id")}, payload)
+        _give_back()
 
 
 def _listen(stream: BinaryIO, requests: "queue.SimpleQueue[tuple[frames.Header, bytes]]") -> None:
@@ -103,6 +105,13 @@ def _listen(stream: BinaryIO, requests: "queue.SimpleQueue[tuple[frames.Header, 
             requests.put(message)
     finally:
         os._exit(0)
+
+
+def _give_back() -> None:
+    """Let the system have the memory that a compiler has freed; while it runs, glibc keeps it."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 if __name__ == "__main__":
