@@ -43,8 +43,9 @@ lower:
 targets:
   tensorrt:
     builds:
-      # TensorRT could do more. The suite asks it, and wants to know of what is left out on purpose.
-      not-offered: T in [int8, int32, int64]
+      integers:
+        when: T in [int8, int32, int64]
+        why: TensorRT could do more. The suite asks it, and wants to know why something is left out.
 sample: {{S: [2, 3]}}
 examples:
   - call: {name}([1.0, 2.5])

@@ -53,5 +53,6 @@ def _files(module: load.Module, part: Part, calls: Calls) -> Iterator[tuple[str,
     name = module.name.lower()
     declared = Module(part, module.path, calls, Imports())
     yield f"{calls.package}/modules/{name}.py", class_file(declared)
-    yield f"{SUITES}/modules/test_{name}.py", module_suite(declared)
+    # No two test files have one name, and an operator may be called as the module is.
+    yield f"{SUITES}/modules/test_module_{name}.py", module_suite(declared)
     yield f"{MODULE_DOCS}/{module.name}.md", module_page(declared)
