@@ -3,8 +3,10 @@
 Every compile is a whole one: from the YAML's text to the file on the disk, with an empty folder as
 its cache, in a process whose child is warm; the child's start stands apart. The peer is the call of
 `build_serialized_network` and nothing else, on the same network, in processes of their own that
-have translated the module that the compile makes; each builds it twice, and the best counts. The
-two take turns, since others may be at work; processor time says what was ours to spend.
+have translated the module that the compile makes; each builds it twice, and the second counts. The
+two take turns, since others may be at work, and the median of each counts: a processor that is
+shared is by a third faster at one time than at another, and the best of many would tell who was
+lucky. Processor time says what was ours to spend.
 
 Weights are random, in files beside copies of the specs, in the dtype that the spec is compiled for.
 The phases are run once more in one process, one after the other: in a whole compile weights are
@@ -22,6 +24,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -215,18 +218,17 @@ def translated(module: Any, files: Any) -> tuple[Any, Any, Any]:
 
 
 def bare(case: Case, path: Path) -> tuple[float, float]:
-    """Time the builder alone, in this process: the best of some builds."""
+    """Time the builder alone, in this process: the last of some builds."""
     stages = Stages(case, path)
     built = build(path, case.sizes)
     graph, read = session._used(built.graph), check_weights(built)  # noqa: SLF001
     with Weights(TARGET, read, graph.weights) as weights:
         builder, made, config = stages.network(weights, built, graph)
-        found = []
         for _ in range(BUILDS):
             start, processor = time.perf_counter(), time.process_time()
             assert builder.build_serialized_network(made.network, config) is not None
-            found.append((time.perf_counter() - start, time.process_time() - processor))
-    return min(each[0] for each in found), min(each[1] for each in found)
+            found = time.perf_counter() - start, time.process_time() - processor
+    return found
 
 
 def apart(case: Case, path: Path) -> tuple[float, float]:
@@ -242,7 +244,7 @@ def row(case: Case, path: Path, repeats: int) -> tuple[dict[str, Cell], dict[str
     ours(case, path)
     pairs = [(apart(case, path), ours(case, path)) for _ in range(repeats)]
     (peer, peer_cpu), (whole, whole_cpu) = (
-        (min(each[side][0] for each in pairs), min(each[side][1] for each in pairs))
+        (median(each[side][0] for each in pairs), median(each[side][1] for each in pairs))
         for side in (0, 1)
     )
     allowed = peer * SHARE + CONSTANT

@@ -20,6 +20,9 @@ from tripybuild.garbage import uncollected
 from tripybuild.targets import frames, refusals
 
 Compile = Callable[[bytes, Mapping[str, Any]], bytes]
+Requests = queue.SimpleQueue[tuple[frames.Header, bytes]]
+
+IDLE = 10.0  # seconds after which freed memory is given back; to get it again takes 0.3 s of a build
 
 
 def _cpu() -> Compile:
@@ -79,7 +82,7 @@ def main(arguments: list[str]) -> None:
     """Serve requests until stdin ends, with the targets named in the arguments made ready."""
     replies = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # whatever native code prints must not end up between the replies
-    requests: queue.SimpleQueue[tuple[frames.Header, bytes]] = queue.SimpleQueue()
+    requests: Requests = queue.SimpleQueue()
     listener = threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True)
     listener.start()
     for target in arguments:
@@ -91,14 +94,21 @@ def main(arguments: list[str]) -> None:
     frames.send(replies, {"outcome": "ready"})
     while True:
         gc.collect()  # between requests, and not amid them
-        header, module = requests.get()
+        header, module = _next(requests)
         with uncollected():
             outcome, payload = answer(header, module)
         frames.send(replies, {**outcome, "id": header.get("id")}, payload)
-        _give_back()
 
 
-def _listen(stream: BinaryIO, requests: "queue.SimpleQueue[tuple[frames.Header, bytes]]") -> None:
+def _next(requests: Requests) -> tuple[frames.Header, bytes]:
+    """Wait for a request; when none comes for a while, memory is others' to have."""
+    with contextlib.suppress(queue.Empty):
+        return requests.get(timeout=IDLE)
+    _give_back()
+    return requests.get()
+
+
+def _listen(stream: BinaryIO, requests: Requests) -> None:
     """Queue the requests; when the parent is gone, leave at once, even in mid-compile."""
     try:
         while (message := frames.receive(stream)) is not None:
