@@ -15,7 +15,6 @@ from tripybuild.build.members import Content
 from tripybuild.build.model import Built
 from tripybuild.build.targets import Target
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.garbage import uncollected
 from tripybuild.trace.graph import Graph
 
 if TYPE_CHECKING:
@@ -110,9 +109,8 @@ def engine_executable(
 
     tell("lower")
     with Weights(target.name, read, graph.weights) as weights:
-        with uncollected():
-            module = engine_module(built, graph, manifest["shapes"])
-            content = packing.pack(module.module)
+        module = engine_module(built, graph, manifest["shapes"])
+        content = packing.pack(module.module)
         folder = Path(built.document.path).parent
         source = Source(content, PACKED, weights, module.resources, folder=folder)
         text = cache(partial(_verified, module))  # made while the compiler's process is at work

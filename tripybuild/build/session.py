@@ -24,6 +24,7 @@ from tripybuild.build.specialise import compiled, lowered, sizes_name
 from tripybuild.build.targets import CPU, ENGINES, Target, known, parse_target
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.dialects.stablehlo import Module
+from tripybuild.garbage import uncollected
 from tripybuild.targets import child, pjrt
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
@@ -34,6 +35,7 @@ Progress = Callable[[str, float], None]
 Shapes = Sequence[Mapping[str, int]]
 
 
+@uncollected()
 def compile_spec(
     path: Path,
     *,
@@ -88,6 +90,7 @@ def compile_spec(
     )
 
 
+@uncollected()
 def compile_built(
     built: Built,
     read: Weights,
