@@ -22,7 +22,7 @@ from tripybuild.targets import frames, refusals
 Compile = Callable[[bytes, Mapping[str, Any]], bytes]
 Requests = queue.SimpleQueue[tuple[frames.Header, bytes]]
 
-IDLE = 10.0  # seconds after which freed memory is given back; to get it again takes 0.3 s of a build
+IDLE = 10.0  # seconds until freed memory is given back; to get it again costs a build 0.3 s
 
 
 def _cpu() -> Compile:
