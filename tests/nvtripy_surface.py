@@ -41,6 +41,11 @@ REGISTRY, _ = load([ROOT / "ops_registry"])
 OPERATORS: Mapping[str, Operator] = REGISTRY.operators
 BY_METHOD = {m: o for o in OPERATORS.values() for m in tensor_methods(o)}
 DTYPES = tuple(BY_NAME[name] for name in FACTS["others"]["dtypes"] if name in BY_NAME)
+SYMBOLS = [
+    f"Tensor.{name}" if kind == "tensor members" else name
+    for kind, names in FACTS["others"].items()
+    for name in names
+]
 HEADING = "## What differs from nvtripy"
 
 
@@ -161,6 +166,19 @@ def _takes_number(operator: Operator, name: str) -> bool:
 def constructor(name: str) -> str:
     """What a module is made with."""
     return spelt(inspect.signature(getattr(tp, name)))
+
+
+def called_with(path: str) -> str:
+    """What something that is no operator is called with; the object that has it is left out."""
+    *homes, name = path.split(".")
+    home: Any = tp
+    for each in homes:
+        home = getattr(home, each)
+    found = inspect.getattr_static(home, name)
+    signature = inspect.signature(found if isinstance(found, staticmethod) else getattr(home, name))
+    parameters = list(signature.parameters.values())
+    method = inspect.isclass(home) and not isinstance(found, (staticmethod, classmethod))
+    return spelt(signature.replace(parameters=parameters[1:] if method else parameters))
 
 
 def made(name: str) -> object:

@@ -10,9 +10,11 @@ from nvtripy_surface import (
     FACTS,
     HEADING,
     OPERATORS,
+    SYMBOLS,
     Entry,
     allowed,
     called,
+    called_with,
     constructor,
     differences,
     given,
@@ -92,18 +94,24 @@ def test_modules_have_the_same_members(name):
     agrees(name, "members", [m for m in FACTS["members"][name] if not hasattr(module, m)])
 
 
-@pytest.mark.parametrize("kind", FACTS["others"])
-def test_kinds_that_are_to_come_are_listed(kind):
-    """Whole kinds: what is not listed is there."""
-    home = tp.Tensor if kind == "tensor members" else tp
-    missing = [name for name in FACTS["others"][kind] if not has(home, name)]
-    agrees(kind, "kind", missing)
+@pytest.mark.parametrize("path", SYMBOLS)
+def test_what_is_no_operator_is_there(path):
+    """Classes, their members, dtypes, settings, types and functions."""
+    agrees(path, "missing", not has(tp, path))
+
+
+@pytest.mark.parametrize("path", FACTS["signatures"])
+def test_what_is_no_operator_is_called_alike(path):
+    """Names, order and defaults of what is there."""
+    if has(tp, path):
+        ours = called_with(path)
+        agrees(path, "arguments", "" if fits(FACTS["signatures"][path], ours) else ours)
 
 
 def test_the_list_names_what_is_known():
     """A line that no test asks about would say anything."""
-    known = {*map(str, ENTRIES), *FACTS["modules"], *FACTS["others"]}
-    aspects = {"arguments", "dtypes", "kind", "members", "missing", "numbers"}
+    known = {*map(str, ENTRIES), *FACTS["modules"], *SYMBOLS}
+    aspects = {"arguments", "dtypes", "members", "missing", "numbers"}
 
     assert differences(), f"`{HEADING}` is not in ARCHITECTURE.md"
     assert {name for name, _ in differences()} <= known
@@ -118,4 +126,6 @@ def test_the_facts_are_nvtripys():
     assert len(FACTS["modules"]) == 9
     assert len(FACTS["members"]) == len(FACTS["modules"]) + 1
     assert len(DTYPES) == 9
+    assert len(SYMBOLS) == len(set(SYMBOLS)) == 91
+    assert set(FACTS["signatures"]) <= set(SYMBOLS)
     assert len(OPERATORS) > len(FACTS["operators"])

@@ -9,7 +9,7 @@ import linecache
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from tripybuild.codes import CODES as CODES  # noqa: PLC0414  # the front door of this layer
@@ -66,7 +66,26 @@ class DiagnosticError(Exception):
 
     def __str__(self) -> str:
         """The block forms: what a traceback ends in is all that a user of Python sees."""
-        return "\n\n".join(render(diagnostic, text_of) for diagnostic in self.diagnostics)
+        return "\n\n".join(render(_full(each), text_of) for each in self.diagnostics)
+
+
+_extra: dict[str, bool] = {}
+
+
+def explain(wanted: bool) -> None:
+    """Let errors say what their codes mean, or no longer."""
+    _extra["codes"] = wanted
+
+
+def explains() -> bool:
+    """Whether errors say what their codes mean."""
+    return _extra.get("codes", False)
+
+
+def _full(diagnostic: Diagnostic) -> Diagnostic:
+    """The problem with what its code means, where that is wanted; laws say it themselves."""
+    meaning = CODES.get(diagnostic.code) if explains() else None
+    return replace(diagnostic, notes=(*diagnostic.notes, meaning)) if meaning else diagnostic
 
 
 def render(diagnostic: Diagnostic, source: Callable[[str], str | None], color: bool = False) -> str:

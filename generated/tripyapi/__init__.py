@@ -232,7 +232,9 @@ if TYPE_CHECKING:
         Module as Module,
         Parameter as Parameter,
         Sequential as Sequential,
+        TripyException as TripyException,
         config as config,
+        types as types,
     )
     from tripybuild.eager.compile import compile as compile
     from tripybuild.eager.device import device as device
@@ -242,6 +244,7 @@ if TYPE_CHECKING:
         InputInfo as InputInfo,
         NamedDimension as NamedDimension,
     )
+    from tripybuild.logger import logger as logger
     from tripybuild.types.dtypes import (
         bfloat16 as bfloat16,
         bool as bool,
@@ -250,10 +253,12 @@ if TYPE_CHECKING:
         float8 as float8,
         float16 as float16,
         float32 as float32,
+        floating as floating,
         int4 as int4,
         int8 as int8,
         int32 as int32,
         int64 as int64,
+        integer as integer,
     )
 
 # Where each public name lives, below this package.
@@ -277,6 +282,7 @@ _PLACES = {
     "RMSNorm": "tripyapi.modules.rmsnorm",
     "Sequential": "tripybuild.eager",
     "Tensor": "tripyapi.tensor",
+    "TripyException": "tripybuild.eager",
     "abs": "tripyapi.ops.math.abs",
     "acos": "tripyapi.ops.math.acos",
     "acosh": "tripyapi.ops.math.acosh",
@@ -343,6 +349,7 @@ _PLACES = {
     "float32": "tripybuild.types.dtypes",
     "float4": "tripybuild.types.dtypes",
     "float8": "tripybuild.types.dtypes",
+    "floating": "tripybuild.types.dtypes",
     "floor": "tripyapi.ops.math.floor",
     "floordiv": "tripyapi.ops.math.floordiv",
     "fmod": "tripyapi.ops.math.fmod",
@@ -372,6 +379,7 @@ _PLACES = {
     "int4": "tripybuild.types.dtypes",
     "int64": "tripybuild.types.dtypes",
     "int8": "tripybuild.types.dtypes",
+    "integer": "tripybuild.types.dtypes",
     "iota": "tripyapi.ops.create.iota",
     "iota_like": "tripyapi.ops.create.iota_like",
     "isclose": "tripyapi.ops.math.isclose",
@@ -392,6 +400,7 @@ _PLACES = {
     "log_sigmoid": "tripyapi.ops.nn.log_sigmoid",
     "log_softmax": "tripyapi.ops.nn.log_softmax",
     "logaddexp": "tripyapi.ops.math.logaddexp",
+    "logger": "tripybuild.logger",
     "logical_and": "tripyapi.ops.math.logical_and",
     "logical_not": "tripyapi.ops.math.logical_not",
     "logical_or": "tripyapi.ops.math.logical_or",
@@ -490,6 +499,7 @@ _PLACES = {
     "tril": "tripyapi.ops.create.tril",
     "triu": "tripyapi.ops.create.triu",
     "trunc": "tripyapi.ops.math.trunc",
+    "types": "tripybuild.eager",
     "unbind": "tripyapi.ops.shape.unbind",
     "unflatten": "tripyapi.ops.shape.unflatten",
     "unsqueeze": "tripyapi.ops.shape.unsqueeze",
@@ -520,6 +530,7 @@ __all__ = [
     "RMSNorm",
     "Sequential",
     "Tensor",
+    "TripyException",
     "abs",
     "acos",
     "acosh",
@@ -586,6 +597,7 @@ __all__ = [
     "float8",
     "float16",
     "float32",
+    "floating",
     "floor",
     "floordiv",
     "fmod",
@@ -615,6 +627,7 @@ __all__ = [
     "int8",
     "int32",
     "int64",
+    "integer",
     "iota",
     "iota_like",
     "isclose",
@@ -635,6 +648,7 @@ __all__ = [
     "log_sigmoid",
     "log_softmax",
     "logaddexp",
+    "logger",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -733,6 +747,7 @@ __all__ = [
     "tril",
     "triu",
     "trunc",
+    "types",
     "unbind",
     "unflatten",
     "unsqueeze",

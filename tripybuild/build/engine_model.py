@@ -15,6 +15,7 @@ from tripybuild.build.members import Content
 from tripybuild.build.model import Built
 from tripybuild.build.targets import Target
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.logger import logger
 from tripybuild.trace.graph import Graph
 
 if TYPE_CHECKING:
@@ -109,13 +110,16 @@ def engine_executable(
 
     tell("lower")
     with Weights(target.name, read, graph.weights) as weights:
-        module = engine_module(built, graph, manifest["shapes"])
+        with logger.timed(f"lower {graph.name} to the tensorrt dialect"):
+            module = engine_module(built, graph, manifest["shapes"])
+        logger.mlir(lambda: spelt(module, locations=False))
         content = packing.pack(module.module)
         folder = Path(built.document.path).parent
         source = Source(content, PACKED, weights, module.resources, folder=folder)
         text = cache(partial(_verified, module))  # made while the compiler's process is at work
         tell("engine")
-        engine = build_engine(source, target, PIPELINE, options, timeout, text)
+        with logger.timed(f"build the engine of {graph.name}"):
+            engine = build_engine(source, target, PIPELINE, options, timeout, text)
         check_record(engine.record, manifest)
         tell("done")
         return packed(engine, text().encode(), json.loads(json.dumps(manifest)))

@@ -25,6 +25,7 @@ from tripybuild.build.targets import CPU, ENGINES, Target, known, parse_target
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.dialects.stablehlo import Module
 from tripybuild.garbage import uncollected
+from tripybuild.logger import logger
 from tripybuild.targets import child, pjrt
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
@@ -117,6 +118,7 @@ def compile_built(
         DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
     """
     graph = _used(built.graph)
+    logger.trace(lambda: printer.text(graph))
     manifest = described(built, graph, target.name, shapes)
     manifest["provenance"] = provenance
     _lawful(built, manifest, shapes)

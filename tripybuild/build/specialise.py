@@ -11,6 +11,7 @@ from hashlib import sha256
 from tripybuild.build.cache import Cache, key
 from tripybuild.build.lower import lower_stablehlo
 from tripybuild.diagnostics import Diagnostic
+from tripybuild.logger import logger
 from tripybuild.targets import child, pjrt
 from tripybuild.trace.graph import Graph
 
@@ -22,7 +23,10 @@ def sizes_name(sizes: Mapping[str, int]) -> str:
 
 def lowered(graph: Graph, sizes: Mapping[str, int]) -> bytes:
     """The StableHLO of a graph for given sizes, as MLIR bytecode with locations."""
-    return lower_stablehlo(graph.substituted(sizes)).bytecode()
+    with logger.timed(f"lower {graph.name}, {sizes_name(sizes)}, to StableHLO"):
+        module = lower_stablehlo(graph.substituted(sizes))
+    logger.mlir(module.text)
+    return module.bytecode()
 
 
 def compiled(module: bytes, timeout: float | None = None) -> tuple[bytes, tuple[Diagnostic, ...]]:
@@ -43,7 +47,8 @@ def compiled(module: bytes, timeout: float | None = None) -> tuple[bytes, tuple[
         **pjrt.identity(),
     }
     session = child.session()
-    outcome = Cache(patience=timeout).get_or_make(
-        key(parts), lambda: session.compile("cpu", module, timeout=timeout)
-    )
+    with logger.timed("compile by XLA"):
+        outcome = Cache(patience=timeout).get_or_make(
+            key(parts), lambda: session.compile("cpu", module, timeout=timeout)
+        )
     return outcome.content, outcome.warnings

@@ -49,6 +49,7 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     if package == BUILT_IN:
         places |= dict.fromkeys(("DimensionSize", "Tensor"), f"{package}.tensor")
         places |= dict.fromkeys(_EAGER, "tripybuild.eager")
+        places["logger"] = "tripybuild.logger"
         places["device"] = "tripybuild.eager.device"
         places["compile"] = "tripybuild.eager.compile"
         places["Executable"] = "tripybuild.eager.executable"
@@ -64,10 +65,10 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     )
 
 
-_EAGER = ("Module", "Parameter", "Sequential", "config")
+_EAGER = ("Module", "Parameter", "Sequential", "TripyException", "config", "types")
 _DTYPES = (
-    "bfloat16", "bool", "dtype", "float16", "float32", "float4", "float8", "int32", "int4",
-    "int64", "int8",
+    "bfloat16", "bool", "dtype", "float16", "float32", "float4", "float8", "floating",
+    "int32", "int4", "int64", "int8", "integer",
 )  # fmt: skip
 
 

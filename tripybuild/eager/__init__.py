@@ -4,12 +4,24 @@ Law: what a program prints does not depend on what ran before it, on a cache or 
 engine computes a graph follows from the graph alone.
 """
 
-from tripybuild.eager import config
+from tripybuild.diagnostics import DiagnosticError as TripyException
+from tripybuild.eager import types
 from tripybuild.eager.device import device
 from tripybuild.eager.dimension import Dimension
 from tripybuild.eager.module import Module
 from tripybuild.eager.parameters import Parameter
 from tripybuild.eager.sequential import Sequential
+from tripybuild.eager.settings import config
 from tripybuild.eager.tensor import Tensor
 
-__all__ = ["Dimension", "Module", "Parameter", "Sequential", "Tensor", "config", "device"]
+__all__ = [
+    "Dimension",
+    "Module",
+    "Parameter",
+    "Sequential",
+    "Tensor",
+    "TripyException",
+    "config",
+    "device",
+    "types",
+]

@@ -16,6 +16,7 @@ from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.executable import KEY, Call, Executable
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.frontend.tracing import tracing
+from tripybuild.logger import logger
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import here
 from tripybuild.trace.messages import shown
@@ -54,7 +55,7 @@ def compile(
     bound = _bound(func, args, kwargs or {}, place)
     inputs = Inputs()
     forms = dict(bound.arguments)
-    with fresh_symbols(), tracing():
+    with fresh_symbols(), tracing(), logger.timed(f"record {_name(func)}"):
         for name, given in forms.items():
             bound.arguments[name] = replaced(name, given, inputs.take)
         result = func(*bound.args, **bound.kwargs)
@@ -69,6 +70,8 @@ def compile(
     provenance = {"function": graph.name, KEY: call.data(inputs.infos)}
     options = {"optimization_level": optimization_level} if chosen.name in ENGINES else None
     made = compile_built(built, _Held(weights), chosen, [best], provenance, options=options)
+    for warning in made.warnings:
+        logger.warning(warning.message)
     return Executable(made, call, inputs.infos)
 
 

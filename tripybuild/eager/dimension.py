@@ -35,7 +35,7 @@ class Dimension:
             raise DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
         self.dimension = data
         self.value: Value = frontend.tensor(data, int32).value
-        self._name = name
+        self.value.name = name
 
     @property
     def device(self) -> Device:

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.eager.parameters import Unset, missing
+from tripybuild.logger import logger
+from tripybuild.trace import printer
 from tripybuild.trace.constants import Constant, settle
-from tripybuild.trace.graph import between
+from tripybuild.trace.graph import Graph, between
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Value
 
@@ -34,8 +36,15 @@ def evaluate(values: list[Value]) -> None:
     """Compute values together, and keep what they hold in the place of how it was asked for."""
     operations = between(frozenset(), values)
     _known(operations, values)
-    for value, array in zip(values, _computed(operations, values), strict=True):
+    logger.trace(lambda: printer.text(_graph(values)))
+    with logger.timed("compute " + ", ".join(value.name or str(value.type) for value in values)):
+        computed = _computed(operations, values)
+    for value, array in zip(values, computed, strict=True):
         settle(value, array)
+
+
+def _graph(values: list[Value]) -> Graph:
+    return Graph("eager", {}, {}, {f"output{i}": value for i, value in enumerate(values)})
 
 
 def _known(operations: list[TraceOp], values: list[Value]) -> None:

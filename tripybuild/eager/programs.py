@@ -11,6 +11,7 @@ from typing import Any
 
 from tripybuild.build.lower import lower_stablehlo
 from tripybuild.build.specialise import compiled
+from tripybuild.logger import logger
 from tripybuild.numerics.arrays import Array
 from tripybuild.targets import pjrt
 from tripybuild.trace.constants import Constant, Data
@@ -87,5 +88,7 @@ def _spelt(
 def _loaded(given: Sequence[Constant], wanted: Sequence[Value]) -> pjrt.Executable:
     inputs = {f"input{i}": each.outputs[0] for i, each in enumerate(given)}
     outputs = {f"output{i}": value for i, value in enumerate(wanted)}
-    payload, _ = compiled(lower_stablehlo(Graph("eager", inputs, {}, outputs)).text().encode())
+    text = lower_stablehlo(Graph("eager", inputs, {}, outputs)).text()
+    logger.mlir(text)
+    payload, _ = compiled(text.encode())
     return pjrt.load(payload)

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tripybuild import frontend
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.eager import config
 from tripybuild.eager.device import device as Device  # noqa: N812 - it is a class
 from tripybuild.eager.evaluate import array_of
+from tripybuild.eager.settings import config
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.tracing import is_tracing
 from tripybuild.trace.constants import constant
@@ -34,7 +34,6 @@ class Tensor(frontend.Tensor):
     """
 
     _device: Device | None = None
-    _name: str | None = None
 
     def __init__(
         self,
@@ -58,16 +57,16 @@ class Tensor(frontend.Tensor):
             raise DiagnosticError(diagnostic) from error
         self.value = constant(array, from_numpy(array.dtype), place)
         self._device = device or CPU
-        self._name = name
+        self.value.name = name
 
     @property
     def name(self) -> str:
         """What it is called where graphs are printed."""
-        return self._name or self.value.name or f"t{id(self.value)}"
+        return self.value.name or f"t{id(self.value)}"
 
     @name.setter
     def name(self, name: str) -> None:
-        self._name = name
+        self.value.name = name
 
     @property
     def device(self) -> Device:

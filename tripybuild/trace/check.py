@@ -180,7 +180,9 @@ class Check(Regions):
         """A tensor that must be known when the engine is built: a weight, or made of constants."""
         value = getattr(tensor, "value", tensor)
         if not is_known(value):
-            origin = "the result of a step" if value.name is None else "an input of the model"
+            origin = (
+                "the result of a step" if value.producer is not None else "an input of the model"
+            )
             self.must(
                 name,
                 "be known when the engine is built",

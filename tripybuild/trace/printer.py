@@ -5,8 +5,9 @@ and leaves out names and places: two graphs that compute the same way print the 
 cache key.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set as AbstractSet
 from dataclasses import dataclass
+from itertools import chain, count
 
 from tripybuild.trace.constants import Data
 from tripybuild.trace.graph import Graph
@@ -60,9 +61,21 @@ def _readable(graph: Graph) -> dict[Value, str]:
     taken = set(names.values())
     for name, value in graph.outputs.items():
         if name not in taken:  # an output can be called as an input is
-            names.setdefault(value, name)
+            names.setdefault(value, value.name or name)
+    taken |= set(names.values())
+    for output in (output for each in graph.operations for output in each.outputs):
+        if output.name is not None and output not in names:
+            names[output] = _free(output.name, taken)
+            taken.add(names[output])
     _number(graph.operations, names)
     return names
+
+
+def _free(name: str, taken: AbstractSet[str]) -> str:
+    """A name that a program gave to a tensor, which it may have given to another one, too."""
+    name = name if name.isprintable() and " " not in name else repr(name)
+    others = (f"{name}_{number}" for number in count(1))
+    return next(each for each in chain([name], others) if each not in taken)
 
 
 def _number(operations: Iterable[TraceOp], names: dict[Value, str]) -> None:
