@@ -124,7 +124,7 @@ class Executable:
             if stored is None and self.manifest["versions"]["tripybuild"] != VERSION:
                 raise DiagnosticError(_other_version(name, self.manifest["versions"]["tripybuild"]))
             module = (
-                lowered(self.graph, sizes)
+                lowered(self.graph, sizes).bare
                 if stored is None
                 else bytes(self._read(stored["stablehlo"]))
             )

@@ -202,8 +202,8 @@ def _specialised(
     """What the manifest says of a compiled module, and what was wrong with the cache."""
     name = sizes_name(sizes)
     module = lowered(graph, sizes)
-    payload, warnings = compiled(module, timeout)
-    members[f"stablehlo/{name}.mlirbc"] = module
+    payload, warnings = compiled(module.bare, timeout, module.located)
+    members[f"stablehlo/{name}.mlirbc"] = module.located
     members[f"cpu/{name}.bin"] = payload
     entry = {
         "name": name,

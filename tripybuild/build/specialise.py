@@ -1,19 +1,23 @@
 """A graph for given sizes: lowered, compiled in the child process, and remembered.
 
-Compilation is content-addressed over the module, the target, the compiler with
-its flags, and the processor.
+Compilation is content-addressed over the module, the target, the compiler with its flags, and the
+processor. Places and names are no part of the module here: it is compiled without them, so that a
+model's file and the same model in Python share what was compiled, and a moved line changes nothing.
 """
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 
 from tripybuild.build.cache import Cache, key
 from tripybuild.build.lower import lower_stablehlo
-from tripybuild.diagnostics import Diagnostic
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.logger import logger
 from tripybuild.targets import child, pjrt
 from tripybuild.trace.graph import Graph
+
+REFUSED = "compiler-failed"
 
 
 def sizes_name(sizes: Mapping[str, int]) -> str:
@@ -21,34 +25,57 @@ def sizes_name(sizes: Mapping[str, int]) -> str:
     return ",".join(f"{name}={sizes[name]}" for name in sorted(sizes)) or "static"
 
 
-def lowered(graph: Graph, sizes: Mapping[str, int]) -> bytes:
-    """The StableHLO of a graph for given sizes, as MLIR bytecode with locations."""
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A graph in StableHLO, as MLIR bytecode: with places and names, and without."""
+
+    located: bytes
+    bare: bytes
+
+
+def lowered(graph: Graph, sizes: Mapping[str, int]) -> Lowered:
+    """The StableHLO of a graph for given sizes."""
     with logger.timed(f"lower {graph.name}, {sizes_name(sizes)}, to StableHLO"):
         module = lower_stablehlo(graph.substituted(sizes))
     logger.mlir(module.text)
-    return module.bytecode()
+    return Lowered(module.bytecode(), module.bytecode(locations=False))
 
 
-def compiled(module: bytes, timeout: float | None = None) -> tuple[bytes, tuple[Diagnostic, ...]]:
+def compiled(
+    module: bytes, timeout: float | None = None, located: bytes | None = None
+) -> tuple[bytes, tuple[Diagnostic, ...]]:
     """The executable payload of a StableHLO module, and what was wrong with the cache.
 
     Args:
         module: StableHLO, as text or bytecode.
         timeout: Seconds that the compiler may take.
+        located: The same module with places, which the compiler's refusal then says.
 
     Raises:
         DiagnosticError: Where the compiler refuses the module, crashes, hangs or runs out of
             memory.
     """
+
+    def make() -> bytes:
+        session = child.session()
+        try:
+            return session.compile("cpu", module, timeout=timeout)
+        except DiagnosticError as error:
+            if located is None or any(each.code != REFUSED for each in error.diagnostics):
+                raise
+            return session.compile("cpu", located, timeout=timeout)
+
+    with logger.timed("compile by XLA"):
+        outcome = Cache(patience=timeout).get_or_make(entry(module), make)
+    return outcome.content, outcome.warnings
+
+
+def entry(module: bytes) -> str:
+    """The key under which the cache keeps the payload of a module."""
     parts: dict[str, str | bytes] = {
         "target": "cpu",
         "module": sha256(module).digest(),
         "flags": os.environ.get("XLA_FLAGS", ""),  # XLA reads them wherever it runs
         **pjrt.identity(),
     }
-    session = child.session()
-    with logger.timed("compile by XLA"):
-        outcome = Cache(patience=timeout).get_or_make(
-            key(parts), lambda: session.compile("cpu", module, timeout=timeout)
-        )
-    return outcome.content, outcome.warnings
+    return key(parts)

@@ -88,7 +88,7 @@ def _spelt(
 def _loaded(given: Sequence[Constant], wanted: Sequence[Value]) -> pjrt.Executable:
     inputs = {f"input{i}": each.outputs[0] for i, each in enumerate(given)}
     outputs = {f"output{i}": value for i, value in enumerate(wanted)}
-    text = lower_stablehlo(Graph("eager", inputs, {}, outputs)).text()
-    logger.mlir(text)
-    payload, _ = compiled(text.encode())
+    module = lower_stablehlo(Graph("eager", inputs, {}, outputs))
+    logger.mlir(module.text)
+    payload, _ = compiled(module.bytecode(locations=False))
     return pjrt.load(payload)

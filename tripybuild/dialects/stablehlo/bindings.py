@@ -6,7 +6,7 @@ checked, in a process that never loads a compiler.
 
 from typing import Any
 
-MODULES = frozenset({"chlo", "ir", "numpy", "registry", "stablehlo"})
+MODULES = frozenset({"chlo", "ir", "numpy", "passmanager", "registry", "stablehlo"})
 
 
 def __getattr__(name: str) -> Any:
@@ -14,9 +14,10 @@ def __getattr__(name: str) -> Any:
     if name not in MODULES:
         raise AttributeError(name)
     import numpy  # noqa: ICN001, PLC0415 - its name here is its name there
-    from jaxlib.mlir import ir  # noqa: PLC0415 - heavy: loaded only when something is lowered
+    from jaxlib.mlir import ir, passmanager  # noqa: PLC0415 - heavy: loaded when something is lowered
     from jaxlib.mlir._mlir_libs import _jax_mlir_ext as registry  # noqa: PLC0415
     from jaxlib.mlir.dialects import chlo, stablehlo  # noqa: PLC0415
 
     globals().update(chlo=chlo, ir=ir, numpy=numpy, registry=registry, stablehlo=stablehlo)
+    globals().update(passmanager=passmanager)
     return globals()[name]

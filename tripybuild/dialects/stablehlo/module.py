@@ -116,11 +116,26 @@ class Module:
         """The module as MLIR assembly."""
         return str(self.mlir.operation.get_asm(enable_debug_info=locations))
 
-    def bytecode(self) -> bytes:
-        """The module as MLIR bytecode, locations included."""
+    def bytecode(self, *, locations: bool = True) -> bytes:
+        """The module as MLIR bytecode.
+
+        Args:
+            locations: Whether it says where each operation comes from, and what results are called.
+                Without, the modules of all who compute the same are the same.
+        """
+        whole = self.mlir.operation if locations else self._bare()
         buffer = io.BytesIO()
-        self.mlir.operation.write_bytecode(buffer)
+        whole.write_bytecode(buffer)
         return buffer.getvalue()
+
+    def _bare(self) -> Any:
+        """A copy without places and names."""
+        with self.context:
+            copy = self.mlir.operation.clone()
+            bindings.passmanager.PassManager.parse("builtin.module(strip-debuginfo)").run(copy)
+        for function in copy.regions[0].blocks[0]:
+            del function.attributes["res_attrs"]
+        return copy
 
 
 def context() -> Any:
