@@ -1,6 +1,7 @@
 """The cases of `diagnostics/` and `cases/`: files and commands in Markdown, and what is printed."""
 
 import ast
+import linecache
 import re
 import shlex
 import sys
@@ -11,7 +12,7 @@ import sections
 
 from tripybuild.cli import registry
 from tripybuild.cli.main import main
-from tripybuild.diagnostics import CODES
+from tripybuild.diagnostics import CODES, DiagnosticError
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "tripybuild"
@@ -69,6 +70,8 @@ def _commands(block):
 
 def _run(command, expected, monkeypatch, capfd):
     monkeypatch.setattr(sys, "argv", shlex.split(command))
+    if sys.argv[0] == "python":
+        return _run_python(command, expected, capfd)
     assert sys.argv[0] == "tripybuild"
     with pytest.raises(SystemExit) as ended:
         main()
@@ -77,6 +80,21 @@ def _run(command, expected, monkeypatch, capfd):
     text = SECONDS.sub("0.00s", SIZE.sub(r"\g<1>0\2", out + err))
     if not Path("ops_registry").is_dir():  # the lines of the real registry are not the case's
         text = re.sub(r"(ops_registry/\S+\.yaml):\d+", r"\1:0", text)
+    return f"$ {command}\n{text}"
+
+
+def _run_python(command, expected, capfd):
+    """Run a user's program; of an error, what the last lines of a traceback say."""
+    path = Path(sys.argv[1])
+    linecache.checkcache()
+    code, said = 0, ""
+    try:
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), {"__name__": "__main__"})
+    except DiagnosticError as error:
+        code, said = 1, f"{error}\n"
+    out, err = capfd.readouterr()
+    assert code == expected, out + err + said
+    text = re.sub(r"(ops_registry/\S+\.yaml):\d+", r"\1:0", out + err + said)
     return f"$ {command}\n{text}"
 
 

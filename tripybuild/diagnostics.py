@@ -46,6 +46,14 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that a problem has to do with, and what is to be known about it."""
+
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One problem: a stable code, one sentence, and what a reader needs to mend it."""
 
@@ -55,6 +63,7 @@ class Diagnostic:
     label: str = ""
     notes: tuple[str, ...] = ()
     hint: str | None = None
+    related: tuple[Related, ...] = ()
 
 
 class DiagnosticError(Exception):
@@ -89,7 +98,7 @@ def _full(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def render(diagnostic: Diagnostic, source: Callable[[str], str | None], color: bool = False) -> str:
-    """Give the block form: message, place, source line with carets, notes and hint.
+    """Give the block form: message, place, source line with carets, other places, notes and hint.
 
     Args:
         diagnostic: The problem to show.
@@ -101,13 +110,12 @@ def render(diagnostic: Diagnostic, source: Callable[[str], str | None], color: b
     lines = [f"{paint('red', f'error[{code}]')}{paint('bold', f': {message}')}"]
     notes = diagnostic.notes
     if diagnostic.span is not None:
-        excerpt = _excerpt(diagnostic.span, _one_line(diagnostic.label), source, paint)
-        width = max(2, len(str(diagnostic.span.line)))
-        arrow = paint("blue", " " * width + "-->")
-        lines.append(f"{arrow} {_one_line(str(diagnostic.span))}")
-        lines.extend(excerpt)
+        lines.extend(_place(diagnostic.span, _one_line(diagnostic.label), source, paint))
     if diagnostic.label and len(lines) <= 2:
         notes = (diagnostic.label, *notes)  # there is no source line to put it under
+    for each in diagnostic.related:
+        lines.append(f"{paint('cyan', 'note')}: {_visible(each.message)}")
+        lines.extend(_place(each.span, "", source, paint))
     lines.extend(f"{paint('cyan', 'note')}: {_visible(note)}" for note in notes)
     if diagnostic.hint is not None:
         lines.append(f"{paint('cyan', 'hint')}: {_visible(diagnostic.hint)}")
@@ -133,7 +141,8 @@ def concise(diagnostic: Diagnostic) -> str:
 
 def as_json(diagnostic: Diagnostic) -> dict[str, object]:
     """Give the form for programs: only dicts, lists, strings, integers and None."""
-    return {**asdict(diagnostic), "notes": list(diagnostic.notes)}
+    data = asdict(diagnostic)
+    return {**data, "notes": list(diagnostic.notes), "related": list(data["related"])}
 
 
 def suggest(name: str, known: Iterable[str]) -> str | None:
@@ -155,6 +164,14 @@ def suggest(name: str, known: Iterable[str]) -> str | None:
 def _begins_other(one: str, other: str) -> bool:
     """Tell whether one name is the other and more: `Cin` for `C`, `dim` for `dimension`."""
     return bool(one and other) and (one.startswith(other) or other.startswith(one))
+
+
+def _place(
+    span: Span, label: str, source: Callable[[str], str | None], paint: Callable[[str, str], str]
+) -> list[str]:
+    """Give where a span is, and its source line."""
+    arrow = paint("blue", " " * max(2, len(str(span.line))) + "-->")
+    return [f"{arrow} {_one_line(str(span))}", *_excerpt(span, label, source, paint)]
 
 
 def _excerpt(

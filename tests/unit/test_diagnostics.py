@@ -14,6 +14,7 @@ from tripybuild.diagnostics import (
     CODES,
     Diagnostic,
     DiagnosticError,
+    Related,
     Span,
     as_json,
     concise,
@@ -151,15 +152,18 @@ def test_concise():
 
 def test_json():
     """The form for programs goes through `json` and keeps everything."""
-    diagnostic = Diagnostic("c", "m", Span("a.yaml", 1, 2, 3, 4), "l", ("n",), "h")
+    span = Span("a.yaml", 1, 2, 3, 4)
+    diagnostic = Diagnostic("c", "m", span, "l", ("n",), "h", (Related("r", span),))
+    place = {"path": "a.yaml", "line": 1, "column": 2, "end_line": 3, "end_column": 4}
 
     assert json.loads(json.dumps(as_json(diagnostic))) == {
         "code": "c",
         "message": "m",
-        "span": {"path": "a.yaml", "line": 1, "column": 2, "end_line": 3, "end_column": 4},
+        "span": place,
         "label": "l",
         "notes": ["n"],
         "hint": "h",
+        "related": [{"message": "r", "span": place}],
     }
     assert as_json(Diagnostic("c", "m"))["span"] is None
 

@@ -7,7 +7,7 @@ A message's header is bounded, so words beyond that are cut.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tripybuild.diagnostics import Diagnostic, Span, as_json
+from tripybuild.diagnostics import Diagnostic, Related, Span, as_json
 
 MOST = 100  # diagnostics
 MOST_NOTES = 40
@@ -37,6 +37,7 @@ def _diagnostic(entry: Mapping[str, Any]) -> Diagnostic:
         label=str(entry["label"]),
         notes=tuple(map(str, entry["notes"])),
         hint=None if hint is None else str(hint),
+        related=tuple(Related(str(r["message"]), _span(r["span"])) for r in entry["related"]),
     )
 
 

@@ -6,13 +6,13 @@ Normalised means: nothing negative that counts from the end, nothing left out, t
 import operator
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NoReturn, Protocol, overload
+from typing import Any, Protocol, overload
 
 from tripybuild.diagnostics import suggest
 from tripybuild.trace.constants import dimension_of
+from tripybuild.trace.failures import Failures
 from tripybuild.trace.indexing import Index, IndexFormError, resolve
 from tripybuild.trace.messages import shown
-from tripybuild.trace.operation import Declaration
 from tripybuild.trace.values import Size
 from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -34,26 +34,8 @@ class Device(Protocol):
 DeviceLike = Device | str
 
 
-class Attributes:
+class Attributes(Failures):
     """The half of `Check` that concerns Python values."""
-
-    declaration: Declaration
-
-    def fail(
-        self, part: str, message: str, *, label: str = "", hint: str | None = None
-    ) -> NoReturn:
-        """Report that an argument is not what the declaration asks for."""
-        raise NotImplementedError
-
-    def must(
-        self, name: str, what: str, label: str, *, part: str = "", hint: str | None = None
-    ) -> NoReturn:
-        """Fail with "`dim` of `softmax` must be an integer"; `part` is the code if not the name."""
-        message = f"`{name}` of `{self.declaration.name}` must {what}"
-        self.fail(part or name, message, label=label, hint=hint)
-
-    def _refuse(self, name: str, wanted: str, value: object, hint: str | None = None) -> NoReturn:
-        self.must(name, f"be {wanted}", f"found {shown(value)}", hint=hint)
 
     def integer(self, name: str, value: object) -> int:
         """`int`: a Python integer, or anything that is one exactly."""
@@ -193,7 +175,7 @@ class Attributes:
                 if rank
                 else "left out, since there are no dimensions"
             )
-            self._refuse(name, wanted, axis)
+            self._refuse(name, wanted, axis, shapes=True)
         return axis + rank if axis < 0 else axis
 
     def axes(self, name: str, value: object, rank: int) -> tuple[int, ...]:
@@ -209,14 +191,14 @@ class Attributes:
         try:
             return resolve(value, shape)
         except IndexFormError as problem:
-            self._refuse(name, str(problem), value)
+            self._refuse(name, str(problem), value, shapes=True)
 
     def subscripts(self, name: str, value: object, shapes: Sequence[Sequence[Size]]) -> str:
         """`subscripts(inputs)`: the equation of a sum of products, with everything said."""
         try:
             return explicit(self.string(name, value), [len(shape) for shape in shapes])
         except EquationError as problem:
-            self._refuse(name, str(problem), value)
+            self._refuse(name, str(problem), value, shapes=True)
 
     def _spread(
         self, name: str, value: object, lengths: Sequence[int], each: Any, words: str

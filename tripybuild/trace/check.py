@@ -10,7 +10,6 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self, cast
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.trace.constants import constant, number
 from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.trace.messages import either, law_message, shown
@@ -39,30 +38,6 @@ class Check(Regions):
         self.location = location
         self.deferred: list[DeferredLaw] = []
 
-    def fail(
-        self,
-        part: str,
-        message: str,
-        *,
-        label: str = "",
-        hint: str | None = None,
-        law: Law | None = None,
-    ) -> NoReturn:
-        """Report that an argument, a type variable or a law of the declaration does not hold."""
-        source = self.declaration.source
-        if law is not None and law.line:
-            source = f"{law.source or source}:{law.line}"
-        raise DiagnosticError(
-            Diagnostic(
-                f"{self.declaration.name}/{part}",
-                message,
-                self.location.span(),
-                label,
-                (f"required by {source}",),
-                hint,
-            )
-        )
-
     def element(self, variable: str, allowed: tuple[dtype, ...], **tensors: object) -> dtype:
         """Bind a type variable: all given tensors have one dtype, and it is among the allowed."""
         if (known := _agreed(allowed, tensors.values(), ())) is not None:
@@ -83,6 +58,7 @@ class Check(Regions):
                         f"`{self.declaration.name}` takes tensors of one dtype",
                         label=f"`{first}` is {bound}, `{name}` is {type.dtype}",
                         hint=f"cast one of them: `cast({name}, {bound})`",
+                        about=(first, name),
                     )
         if bound is None:
             self._needs_tensor(variable)
@@ -174,6 +150,7 @@ class Check(Regions):
                 f"refusing to turn `{shown(value)}` into {type}",
                 label=f"`{name}` takes the dtype of the other operand, {type}",
                 hint="cast the other operand first",
+                at=name,
             )
 
     def known(self, name: str, tensor: Any) -> None:

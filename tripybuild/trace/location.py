@@ -10,6 +10,7 @@ from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Protocol
 
@@ -41,16 +42,33 @@ class PythonLocation:
         """The function that was running."""
         return self.code.co_name
 
+    @property
+    def position(self) -> "Position":
+        """First and last line, first and last column, as Python counts them."""
+        return _positions(self.code)[self.instruction // 2]
+
     def span(self) -> Span:
         """The expression's own columns: Python keeps them for each instruction."""
-        positions = list(self.code.co_positions())
-        line, end_line, column, end_column = positions[self.instruction // 2]
+        line, end_line, column, end_column = self.position
         line = line or self.code.co_firstlineno
         column = 0 if column is None else column
         end_column = column + 1 if end_column is None else end_column
-        path, end_line = self.code.co_filename, end_line or line
-        first, last = _characters(path, line, column), _characters(path, end_line, end_column)
-        return Span(path, line, first + 1, end_line, last + 1)
+        return span_between(self.code.co_filename, line, column, end_line or line, end_column)
+
+
+Position = tuple[int | None, int | None, int | None, int | None]
+
+
+def span_between(path: str, line: int, column: int, end_line: int, end_column: int) -> Span:
+    """A span from lines that count from one and columns that count bytes from zero, as Python's."""
+    first, last = _characters(path, line, column), _characters(path, end_line, end_column)
+    return Span(path, line, first + 1, end_line, last + 1)
+
+
+@lru_cache(maxsize=256)
+def _positions(code: CodeType) -> list[Position]:
+    """The lines and columns of each instruction; a function is asked for many of its own."""
+    return list(code.co_positions())
 
 
 def _characters(path: str, line: int, octets: int) -> int:

@@ -1,0 +1,93 @@
+"""How a call is refused: the argument is underlined, and where tensors were made is said."""
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Related, Span
+from tripybuild.trace.callsite import call_at, origins
+from tripybuild.trace.location import Location
+from tripybuild.trace.messages import shown
+from tripybuild.trace.operation import Declaration, Law
+
+
+class Failures:
+    """The part of `Check` that reports what does not hold."""
+
+    declaration: Declaration
+    location: Location
+
+    def fail(
+        self,
+        part: str,
+        message: str,
+        *,
+        label: str = "",
+        hint: str | None = None,
+        law: Law | None = None,
+        at: str = "",
+        about: Sequence[str] | None = None,
+    ) -> NoReturn:
+        """Report that an argument, a type variable or a law of the declaration does not hold.
+
+        Args:
+            part: What does not hold, for the code.
+            message: What is required.
+            label: What was found.
+            hint: What to do.
+            law: The law that is broken.
+            at: The argument that is to blame, which is underlined.
+            about: The arguments of which it is said where they were made, if they are tensors; all
+                of them, where nothing else is said.
+        """
+        source = self.declaration.source
+        if law is not None and law.line:
+            source = f"{law.source or source}:{law.line}"
+        span, related = self._places(at, about)
+        code = f"{self.declaration.name}/{part}"
+        notes = (f"required by {source}",)
+        raise DiagnosticError(Diagnostic(code, message, span, label, notes, hint, related))
+
+    def _places(self, at: str, about: Sequence[str] | None) -> tuple[Span, tuple[Related, ...]]:
+        """What to underline, and where the tensors were made."""
+        call = call_at(self.location)
+        span = self.location.span()
+        if call is None:
+            return span, ()
+        tensors = dict(call.tensors(about))
+        shown = call.argument(at) if at else None
+        return shown or span, tuple(origins(tensors, shown or span))
+
+    def must(
+        self,
+        name: str,
+        what: str,
+        label: str,
+        *,
+        part: str = "",
+        hint: str | None = None,
+        shapes: bool = False,
+    ) -> NoReturn:
+        """Fail with "`dim` of `softmax` must be an integer".
+
+        Args:
+            name: The argument.
+            what: What it must be or do.
+            label: What was found.
+            part: The code, if that is not the name.
+            hint: What to do.
+            shapes: Whether this follows from the tensors that the call is given.
+        """
+        message = f"`{name}` of `{self.declaration.name}` must {what}"
+        about = None if shapes else (name,)
+        self.fail(part or name, message, label=label, hint=hint, at=name, about=about)
+
+    def _refuse(
+        self,
+        name: str,
+        wanted: str,
+        value: object,
+        hint: str | None = None,
+        *,
+        shapes: bool = False,
+    ) -> NoReturn:
+        self.must(name, f"be {wanted}", f"found {shown(value)}", hint=hint, shapes=shapes)
