@@ -10,9 +10,14 @@ from tripybuild.diagnostics import DiagnosticError
 from tripybuild.language.grammar import parse
 from tripybuild.schema.operator import Fact, Facts
 from tripybuild.schema.target_files import CommonFactsEntry
+from tripybuild.suite.cases import sample_case
+from tripybuild.suite.gates import lacking, needed
+from tripybuild.suite.gpus import wrong_for_gpu
 from tripybuild.suite.registry import registry
 from tripybuild.suite.truth import Subject, wrong_facts, wrong_refusals
 from tripybuild.suite.unchecked import every, unchecked
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import BY_NAME
 
 pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
@@ -24,7 +29,13 @@ def subject(name, facts=None, **changes):
     operator = declared.operators[name]
     targets = operator.targets if facts is None else {"tensorrt": facts}
     operator = replace(operator, targets=targets, **changes)
-    return Subject(operator, getattr(tripyapi, name), declared.targets["tensorrt"])
+    known = declared.targets["tensorrt"], declared.targets["tensorrt-rtx"]
+    return Subject(operator, getattr(tripyapi, name), *known)
+
+
+def samples(of, *types):
+    """The samples of an operator of one dtype variable, in some dtypes."""
+    return [sample_case(of.operator, of.function, {"T": BY_NAME[type]}) for type in types]
 
 
 def fact(of, name, when, **more):
@@ -136,3 +147,48 @@ def test_a_fact_that_no_case_shows_is_found(kind, when, more, problem):
     of = subject("exp")
     found = list(wrong_facts(subject("exp", only(kind, fact(of, "x", when, **more)))))
     assert found[0] == problem
+
+
+@pytest.mark.parametrize(
+    ("call", "types"),
+    [
+        (lambda x: x + x, ["bfloat16"]),
+        (lambda x: tripyapi.cast(x, tripyapi.float32), ["bfloat16"]),
+        (lambda x: tripyapi.cast(x, tripyapi.float8), ["bfloat16", "float8"]),
+        (lambda x: tripyapi.zeros_like(x, dtype=tripyapi.float32), []),
+        (lambda x: x, ["bfloat16"]),
+    ],
+    ids=["results", "operands", "both", "unread", "borders"],
+)
+def test_a_gpu_needs_what_is_read_or_given(call, types):
+    given = Value(TensorType(BY_NAME["bfloat16"], (2, 3)))
+    graph = Graph("gates", {"x": given}, {}, {"y": call(tripyapi.Tensor.of(given)).value})
+    known = subject("exp").rtx
+    assert needed(graph, known) == types
+    assert lacking(graph, known, "sm75") == types
+    assert lacking(graph, known, "sm86") == [t for t in types if t == "float8"]
+
+
+def test_a_gpu_refuses_the_dtypes_that_it_lacks():
+    of = subject("exp")
+    given = samples(of, "float32", "bfloat16")
+    assert list(wrong_for_gpu(of, given, "sm75")) == []
+    newer = of.rtx.model_copy(update={"needs": {"bfloat16": "sm120"}})
+    found = list(wrong_for_gpu(replace(of, rtx=newer), given, "sm89"))
+    assert found == ["bfloat16 sample sm89: builds, want refused for bfloat16"]
+    older = of.rtx.model_copy(update={"needs": {}})
+    (found,) = wrong_for_gpu(replace(of, rtx=older), given, "sm75")
+    assert found.startswith("bfloat16 sample sm75: ")
+    assert "cannot compute with" in found
+
+
+def test_a_fact_of_a_gpu_is_no_fact_of_others():
+    of = subject("exp")
+    given = fact(of, "x", "T == bfloat16", gpus=("sm75",), says=("HW-specific datatypes",))
+    of = subject("exp", only("refuses", given))
+    assert list(wrong_facts(of)) == []
+    assert list(wrong_for_gpu(of, samples(of, "bfloat16"), "sm80")) == []
+    given = replace(given, gpus=("sm80",))
+    assert list(wrong_facts(subject("exp", only("refuses", given)))) == [
+        "x: TensorRT builds bfloat16"
+    ]

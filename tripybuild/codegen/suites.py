@@ -18,6 +18,7 @@ _QUESTIONS = {
     "values": "Each legal tuple of dtypes computes on `cpu` what the reference computes.",
     "tensorrt": "Each legal tuple of dtypes is recorded for TensorRT, unless TensorRT refuses it.",
     "tensorrt_refusals": "TensorRT refuses each other tuple, unless `targets:` says it builds.",
+    "tensorrt_gpus": "A GPU has the dtypes that `targets.yaml` says; for others it is refused.",
     "tensorrt_facts": "Each fact below `targets:` has a case that shows it.",
     "composition": "The decomposition computes what the reference computes.",
     "illegal_dtypes": "Every other tuple of dtypes is refused, with the code of what refuses it.",
@@ -69,6 +70,7 @@ def _tests(operator: Operator) -> Iterator[str]:
             yield _each("composition", "types", "TYPES")
         yield _test("illegal_dtypes", "")
         yield _test("tensorrt_refusals", "")
+        yield _test("tensorrt_gpus", "")
         if any(facts.refuses or facts.builds for facts in operator.targets.values()):
             yield _test("tensorrt_facts", "")
     sizes = [spell_place(place) for place in places(operator) if place[0] not in known(operator)]

@@ -58,7 +58,7 @@ def _fact(name: str, entry: Any, document: Document, place: Location, read: Read
     found = Fact(name, read(entry.when, document, (*place, "when")), entry.why, sample=own)
     if isinstance(entry, BuildEntry):
         return found
-    return replace(found, says=words(entry), silent=entry.silent)
+    return replace(found, says=words(entry), silent=entry.silent, gpus=tuple(entry.gpus))
 
 
 def explained(operator: Operator, common: Common) -> tuple[Operator, list[Diagnostic]]:
@@ -87,7 +87,7 @@ def _with_reason(fact: Fact, stock: Stock | None) -> Fact:
         return fact
     if isinstance(stock, StockBuildEntry):
         return replace(fact, why=stock.why)
-    return replace(fact, why=stock.why, says=words(stock))
+    return replace(fact, why=stock.why, says=words(stock), gpus=tuple(stock.gpus))
 
 
 def words(refusal: RefusalEntry | StockRefusalEntry) -> tuple[str, ...]:

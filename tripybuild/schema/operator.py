@@ -176,7 +176,8 @@ class Fact:
 
     Without a reason of its own (`why` is empty), `targets.yaml` gives it under the fact's name.
     `says` are parts of the target's message, of which one is enough. One that is `silent` is seen
-    in no build. `sample` is what the operator's own sample does not show.
+    in no build. `sample` is what the operator's own sample does not show. One with `gpus` is about
+    engines for them, and not about engines for all.
     """
 
     name: str
@@ -185,6 +186,7 @@ class Fact:
     says: tuple[str, ...] = ()
     silent: bool = False
     sample: Mapping[str, Snippet] = field(default_factory=dict)
+    gpus: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

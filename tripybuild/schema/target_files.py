@@ -19,6 +19,9 @@ class RefusalEntry(Strict):
     silent: bool = Field(
         default=False, description="The target builds it, and then computes something else."
     )
+    gpus: list[str] = Field(
+        default_factory=list, description="The GPUs for which it is so; without, all of them."
+    )
     sample: dict[Name, Expression] = Field(
         default_factory=dict, description="What the operator's own sample does not show."
     )
@@ -55,6 +58,9 @@ class StockRefusalEntry(Strict):
     says: str | list[str] = Field(description="Parts of the target's own messages.")
     level: Literal["builder", "shape", "build"]
     when: Expression = Field(default=True, description="Over `types`, the dtypes of the call.")
+    gpus: list[str] = Field(
+        default_factory=list, description="The GPUs for which it is so; without, all of them."
+    )
 
 
 class StockBuildEntry(Strict):

@@ -1,16 +1,21 @@
-"""Many cases, one compilation: the parts do not touch, so each proves what it would alone."""
+"""Many cases, one compilation: the parts do not touch, so each proves what it would alone.
+
+A compilation that fails is tried again in halves, until it is known whose fault it is.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from tripybuild.build.lower import lower_stablehlo
 from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.numerics.arrays import Array
+from tripybuild.suite.engines import engine_problems
 from tripybuild.targets import pjrt
 from tripybuild.targets.child import session
 from tripybuild.trace.graph import Graph
 
 Outcome = list[Array] | str
+MOST = 64  # cases of one engine: more cost more, when one of them is at fault
 
 
 class Runnable(Protocol):
@@ -25,6 +30,9 @@ class Runnable(Protocol):
     def data(self) -> Mapping[str, Array]:
         """The inputs by name, in the order of the graph."""
         ...
+
+
+Each = TypeVar("Each", bound=Runnable)
 
 
 def run(cases: Sequence[Runnable]) -> list[Outcome]:
@@ -51,6 +59,27 @@ def _run(cases: Sequence[Runnable]) -> list[list[Array]]:
     program = pjrt.load(session().compile("cpu", module))
     results = iter(program(*[array for case in cases for array in case.data.values()]))
     return [[next(results) for _ in case.graph.outputs] for case in cases]
+
+
+def unbuilt(cases: Sequence[Each], gpu: str | None = None) -> dict[Each, list[str]]:
+    """What is wrong with the engines of cases, for those of which something is.
+
+    Args:
+        cases: What is built together, `MOST` at a time.
+        gpu: Which GPU the engines are for; without, they are for all.
+    """
+    found: dict[Each, list[str]] = {}
+    for start in range(0, len(cases), MOST):
+        found |= _faults(cases[start : start + MOST], gpu)
+    return found
+
+
+def _faults(cases: Sequence[Each], gpu: str | None) -> dict[Each, list[str]]:
+    problems = list(engine_problems(joined(cases), gpu=gpu))
+    if not problems or len(cases) == 1:
+        return {cases[0]: problems} if problems else {}
+    half = len(cases) // 2
+    return {**_faults(cases[:half], gpu), **_faults(cases[half:], gpu)}
 
 
 def joined(cases: Sequence[Runnable]) -> Graph:

@@ -31,6 +31,7 @@ class Case:
     """A call with arrays. `types` is the name of its dtype tuple.
 
     The inputs that are `constants` are known when the engine is built, so the graph holds them.
+    `bound` are the names of the sample that it is.
     """
 
     function: Function
@@ -39,6 +40,7 @@ class Case:
     arrays: Mapping[str, Array | list[Array]]
     attributes: Mapping[str, Any]
     constants: frozenset[str] = frozenset()
+    bound: Bound | None = None
 
     @cached_property
     def graph(self) -> Graph:
@@ -112,7 +114,7 @@ def case(function: Function, label: str, types: Tuple, bound: Bound) -> Case:
         ]
         arrays[name] = made if operand.several else made[0]
     constants = frozenset(name for name, operand in bound.operands.items() if operand.constant)
-    return Case(function, label, spell(types), arrays, bound.attributes, constants)
+    return Case(function, label, spell(types), arrays, bound.attributes, constants, bound)
 
 
 def of_arguments(

@@ -31,8 +31,16 @@ def available() -> bool:
     return find_spec("tensorrt_rtx") is not None
 
 
-def engine_problems(graph: Graph, profile: Profile | None = None) -> Iterator[str]:
-    """What is wrong with the engine of a graph: it is not built, or its types are others."""
+def engine_problems(
+    graph: Graph, profile: Profile | None = None, gpu: str | None = None
+) -> Iterator[str]:
+    """What is wrong with the engine of a graph: it is not built, or its types are others.
+
+    Args:
+        graph: The graph.
+        profile: The sizes of its symbols, if it has any.
+        gpu: Which GPU the engine is for, such as `sm89`; without, it is for all.
+    """
     try:
         module = dialect_module(graph, [profile] if profile else [])
     except DiagnosticError as error:
@@ -43,7 +51,7 @@ def engine_problems(graph: Graph, profile: Profile | None = None) -> Iterator[st
     if found or not available():
         return
     try:
-        record = built(module)
+        record = built(module, gpu)
         check_record(record, declared(graph))
     except DiagnosticError as error:
         yield from map(described, error.diagnostics)
@@ -67,9 +75,10 @@ def declared(graph: Graph) -> dict[str, Any]:
     return {"inputs": tensors(graph.inputs), "outputs": tensors(graph.outputs)}
 
 
-def built(module: Emitted) -> Any:
+def built(module: Emitted, gpu: str | None = None) -> Any:
     """The record of the engine of a module; the engine itself is of no use here."""
-    options = {"pipeline": list(PIPELINE), "plan": os.devnull}
+    options: dict[str, Any] = {"pipeline": list(PIPELINE), "plan": os.devnull}
+    options["compute_capabilities"] = [gpu] if gpu else []
     text = spelt(module, data=True)
     return json.loads(child.session(TARGET).compile(TARGET, text, options))
 

@@ -19,9 +19,17 @@ CPU = ("cpu", "stablehlo")
 ENGINE = ("tensorrt", "tensorrt-rtx")
 
 
-def refusals(operator: Operator, targets: Sequence[str], bound: Bound) -> dict[str, Fact]:
+def refusals(
+    operator: Operator, targets: Sequence[str], bound: Bound, gpu: str | None = None
+) -> dict[str, Fact]:
     """Why targets refuse a call; what they build in silence is not refused."""
-    return {f.name: f for f in declared(operator, targets, "refuses") if holds(f, bound)}
+    known = declared(operator, targets, "refuses")
+    return {f.name: f for f in known if concerns(f, gpu) and holds(f, bound)}
+
+
+def concerns(fact: Fact, gpu: str | None) -> bool:
+    """Whether a fact is about engines for a GPU, or for all of them where none is given."""
+    return not fact.gpus or gpu in fact.gpus
 
 
 def refused(operator: Operator, targets: Sequence[str], bound: Bound) -> bool:
@@ -77,10 +85,18 @@ def is_static(operator: Operator, target: str, place: Place, sample: Bound) -> b
     return False
 
 
-def stock_refusals(common: CommonFactsEntry, types: Tuple) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """How a target may refuse any operator: how far a network comes, and what is said then."""
+def stock_refusals(
+    common: CommonFactsEntry, types: Tuple, *, stated: bool = False
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """How a target may refuse any operator: how far a network comes, and what is said then.
+
+    Args:
+        common: What is true of the target.
+        types: The dtypes of the call.
+        stated: Whether only those count that say for which dtypes they are.
+    """
     for entry in common.refuses.values():
-        if _over(entry.when, types):
+        if _over(entry.when, types) and not (stated and entry.when is True):
             yield entry.level, words(entry)
 
 

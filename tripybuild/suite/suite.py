@@ -23,6 +23,8 @@ from tripybuild.suite import batch, examples, foreign, interpreted, oracle, trut
 from tripybuild.suite.cases import Case, Function, sample_case, variations
 from tripybuild.suite.engines import available, engine_problems, undeclared
 from tripybuild.suite.facts import CPU, ENGINE, refusals, refused, said, unproved
+from tripybuild.suite.gates import needed
+from tripybuild.suite.gpus import wrong_for_gpu
 from tripybuild.suite.problems import refuse, spoken
 from tripybuild.suite.registry import declared_in
 from tripybuild.suite.sample import bind
@@ -32,6 +34,8 @@ from tripybuild.trace.values import Value
 
 # Of more tuples than this, the calls near the sample are made for the first of each kind only.
 MANY = 24
+# The GPU that is asked in each run: the oldest with all dtypes that nvtripy has.
+COMMON_GPU = "sm89"
 
 
 class Suite:
@@ -192,6 +196,14 @@ class Suite:
         if available():
             refuse(truth.wrong_refusals(self._subject))
 
+    def check_tensorrt_gpus(self) -> None:
+        """A GPU that many have builds the samples of dtypes that not every GPU has."""
+        if available():
+            function, rtx = self.function(self.operator.name), self._subject.rtx
+            samples = [sample_case(self.operator, function, each) for each in legal(self.operator)]
+            gated = [case for case in samples if case.allowed and needed(case.graph, rtx)]
+            refuse(wrong_for_gpu(self._subject, gated, COMMON_GPU))
+
     def check_tensorrt_facts(self) -> None:
         """Each fact below `targets:` has a case that shows it."""
         if available():
@@ -208,8 +220,9 @@ class Suite:
 
     @cached_property
     def _subject(self) -> truth.Subject:
-        common = declared_in(self.source, self.file).targets.get(truth.TARGET, CommonFactsEntry())
-        return truth.Subject(self.operator, self.function(self.operator.name), common)
+        known = declared_in(self.source, self.file).targets
+        facts = [known.get(target, CommonFactsEntry()) for target in ENGINE]
+        return truth.Subject(self.operator, self.function(self.operator.name), *facts)
 
     # --- shapes, engines, examples ---
 

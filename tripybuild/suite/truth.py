@@ -6,7 +6,8 @@ far the network came; an engine that was expected to be refused is a fault, as i
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.language.names import free
@@ -14,7 +15,7 @@ from tripybuild.schema.operator import Fact, Operator
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.schema.tuples import Tuple, illegal, legal, legal_but_for, mixed, slots, spell
 from tripybuild.suite.cases import Function
-from tripybuild.suite.facts import ENGINE, declared, holds, may_build, stock_refusals
+from tripybuild.suite.facts import ENGINE, concerns, declared, holds, may_build, stock_refusals
 from tripybuild.suite.sample import Bound, bind
 from tripybuild.suite.symbolic import left_out, recorded
 from tripybuild.suite.unchecked import Off, every, of_dtypes, unchecked
@@ -28,11 +29,12 @@ NEVER = "False"  # the `when` of what neither types nor sizes say
 
 @dataclass(frozen=True)
 class Subject:
-    """An operator, how it is called, and what is known of targets."""
+    """An operator, how it is called, and what is known of TensorRT and of the GPUs of `rtx`."""
 
     operator: Operator
     function: Function
     common: CommonFactsEntry
+    rtx: CommonFactsEntry = field(default_factory=CommonFactsEntry)
 
     def graph(self, types: Tuple, off: Off = of_dtypes) -> tuple[Graph, Bound]:
         """The sample of a tuple, whether or not it is legal."""
@@ -89,7 +91,7 @@ def _unexpected(
     subject: Subject, types: Tuple, known: Sequence[Fact], found: Verdict
 ) -> Iterator[str]:
     """A refusal for which neither facts of the operator nor the target are known."""
-    if any(_matches(fact, found) for fact in known):
+    if any(matches(fact, found) for fact in known):
         return
     for level, says in stock_refusals(subject.common, types):
         if level == found.level and any(each in found.says for each in says):
@@ -97,7 +99,8 @@ def _unexpected(
     yield f"{found}, which is no refusal that is known"
 
 
-def _matches(fact: Fact, found: Verdict) -> bool:
+def matches(fact: Fact, found: Verdict) -> bool:
+    """Whether a refusal is the one that a fact tells of."""
     return not found.builds and any(each in found.says for each in fact.says)
 
 
@@ -127,17 +130,16 @@ def _wrong_refusal(subject: Subject, fact: Fact) -> Iterator[str]:
     if not cases:
         yield "no legal call of the sample is such a case"
     shown = False
-    for types in cases:
-        found, bound = subject.judged(types, verified=True)
-        shown = shown or found.builds or _matches(fact, found)
+    for types, gpu in product(cases, fact.gpus or (None,)):
+        found, bound = subject.judged(types, gpu, verified=True)
+        shown = shown or found.builds or matches(fact, found)
         if fact.silent and not found.builds:
             yield f"{spell(types)} is {found}, and is said to build"
         elif found.builds and not fact.silent:
             yield f"TensorRT builds {spell(types)}"
         elif not found.builds:
-            yield from _unexpected(
-                subject, types, _facts(subject.operator, "refuses", bound), found
-            )
+            known = _facts(subject.operator, "refuses", bound, gpu)
+            yield from _unexpected(subject, types, known, found)
     if cases and not shown:
         yield "nothing is refused in these words"
 
@@ -156,8 +158,9 @@ def _wrong_build(subject: Subject, fact: Fact) -> Iterator[str]:
             yield f"{spell(types)} is {found}"
 
 
-def _facts(operator: Operator, kind: str, bound: Bound) -> list[Fact]:
-    return [fact for fact in declared(operator, ENGINE, kind) if holds(fact, bound)]
+def _facts(operator: Operator, kind: str, bound: Bound, gpu: str | None = None) -> list[Fact]:
+    known = declared(operator, ENGINE, kind)
+    return [fact for fact in known if concerns(fact, gpu) and holds(fact, bound)]
 
 
 def _prefixed(name: str, problems: Iterator[str]) -> Iterator[str]:

@@ -30,6 +30,11 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_tensorrt_gpus() -> None:
+    """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
+    SUITE.check_tensorrt_gpus()
+
+
 @pytest.mark.parametrize(
     "call", ["iota([3])", "iota([2, 2], 1, int32)", "iota([-1])", "iota([2], 1)"]
 )

@@ -30,6 +30,16 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_tensorrt_gpus() -> None:
+    """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
+    SUITE.check_tensorrt_gpus()
+
+
+def test_tensorrt_facts() -> None:
+    """Each fact below `targets:` has a case that shows it."""
+    SUITE.check_tensorrt_facts()
+
+
 @pytest.mark.parametrize("size", ["S[0][0]", "S[0][1]", "S[0][2]", "S[1][0]", "S[1][1]", "S[1][2]"])
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""

@@ -30,6 +30,11 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_tensorrt_gpus() -> None:
+    """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
+    SUITE.check_tensorrt_gpus()
+
+
 @pytest.mark.parametrize("size", ["S[0]", "S[1]"])
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""

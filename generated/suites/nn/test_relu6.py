@@ -30,6 +30,11 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_tensorrt_gpus() -> None:
+    """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
+    SUITE.check_tensorrt_gpus()
+
+
 def test_tensorrt_facts() -> None:
     """Each fact below `targets:` has a case that shows it."""
     SUITE.check_tensorrt_facts()
