@@ -241,9 +241,12 @@ if TYPE_CHECKING:
     from tripybuild.eager.executable import Executable as Executable
     from tripybuild.eager.infos import (
         Bounds as Bounds,
+        DimensionInputInfo as DimensionInputInfo,
         InputInfo as InputInfo,
         NamedDimension as NamedDimension,
+        OutputInfo as OutputInfo,
     )
+    from tripybuild.eager.stream import Stream as Stream, default_stream as default_stream
     from tripybuild.logger import logger as logger
     from tripybuild.types.dtypes import (
         bfloat16 as bfloat16,
@@ -267,6 +270,7 @@ _PLACES = {
     "Bounds": "tripybuild.eager.infos",
     "Conv": "tripyapi.modules.conv",
     "ConvTranspose": "tripyapi.modules.convtranspose",
+    "DimensionInputInfo": "tripybuild.eager.infos",
     "DimensionSize": "tripyapi.tensor",
     "Embedding": "tripyapi.modules.embedding",
     "Executable": "tripybuild.eager.executable",
@@ -278,9 +282,11 @@ _PLACES = {
     "Module": "tripybuild.eager",
     "MultiHeadAttention": "tripyapi.modules.multiheadattention",
     "NamedDimension": "tripybuild.eager.infos",
+    "OutputInfo": "tripybuild.eager.infos",
     "Parameter": "tripybuild.eager",
     "RMSNorm": "tripyapi.modules.rmsnorm",
     "Sequential": "tripybuild.eager",
+    "Stream": "tripybuild.eager.stream",
     "Tensor": "tripyapi.tensor",
     "TripyException": "tripybuild.eager",
     "abs": "tripyapi.ops.math.abs",
@@ -325,6 +331,7 @@ _PLACES = {
     "cumprod": "tripyapi.ops.math.cumprod",
     "cumsum": "tripyapi.ops.math.cumsum",
     "deconvolution": "tripyapi.ops.nn.deconvolution",
+    "default_stream": "tripybuild.eager.stream",
     "depth_to_space": "tripyapi.ops.nn.depth_to_space",
     "dequantize": "tripyapi.ops.quantization.dequantize",
     "device": "tripybuild.eager.device",
@@ -515,6 +522,7 @@ __all__ = [
     "Bounds",
     "Conv",
     "ConvTranspose",
+    "DimensionInputInfo",
     "DimensionSize",
     "Embedding",
     "Executable",
@@ -526,9 +534,11 @@ __all__ = [
     "Module",
     "MultiHeadAttention",
     "NamedDimension",
+    "OutputInfo",
     "Parameter",
     "RMSNorm",
     "Sequential",
+    "Stream",
     "Tensor",
     "TripyException",
     "abs",
@@ -573,6 +583,7 @@ __all__ = [
     "cumprod",
     "cumsum",
     "deconvolution",
+    "default_stream",
     "depth_to_space",
     "dequantize",
     "device",

@@ -53,7 +53,8 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
         places["device"] = "tripybuild.eager.device"
         places["compile"] = "tripybuild.eager.compile"
         places["Executable"] = "tripybuild.eager.executable"
-        places |= dict.fromkeys(("Bounds", "InputInfo", "NamedDimension"), "tripybuild.eager.infos")
+        places |= dict.fromkeys(_INFOS, "tripybuild.eager.infos")
+        places |= dict.fromkeys(("Stream", "default_stream"), "tripybuild.eager.stream")
         places |= dict.fromkeys(_DTYPES, "tripybuild.types.dtypes")
     places = dict(sorted(places.items()))
     return _FRONT_DOOR.format(
@@ -66,6 +67,7 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
 
 
 _EAGER = ("Module", "Parameter", "Sequential", "TripyException", "config", "types")
+_INFOS = ("Bounds", "DimensionInputInfo", "InputInfo", "NamedDimension", "OutputInfo")
 _DTYPES = (
     "bfloat16", "bool", "dtype", "float16", "float32", "float4", "float8", "floating",
     "int32", "int4", "int64", "int8", "integer",

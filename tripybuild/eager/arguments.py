@@ -5,11 +5,12 @@ from typing import Any
 
 from tripybuild.build.sizes import Range
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.eager.infos import Bounds, InputInfo
+from tripybuild.eager.infos import Bounds, DimensionInputInfo, Info
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.trace.location import here
 from tripybuild.trace.values import Size, TensorType, Value
 from tripybuild.types.dims import symbol
+from tripybuild.types.dtypes import int32
 
 
 class Inputs:
@@ -17,12 +18,21 @@ class Inputs:
 
     def __init__(self) -> None:
         self.values: dict[str, Value] = {}
-        self.infos: dict[str, InputInfo] = {}
+        self.infos: dict[str, Info] = {}
         self.ranges: dict[str, Range] = {}
         self._bounds: dict[str, Bounds] = {}
 
-    def take(self, name: str, info: InputInfo) -> Tensor:
-        """Make an input."""
+    def take(self, name: str, info: Info) -> Tensor:
+        """Make an input.
+
+        A size is the size of an input of its own, whose elements nobody reads: so all that decides
+        sizes is in the shapes of what an executable takes.
+        """
+        if isinstance(info, DimensionInputInfo):
+            size = self._size(f"{name}_value", info.value_bounds)
+            self.values[name] = Value(TensorType(int32, (size,)), name=name)
+            self.infos[name] = info
+            return Tensor.of_size(size)
         shape = tuple(
             self._size(info.dimension_names.get(i) or f"{name}_{i}", bounds)
             for i, bounds in enumerate(info.shape_bounds)
@@ -48,9 +58,9 @@ class Inputs:
             ) from error
 
 
-def replaced(name: str, given: Any, change: Callable[[str, InputInfo], Any]) -> Any:
+def replaced(name: str, given: Any, change: Callable[[str, Info], Any]) -> Any:
     """An argument with something else for each info in it, also in lists and dictionaries."""
-    if isinstance(given, InputInfo):
+    if isinstance(given, Info):
         return change(name, given)
     if isinstance(given, (list, tuple)):
         return type(given)([replaced(f"{name}_{i}", each, change) for i, each in enumerate(given)])
@@ -65,7 +75,7 @@ def matched(name: str, form: Any, given: Any) -> Iterator[tuple[str, Any]]:
     Raises:
         DiagnosticError: It is not of the form that the function was compiled for.
     """
-    if isinstance(form, InputInfo):
+    if isinstance(form, Info):
         yield name, given
     elif isinstance(form, Mapping):
         if not isinstance(given, Mapping) or given.keys() != form.keys():

@@ -1,21 +1,17 @@
 """`tp.compile`: a Python function is recorded once, and compiled as a model's spec is."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tripybuild.build.model import Built
 from tripybuild.build.session import compile_built
 from tripybuild.build.targets import ENGINES, parse_target
-from tripybuild.diagnostics import Span
 from tripybuild.eager.evaluate import array_of
-from tripybuild.eager.executable import KEY, Executable
-from tripybuild.eager.recorded import recorded
+from tripybuild.eager.executable import Executable
+from tripybuild.eager.recorded import Held, recorded
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.logger import logger
+from tripybuild.targets.tensorrt.options import Options
 from tripybuild.trace.location import here
-from tripybuild.trace.values import Value
 
 
 def compile(
@@ -45,45 +41,13 @@ def compile(
     """
     place = here(PACKAGES).span()
     chosen = parse_target(target)
-    found = recorded(func, args, kwargs)
-    weights = found.graph.weights
-    for each in weights.values():
-        array_of(each)
-    best = {name: each.opt for name, each in found.ranges.items()}
-    provenance = {"function": found.graph.name, KEY: found.call.data(found.infos)}
-    built = Built(found.graph, (), found.ranges, found.doc, _Caller(place), (), None, {})
+    Options.of({"optimization_level": optimization_level})
+    found = recorded(func, args, kwargs or {}, place)
     options = {"optimization_level": optimization_level} if chosen.name in ENGINES else None
-    made = compile_built(built, _Held(weights), chosen, [best], provenance, options=options)
+    for each in found.graph.weights.values():
+        array_of(each)
+    weights, provenance = Held(found.graph.weights), found.provenance
+    made = compile_built(found.built, weights, chosen, [found.best], provenance, options=options)
     for warning in made.warnings:
         logger.warning(warning.message)
     return Executable(made, found.call, found.infos)
-
-
-@dataclass(frozen=True)
-class _Caller:
-    """The call of `compile`, in the place of a spec's file."""
-
-    place: Span
-    text: str = ""
-
-    @property
-    def path(self) -> str:
-        return self.place.path
-
-    def span(self, *_: object, **__: object) -> Span:
-        return self.place
-
-
-@dataclass(frozen=True)
-class _Held:
-    """Weights that are in memory."""
-
-    values: Mapping[str, Value]
-    path: Path = Path()
-
-    def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
-        return {name: array_of(self.values[name]) for name in wanted}
-
-    def places(self, wanted: Iterable[str]) -> Mapping[str, Any]:
-        del wanted
-        return {}

@@ -1,94 +1,29 @@
 """Compiled functions: called as the function was, on tensors of any library."""
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
+from tripybuild.build.engine import PLAN
 from tripybuild.build.executable import Executable as Program, opened
 from tripybuild.build.model import PACKAGE
+from tripybuild.build.targets import ENGINES
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.eager import results
 from tripybuild.eager.arguments import matched
+from tripybuild.eager.call import KEY, Call, read_info
 from tripybuild.eager.evaluate import array_of
-from tripybuild.eager.infos import InputInfo
+from tripybuild.eager.infos import DimensionInputInfo, Info, OutputInfo
+from tripybuild.eager.stream import Stream, default_stream
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.numerics.arrays import Array
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import here
 from tripybuild.types.dtypes import BY_NAME, from_numpy
-
-KEY = "call"  # in the manifest, below `provenance`
-_KINDS = {kind.name: kind for kind in inspect._ParameterKind}  # noqa: SLF001 - the only way to all of them
-
-
-@dataclass(frozen=True)
-class Call:
-    """How an executable is called: the parameters that infos were given for, and what comes back.
-
-    Args:
-        forms: For each parameter an info, or lists and dictionaries of infos.
-        kinds: How each parameter is given, as `inspect` calls it.
-        several: Whether a tuple comes back.
-    """
-
-    forms: Mapping[str, Any]
-    kinds: Mapping[str, str]
-    several: bool
-
-    @classmethod
-    def of(cls, signature: inspect.Signature, given: Mapping[str, Any], several: bool) -> Self:
-        """The call of a function that was given these arguments."""
-        forms = {name: form for name, form in given.items() if _has_infos(form)}
-        kinds = {name: signature.parameters[name].kind.name for name in forms}
-        return cls(forms, kinds, several)
-
-    @property
-    def signature(self) -> inspect.Signature:
-        """The signature that is left when constants are baked in."""
-        return inspect.Signature(
-            [
-                inspect.Parameter(name, _KINDS[self.kinds[name]], annotation=Tensor)
-                for name in self.forms
-            ]
-        )
-
-    def data(self, infos: Mapping[str, InputInfo]) -> dict[str, Any]:
-        """The call as JSON can say it; in lists, since JSON's objects have no order."""
-        return {
-            "parameters": [
-                [name, self.kinds[name], _spelt(name, form)] for name, form in self.forms.items()
-            ],
-            "several": self.several,
-            "infos": {name: _info(each) for name, each in infos.items()},
-        }
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any], infos: Mapping[str, InputInfo]) -> Self:
-        """The call that `data` gave."""
-        parameters = data["parameters"]
-        forms = {name: _read(form, infos) for name, _, form in parameters}
-        return cls(forms, {name: kind for name, kind, _ in parameters}, data["several"])
-
-
-def _has_infos(form: Any) -> bool:
-    return any(isinstance(each, InputInfo) for _, each in matched("", form, form))
-
-
-def _spelt(name: str, form: Any) -> Any:
-    """A form with names for infos."""
-    if isinstance(form, (list, tuple)):
-        return [_spelt(f"{name}_{i}", each) for i, each in enumerate(form)]
-    if isinstance(form, dict):
-        return {key: _spelt(f"{name}_{key}", each) for key, each in form.items()}
-    return name if isinstance(form, InputInfo) else None
-
-
-def _info(info: InputInfo) -> dict[str, Any]:
-    bounds = [[each.min, each.opt, each.max] for each in info.shape_bounds]
-    names = {str(place): name for place, name in info.dimension_names.items()}
-    return {"dtype": str(info.dtype), "bounds": bounds, "names": names}
 
 
 class Executable:
@@ -100,38 +35,99 @@ class Executable:
         infos: What it takes, by the inputs' names.
     """
 
-    def __init__(self, program: Program, call: Call, infos: Mapping[str, InputInfo]) -> None:
+    def __init__(self, program: Program, call: Call, infos: Mapping[str, Info]) -> None:
         import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
         self.program, self.call, self.input_infos = program, call, dict(infos)
         self.__signature__ = call.signature
+        self._stream: Stream | None = None
+
+    @property
+    def output_infos(self) -> dict[str, OutputInfo]:
+        """What it gives: dtypes and shapes, by the outputs' names."""
+        return {
+            name: OutputInfo(tuple(each["shape"]), BY_NAME[each["dtype"]])
+            for name, each in self.program.outputs.items()
+        }
+
+    @property
+    def stream(self) -> Stream:
+        """The stream whose work a call waits for; that of the device unless another is given.
+
+        Raises:
+            DiagnosticError: There is no GPU.
+        """
+        return self._stream or default_stream()
+
+    @stream.setter
+    def stream(self, stream: Stream) -> None:
+        if not isinstance(stream, Stream):
+            message = f"`stream` of an executable is a `Stream`, and no {type(stream).__name__}"
+            raise DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
+        self._stream = stream
+
+    @property
+    def serialized_tensorrt_engine(self) -> bytes:
+        """The engine's bytes, as TensorRT reads them.
+
+        Raises:
+            DiagnosticError: It was compiled for something else.
+        """
+        target = self.program.manifest["target"]
+        if target not in ENGINES:
+            message = f"this was compiled for `{target}`, and has no engine"
+            hint = 'compile with `target="tensorrt-rtx"`'
+            span = here(PACKAGES).span()
+            raise DiagnosticError(Diagnostic("target-unfit", message, span, hint=hint))
+        return bytes(self.program.member(PLAN))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function.
 
         Args:
-            args: A tensor, or anything with DLPack, for each parameter that an info was given for.
+            args: A tensor, or anything with DLPack, for each parameter that an info was given for;
+                an integer for a `DimensionInputInfo`.
             kwargs: The same by name.
 
         Returns:
-            One tensor, or a tuple where the function gave several.
+            What the function gave: a tensor, a tuple or a dictionary.
 
         Raises:
             DiagnosticError: A tensor is missing, or of another dtype or shape than compiled for.
         """
-        arrays = {name: _array(given) for name, given in self._given(args, kwargs)}
-        results = [_tensor(array) for array in self.program(**arrays).values()]
-        return tuple(results) if self.call.several else results[0]
+        try:
+            arrays = {name: self._array(name, each) for name, each in self._given(args, kwargs)}
+            if self._stream is not None:
+                self._stream.synchronize()
+            outputs = self.program(**arrays)
+        except DiagnosticError as error:
+            raise DiagnosticError(*map(self._placed, error.diagnostics)) from error
+        return results.given(self.call.gives, lambda name: _tensor(outputs[name]))
 
     def _given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         try:
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
-            message = f"this was compiled for {self.__signature__}: {error}"
-            raise DiagnosticError(
-                Diagnostic("wrong-type", message, here(PACKAGES).span())
-            ) from error
+            message = f"this was compiled for {self._takes()}: {error}"
+            raise DiagnosticError(Diagnostic("wrong-type", message)) from error
         for name, form in self.call.forms.items():
-            yield from matched(name, form, bound.arguments.get(name, ()))
+            empty: Any = {} if isinstance(form, dict) else ()
+            yield from matched(name, form, bound.arguments.get(name, empty))
+
+    def _array(self, name: str, given: Any) -> Any:
+        info = self.input_infos[name]
+        if isinstance(info, DimensionInputInfo):
+            return np.zeros(_size(name, info, given), np.int32)
+        return array_of(given.value) if isinstance(given, Tensor) else given
+
+    def _placed(self, diagnostic: Diagnostic) -> Diagnostic:
+        """A problem of a call, at the caller's line."""
+        hint = diagnostic.hint
+        if diagnostic.code == "size-out-of-range":
+            hint = f"this was compiled for {self._takes()}"
+        return replace(diagnostic, span=diagnostic.span or here(PACKAGES).span(), hint=hint)
+
+    def _takes(self) -> str:
+        return f"({', '.join(f'{name}: {info}' for name, info in self.input_infos.items())})"
 
     def save(self, path: Path | str) -> None:
         """Write the executable to a file, whole or not at all."""
@@ -150,34 +146,31 @@ class Executable:
             message = f"`{path}` was compiled from a spec, and no function"
             hint = "load it with `tripybuild.load`"
             raise DiagnosticError(Diagnostic("executable-not-recognised", message, hint=hint))
-        infos = {name: _read_info(each) for name, each in data["infos"].items()}
+        infos = {name: read_info(each) for name, each in data["infos"].items()}
         return cls(program, Call.read(data, infos), infos)
 
     def __str__(self) -> str:
-        return f"Executable{self.__signature__}"
+        gives = ", ".join(f"{name}: {info}" for name, info in self.output_infos.items())
+        return f"Executable{self._takes()} -> ({gives})"
+
+    __repr__ = __str__
 
 
-def _read(form: Any, infos: Mapping[str, InputInfo]) -> Any:
-    if isinstance(form, list):
-        return [_read(each, infos) for each in form]
-    if isinstance(form, dict):
-        return {key: _read(each, infos) for key, each in form.items()}
-    return None if form is None else infos[form]
-
-
-def _read_info(data: Mapping[str, Any]) -> InputInfo:
-    from tripybuild.eager.infos import NamedDimension  # noqa: PLC0415 - only here
-
-    names = data["names"]
-    shape = [
-        NamedDimension(names[str(i)], *bounds) if str(i) in names else tuple(bounds)
-        for i, bounds in enumerate(data["bounds"])
-    ]
-    return InputInfo(shape, BY_NAME[data["dtype"]])
-
-
-def _array(given: Any) -> Any:
-    return array_of(given.value) if isinstance(given, Tensor) else given
+def _size(name: str, info: DimensionInputInfo, given: Any) -> int:
+    """The integer that is given for a size."""
+    bounds = info.value_bounds
+    found = given
+    if isinstance(given, Tensor) or hasattr(given, "__dlpack__"):
+        array = array_of(given.value) if isinstance(given, Tensor) else np.from_dlpack(given)
+        found = array.item() if array.size == 1 and array.dtype.kind == "i" else given
+    if isinstance(found, bool) or not hasattr(found, "__index__") or isinstance(found, Tensor):
+        message = f"`{name}` must be an integer, but is a {type(given).__name__}"
+        raise DiagnosticError(Diagnostic("wrong-type", message))
+    size = int(found.__index__())
+    if not bounds.min <= size <= bounds.max:
+        message = f"`{name}` must be between {bounds.min} and {bounds.max}, but is {size}"
+        raise DiagnosticError(Diagnostic("size-out-of-range", message))
+    return size
 
 
 def _tensor(array: Array) -> Tensor:

@@ -92,16 +92,53 @@ class InputInfo:
         return f"InputInfo([{', '.join(sizes)}], {self.dtype})"
 
 
-def _bounds(shape: Sequence[Any]) -> Iterator[Bounds]:
+@dataclass(frozen=True, init=False)
+class DimensionInputInfo:
+    """A size that a compiled function takes as an argument: a `DimensionSize` in the function.
+
+    Args:
+        value_bounds: The least value, the one to be fastest for, and the greatest.
+
+    Raises:
+        DiagnosticError: These are no three sizes in order.
+    """
+
+    value_bounds: Bounds
+
+    def __init__(self, value_bounds: Any) -> None:
+        (bounds,) = _bounds([value_bounds], "`value_bounds` of `DimensionInputInfo`")
+        object.__setattr__(self, "value_bounds", bounds)
+
+    def __str__(self) -> str:
+        bounds = self.value_bounds
+        return f"DimensionInputInfo(({bounds.min}, {bounds.opt}, {bounds.max}))"
+
+
+@dataclass(frozen=True)
+class OutputInfo:
+    """A tensor that a compiled function gives: sizes that depend on the inputs' are texts."""
+
+    shape: tuple[int | str, ...]
+    dtype: DType
+
+    def __str__(self) -> str:
+        return f"OutputInfo([{', '.join(map(str, self.shape))}], {self.dtype})"
+
+
+Info = InputInfo | DimensionInputInfo
+
+
+def _bounds(shape: Sequence[Any], whose: str | None = None) -> Iterator[Bounds]:
     for place, size in enumerate(shape):
-        if isinstance(size, NamedDimension):
+        if isinstance(size, NamedDimension) and whose is None:
             yield size.bounds
             continue
         several = tuple(size) if isinstance(size, (tuple, list)) else (size,) * THREE
         numbers = [each.__index__() for each in several if hasattr(each, "__index__")]
         if len(several) != THREE or len(numbers) != THREE or isinstance(several[0], bool):
-            message = f"size {place} of `InputInfo` is {size!r}"
+            message = f"{whose or f'size {place} of `InputInfo`'} is {size!r}"
             hint = "give a number, (min, opt, max), or a NamedDimension"
+            hint = "give (min, opt, max)" if whose else hint
             raise _refused(message, hint)
         yield Bounds(*numbers)
 

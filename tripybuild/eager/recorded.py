@@ -1,68 +1,101 @@
-"""Python functions and modules as graphs: what `tp.compile` compiles."""
+"""Functions that are recorded: called once, with inputs in the place of infos."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from tripybuild.build.model import PACKAGE
+from tripybuild.build.model import PACKAGE, Built
 from tripybuild.build.sizes import Range
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.eager import results
 from tripybuild.eager.arguments import Inputs, replaced
-from tripybuild.eager.executable import Call
-from tripybuild.eager.infos import InputInfo
+from tripybuild.eager.call import KEY, Call
+from tripybuild.eager.evaluate import array_of
+from tripybuild.eager.infos import Info
 from tripybuild.eager.module import Module
-from tripybuild.frontend.tensor import PACKAGES, Tensor
+from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.tracing import tracing
 from tripybuild.garbage import uncollected
 from tripybuild.logger import logger
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import here
-from tripybuild.trace.messages import shown
 from tripybuild.trace.values import Value
 from tripybuild.types.shapes import fresh_symbols
 
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """A function as a graph, and how it is called."""
+    """A function as a graph, and how the function was called.
+
+    Args:
+        graph: What it does; the parameters of a module are its weights.
+        ranges: The values of its symbols.
+        call: What it takes and gives.
+        infos: What stands for its inputs, by name.
+        place: Who asked for it.
+        doc: What the function says of itself.
+    """
 
     graph: Graph
-    call: Call
-    infos: Mapping[str, InputInfo]
     ranges: Mapping[str, Range]
+    call: Call
+    infos: Mapping[str, Info]
+    place: Span
     doc: str
+
+    @property
+    def built(self) -> Built:
+        """The graph as a model's spec gives it."""
+        caller = _Caller(self.place)
+        return Built(self.graph, (), dict(self.ranges), self.doc, caller, (), None, {})
+
+    @property
+    def best(self) -> dict[str, int]:
+        """The sizes to be fastest for."""
+        return {name: each.opt for name, each in self.ranges.items()}
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Where it comes from, for the manifest of an executable."""
+        return {"function": self.graph.name, KEY: self.call.data(self.infos)}
 
 
 def recorded(
-    func: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    func: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    place: Span | None = None,
 ) -> Recorded:
-    """Call a function once, with inputs in the place of each `InputInfo`, and keep what it did.
+    """Call a function once, with inputs in the place of infos, and keep what it did.
 
     Args:
         func: The function, the module, or a method of one. The parameters of a module and of all
             below it are weights of the graph, under their paths.
         args: What to call it with.
         kwargs: What to call it with by name.
+        place: Who asks for it; by default, the caller.
 
     Raises:
-        DiagnosticError: The function cannot be called like this, or gives something that is no
-            tensor.
+        DiagnosticError: It cannot be called like this, or gives something that is no tensor.
     """
-    place = here(PACKAGES).span()
+    place = place or here(PACKAGES).span()
     import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
     bound = _bound(func, args, kwargs or {}, place)
-    inputs, forms = Inputs(), dict(bound.arguments)
-    timed = logger.timed(f"record {_name(func)}")
+    inputs = Inputs()
+    forms = dict(bound.arguments)
+    timed = logger.timed(f"record {name_of(func)}")
     with uncollected(), fresh_symbols(), tracing(), timed:
         for name, given in forms.items():
             bound.arguments[name] = replaced(name, given, inputs.take)
         result = func(*bound.args, **bound.kwargs)
-    graph = Graph(_name(func), inputs.values, _weights(func), _outputs(result, place))
+    gives, outputs = results.taken(result, place)
+    graph = Graph(name_of(func), inputs.values, _weights(func), outputs)
     _closed(graph)
-    call = Call.of(bound.signature, forms, several=isinstance(result, (tuple, list)))
-    return Recorded(graph, call, inputs.infos, inputs.ranges, inspect.getdoc(func) or "")
+    call = Call.of(bound.signature, forms, gives)
+    return Recorded(graph, inputs.ranges, call, inputs.infos, place, inspect.getdoc(func) or "")
 
 
 def _bound(
@@ -73,33 +106,14 @@ def _bound(
     try:
         return inspect.signature(called).bind(*args, **kwargs)
     except (TypeError, ValueError) as error:
-        message = f"`{_name(func)}` cannot be called like this: {error}"
+        message = f"`{name_of(func)}` cannot be called like this: {error}"
         raise DiagnosticError(Diagnostic("wrong-type", message, place)) from error
 
 
-def _name(func: Callable[..., Any]) -> str:
+def name_of(func: Callable[..., Any]) -> str:
+    """The name of a function, or of the class of a module."""
     found = getattr(func, "__name__", None) or type(func).__name__
     return found if found.isidentifier() else "function"
-
-
-def _outputs(result: Any, place: Span) -> dict[str, Value]:
-    """The tensors that the function gave, by the names that it gave them, or by their places."""
-    several = list(result) if isinstance(result, (tuple, list)) else [result]
-    for index, each in enumerate(several):
-        if not isinstance(each, Tensor):
-            which = f"result {index} of the function" if len(several) > 1 else "its result"
-            message = f"{which} must be a tensor, but is {shown(each)}"
-            raise DiagnosticError(Diagnostic("wrong-type", message, place))
-    if not several:
-        message = "the function gives nothing"
-        raise DiagnosticError(Diagnostic("wrong-type", message, place))
-    places = [f"output{i}" if len(several) > 1 else "output" for i in range(len(several))]
-    own = [
-        (each.value.producer and each.value.name) or place
-        for each, place in zip(several, places, strict=True)
-    ]
-    names = own if len({*own}) == len(own) else places
-    return {name: each.value for name, each in zip(names, several, strict=True)}
 
 
 def _weights(func: Callable[..., Any]) -> dict[str, Value]:
@@ -125,3 +139,35 @@ def _closed(graph: Graph) -> None:
                 message = f"this depends on the input `{value.name}` of another function"
                 span = operation.location.span()
                 raise DiagnosticError(Diagnostic("not-known-yet", message, span))
+
+
+@dataclass(frozen=True)
+class _Caller:
+    """The call of `compile`, in the place of a spec's file."""
+
+    place: Span
+    text: str = ""
+
+    @property
+    def path(self) -> str:
+        return self.place.path
+
+    def span(self, *_: object, **__: object) -> Span:
+        return self.place
+
+
+@dataclass(frozen=True)
+class Held:
+    """Weights that are in memory."""
+
+    values: Mapping[str, Value]
+    path: Path = Path()
+
+    def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
+        """The arrays of some weights."""
+        return {name: array_of(self.values[name]) for name in wanted}
+
+    def places(self, wanted: Iterable[str]) -> Mapping[str, Any]:
+        """None of them lies in a file."""
+        del wanted
+        return {}
