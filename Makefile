@@ -1,6 +1,9 @@
 # `make demo` and `make test` do all the set-up on a machine with Python 3.11 and make. Both use
 # `.venv`; a second call installs nothing, unless pyproject.toml has changed.
 
+# Sources are compiled once, not by each of the processes that tests and benchmarks start.
+export PYTHONDONTWRITEBYTECODE :=
+
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help

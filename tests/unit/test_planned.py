@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tripybuild.cli import planned as plans, registry
-from tripybuild.cli.parts import _some
+from tripybuild.cli.renewed import _some
 from tripybuild.codegen.plan import plan
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.schema.load import load
@@ -170,7 +170,7 @@ def test_other_files_are_not_read_again(folder, monkeypatch, name):
         return read[-1]
 
     write(folder, CHANGES[name])
-    monkeypatch.setattr("tripybuild.cli.parts._some", noted)
+    monkeypatch.setattr("tripybuild.cli.renewed._some", noted)
     monkeypatch.setattr(registry, "load", None)
     plans.planned([], "tripyapi")
     assert read[0] is not None

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from tripybuild.build.cache import Cache, key
 from tripybuild.cli import registry
-from tripybuild.cli.parts import Parts, renewed
+from tripybuild.cli.parts import Parts
+from tripybuild.cli.renewed import renewed
 from tripybuild.codegen.assembly import assembled
 from tripybuild.garbage import uncollected
 from tripybuild.project import PACKAGE

@@ -23,20 +23,30 @@ class IfBroken:
     """Text that is there only where its group breaks, such as a last comma."""
 
     text: str
+    flat: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class Indent:
-    """A part that stands four columns further in."""
+    """A part that stands four columns further in. `flat` is its text on one line."""
 
-    inner: "Doc"
+    __slots__ = ("flat", "inner")
+
+    def __init__(self, inner: "Doc") -> None:
+        self.inner = inner
+        self.flat: str = _flat(inner)
 
 
-@dataclass(frozen=True, slots=True)
 class Group:
-    """A part that breaks as a whole or not at all."""
+    """A part that breaks as a whole or not at all. `flat` is its text on one line.
 
-    inner: "Doc"
+    That is asked for again and again, of a group and of those around it, and made once.
+    """
+
+    __slots__ = ("flat", "inner")
+
+    def __init__(self, inner: "Doc") -> None:
+        self.inner = inner
+        self.flat: str = _flat(inner)
 
 
 Doc = str | Line | IfBroken | Indent | Group | Sequence["Doc"]
@@ -91,8 +101,8 @@ def enclosed(left: str, inner: Doc, right: str) -> Doc:
 
 def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
     """The text of a document, its first line without indentation."""
-    line = _flat(doc, width - indent)
-    if line is not None:
+    line = _flat(doc)
+    if len(line) <= width - indent:
         return line
     output: list[str] = []
     column = indent
@@ -116,56 +126,45 @@ def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
         elif isinstance(part, Indent):
             stack.append((level + 4, broken, part.inner))
         elif isinstance(part, Group):
-            fits = _fits(width - column, part.inner, stack)
+            fits = _fits(width - column - len(part.flat), stack)
             stack.append((level, not fits, part.inner))
         else:
             stack += [(level, broken, each) for each in reversed(part)]
     return "".join(output)
 
 
-def _flat(doc: Doc, space: int) -> str | None:
-    """The text of a document on one line, which most need, or None where there is no space."""
-    words: list[str] = []
-    stack: list[Doc] = [doc]
-    while stack:
-        part = stack.pop()
-        text = part if isinstance(part, str) else part.flat if isinstance(part, Line) else None
-        if text is not None:
-            words.append(text)
-            space -= len(text)
-            if space < 0:
-                return None
-        elif isinstance(part, (Group, Indent)):
-            stack.append(part.inner)
-        elif isinstance(part, (list, tuple)):
-            stack += part[::-1]
-    return "".join(words)
+def _flat(doc: Doc) -> str:
+    """The text of a document on one line, however long."""
+    if isinstance(doc, str):
+        return doc
+    if isinstance(doc, (list, tuple)):
+        return "".join([part if isinstance(part, str) else _flat(part) for part in doc])
+    return doc.flat  # type: ignore[union-attr]  # lists and tuples are the only sequences
 
 
-def _fits(space: int, part: Doc, behind: Sequence[tuple[int, bool, Doc]]) -> bool:
-    """Whether a flat part, and what is behind it, reach the next line break within the space."""
-    stack: list[tuple[bool, Doc]] = [(False, part)]
+def _fits(space: int, behind: Sequence[tuple[int, bool, Doc]]) -> bool:
+    """Whether what is behind a flat part reaches the next line break within the space."""
+    stack: list[Doc] = []
     left = len(behind)
     while space >= 0:
         if stack:
-            broken, part = stack.pop()
+            part = stack.pop()
         elif left:
             left -= 1
             _, broken, part = behind[left]
+            if not broken:
+                space -= len(_flat(part))
+                continue
         else:
             return True
-        if isinstance(part, str):
-            space -= len(part)
-        elif isinstance(part, Line):
-            if broken:
-                return True
-            space -= len(part.flat)
-        elif isinstance(part, Indent):
-            stack.append((broken, part.inner))
-        elif isinstance(part, Group):
-            stack.append((False, part.inner))
+        if isinstance(part, Line):
+            return True
+        if isinstance(part, (str, Group)):
+            space -= len(_flat(part))
         elif isinstance(part, IfBroken):
-            space -= len(part.text) if broken else 0
+            space -= len(part.text)
+        elif isinstance(part, Indent):
+            stack.append(part.inner)
         else:
-            stack.extend((broken, each) for each in reversed(part))
+            stack += part[::-1]
     return False

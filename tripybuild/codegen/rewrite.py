@@ -92,9 +92,11 @@ class Rewriter(ast.NodeTransformer):
 
 def _copied(node: Any) -> Any:
     """A deep copy without positions, so that a snippet can be rewritten many times."""
-    if isinstance(node, ast.AST):
-        return type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
-    return [_copied(item) for item in node] if isinstance(node, list) else node
+    if isinstance(node, list):
+        return [_copied(item) for item in node]
+    if not isinstance(node, ast.AST) or not node._fields:  # `+` and the like have none
+        return node
+    return type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
 
 
 def attribute(path: str) -> ast.expr:

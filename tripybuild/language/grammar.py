@@ -173,29 +173,31 @@ def _check(root: ast.expr) -> None:
             _too_deep(position(node))
         if check := _CHECKS.get(type(node)):
             check(node, parent)
-        children = [child for child in _children(node) if _has_place(child, node)]
-        waiting += [(child, node, depth + 1) for child in reversed(children)]
+        waiting += [(child, node, depth + 1) for child in reversed(_children(node))]
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
-    """Give the nodes right below a node; written out, since every snippet comes here."""
+    """Give the nodes right below a node that have a place; written out, since all come here."""
     found: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, list):
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST):
+            found += [item for item in value if _has_place(item, node)]
+        elif isinstance(value, ast.AST) and _has_place(value, node):
             found.append(value)
     return found
 
 
-def _has_place(child: ast.AST, parent: ast.AST) -> bool:
+def _has_place(child: object, parent: ast.AST) -> bool:
     """Leave out contexts, and operators once they are known to be allowed."""
+    kind = type(child)
+    if kind in ALLOWED:
+        return True
     if isinstance(child, (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)):
-        if type(child) not in OPERATORS:
+        if kind not in OPERATORS:
             _refuse(child, parent)
         return False
-    return not isinstance(child, ast.expr_context)
+    return isinstance(child, ast.AST) and not isinstance(child, ast.expr_context)
 
 
 def _refuse(node: ast.AST, place: ast.AST | None = None) -> NoReturn:

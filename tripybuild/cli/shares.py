@@ -1,0 +1,124 @@
+"""All declarations of registries, read by two processes: each reads families and half of the rest.
+
+Law: what both give is what one of them would give, or nothing. A half takes the names of the other
+half's declarations from a look at the texts; where anything is wrong, or is not as it looked, one
+process reads all, which also reports all problems.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tripybuild.cli import registry
+from tripybuild.cli.beside import beside
+from tripybuild.cli.parts import MODULE, OPERATOR, Parts, agree, made
+from tripybuild.codegen.places import BUILT_IN
+from tripybuild.schema.places import shown_path, sources
+
+if TYPE_CHECKING:
+    from tripybuild.schema.load import Registry
+
+LEAST = 40  # fewer files are read before a second process has begun
+_DECLARES = re.compile(rb"^(op|module): *(\w+) *$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The operators and modules of registries, and those of the package that is made."""
+
+    operators: set[str] = field(default_factory=set)
+    modules: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
+
+    def data(self) -> list[list[str]]:
+        """The names as JSON holds them."""
+        return [sorted(self.operators), sorted(self.modules), sorted(self.own)]
+
+    @classmethod
+    def of(cls, declared: "Registry") -> "Names":
+        """The names of what is declared."""
+        return cls(set(declared.operators), set(declared.modules), set(declared.own))
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What both halves know: names, and the files of either kind and of no kind of their own."""
+
+    package: str
+    added: Sequence[Path]
+    digests: Mapping[str, str]
+    names: Names = field(default_factory=Names)
+    paths: Mapping[str | None, list[str]] = field(
+        default_factory=lambda: {OPERATOR: [], MODULE: [], None: []}
+    )
+
+
+def shared(digests: Mapping[str, str], added: Sequence[Path], package: str) -> Parts | None:
+    """The parts of all declarations, or None where one process has to read them."""
+    if len(digests) < LEAST:
+        return None
+    _prepare()
+    work = _looked_at(_Work(package, added, digests))
+    operators = work.paths[OPERATOR]
+    found = beside(
+        lambda: json.dumps(_half(work, [*operators[1::2], *work.paths[MODULE]])).encode(),
+        lambda: (_half(work, operators[::2]), _schemas(package)),
+    )
+    if found is None:
+        return None
+    halves = [half for half in (json.loads(found[0]), found[1][0]) if half]
+    names = [sorted(n for half in halves for n in half["names"][at]) for at in range(3)]
+    if len(halves) < 2 or names != work.names.data():
+        return None
+    by_path = {path: part for half in halves for path, part in half["parts"].items()}
+    parts = Parts.of({"parts": by_path, "schemas": found[1][1]})
+    return parts if agree(parts.contributions) else None
+
+
+def _prepare() -> None:
+    """Do once what either process would do before its first file."""
+    from tripybuild.codegen import builders, module, operator, schemas  # noqa: F401, PLC0415
+    from tripybuild.schema.load import KINDS  # noqa: PLC0415
+
+    for kind in KINDS.values():
+        kind.model_rebuild()
+
+
+def _looked_at(work: _Work) -> _Work:
+    """The work, with what the texts seem to declare."""
+    roots = registry.roots(work.added)
+    for index, root in enumerate(roots):
+        for path in sources(root):
+            match = _DECLARES.search(path.read_bytes()) if path.is_file() else None
+            kind = match[1].decode() if match else None
+            work.paths[kind].append(shown_path(root, path))
+            if match:
+                known = work.names.operators if kind == OPERATOR else work.names.modules
+                known.add(name := match[2].decode())
+                if index or len(roots) == 1:
+                    work.names.own.add(name)
+    return work
+
+
+def _half(work: _Work, paths: Sequence[str]) -> Mapping[str, Any] | None:
+    """The parts of some files with their names, as JSON holds them; None if anything is wrong."""
+    from tripybuild.codegen.builders import check_builders  # noqa: PLC0415
+    from tripybuild.codegen.calls import Calls  # noqa: PLC0415
+    from tripybuild.schema.load import Some, load  # noqa: PLC0415
+
+    read, names = {*paths, *work.paths[None]}, work.names
+    declared, found = load(registry.roots(work.added), Some(read, frozenset(names.operators)))
+    if found or check_builders(declared):
+        return None
+    calls = Calls(names.operators, names.own, work.package, names.modules)
+    parts = Parts(made(declared, {path: work.digests[path] for path in read}, calls), {})
+    return {**parts.data(), "names": Names.of(declared).data()}
+
+
+def _schemas(package: str) -> dict[str, str]:
+    from tripybuild.codegen.schemas import schema_files  # noqa: PLC0415
+
+    return schema_files() if package == BUILT_IN else {}
