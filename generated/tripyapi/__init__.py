@@ -773,8 +773,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     place = _PLACES.get(name)
     if place is None:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
+        raise import_module("tripybuild.frontend.unknown").unknown_name(__name__, name, __all__)
     value = getattr(import_module(place), name)
     globals()[name] = value
     return value

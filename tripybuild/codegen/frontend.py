@@ -18,6 +18,7 @@ from tripybuild.codegen.trace import declaration
 from tripybuild.language.names import free
 from tripybuild.schema.operator import Operator
 from tripybuild.types.naming import class_name
+from tripybuild.types.patterns import options
 
 
 def frontend_file(operator: Operator, calls: Calls) -> str:
@@ -132,4 +133,17 @@ def _write_body(scope: Scope, calls: Calls) -> None:
     elif gives_several(operator) and isinstance(result, ast.List):
         result = ast.Call(ast.Name("tuple"), [result], [])
     settled = call("check.settled", [document(result)])
-    scope.body.add("return ", settled if operator.laws else statement_value(result))
+    value = settled if operator.laws else statement_value(result)
+    if device := _device(operator):
+        scope.imports.name("tripybuild.frontend", "placed_on")
+        value = call("placed_on", [value, device])
+    scope.body.add("return ", value)
+
+
+def _device(operator: Operator) -> str | None:
+    """The attribute that says where the one result will be."""
+    for name, attribute in operator.attributes.items():
+        kinds = [getattr(each, "kind", None) for each in options(attribute.pattern)]
+        if kinds == ["device"] and not gives_several(operator):
+            return name
+    return None

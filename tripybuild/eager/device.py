@@ -1,7 +1,7 @@
 """Where tensors are: `tp.device("cpu")`, `tp.device("gpu:0")`."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.tensor import PACKAGES
@@ -47,6 +47,22 @@ class device:  # noqa: N801 - the API's name
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.index}"
+
+
+def on_gpu(name: str, tensor: Any) -> None:
+    """Refuse an input that is said to be elsewhere than where nvtripy's executables take it from.
+
+    Args:
+        name: The input.
+        tensor: What is given for it.
+
+    Raises:
+        DiagnosticError: It is said to be on the CPU.
+    """
+    if tensor.device.kind != "gpu":
+        message = f"the input `{name}` must be on gpu:0, but is on {tensor.device}"
+        hint = f'copy it: `tp.copy({name}, tp.device("gpu"))`'
+        raise _refused(message, hint)
 
 
 def _refused(message: str, hint: str | None) -> DiagnosticError:

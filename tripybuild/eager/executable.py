@@ -16,8 +16,10 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager import results
 from tripybuild.eager.arguments import matched
 from tripybuild.eager.call import KEY, Call, read_info
+from tripybuild.eager.device import on_gpu
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.infos import DimensionInputInfo, Info, OutputInfo
+from tripybuild.eager.settings import config
 from tripybuild.eager.stream import Stream, default_stream
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.numerics.arrays import Array
@@ -117,7 +119,11 @@ class Executable:
         info = self.input_infos[name]
         if isinstance(info, DimensionInputInfo):
             return np.zeros(_size(name, info, given), np.int32)
-        return array_of(given.value) if isinstance(given, Tensor) else given
+        if not isinstance(given, Tensor):
+            return given
+        if config.nvtripy_devices:
+            on_gpu(name, given)
+        return array_of(given.value)
 
     def _placed(self, diagnostic: Diagnostic) -> Diagnostic:
         """A problem of a call, at the caller's line."""

@@ -1,5 +1,6 @@
 """The half of the public Tensor that computes: looked at, it becomes numbers."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 from tripybuild import frontend
@@ -9,8 +10,10 @@ from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.settings import config
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.tracing import is_tracing
+from tripybuild.frontend.unknown import unknown_member
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import Location, PythonLocation, here
+from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import dtype as DType, from_numpy  # noqa: N812
 
 if TYPE_CHECKING:
@@ -80,6 +83,21 @@ class Tensor(frontend.Tensor):
         return tuple(map(Tensor.of_size, shape)) if is_tracing() else shape
 
     @property
+    def trace_tensor(self) -> Value:
+        """The value of the graph that it stands for."""
+        return self.value
+
+    def placed_on(self, device: str) -> Any:
+        """The same tensor, which says that it is somewhere else.
+
+        Args:
+            device: The kind and the index, `cpu:0`.
+        """
+        made: Any = Tensor.of(self.value)
+        made._device = Device(device)  # noqa: SLF001 - of another tensor
+        return made
+
+    @property
     def stack_info(self) -> Span:
         """The line that made it."""
         return self._place().span()
@@ -134,6 +152,23 @@ class Tensor(frontend.Tensor):
                 raise
             message = "whether a tensor is true is known only when it runs; use `where`"
             raise TypeError(message) from error
+
+    def __len__(self) -> int:
+        """The size of the first dimension.
+
+        Raises:
+            TypeError: There is no dimension.
+            DiagnosticError: The size is known only when the graph runs.
+        """
+        if not self.value.type.shape:
+            raise TypeError("a tensor of rank 0 has no length")
+        size: Any = Tensor.of_size(self.value.type.shape[0])
+        return int(size)
+
+    def __getattr__(self, name: str) -> Any:
+        """Say where what is asked for is: operators are functions, and few are methods."""
+        functions = import_module("tripyapi").__all__ if name[:2] != "__" else ()
+        raise unknown_member(name, "tp", functions)
 
     def __int__(self) -> int:
         """The only element as an integer."""

@@ -3,7 +3,7 @@
 from tripybuild.frontend.record import begin, record, record_any, record_several
 from tripybuild.frontend.signatures import bind
 from tripybuild.frontend.sizes import are_sizes, dimension, size_of
-from tripybuild.frontend.tensor import IndexLike, IntLike, Tensor, dtype_of, tensor
+from tripybuild.frontend.tensor import IndexLike, IntLike, Tensor, dtype_of, placed_on, tensor
 from tripybuild.trace.attributes import DeviceLike
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "bind",
     "dimension",
     "dtype_of",
+    "placed_on",
     "record",
     "record_any",
     "record_several",

@@ -10,6 +10,7 @@ from tripybuild.frontend.tensor import PACKAGES as PACKAGES, Tensor  # noqa: PLC
 from tripybuild.trace.check import Check
 from tripybuild.trace.constants import constant, number
 from tripybuild.trace.location import here
+from tripybuild.trace.numbers import python_number
 from tripybuild.trace.operation import Declaration, TraceOp
 from tripybuild.trace.region import LeakError, check_open
 from tripybuild.trace.values import Value
@@ -23,7 +24,18 @@ def record(operation: type[TraceOp], *arguments: object) -> Any:
         DiagnosticError: Where a law of the declaration does not hold, at the caller's line.
     """
     result = _recorded(operation, arguments)
-    return Tensor.of(result if isinstance(result, Value) else result.outputs[0])
+    if isinstance(result, Value):
+        return _itself(result, arguments)
+    return Tensor.of(result.outputs[0])
+
+
+def _itself(value: Value, arguments: Sequence[object]) -> Tensor:
+    """The very tensor that was given, where an operator has nothing to do: `cast` to its dtype."""
+    for argument in arguments:
+        for each in argument if isinstance(argument, (list, tuple)) else (argument,):
+            if isinstance(each, Tensor) and each.value is value:
+                return each
+    return Tensor.of(value)
 
 
 def record_several(operation: type[TraceOp], *arguments: object) -> Any:
@@ -62,7 +74,7 @@ def _value(argument: object) -> object:
         return argument.value
     if isinstance(argument, (list, tuple)):
         return type(argument)([_value(item) for item in argument])
-    return argument
+    return python_number(argument)
 
 
 def _body(function: Any) -> Callable[..., Sequence[object]]:

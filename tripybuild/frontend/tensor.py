@@ -65,6 +65,11 @@ class Tensor:
         """The sizes, as numbers and symbols."""
         return self.value.type.shape
 
+    def placed_on(self, device: str) -> "Tensor":
+        """Itself: in a graph, everything is where the engine computes."""
+        del device
+        return self
+
     @property
     def rank(self) -> int:
         """How many dimensions there are."""
@@ -95,6 +100,11 @@ def tensor(value: Size | float, type: dtype) -> Any:
     kind = TensorType(type, ())
     made = Constant(Data(value, kind)).gives(kind).placed(Unknown())
     return Tensor.of(made.outputs[0])
+
+
+def placed_on(tensor: Any, device: str) -> Any:
+    """The same tensor, which says that it is on a device; in a graph there are none."""
+    return tensor.placed_on(device)
 
 
 def dtype_of(tensor: Tensor) -> dtype:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, Protocol, Self, cast
 from tripybuild.trace.constants import constant, number
 from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.trace.messages import either, law_message, shown
-from tripybuild.trace.numbers import NESTED, becomes, is_data, own_dtype, unnested
+from tripybuild.trace.numbers import NESTED, becomes, is_data, own_dtype, python_number, unnested
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
 from tripybuild.trace.regions import Regions
 from tripybuild.trace.values import Size, TensorType, is_known, is_tensor
@@ -122,6 +122,7 @@ class Check(Regions):
         """A tensor, or a Python number that takes the dtype which the tensors have."""
         if is_tensor(value):
             return value
+        value = python_number(value)
         if not isinstance(value, (bool, int, float)):
             self.must(name, "be a tensor or a number", f"found {shown(value)}")
         self._turns_into(name, value, type)

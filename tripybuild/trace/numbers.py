@@ -1,5 +1,6 @@
 """Python's numbers where tensors are wanted: which dtypes they can have, and what shape."""
 
+from numbers import Number
 from sys import float_info
 from typing import Any
 
@@ -8,6 +9,15 @@ from tripybuild.types.dtypes import boolean, dtype, float32, int32, int64
 
 # What is given for a tensor, by how deep it is nested.
 NESTED = ("a number", "a list of numbers", "a list of lists of numbers")
+
+
+def python_number(value: Any) -> Any:
+    """A scalar of NumPy as Python's own number; all else as it is."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    # NumPy registers its numbers as such, but for its truths.
+    scalar = isinstance(value, Number) or type(value).__name__ in ("bool", "bool_")
+    return value.item() if scalar and hasattr(value, "item") else value
 
 
 def becomes(number: bool | float, type: dtype) -> bool:

@@ -1,0 +1,421 @@
+"""What is easily got wrong about nvtripy, one fact after the other: a program means the same here.
+
+Where we take more than nvtripy does, a test says what nvtripy would refuse.
+"""
+
+import contextlib
+import inspect
+import io
+import math
+import re
+
+import numpy as np
+import pytest
+
+import tripyapi as tp
+from tripybuild.diagnostics import DiagnosticError
+
+X = tp.Tensor([[1.0, 2.0], [3.0, 4.0]])
+NAN = tp.Tensor([float("nan")])
+TYPES = {tp.float32: np.float32, tp.float16: np.float16, tp.int32: np.int32, tp.int64: np.int64}
+
+
+def info(*shape):
+    return tp.InputInfo(shape, tp.float32)
+
+
+def refused(function, *arguments, **named):
+    """The one diagnostic of a call that is refused; it points into this file."""
+    with pytest.raises(tp.TripyException) as caught:
+        function(*arguments, **named)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.span is None or diagnostic.span.path == __file__
+    return diagnostic
+
+
+def test_softmax_without_a_dimension_is_over_all():
+    found = tp.softmax(X)
+    assert float(tp.sum(found)) == pytest.approx(1.0)
+    np.testing.assert_allclose(found, np.exp(X) / np.exp(X).sum(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: tp.arange(3),
+        lambda: tp.arange(1, 7, 2),
+        lambda: tp.iota([2]),
+        lambda: tp.full([2], 1),
+        lambda: tp.ones([2]),
+        lambda: tp.zeros([2]),
+    ],
+)
+def test_what_is_made_of_whole_numbers_is_float32(made):
+    assert made().dtype == tp.float32
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype"),
+    [
+        ([1, 2], tp.int32),
+        ([1.0, 2.0], tp.float32),
+        ([True], tp.bool),
+        ([2**40, 1], tp.int64),
+        ([], tp.float32),
+        (3, tp.int32),
+        (2.5, tp.float32),
+    ],
+)
+def test_the_first_number_decides(data, dtype):
+    assert tp.Tensor(data).dtype == dtype
+
+
+@pytest.mark.parametrize("data", [[1, 2.5], [1, 2**40]])
+def test_numbers_of_another_kind_are_refused(data):
+    """Where nvtripy lets Python's own error through."""
+    assert "the element at [1]" in refused(tp.Tensor, data).message
+
+
+def test_a_dtype_and_a_device_are_for_lists():
+    """nvtripy takes a dtype for the empty list alone; here any list that fits has one."""
+    assert tp.Tensor([], dtype=tp.int64).dtype == tp.int64
+    assert tp.Tensor([1, 2], dtype=tp.float16).dtype == tp.float16
+    array = np.ones(2, np.float32)
+    assert "not float16" in refused(tp.Tensor, array, dtype=tp.float16).message
+    assert "device" in refused(tp.Tensor, array, device=tp.device("gpu")).message
+
+
+def test_tensors_are_never_promoted():
+    assert refused(lambda: tp.Tensor([1]) + tp.Tensor([1.0])).code == "add/T"
+    assert refused(lambda: tp.Tensor([1]) * tp.cast(tp.Tensor([1]), tp.int64)).code == "mul/T"
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("number", [2, np.int64(2), np.int8(2)])
+def test_numbers_take_the_dtype_of_the_tensor(dtype, number):
+    tensor = tp.Tensor(np.ones(2, TYPES[dtype]))
+    for found in (tensor * number, number * tensor, tensor - number, number - tensor):
+        assert isinstance(found, tp.Tensor)
+        assert found.dtype == dtype
+    assert (tensor * number).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("tensor", "number"),
+    [([1], 1.5), ([1], np.float32(1.5)), ([True], 1), ([True], 1.0), ([1], 2.0)],
+)
+def test_numbers_that_would_change_are_refused(tensor, number):
+    assert "refusing to turn" in refused(lambda: tp.Tensor(tensor) + number).message
+    assert "refusing to turn" in refused(lambda: number + tp.Tensor(tensor)).message
+
+
+def test_division_of_integers():
+    """`/` cuts off, `//` goes down, and `%` has the sign of the divisor."""
+    sevens = tp.Tensor([7, -7])
+    assert (sevens / 2).tolist() == [3, -3]
+    assert (sevens / 2).dtype == tp.int32
+    assert (sevens // 2).tolist() == [3, -4]
+    assert (sevens % 3).tolist() == [1, 2]
+    assert (sevens % -3).tolist() == [-2, -1]
+
+
+def test_truths_are_numbers_and_truths_again():
+    true, false = tp.Tensor([True]), tp.Tensor([False])
+    assert (true + true).tolist() == [True]
+    assert (false - true).tolist() == [True]
+    assert (true - true).tolist() == [False]
+    assert (true * false).tolist() == [False]
+    assert (true + true).dtype == tp.bool
+
+
+def test_what_is_no_number_is_at_least_and_at_most_any():
+    """`>=` is what is not less."""
+    assert (NAN >= 1.0).tolist() == (NAN <= 1.0).tolist() == [True]
+    assert (NAN > 1.0).tolist() == (NAN < 1.0).tolist() == (NAN == NAN).tolist() == [False]
+    assert (NAN != NAN).tolist() == [True]
+
+
+def test_dtypes_that_are_missing():
+    truth = tp.Tensor([True])
+    assert refused(lambda: tp.Tensor([2]) ** 2).code == "pow/T"
+    assert refused(tp.where, truth, truth, truth).code == "where/T"
+    assert refused(tp.pad, tp.ones([2], tp.bfloat16), [(1, 1)]).code == "pad/T"
+    mean = tp.mean(tp.Tensor([1, 2]))
+    assert (mean.dtype, mean.tolist()) == (tp.int32, 1)
+
+
+@pytest.mark.parametrize("pool", [tp.maxpool, tp.avgpool])
+def test_pooling_goes_in_steps_of_one(pool):
+    assert pool(tp.ones([1, 1, 4, 4]), (2, 2)).shape == (1, 1, 3, 3)
+
+
+def test_padding_begins_with_the_first_dimension():
+    found = tp.pad(tp.ones([1, 2]), [(1, 0), (0, 2)])
+    assert found.tolist() == [[0, 0, 0, 0], [1, 1, 0, 0]]
+
+
+def test_resize_says_all_dimensions():
+    """nvtripy finds whole numbers by position ambiguous; here they are a shape."""
+    image = tp.ones([1, 3, 2, 2])
+    assert tp.resize(image, output_shape=(1, 3, 4, 6)).shape == (1, 3, 4, 6)
+    assert tp.resize(image, scales=(1, 1, 2, 3)).shape == (1, 3, 4, 6)
+    assert tp.resize(image, (1, 3, 4, 6)).shape == (1, 3, 4, 6)
+
+
+def test_gather_is_numpys_take():
+    index = tp.Tensor([[0, 1], [1, 0]])
+    np.testing.assert_array_equal(tp.gather(X, 1, index), np.take(X, index, 1))
+    assert X[tp.Tensor([1, 0])].tolist() == [[3, 4], [1, 2]]
+    assert refused(lambda: X[tp.Tensor([True, False])]).code == "getitem/I"
+
+
+def test_the_last_chunks_may_be_empty():
+    assert [part.shape for part in tp.split(tp.ones([4]), 3)] == [(2,), (2,), (0,)]
+
+
+def test_places_are_int32():
+    values, places = tp.topk(tp.Tensor([1.0, 3.0, 2.0]), 2, 0)
+    assert (values.tolist(), places.tolist(), places.dtype) == ([3, 2], [1, 2], tp.int32)
+    found = tp.argmax(X)
+    assert (found.tolist(), found.dtype, found.shape) == (3, tp.int32, ())
+    assert tp.argmin(X, 0).tolist() == [0, 0]
+
+
+def test_the_variance_is_that_of_a_sample():
+    assert float(tp.var(X)) == pytest.approx(np.var(X, ddof=1))
+    assert math.isnan(float(tp.var(tp.Tensor([1.0]))))
+    assert float(tp.var(X, correction=0)) == pytest.approx(1.25)
+
+
+def test_what_has_nothing_to_do_gives_the_tensor_itself():
+    assert tp.cast(X, tp.float32) is X
+    assert tp.concatenate([X], 0) is X
+    assert tp.squeeze(X, ()) is X
+
+
+def test_shapes_are_numbers_or_sizes():
+    assert X.shape == (2, 2)
+    assert [type(size) for size in X.shape] == [int, int]
+    seen = []
+
+    def function(x):
+        seen.append(x.shape)
+        assert x.shape == (2, 3)
+        return x
+
+    tp.compile(function, args=[info(2, 3)])
+    assert [type(size) for size in seen[0]] == [tp.DimensionSize] * 2
+
+
+def test_what_is_made_of_sizes_is_a_size():
+    size = tp.DimensionSize(6)
+    for found, number in [
+        (size + 1, 7), (2 * size, 12), (size - size, 0), (size / 4, 1), (size // 4, 1),
+        (size % 4, 2), (tp.maximum(size, 9), 9), (tp.minimum(size, 2), 2),
+    ]:  # fmt: skip
+        assert isinstance(found, tp.DimensionSize)
+        assert (found.dtype, found.shape, int(found)) == (tp.int32, (), number)
+    assert not isinstance(tp.Tensor([1]) + size, tp.DimensionSize)
+    assert not isinstance(size == 6, tp.DimensionSize)
+
+
+@pytest.fixture
+def nvtripys_devices(monkeypatch):
+    monkeypatch.setattr(tp.config, "nvtripy_devices", True)
+
+
+@pytest.mark.usefixtures("nvtripys_devices")
+def test_devices():
+    """Lists are on the CPU, what is computed is on the GPU, and sizes are on the CPU always."""
+    cpu, gpu = tp.device("cpu"), tp.device("gpu")
+    x = tp.Tensor([1.0])
+    assert x.device == tp.Tensor(np.ones(2)[:1].astype(np.float32)).device == cpu
+    assert (x + 1.0).device == tp.ones([2]).device == gpu
+    assert x.eval().device == gpu
+    assert tp.Tensor([1.0], device=gpu).device == gpu
+    assert tp.DimensionSize(3).eval().device == cpu
+    assert tp.copy(x, cpu).device == (x + 1.0).copy(cpu).device == cpu
+    assert tp.copy(tp.Tensor([1.0]), gpu).device == gpu
+    assert "loc=gpu:0" in repr(x + 1.0)
+
+
+@pytest.mark.usefixtures("nvtripys_devices")
+def test_executables_take_what_is_on_the_gpu():
+    """What was not computed yet is computed, and what was can be baked in; nvtripy refuses both."""
+    two = tp.Tensor([2.0]).eval()
+    made = tp.compile(lambda x: x * two, args=[info(1)])
+    x = tp.Tensor([3.0])
+    found = refused(made, x)
+    assert found.message == "the input `x` must be on gpu:0, but is on cpu:0"
+    assert found.hint == 'copy it: `tp.copy(x, tp.device("gpu"))`'
+    for given in (tp.copy(x, tp.device("gpu")), x + 0.0, x.eval()):
+        assert made(given).tolist() == [6.0]
+        assert made(given).device == tp.device("gpu")
+
+
+def test_devices_without_the_setting():
+    """Everything is on the CPU, where it is, and executables take it."""
+    made = tp.compile(lambda x: x + 1.0, args=[info(1)])
+    assert made(tp.Tensor([1.0])).tolist() == [2.0]
+    assert made(tp.Tensor([1.0])).device == (X + X).device == tp.device("cpu")
+
+
+def test_an_input_cannot_be_evaluated():
+    """nvtripy warns, and refuses the graph afterwards."""
+    found = refused(tp.compile, lambda x: x + (x * 2.0).eval(), args=[info(1)])
+    assert "depends on the input `x`" in found.message
+
+
+def test_names_are_unique():
+    """nvtripy refuses a second tensor of one name; here the graph shows it with a number."""
+
+    def twice(x):
+        first, second = x + 1.0, x + 2.0
+        first.name = second.name = "y"
+        return first * second
+
+    with tp.logger.use_verbosity("trace"), contextlib.redirect_stderr(io.StringIO()) as printed:
+        tp.compile(twice, args=[info(1)])
+    assert re.findall(r"(\w+) = add\(", printed.getvalue()) == ["y", "y_1"]
+
+
+def test_a_list_of_results_is_a_tuple():
+    one = tp.compile(lambda x: [x + 1.0], args=[info(1)])
+    assert isinstance(one(np.float32([1])), tuple)
+    alone = tp.compile(lambda x: x + 1.0, args=[info(1)])
+    assert isinstance(alone(np.float32([1])), tp.Tensor)
+
+
+def test_comparisons_of_whole_tensors():
+    """nvtripy gives a bool and knows them outside of graphs alone; here they give tensors."""
+    assert tp.allclose(X, X + 1e-7)
+    assert not tp.equal(X, X + 1.0)
+    assert refused(tp.allclose, tp.Tensor([1]), tp.Tensor([1])).code == "allclose/T"
+    same = tp.compile(tp.equal, args=[info(1), info(1)])
+    assert same(np.float32([1]), np.float32([1])).tolist() is True
+
+
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        (tp.tril, ["tensor", "diagonal"]),
+        (tp.outer, ["vec1", "vec2"]),
+        (tp.maximum, ["lhs", "rhs"]),
+        (tp.concatenate, ["tensors", "dim"]),
+        (tp.squeeze, ["input", "dims"]),
+        (tp.expand, ["input", "sizes"]),
+    ],
+)
+def test_names_of_parameters(function, names):
+    assert list(inspect.signature(function).parameters) == names
+
+
+class Called(tp.Module):
+    """What a module may do without: `super().__init__()`, and `forward`."""
+
+    def __init__(self):
+        self.scale = tp.Tensor([2.0])
+        self.inner = tp.Linear(1, 1)
+
+    def __call__(self, x):
+        return self.inner(x * self.scale)
+
+
+def test_modules_need_neither_init_nor_forward():
+    module = Called()
+    module.initialize_dummy_parameters()
+    assert list(module.state_dict()) == ["scale", "inner.weight", "inner.bias"]
+    assert module(tp.Tensor([[3.0]])).tolist() == [[7.0]]
+    made = tp.compile(module, args=[info(1, 1)])
+    assert made(np.float32([[3]])).tolist() == [[7.0]]
+    assert made.program.manifest["arguments"] == ["scale", "inner.weight", "inner.bias"]
+
+
+def test_equality_is_of_elements_and_the_hash_of_objects():
+    assert (X == X).tolist() == [[True, True], [True, True]]
+    assert len({X, X, X + 0.0}) == 2
+
+
+def test_a_module_cannot_be_hashed_in_nvtripy():
+    """Its layers are dataclasses there; ours can be keys, by identity."""
+    first, second = tp.Linear(1, 1), tp.Linear(1, 1)
+    assert len({first, second, first}) == 2
+
+
+# --- what nvtripy's own code gets wrong (ARCHITECTURE.md has the decisions) ---
+
+
+def test_dimensions_that_are_not_there_are_refused():
+    assert refused(tp.transpose, X, 0, 5).code == "transpose/dim1"
+
+
+def test_batchnorm_knows_its_dtype():
+    assert tp.BatchNorm(3, tp.float16).dtype == tp.float16
+
+
+def test_a_matrix_times_a_vector():
+    assert (tp.ones([2, 3, 4]) @ tp.ones([4])).shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("function", "code"),
+    [
+        (tp.relu, "relu/T"),
+        (lambda x: tp.masked_fill(x, tp.Tensor([True]), 1), "masked_fill/T"),
+        (lambda x: 1 // x, "floordiv/T"),
+        (lambda x: x // 1, "floordiv/T"),
+        (lambda x: tp.squeeze(tp.reshape(x, [1, 1]), 0), "squeeze/T"),
+        (lambda x: tp.unsqueeze(x, 0), "unsqueeze/T"),
+        (lambda x: tp.transpose(x, 0, 0), "transpose/T"),
+    ],
+)
+def test_operators_without_int4(function, code):
+    four = tp.cast(tp.Tensor([1]), tp.int4)
+    assert tp.reshape(four, [1, 1]).shape == (1, 1)
+    assert refused(function, four).code == code
+
+
+def test_arrays_are_no_operands():
+    """NumPy leaves them to the tensor, which says what to do; numbers of NumPy's are numbers."""
+    for sum in (lambda: np.ones((2, 2), np.float32) + X, lambda: X + np.ones((2, 2), np.float32)):
+        assert refused(sum).hint == "make one of it: `Tensor(...)`"
+    assert (np.float32(2) * X).tolist() == (X * np.float32(2)).tolist() == [[2, 4], [6, 8]]
+
+
+def test_an_overload_that_does_not_fit_is_shown_at_the_call():
+    found = refused(tp.arange)
+    assert found.code == "arange/signature"
+    assert found.span.path == __file__
+
+
+def test_names_that_are_not_there_have_hints():
+    with pytest.raises(AttributeError, match=r"call the function: `tp.relu\(...\)`"):
+        X.relu()
+    with pytest.raises(AttributeError, match="did you mean `softmax`"):
+        tp.softmaxx  # noqa: B018 - it is asked for
+    with pytest.raises(AttributeError, match="did you mean `float32`"):
+        tp.float64  # noqa: B018 - it is asked for
+    assert not hasattr(X, "__cuda_array_interface__")
+
+
+# --- names that programs use ---
+
+
+def test_kinds_of_dtypes():
+    assert issubclass(tp.int8, tp.integer)
+    assert issubclass(tp.bfloat16, tp.floating)
+    assert not issubclass(tp.bool, tp.integer)
+    assert isinstance(tp.bool, tp.dtype)
+
+
+def test_errors_have_nvtripys_name():
+    assert tp.TripyException is DiagnosticError
+
+
+def test_a_tensor_has_a_length_and_no_iterator():
+    assert len(X) == 2
+    with pytest.raises(TypeError, match="rank 0 has no length"):
+        len(tp.Tensor(1.0))
+    with pytest.raises(TypeError, match="cannot be iterated over"):
+        list(X)
+    assert X.trace_tensor.shape == (2, 2)
