@@ -3,7 +3,7 @@
 All of it is checked before native code sees a byte.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
 from tripybuild.trace.messages import law_message
+from tripybuild.trace.operation import DeferredLaw
 from tripybuild.trace.serial import read_law
 from tripybuild.types import dims
 from tripybuild.types.dims import Dim, parse_dim, symbol
@@ -174,22 +175,27 @@ class Signature:
 
     def broken(self, sizes: Mapping[str, int]) -> list[Diagnostic]:
         """The laws that do not hold for these sizes."""
-        found = []
-        for law in self.laws:
-            names = {name: _known(value, sizes) for name, value in law.names.items()}
-            words = {word: word for word in law.law.words}
-            try:
-                holds = evaluate(parse(law.law.text), names | words, SHAPE)
-            except EvaluationError as error:
-                holds, names["problem"] = False, error.message
-            if not holds:
-                operator = law.code.partition("/")[0]
-                message, label = law_message(operator, law.law, names)
-                given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
-                where = law.source + (f":{law.law.line}" if law.law.line else "")
-                notes = (f"this call has {given}, so {label}", f"required by {where}")
-                found.append(Diagnostic(law.code, message, notes=notes))
-        return found
+        return broken(self.laws, sizes)
+
+
+def broken(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> list[Diagnostic]:
+    """The laws, of those that wait for sizes, that do not hold for these."""
+    found = []
+    for law in laws:
+        names = {name: _known(value, sizes) for name, value in law.names.items()}
+        words = {word: word for word in law.law.words}
+        try:
+            holds = evaluate(parse(law.law.text), names | words, SHAPE)
+        except EvaluationError as error:
+            holds, names["problem"] = False, error.message
+        if not holds:
+            operator = law.code.partition("/")[0]
+            message, label = law_message(operator, law.law, names)
+            given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+            where = law.source + (f":{law.law.line}" if law.law.line else "")
+            notes = (f"this call has {given}, so {label}", f"required by {where}")
+            found.append(Diagnostic(law.code, message, notes=notes))
+    return found
 
 
 def _number(argument: Argument, value: float) -> Array:
@@ -221,7 +227,7 @@ def _spelled(array: Array) -> str:
 
 
 def _known(value: Any, sizes: Mapping[str, int]) -> Any:
-    if isinstance(value, tuple):
+    if isinstance(value, (list, tuple)):
         return [_known(item, sizes) for item in value]
     return dims.evaluate(value, sizes) if isinstance(value, Dim) else value
 

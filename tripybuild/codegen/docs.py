@@ -131,7 +131,8 @@ def _examples(operator: Operator) -> list[str]:
     """Each is run by the operator's suite."""
     lines = []
     for example in operator.examples:
-        lines.append(inline(example.call))
+        sizes = ", ".join(f"{name} = {size}" for name, size in example.sizes.items())
+        lines.append(f"{inline(example.call)}  # {sizes}" if sizes else inline(example.call))
         if example.gives is not None:
             lines.append(f"# gives {inline(example.gives)}")
         else:

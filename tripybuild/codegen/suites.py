@@ -26,6 +26,7 @@ _QUESTIONS = {
     "aliases": "What an alias gives to another system's operator can be read back from it.",
     "torch": "PyTorch's operator computes what the reference and `cpu` compute.",
     "example": "An example gives what it says, also on TensorRT, or breaks the law that it names.",
+    "law": "Each law is broken by an example, or by dtypes, that break no other one.",
 }
 
 
@@ -83,6 +84,8 @@ def _tests(operator: Operator) -> Iterator[str]:
     calls = [" ".join(example.call.text.split()) for example in operator.examples]
     if calls:
         yield _each("example", "call", _list(list(dict.fromkeys(calls))))
+    if operator.laws:
+        yield _each("law", "law", _list(list(operator.laws)))
 
 
 def _for_torch(operator: Operator) -> Doc:

@@ -237,6 +237,9 @@ class _Elaboration:
                 self.found.append(
                     Diagnostic("bad-example", "an example `gives` a value or `fails` a law", span)
                 )
+            elif entry.sizes and entry.fails is None:
+                message = "an example with `sizes` `fails` a law: what it gives has none"
+                self.found.append(Diagnostic("bad-example", message, document.span(location)))
             call = self.snippet(entry.call, document, (*location, "call"))
-            result.append(Example(call, gives, entry.fails))
+            result.append(Example(call, gives, entry.fails, entry.sizes))
         return result

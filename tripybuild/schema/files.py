@@ -65,6 +65,10 @@ class ToleranceEntry(Strict):
 class ExampleEntry(Strict):
     """A call with what it gives, or the law that it breaks."""
 
+    sizes: dict[Name, int] = Field(
+        default_factory=dict,
+        description="Symbols of a call that fails only where it runs, with these sizes.",
+    )
     call: str
     gives: Expression = None
     fails: str | None = None

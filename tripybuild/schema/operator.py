@@ -125,11 +125,15 @@ class Law:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """A call, with what it gives or the law that it breaks."""
+    """A call, with what it gives or the law that it breaks.
+
+    Its `sizes` are symbols while it is recorded; laws that wait for them are told these numbers.
+    """
 
     call: Snippet
     gives: Snippet | None
     fails: str | None
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

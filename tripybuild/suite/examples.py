@@ -1,13 +1,15 @@
 """The calls of `examples:`, evaluated: lists become tensors where an operator takes tensors."""
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from tripybuild.build.signature import broken
+from tripybuild.diagnostics import DiagnosticError
 from tripybuild.frontend import Tensor
 from tripybuild.language.evaluate import evaluate
 from tripybuild.numerics.arrays import Array
@@ -17,6 +19,7 @@ from tripybuild.suite.cases import known, outputs
 from tripybuild.suite.functions import calling, region_function
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dims import symbol
 from tripybuild.types.dtypes import from_numpy
 from tripybuild.types.patterns import ValuePattern, options
 from tripybuild.types.vocabulary import SHAPE
@@ -57,14 +60,17 @@ def example_case(
     """Make the call of an example.
 
     Raises:
-        DiagnosticError: Where the declaration refuses it.
+        DiagnosticError: Where the declaration refuses it, or a law that waited for its sizes.
     """
     literals = _Literals()
     words = {name: literals.caller(op, functions) for name, op in operators.items()}
     program = example.call.program
     told = replace(program, result=_Unevaluated(operators).visit(deepcopy(program.result)))
-    result = evaluate(told, {}, calling(operators, words))
+    symbols = {name: symbol(name, 0, None) for name in example.sizes}
+    result = evaluate(told, symbols, calling(operators, words))
     graph = Graph("example", literals.values, {}, outputs(result))
+    if found := broken(graph.deferred, example.sizes) if example.sizes else []:
+        raise DiagnosticError(*found)
     return ExampleCase(spell(example), graph, literals.arrays, *literals.last)
 
 
@@ -170,7 +176,16 @@ def _array(value: Any) -> Array:
     return array if narrow is None else array.astype(narrow)
 
 
-def expected(example: Example) -> Any:
-    """What an example gives, as nested lists of numbers."""
+def differences(example: Example, engines: Mapping[str, Sequence[Array]]) -> Iterator[str]:
+    """What engines give instead of what an example says."""
     assert example.gives is not None
-    return evaluate(example.gives.program, {}, SHAPE)
+    wanted = evaluate(example.gives.program, {}, SHAPE)
+    for engine, results in engines.items():
+        for got, want in zip(results, [wanted] if len(results) == 1 else wanted, strict=True):
+            array = np.asarray(want, dtype=np.float64)
+            if array.shape != got.shape and array.size + got.size > 0:
+                yield f"{engine}: got shape {list(got.shape)}, want {list(array.shape)}"
+            elif not np.allclose(
+                got.astype(np.float64), array.reshape(got.shape), 1e-4, 1e-4, equal_nan=True
+            ):
+                yield f"{engine}: got {got.tolist()}, want {want}"

@@ -25,6 +25,7 @@ from tripybuild.suite.engines import available, engine_problems, undeclared
 from tripybuild.suite.facts import CPU, ENGINE, refusals, refused, said, unproved
 from tripybuild.suite.gates import needed
 from tripybuild.suite.gpus import wrong_for_gpu
+from tripybuild.suite.laws import not_broken_alone
 from tripybuild.suite.problems import refuse, spoken
 from tripybuild.suite.registry import declared_in
 from tripybuild.suite.sample import bind
@@ -254,7 +255,7 @@ class Suite:
 
     def _example(self, example: Example) -> examples.ExampleCase | DiagnosticError:
         try:
-            return examples.example_case(example, self.operators, self.function)
+            return self._called(example)
         except DiagnosticError as error:
             return error
         except EvaluationError as error:
@@ -278,6 +279,13 @@ class Suite:
                 refuse(self._wrong_example(example, made))
                 refuse(p for p in engine_problems(made.graph) if not said(self.operator, ENGINE, p))
 
+    def check_law(self, law: str) -> None:
+        """An example, or a tuple of dtypes, breaks the law and no other one."""
+        refuse(not_broken_alone(self.operator, law, self._called))
+
+    def _called(self, example: Example) -> examples.ExampleCase:
+        return examples.example_case(example, self.operators, self.function)
+
     def _wrong_example(self, example: Example, made: examples.ExampleCase) -> Iterator[str]:
         case, outcome = self._example_outcomes[made.label]
         reference = list(execute(case.graph, self.operators, case.data).values())
@@ -286,14 +294,4 @@ class Suite:
             engines["cpu"] = outcome
         elif not said(self.operator, CPU, outcome):
             yield outcome
-        wanted = examples.expected(example)
-        several = [wanted] if len(reference) == 1 else wanted
-        for engine, results in engines.items():
-            for got, want in zip(results, several, strict=True):
-                array = np.asarray(want, dtype=np.float64)
-                if array.shape != got.shape and array.size + got.size > 0:
-                    yield f"{engine}: got shape {list(got.shape)}, want {list(array.shape)}"
-                elif not np.allclose(
-                    got.astype(np.float64), array.reshape(got.shape), 1e-4, 1e-4, equal_nan=True
-                ):
-                    yield f"{engine}: got {got.tolist()}, want {want}"
+        yield from examples.differences(example, engines)

@@ -31,7 +31,7 @@ def every(code: str, names: dict[str, object]) -> bool:  # noqa: ARG001 - an `Of
     return True
 
 
-class _Ignored:
+class Ignored:
     """A law that is not asked."""
 
     def __enter__(self) -> Self:
@@ -82,7 +82,7 @@ class _Lenient(Check):
 
     def law(self, name: str, **names: object) -> Any:
         off = _off.get()(f"{self.declaration.name}/{name}", names)
-        return _Ignored() if off else super().law(name, **names)
+        return Ignored() if off else super().law(name, **names)
 
 
 class _LenientInline(_Lenient, InlineCheck):

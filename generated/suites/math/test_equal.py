@@ -62,8 +62,15 @@ def test_torch(types: str) -> None:
         "equal(ones([2]), ones([3]))",
         "equal([nan], [nan])",
         "equal([1], [1.0])",
+        "equal(ones([N]), ones([M]))",
     ],
 )
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize("law", ["same-shape"])
+def test_law(law: str) -> None:
+    """Each law is broken by an example, or by dtypes, that break no other one."""
+    SUITE.check_law(law)

@@ -64,11 +64,22 @@ def test_torch(types: str) -> None:
         "convolution(ones([1, 1, 3, 3]), ones([1, 1, 2, 2]))",
         "convolution([[[1.0, 2.0, 3.0]]], [[[1.0, 1.0]]], stride=1, padding=[[1, 0]])",
         "convolution(ones([1, 1]), ones([1, 1]))",
-        "convolution(ones([1, 4, 8, 8]), ones([8, 2, 3, 3]), groups=3)",
+        "convolution(ones([1, 4, 8, 8]), ones([9, 1, 3, 3]), groups=3)",
         "convolution(ones([1, 1, 2, 2]), ones([1, 1, 3, 3]))",
         "convolution(ones([1, 1, 2, 2]), ones([1, 1, 0, 1]))",
+        "convolution(ones([1, 1, 2, 2]), ones([1, 1, 1, 1]), dilation=0)",
+        "convolution(ones([1, 1, 3, 3]), ones([1, 1, 1, 1]), padding=-1)",
     ],
 )
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize(
+    "law",
+    ["spatial-rank", "positive-steps", "some-taps", "not-negative", "groups-divide", "kernel-fits"],
+)
+def test_law(law: str) -> None:
+    """Each law is broken by an example, or by dtypes, that break no other one."""
+    SUITE.check_law(law)

@@ -74,7 +74,7 @@ def test_aliases() -> None:
         "quantize([[0.3, 5.1, 7.0, -2.5, 1.25, 1.75]], [[1.0, 1.0, 0.5]], float4)",
         "quantize(tensor(1.0, float32), 1.0, int8)",
         "quantize(ones([2, 3]), [1.0, 1.0], int8, dim=1)",
-        "quantize(ones([2, 3]), [1.0, 1.0], int8)",
+        "quantize(ones([2, 3]), [1.0, 1.0], int4)",
         "quantize(ones([4, 6]), ones([2, 6]), int8)",
         "quantize(ones([4, 6]), ones([3, 6]), int4)",
         "quantize(ones([4, 6]), ones([2, 3]), int4)",
@@ -85,3 +85,19 @@ def test_aliases() -> None:
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        "has-dimensions",
+        "one-scale-each",
+        "scale-rank",
+        "blocks-of-four-bits",
+        "blocks-divide",
+        "one-blocked-dimension",
+    ],
+)
+def test_law(law: str) -> None:
+    """Each law is broken by an example, or by dtypes, that break no other one."""
+    SUITE.check_law(law)

@@ -67,6 +67,7 @@ def test_aliases() -> None:
         "scatter_nd([[1.0, 2.0], [3.0, 4.0]], [[1, 0], [0, 1]], [5.0, 6.0])",
         "scatter_nd([[1, 2], [3, 4]], [[1]], [[5, 6]])",
         "scatter_nd([1.0, 2.0], [[0, 1]], [1.0])",
+        "scatter_nd([[1.0, 2.0]], zeros([1, N], int32), [3.0])",
         "scatter_nd([1.0, 2.0], [[0.0]], [1.0])",
         "scatter_nd([1.0, 2.0], [[0]], [1.0, 2.0])",
     ],
@@ -74,3 +75,9 @@ def test_aliases() -> None:
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize("law", ["known-length", "vector-length"])
+def test_law(law: str) -> None:
+    """Each law is broken by an example, or by dtypes, that break no other one."""
+    SUITE.check_law(law)

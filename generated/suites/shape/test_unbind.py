@@ -58,9 +58,16 @@ def test_torch(types: str) -> None:
         "unbind([[1.0, 2.0], [3.0, 4.0]], 1)",
         "unbind(ones([0, 2]))",
         "unbind(ones([4097]))",
+        "unbind(ones([N]))",
         "unbind([1.0], 1)",
     ],
 )
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize("law", ["known-size", "some-parts", "not-too-many"])
+def test_law(law: str) -> None:
+    """Each law is broken by an example, or by dtypes, that break no other one."""
+    SUITE.check_law(law)

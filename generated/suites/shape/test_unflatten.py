@@ -62,12 +62,18 @@ def test_torch(types: str) -> None:
     "call",
     [
         "unflatten([1, 2, 3, 4], 0, [-1, 2])",
-        "unflatten([1, 2], 0, [-1, -1])",
-        "unflatten([1, 2], 0, [-2])",
-        "unflatten([1, 2], 0, [0, -1])",
+        "unflatten([1], 0, [-1, -1])",
+        "unflatten([1, 2, 3, 4], 0, [-2, -2])",
+        "unflatten(ones([0]), 0, [0, -1])",
         "unflatten([1, 2, 3], 0, [2, -1])",
     ],
 )
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize("law", ["at-most-one-open", "known-sizes", "inferable", "same-volume"])
+def test_law(law: str) -> None:
+    """Each law is broken by an example, or by dtypes, that break no other one."""
+    SUITE.check_law(law)
