@@ -94,7 +94,7 @@ def test_sizes_that_only_a_call_knows_break_laws():
         "`unbind(ones([N]))` breaks `known-size`, and beside it: some-parts"
     ]
     equal = OPERATORS["equal"].examples[-1]
-    assert equal.sizes == {"N": 2, "M": 3}
-    with pytest.raises(DiagnosticError, match=r"equal/same-shape.*\[2\] and \[3\]"):
+    assert equal.sizes == {"N": 2, "M": 1}
+    with pytest.raises(DiagnosticError, match=r"equal/same-shape.*\[2\] and \[1\]"):
         call(equal)
     assert call(replace(equal, sizes={"N": 2, "M": 2})).operator == "equal"
