@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, TypeVar
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.dialects import stablehlo, tensorrt
 from tripybuild.frontend.decompose import decomposed
+from tripybuild.garbage import uncollected
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated import lowering
 from tripybuild.trace.graph import Graph
+from tripybuild.trace.location import Location
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
 from tripybuild.trace.values import LARGEST, Value
@@ -23,6 +25,7 @@ Builder = stablehlo.Module | tensorrt.Network
 Name = TypeVar("Name", str, int)
 
 
+@uncollected()
 def lower_stablehlo(graph: Graph) -> stablehlo.Module:
     """Build a StableHLO module: weights are its first arguments, inputs follow.
 
@@ -33,7 +36,7 @@ def lower_stablehlo(graph: Graph) -> stablehlo.Module:
         DiagnosticError: Where an operation has no way to StableHLO.
     """
     for name, value in (*graph.weights.items(), *graph.inputs.items()):
-        _countable(value, f"`{name}`", None)
+        _countable(value, f"`{name}`")
     module = stablehlo.Module(*_arguments(graph))
     _fill(module, graph, "stablehlo")
     return module
@@ -100,10 +103,11 @@ def _with_operands(operation: TraceOp, replaced: Mapping[Value, Value]) -> Trace
     return copy
 
 
-def _countable(value: Value, name: str, span: Span | None) -> None:
+def _countable(value: Value, name: str, location: Location | None = None) -> None:
     """Refuse a tensor whose elements no engine can count."""
     if prod(filter(None, value.shape)) > LARGEST:
         message = f"{name} would be {value.type}, which no engine can hold"
+        span = None if location is None else location.span()
         raise DiagnosticError(Diagnostic("size-out-of-range", message, span))
 
 
@@ -132,7 +136,7 @@ def _body(
 
 def _lower(module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
     for output in operation.outputs if target == "stablehlo" else ():
-        _countable(output, "this", operation.location.span())
+        _countable(output, "this", operation.location)
     if isinstance(operation, Constant):
         values[operation.outputs[0]] = _constant(operation, target)
         return

@@ -24,7 +24,10 @@ class Member:
 def members(attributes: dict[str, Any], kinds: tuple[type, ...]) -> Iterator[Member]:
     """What is of some kinds among attributes, in their order."""
     for key, value in attributes.items():
-        yield from _inside(Member(key, value, attributes, key), kinds, 0)
+        if isinstance(value, kinds):
+            yield Member(key, value, attributes, key)
+        elif isinstance(value, (list, dict)):
+            yield from _inside(Member(key, value, attributes, key), kinds, 0)
 
 
 def _inside(member: Member, kinds: tuple[type, ...], depth: int) -> Iterator[Member]:

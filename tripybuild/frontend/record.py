@@ -55,7 +55,7 @@ def _recorded(operation: type[TraceOp], arguments: tuple[object, ...]) -> TraceO
     package = operation.__module__.partition(".")[0]
     if package not in PACKAGES:
         PACKAGES.add(package)
-    location = here(PACKAGES)
+    location = here(PACKAGES, 3)  # above this function and the one that calls it
     check = _checks.get()[0](operation.declaration, location)
     values = [_value(argument) for argument in arguments]
     if regions := operation.region_fields():

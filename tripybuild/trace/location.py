@@ -30,9 +30,9 @@ class Location(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(unsafe_hash=True, slots=True)  # frozen ones take twice as long to make
 class PythonLocation:
-    """The instruction of a frame, which knows its line and columns."""
+    """The instruction of a frame, which knows its line and columns. Nobody changes it."""
 
     code: CodeType
     instruction: int
@@ -49,11 +49,16 @@ class PythonLocation:
 
     def span(self) -> Span:
         """The expression's own columns: Python keeps them for each instruction."""
-        line, end_line, column, end_column = self.position
-        line = line or self.code.co_firstlineno
-        column = 0 if column is None else column
-        end_column = column + 1 if end_column is None else end_column
-        return span_between(self.code.co_filename, line, column, end_line or line, end_column)
+        return _span(self)
+
+
+@lru_cache(maxsize=4096)
+def _span(place: PythonLocation) -> Span:
+    line, end_line, column, end_column = place.position
+    line = line or place.code.co_firstlineno
+    column = 0 if column is None else column
+    end_column = column + 1 if end_column is None else end_column
+    return span_between(place.code.co_filename, line, column, end_line or line, end_column)
 
 
 Position = tuple[int | None, int | None, int | None, int | None]
@@ -101,14 +106,27 @@ def at(location: Location) -> Iterator[None]:
         _current.reset(token)
 
 
-def here(packages: Container[str]) -> Location:
-    """The current place: what `at` says, else the nearest frame outside of the given packages."""
+_package_of: dict[object, str] = {}  # by a module's name; asked for each frame of each operation
+
+
+def here(packages: Container[str], above: int = 1) -> Location:
+    """The current place: what `at` says, else the nearest frame outside of the given packages.
+
+    Args:
+        packages: Whose frames are passed over.
+        above: Where the search begins; callers between are known to be of these packages. Python
+            makes an object for each frame that is looked at.
+    """
     location = _current.get()
     if location is not None:
         return location
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
+    frame: FrameType | None = sys._getframe(above)  # noqa: SLF001 - the documented way to a frame
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in packages:
+        name = frame.f_globals.get("__name__", "")
+        package = _package_of.get(name)
+        if package is None:
+            package = _package_of[name] = str(name).partition(".")[0]
+        if package not in packages:
             return PythonLocation(frame.f_code, frame.f_lasti)
         frame = frame.f_back
     return Unknown()

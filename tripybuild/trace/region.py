@@ -74,11 +74,15 @@ def substitution(sizes: Mapping[str, int]) -> tuple[Callable[[object], object], 
 
     A size that depends on data, which no call tells, stays a symbol.
     """
+    known: dict[Dim, Size] = {}
 
     def number(size: Size) -> Size:
-        if isinstance(size, int) or sizes.keys() >= set(size.symbols):
-            return evaluate(size, sizes)
-        return size.substitute(sizes)
+        if isinstance(size, int):
+            return size
+        if size not in known:
+            whole = sizes.keys() >= size.symbols
+            known[size] = evaluate(size, sizes) if whole else size.substitute(sizes)
+        return known[size]
 
     def change(argument: object) -> object:
         if isinstance(argument, Dim):

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Sequence
-from functools import lru_cache
 
 from tripybuild.types.conditions import disjunction
 from tripybuild.types.dims import Size, maximum, minimum, same
@@ -11,16 +10,11 @@ Shape = Sequence[Size]
 
 
 def agreed(shapes: Sequence[Shape]) -> tuple[int, ...] | None:
-    """What shapes of numbers broadcast to, if they do: most are such, and a few come often."""
+    """What shapes of numbers broadcast to, if they do: most are such."""
     for shape in shapes:
         for size in shape:
             if type(size) is not int:
                 return None
-    return _broadcast_numbers(*map(tuple, shapes))
-
-
-@lru_cache(maxsize=4096)
-def _broadcast_numbers(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     sizes = []
     for column in itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
         found = {size for size in column if size != 1}

@@ -7,6 +7,7 @@ what it gives for ints. Where sizes must agree and may not, the answer assumes t
 
 import builtins
 import contextlib
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -75,8 +76,13 @@ def align(shape: Shape, rank: int) -> list[Size]:
 
 def broadcast(*shapes: Shape) -> list[Size]:
     """Give the shape that all the shapes broadcast to, by numpy's rules."""
+    return list(_broadcast(*map(tuple, shapes)))
+
+
+@functools.lru_cache(maxsize=4096)  # a few shapes come often
+def _broadcast(*shapes: tuple[Size, ...]) -> Shape:
     if (known := agreed(shapes)) is not None:
-        return list(known)
+        return known
     result: list[Size] = []
     for shape in shapes:
         rank = builtins.max(len(result), len(shape))
@@ -96,6 +102,11 @@ def broadcast_size(sizes: Iterable[Size]) -> Size:
 
 def conformable(*shapes: Shape) -> Truth:
     """Tell whether the shapes broadcast; one impossible pair decides, whatever is unsure."""
+    return _conformable(*map(tuple, shapes))
+
+
+@functools.lru_cache(maxsize=4096)
+def _conformable(*shapes: tuple[Size, ...]) -> Truth:
     if agreed(shapes) is not None:
         return True
     rank = builtins.max((len(shape) for shape in shapes), default=0)
