@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 from tripybuild.types.conditions import disjunction
 from tripybuild.types.dims import Size, maximum, minimum, same
@@ -15,7 +16,7 @@ def agreed(shapes: Sequence[Shape]) -> tuple[int, ...] | None:
         for size in shape:
             if type(size) is not int:
                 return None
-    sizes = []
+    sizes: list[Any] = []
     for column in itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
         found = {size for size in column if size != 1}
         if len(found) > 1:
