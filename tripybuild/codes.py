@@ -145,5 +145,7 @@ CODES: dict[str, str] = {
     "out-of-date": "A generated file is not what the declarations give; run `tripybuild gen`.",
     "package-name": "A registry's package has a name of its own, which Python can import.",
     "registry-read-only": "The built-in registry of an installed package is not written to.",
+    "function-not-found": "The Python file has no function or module of this name.",
+    "program-failed": "The user's own Python code, which was run to trace a function, raised this.",
     "internal": "This is a fault of tripybuild itself, not of the file or the command.",
 }

@@ -76,6 +76,7 @@ def test_every_command_speaks_json(cli):
         ["compile", "none.yaml"],
         ["run", "none.tpb"],
         ["inspect", "none.tpb"],
+        ["trace", "none.py:main"],
     ):
         code, out, _ = cli(*words, "--json")
         assert code == 1

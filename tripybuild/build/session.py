@@ -76,7 +76,7 @@ def compile_spec(
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     tell("build", 0.0)
     built = build(path, sizes)
-    wanted = _wanted(built, shapes)
+    asked_for = wanted(built, shapes)
     tell("weights", perf_counter() - began)
     read = check_weights(built)
     provenance = _provenance(built, path)
@@ -84,7 +84,7 @@ def compile_spec(
         built,
         read,
         chosen,
-        wanted,
+        asked_for,
         provenance,
         lambda at: tell(at, perf_counter() - began),
         timeout,
@@ -174,13 +174,18 @@ def emit(
     if is_mlir(path):
         refuse_sizes(path, sizes=sizes, shapes=shapes)
         return emit_mlir(path, kind)
-    if kind == "stablehlo":
-        return stablehlo_module(path, sizes=sizes, shapes=shapes).text()
-    built = build(path, sizes)
+    return emit_built(build(path, sizes), kind, shapes)
+
+
+def emit_built(built: Built, kind: str, shapes: Shapes = ()) -> str:
+    """The text of a graph, whatever it was recorded from, in one of these forms."""
     graph = _used(built.graph)
     if kind == "trace":
         return printer.text(graph)
-    return spelt(engine_module(built, graph, _wanted(built, shapes)), locations=False)
+    asked_for = wanted(built, shapes)
+    if kind == "stablehlo":
+        return lower_stablehlo(graph.substituted(asked_for[-1])).text()
+    return spelt(engine_module(built, graph, asked_for), locations=False)
 
 
 def stablehlo_module(
@@ -188,7 +193,7 @@ def stablehlo_module(
 ) -> Module:
     """The StableHLO of a model for the last of `shapes`, or for the `opt` of its ranges."""
     built = build(path, sizes)
-    return lower_stablehlo(_used(built.graph).substituted(_wanted(built, shapes)[-1]))
+    return lower_stablehlo(_used(built.graph).substituted(wanted(built, shapes)[-1]))
 
 
 def load(path: Path | str) -> Executable:
@@ -221,7 +226,7 @@ def _used(graph: Graph) -> Graph:
     return Graph(graph.name, graph.inputs, used, graph.outputs)
 
 
-def _wanted(built: Built, shapes: Shapes) -> list[dict[str, int]]:
+def wanted(built: Built, shapes: Shapes) -> list[dict[str, int]]:
     """The sizes to compile for: the `opt` of each range, then those asked for."""
     best = {name: each.opt for name, each in built.ranges.items()}
     result = [best]

@@ -40,7 +40,7 @@ class Seconds(NamedTuple):
 
 def setting(text: str | Setting) -> Setting:
     """Read `depth=2`: a number, a boolean, or else a text."""
-    return text if isinstance(text, Setting) else Setting(*_value(*_split(text, "depth=2")))
+    return text if isinstance(text, Setting) else Setting(*value(*_split(text, "depth=2")))
 
 
 def shape(text: str | Shape) -> Shape:
@@ -86,15 +86,16 @@ def _split(text: str, example: str) -> tuple[str, str]:
     return name, value
 
 
-def _value(name: str, text: str) -> tuple[str, object]:
+def value(name: str, text: str) -> tuple[str, object]:
+    """Read what stands behind `=`: a truth, a number, or else a text."""
     if text in {"true", "false"}:
         return name, text == "true"
     for kind in (int, float):
         try:
-            value = kind(text)
+            number = kind(text)
         except ValueError:
             continue
-        if isinstance(value, float) and not math.isfinite(value):
+        if isinstance(number, float) and not math.isfinite(number):
             continue
-        return name, value
+        return name, number
     return name, text

@@ -1,9 +1,11 @@
 """`tripybuild compile`: a model spec, or a module, becomes one executable file."""
 
 import time
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +13,12 @@ from tripybuild.cli.answer import Answer
 from tripybuild.cli.assignments import Seconds, Setting, Shape, seconds, setting, shape
 from tripybuild.cli.command import command
 from tripybuild.cli.console import Phases
+from tripybuild.cli.inputs import Input, Inputs
+from tripybuild.cli.program import Program, program, recorded
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+
+if TYPE_CHECKING:
+    from tripybuild.build.executable import Executable
 
 SUFFIX, MODULE = ".tpb", ".mlir"
 TARGETS = (
@@ -38,7 +45,8 @@ def compile_model(
         Path,
         typer.Argument(
             metavar="SPEC",
-            help="The model's YAML file, or a module of the tensorrt dialect: .mlir.",
+            help="The model's YAML file; a module of the tensorrt dialect: .mlir; or a function of "
+            "a Python file, model.py:forward, which runs that file.",
         ),
     ],
     *,
@@ -61,6 +69,7 @@ def compile_model(
         str | None,
         typer.Option(metavar="NAME", help="Build this function of a module, and no other."),
     ] = None,
+    inputs: Inputs = None,
     emit: Annotated[Emit | None, typer.Option(help=EMIT)] = None,
     timeout: Annotated[
         Seconds | None,
@@ -69,19 +78,56 @@ def compile_model(
         ),
     ] = None,
 ) -> Answer:
-    """Compile a model spec, or a module, to an executable."""
+    """Compile a model spec, a module or a Python function to an executable."""
     chosen = {each.name: each.value for each in sizes or []}
     wanted = [each.sizes for each in shapes or []]
-    path = output or Path(f"{spec.stem}{SUFFIX}")
+    asked = program(spec)
+    if asked is not None:
+        _no_spec(spec, sizes=sizes, function=function)
+    elif inputs:
+        message = f"`{spec}` says itself what it takes"
+        hint = "`--input` is for functions of Python files"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    path = output or Path(f"{spec.stem if asked is None else asked.name}{SUFFIX}")
     if output is not None or emit is None:
         _not_itself(path, spec)
     if emit is not None:
         from tripybuild.build import session  # noqa: PLC0415
 
-        return _emitted(session.emit(spec, emit.value, sizes=chosen, shapes=wanted), emit, output)
-    limit = None if timeout is None else timeout.number
-    asked = {"sizes": chosen, "shapes": wanted, "timeout": limit, "function": function}
-    return _compiled(spec, path, target=target, **asked)
+        if asked is not None:
+            text = session.emit_built(recorded(asked, inputs or []).built, emit.value, wanted)
+        else:
+            text = session.emit(spec, emit.value, sizes=chosen, shapes=wanted)
+        return answered(text, emit, output)
+    how: dict[str, Any] = {"shapes": wanted, "timeout": None if timeout is None else timeout.number}
+    if asked is not None:
+        return _compiled(spec, path, target, partial(_from_python, asked, inputs or [], **how))
+    how |= {"sizes": chosen, "function": function}
+    return _compiled(spec, path, target, partial(_from_spec, spec, **how))
+
+
+def _from_spec(spec: Path, target: str, **how: Any) -> "Executable":
+    from tripybuild.build import session  # noqa: PLC0415
+
+    return session.compile_spec(spec, target=target, progress=Phases(), **how)
+
+
+def _from_python(asked: Program, inputs: Sequence[Input], target: str, **how: Any) -> "Executable":
+    from tripybuild.eager.compile import compiled  # noqa: PLC0415
+
+    phases, began = Phases(), time.perf_counter()
+    found = recorded(asked, inputs)
+    made = compiled(found, target, tell=lambda at: phases(at, time.perf_counter() - began), **how)
+    return made.program
+
+
+def _no_spec(spec: Path, **given: object) -> None:
+    """Refuse flags that are for specs and modules."""
+    for name, flag in {"sizes": "--set", "function": "--function"}.items():
+        if given[name]:
+            message = f"`{spec}` is a Python function, and takes no `{flag}`"
+            hint = "`--input x=float32[2,3]` says what it takes"
+            raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
 
 
 def _not_itself(path: Path, spec: Path) -> None:
@@ -123,12 +169,10 @@ def _in_a_folder(path: Path) -> None:
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint)) from error
 
 
-def _compiled(spec: Path, path: Path, *, target: str, **asked: Any) -> Answer:
-    from tripybuild.build import session  # noqa: PLC0415
-
+def _compiled(spec: Path, path: Path, target: str, make: Callable[[str], "Executable"]) -> Answer:
     _only_executables(path)
     start = time.perf_counter()
-    executable = session.compile_spec(spec, target=target, progress=Phases(), **asked)
+    executable = make(target)
     executable.save(path)
     took, size = time.perf_counter() - start, path.stat().st_size
     text = f"Compiled `{spec}` for `{target}` into `{path}` ({_bytes(size)}) in {took:.2f}s"
@@ -137,7 +181,8 @@ def _compiled(spec: Path, path: Path, *, target: str, **asked: Any) -> Answer:
     return Answer(remark="\n".join([*warnings, text]), data=data)
 
 
-def _emitted(text: str, emit: Emit, output: Path | None) -> Answer:
+def answered(text: str, emit: Emit, output: Path | None) -> Answer:
+    """A text on the way, printed or written."""
     if output is None:
         return Answer(text.rstrip("\n"), data={"emit": emit.value, "text": text})
     from tripybuild.build.publish import publish  # noqa: PLC0415

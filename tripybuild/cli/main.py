@@ -18,6 +18,7 @@ from tripybuild.cli.inspect import inspect_executable
 from tripybuild.cli.new import new_model, new_operator
 from tripybuild.cli.opt import optimize
 from tripybuild.cli.run import run_executable
+from tripybuild.cli.trace import trace_function
 
 app = typer.Typer(
     help="Declare operators and models in YAML; compile them to executables.",
@@ -36,6 +37,7 @@ new.command("op")(new_operator)
 new.command("model")(new_model)
 app.command("explain")(explain)
 app.command("compile")(compile_model)
+app.command("trace")(trace_function)
 app.command("run")(run_executable)
 app.command("inspect")(inspect_executable)
 app.command("opt")(optimize)

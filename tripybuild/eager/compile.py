@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tripybuild.build.session import compile_built
+from tripybuild.build.session import compile_built, wanted
 from tripybuild.build.targets import ENGINES, parse_target
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.executable import Executable
-from tripybuild.eager.recorded import Held, recorded
+from tripybuild.eager.recorded import Held, Recorded, recorded
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.logger import logger
 from tripybuild.targets.tensorrt.options import Options
@@ -40,14 +40,47 @@ def compile(
             or its graph cannot be compiled.
     """
     place = here(PACKAGES).span()
-    chosen = parse_target(target)
+    parse_target(target)
     Options.of({"optimization_level": optimization_level})
-    found = recorded(func, args, kwargs or {}, place)
-    options = {"optimization_level": optimization_level} if chosen.name in ENGINES else None
+    found = recorded(func, args, kwargs, place)
+    made = compiled(found, target, options={"optimization_level": optimization_level})
+    for warning in made.program.warnings:
+        logger.warning(warning.message)
+    return made
+
+
+def compiled(
+    found: Recorded,
+    target: str,
+    shapes: Sequence[Mapping[str, int]] = (),
+    tell: Callable[[str], None] = lambda _: None,
+    timeout: float | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Executable:
+    """Compile a function that was recorded.
+
+    Args:
+        found: The function.
+        target: What runs it.
+        shapes: Dynamic sizes to compile ahead for, beside the best of each range.
+        tell: Told the name of each phase.
+        timeout: Seconds that the compiler may take.
+        options: How TensorRT builds.
+
+    Raises:
+        DiagnosticError: The graph cannot be compiled, or a size is in no range.
+    """
+    chosen = parse_target(target)
     for each in found.graph.weights.values():
         array_of(each)
-    weights, provenance = Held(found.graph.weights), found.provenance
-    made = compile_built(found.built, weights, chosen, [found.best], provenance, options=options)
-    for warning in made.warnings:
-        logger.warning(warning.message)
+    made = compile_built(
+        found.built,
+        Held(found.graph.weights),
+        chosen,
+        wanted(found.built, shapes),
+        found.provenance,
+        tell,
+        timeout,
+        options if chosen.name in ENGINES else None,
+    )
     return Executable(made, found.call, found.infos)

@@ -1,0 +1,216 @@
+"""A function of a Python file that the command line names: `model.py:forward`.
+
+This runs the file, as `python model.py` does. Law: nothing but the words of a command leads here;
+what a specification or an executable says never does.
+"""
+
+import contextlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from traceback import FrameSummary, extract_tb
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tripybuild.cli.inputs import Input, infos, tensor
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.project import PACKAGE
+
+if TYPE_CHECKING:
+    from tripybuild.eager.recorded import Recorded
+
+SUFFIX = ".py"
+
+
+class Program(NamedTuple):
+    """A file and the path of something that can be called in it."""
+
+    file: Path
+    path: str
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition(".")[2]
+
+
+def program(text: Path | str) -> Program | None:
+    """Read `model.py:forward`; None for what names no Python file."""
+    file, colon, path = str(text).rpartition(":")
+    if colon and file.endswith(SUFFIX):
+        return Program(Path(file), path)
+    return Program(Path(text), "") if str(text).endswith(SUFFIX) else None
+
+
+def recorded(asked: Program, inputs: Sequence[Input]) -> "Recorded":
+    """Run the file, call the function once, and give what it did.
+
+    Args:
+        asked: The file and the function.
+        inputs: What to call it with; what is not among it stands in annotations, or in the file's
+            own `args` and `kwargs`.
+
+    Raises:
+        DiagnosticError: There is no such file or function, the user's code fails, or what the
+            function takes is nowhere said.
+    """
+    from tripybuild.eager import recorded as recording  # noqa: PLC0415 - heavy
+
+    with _user_code(asked.file):
+        module = _loaded(asked.file)
+    function = _found(module, asked)
+    given = infos(inputs)
+    args, kwargs = _arguments(function, module, given, asked)
+    place = _place(function, asked.file)
+    with _user_code(asked.file):
+        return recording.recorded(function, args, kwargs, place)
+
+
+def _loaded(file: Path) -> ModuleType:
+    """The file as a module, with its folder among those that it imports from."""
+    if not file.is_file():
+        raise DiagnosticError(Diagnostic("file-not-found", f"there is no file `{file}`"))
+    name = f"_program_{file.stem}"
+    spec = spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, str(file.resolve().parent))
+    spec.loader.exec_module(module)
+    return module
+
+
+def _found(module: ModuleType, asked: Program) -> Callable[..., Any]:
+    """What the path names: a function, a module, or a method of an object."""
+    home: Any = module
+    for name in asked.path.split("."):
+        if not name or not hasattr(home, name):
+            raise DiagnosticError(_missing(home, name, asked))
+        home = getattr(home, name)
+    if not callable(home) or inspect.isclass(home):
+        kind = "a class" if inspect.isclass(home) else f"a {type(home).__name__}"
+        message = f"`{asked.path}` of `{asked.file}` is {kind}, and no function"
+        hint = "make an object of it in the file, and name that" if kind == "a class" else None
+        raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint))
+    function: Callable[..., Any] = home
+    return function
+
+
+def _missing(home: object, name: str, asked: Program) -> Diagnostic:
+    public = [each for each in vars(home) if not each.startswith("_")] if name else []
+    own = [each for each in _functions(home) if each in public] if name else list(_functions(home))
+    near = suggest(name, public)
+    hint = f"did you mean `{near}`?" if near else None
+    if not near and own:
+        hint = f"it has {', '.join(f'`{each}`' for each in own)}"
+    message = f"`{asked.file}` has no `{asked.path}`" if name else f"`{asked.file}` is a whole file"
+    hint = hint if name or not own else f"name a function of it: `{asked.file}:{own[0]}`"
+    return Diagnostic("function-not-found", message, hint=hint)
+
+
+def _functions(home: object) -> Iterator[str]:
+    for name, each in vars(home).items():
+        own = getattr(each, "__module__", None) == getattr(home, "__name__", "")
+        if callable(each) and not name.startswith("_") and not inspect.isclass(each) and own:
+            yield name
+
+
+def _arguments(
+    function: Callable[..., Any], module: ModuleType, given: Mapping[str, Any], asked: Program
+) -> tuple[list[Any], dict[str, Any]]:
+    """What to call it with: from flags, else from annotations, else from the file."""
+    parameters = inspect.signature(getattr(function, "forward", function)).parameters
+    kinds = {each.kind for each in parameters.values()}
+    unknown = [name for name in given if name not in parameters]
+    if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
+        raise DiagnosticError(*(_unknown(name, parameters, asked) for name in unknown))
+    args, kwargs = list(getattr(module, "args", ())), dict(getattr(module, "kwargs", {}))
+    if inspect.Parameter.VAR_POSITIONAL in kinds:  # names cannot say which of them is which
+        return args, {**kwargs, **given}
+    known = {**dict(zip(parameters, args, strict=False)), **kwargs}
+    known |= {**dict(_annotated(parameters)), **given}
+    place = _place(function, asked.file)
+    missing = [
+        _unsaid(name, asked, place)
+        for name, each in parameters.items()
+        if each.default is each.empty and name not in known and each.kind is not each.VAR_KEYWORD
+    ]
+    if missing:
+        raise DiagnosticError(*missing)
+    first = [n for n, e in parameters.items() if e.kind is e.POSITIONAL_ONLY and n in known]
+    return [known.pop(name) for name in first], known
+
+
+def _unknown(name: str, parameters: Mapping[str, object], asked: Program) -> Diagnostic:
+    near = suggest(name, parameters)
+    hint = f"did you mean `{near}`?" if near else f"it takes {', '.join(parameters) or 'nothing'}"
+    return Diagnostic("unknown-input", f"`{asked.path}` takes no `{name}`", hint=hint)
+
+
+def _unsaid(name: str, asked: Program, place: Span) -> Diagnostic:
+    message = f"nothing says what `{name}` of `{asked.path}` is"
+    hint = f"give `--input '{name}=float32[2,3]'`, an annotation, or `args` in the file"
+    return Diagnostic("missing-input", message, place, hint=hint)
+
+
+def _annotated(parameters: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, Any]]:
+    """The infos among annotations, which may be written as texts: `"float32[2, 3]"`."""
+    from tripybuild.eager.infos import DimensionInputInfo, InputInfo  # noqa: PLC0415
+
+    texts: list[Input] = []
+    for name, each in parameters.items():
+        found = each.annotation
+        if isinstance(found, (InputInfo, DimensionInputInfo)):
+            yield name, found
+        elif isinstance(found, str):
+            with contextlib.suppress(ValueError):
+                read = tensor(found.strip("'\""))
+                texts += [Input(name, read)] if read else []
+    yield from infos(texts).items()
+
+
+def _place(function: Callable[..., Any], file: Path) -> Span:
+    """The line where the function begins; that of a module is its `forward`'s."""
+    code = getattr(getattr(function, "forward", function), "__code__", None)
+    if code is None:
+        return Span(str(file), 1, 1, 1, 2)
+    return Span(code.co_filename, code.co_firstlineno, 1, code.co_firstlineno, 2)
+
+
+@contextlib.contextmanager
+def _user_code(file: Path) -> Iterator[None]:
+    """Run what is the user's: it prints beside the answer, and its failures have its lines."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    except (DiagnosticError, KeyboardInterrupt):
+        raise
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        span = Span(error.filename or str(file), line, column, line, column + 1)
+        raise DiagnosticError(Diagnostic("program-failed", f"{error.msg}", span)) from error
+    except BaseException as error:  # whatever the user's code raises, `SystemExit` among it
+        raise DiagnosticError(_failed(error, file)) from error
+
+
+def _failed(error: BaseException, file: Path) -> Diagnostic:
+    """What the user's code raised, at its innermost line below the file's folder."""
+    frames = [f for f in extract_tb(error.__traceback__) if not _ours(f.filename)]
+    own = [f for f in frames if Path(f.filename).is_relative_to(file.resolve().parent)] or frames
+    text = f"{type(error).__name__}: {error}".rstrip(": ")
+    notes = tuple(f"called at {frame.filename}:{frame.lineno}" for frame in reversed(own[:-1]))
+    span = _span(own[-1]) if own else None
+    return Diagnostic("program-failed", text, span, label="raised here", notes=notes)
+
+
+def _ours(filename: str) -> bool:
+    return filename.startswith("<frozen") or Path(filename).is_relative_to(PACKAGE)
+
+
+def _span(frame: FrameSummary) -> Span:
+    line, column = frame.lineno or 1, (frame.colno or 0) + 1
+    end_line = frame.end_lineno or line
+    return Span(frame.filename, line, column, end_line, (frame.end_colno or column) + 1)
