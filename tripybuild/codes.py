@@ -47,6 +47,7 @@ CODES: dict[str, str] = {
     # Names that must be known
     "unknown-operator": "No operator, module or part has this name.",
     "unknown-target": "No target has this name.",
+    "unknown-name": "A module or a tensor has nothing of this name.",
     "unknown-family": "No family of operators has this name.",
     "unknown-function": "The vocabulary of the snippet has no function of this name.",
     "unknown-argument": "The vocabulary of the snippet has no argument of this name.",

@@ -774,7 +774,8 @@ def __getattr__(name: str) -> object:
     place = _PLACES.get(name)
     if place is None:
         raise import_module("tripybuild.frontend.unknown").unknown_name(__name__, name, __all__)
-    value = getattr(import_module(place), name)
+    guarded = import_module("tripybuild.frontend.guard").guarded
+    value = guarded(name, getattr(import_module(place), name), __name__)
     globals()[name] = value
     return value
 

@@ -5,7 +5,7 @@ engine computes a graph follows from the graph alone.
 """
 
 from tripybuild.diagnostics import DiagnosticError as TripyException
-from tripybuild.eager import types
+from tripybuild.eager import excepthook, types
 from tripybuild.eager.device import device
 from tripybuild.eager.dimension import Dimension
 from tripybuild.eager.module import Module
@@ -25,3 +25,5 @@ __all__ = [
     "device",
     "types",
 ]
+
+excepthook.install()

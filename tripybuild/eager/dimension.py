@@ -26,7 +26,7 @@ class Dimension:
         DiagnosticError: It is no size.
     """
 
-    dimension: Size
+    dimension: Size = 0  # of the class, too: who looks for it need not ask the tensor
 
     def __init__(self, data: Size, name: str | None = None) -> None:
         number = not isinstance(data, Dim)

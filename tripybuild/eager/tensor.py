@@ -165,10 +165,12 @@ class Tensor(frontend.Tensor):
         size: Any = Tensor.of_size(self.value.type.shape[0])
         return int(size)
 
-    def __getattr__(self, name: str) -> Any:
-        """Say where what is asked for is: operators are functions, and few are methods."""
-        functions = import_module("tripyapi").__all__ if name[:2] != "__" else ()
-        raise unknown_member(name, "tp", functions)
+    if not TYPE_CHECKING:  # a type checker would take any name then
+
+        def __getattr__(self, name: str) -> Any:
+            """Say where what is asked for is: operators are functions, and few are methods."""
+            functions = import_module(type(self).__module__.partition(".")[0]).__all__
+            raise unknown_member(name, lambda: dir(type(self)), "tp", functions)
 
     def __int__(self) -> int:
         """The only element as an integer."""

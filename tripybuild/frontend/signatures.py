@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics import Diagnostic
+from tripybuild.frontend.misfits import CallError, Misfit, misfits
 from tripybuild.frontend.record import PACKAGES
 from tripybuild.trace.location import here
+from tripybuild.trace.messages import shown
 from tripybuild.types.dtypes import dtype
 
 
@@ -33,15 +35,47 @@ def bind(
         bound = _fit(signature, arguments, named)
         if bound is not None:
             return tuple((defaults | bound).values())
+    raise CallError(_unfit(name, arguments, named, signatures))
+
+
+def _unfit(
+    name: str, arguments: Sequence[object], named: Mapping[str, object], signatures: Sequence[str]
+) -> Diagnostic:
+    """Why each way to call a function does not fit; what all ways have in common is underlined."""
+    location = here(PACKAGES)
+    reasons = [_why(name, signature, arguments, named) for signature in signatures]
     spelt = [signature.replace("#", "").replace("?", "=...") for signature in signatures]
-    raise DiagnosticError(
-        Diagnostic(
-            f"{name}/signature",
-            f"`{name}` cannot be called like this",
-            here(PACKAGES).span(),
-            notes=tuple(f"can be called as {name}({way})" for way in spelt),
-        )
-    )
+    notes = [
+        f"{name}({way}) is not a valid overload because {reason.message}"
+        for way, reason in zip(spelt, reasons, strict=True)
+    ]
+    places = {reason.span(location) for reason in reasons}
+    span = (places.pop() if len(places) == 1 else None) or location.span()
+    hint = next((reason.hint for reason in reasons if reason.hint is not None), None)
+    message = f"`{name}` cannot be called like this"
+    return Diagnostic(f"{name}/signature", message, span, notes=tuple(notes), hint=hint)
+
+
+def _why(
+    name: str, signature: str, arguments: Sequence[object], named: Mapping[str, object]
+) -> Misfit:
+    """The first reason why arguments do not fit a signature."""
+    parts = {part.strip().rstrip("#?"): part.strip() for part in signature.split(",")}
+    names = list(parts)
+    optional = [each for each, part in parts.items() if part.endswith("?")]
+    found = next(misfits(name, arguments, named, names, optional), None)
+    if found is not None:
+        return found
+    given = dict(zip(names, arguments, strict=False)) | dict(named)
+    for place, (each, value) in enumerate(given.items()):
+        if (each == "dtype") != isinstance(value, dtype):
+            wanted = "must be a dtype" if each == "dtype" else "is no dtype"
+        elif "#" in parts[each] and _has_fraction(value):
+            wanted = "must be whole numbers"
+        else:
+            continue
+        return Misfit(f"`{each}` {wanted}, and is given {shown(value)}", None, each, place)
+    raise AssertionError("a signature that fits is not refused")
 
 
 def _fit(

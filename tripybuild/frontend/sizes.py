@@ -10,7 +10,7 @@ def are_sizes(*values: object) -> bool:
     """Whether all are sizes or integers, and some are sizes of a tensor."""
     some = False
     for value in values:
-        if hasattr(value, "dimension"):
+        if hasattr(type(value), "dimension"):
             some = True
         elif not isinstance(value, int) or isinstance(value, bool):
             return False
@@ -19,7 +19,7 @@ def are_sizes(*values: object) -> bool:
 
 def size_of(value: Any) -> Any:
     """The number or symbol that a size is; of an integer, itself."""
-    return getattr(value, "dimension", value)
+    return value.dimension if hasattr(type(value), "dimension") else value
 
 
 def dimension(size: Size) -> Any:

@@ -1,8 +1,10 @@
 """What is said where a name is asked for that is not there."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from tripybuild.diagnostics import suggest
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace.location import here
 
 # Attributes that libraries look for, to learn what an object can do.
 PROTOCOL = "__"
@@ -15,6 +17,27 @@ DTYPES = {
 }
 
 
+class NameUnknownError(DiagnosticError, AttributeError):
+    """There is nothing of a name; what was meant is found out only if somebody wants to read it.
+
+    Libraries ask objects for many names to learn what they can do.
+    """
+
+    def __init__(self, message: str, hint: Callable[[], str | None]) -> None:
+        super().__init__()
+        self._message, self._hint, self._place = message, hint, here(PACKAGES)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What is wrong, at the user's line."""
+        span = self._place.span()
+        return (Diagnostic("unknown-name", self._message, span, hint=self._hint()),)
+
+    @diagnostics.setter
+    def diagnostics(self, _: object) -> None:
+        """The base sets it to what it is given, which is nothing yet."""
+
+
 def unknown_name(package: str, name: str, known: Iterable[str]) -> AttributeError:
     """The error of a package's name that is not there, with the one that is nearest.
 
@@ -23,25 +46,35 @@ def unknown_name(package: str, name: str, known: Iterable[str]) -> AttributeErro
         name: What was asked for.
         known: What is there.
     """
-    near = None if name.startswith(PROTOCOL) else DTYPES.get(name) or suggest(name, known)
-    hint = f"; did you mean `{near}`?" if near else ""
-    return AttributeError(f"module `{package}` has no attribute `{name}`{hint}")
+
+    def hint() -> str | None:
+        near = DTYPES.get(name) or suggest(name, known)
+        return f"did you mean `{near}`?" if near else None
+
+    message = f"module `{package}` has no attribute `{name}`"
+    return AttributeError(message) if name.startswith(PROTOCOL) else NameUnknownError(message, hint)
 
 
-def unknown_member(name: str, package: str, functions: Iterable[str]) -> AttributeError:
+def unknown_member(
+    name: str, members: Callable[[], Iterable[str]], package: str, functions: Iterable[str]
+) -> AttributeError:
     """The error of a tensor's attribute that is not there: what is no method may be a function.
 
     Args:
         name: What was asked for.
+        members: What a tensor has.
         package: The package of the functions, as programs call it.
         functions: Their names.
     """
+
+    def hint() -> str | None:
+        known = set(functions)
+        if name in known:
+            return f"call the function: `{package}.{name}(...)`"
+        if near := suggest(name, [each for each in members() if not each.startswith("_")]):
+            return f"did you mean `{near}`?"
+        near = suggest(name, known)
+        return f"did you mean `{package}.{near}(...)`?" if near else None
+
     message = f"a tensor has no attribute `{name}`"
-    if name.startswith(PROTOCOL):
-        return AttributeError(message)
-    known = set(functions)
-    if name in known:
-        return AttributeError(f"{message}; call the function: `{package}.{name}(...)`")
-    near = suggest(name, known)
-    hint = f"; did you mean `{package}.{near}(...)`?" if near else ""
-    return AttributeError(message + hint)
+    return AttributeError(message) if name.startswith(PROTOCOL) else NameUnknownError(message, hint)

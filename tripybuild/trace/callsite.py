@@ -61,22 +61,6 @@ class CallSite:
             given = items[index]
         return _span(self.location, given)
 
-    def keyword(self, name: str) -> Span | None:
-        """The place of `name=...` in the call."""
-        node = _written(self.location)
-        for each in node.keywords if isinstance(node, ast.Call) else ():
-            if each.arg == name:
-                return _span(self.location, each)
-        return None
-
-    def positional(self, index: int) -> Span | None:
-        """The place of an argument that is given without a name."""
-        node = _written(self.location)
-        found = node.args if isinstance(node, ast.Call) else []
-        if index >= len(found) or any(isinstance(each, ast.Starred) for each in found[: index + 1]):
-            return None
-        return _span(self.location, found[index])
-
     def _parameter(self, name: str) -> str | None:
         """What the parameter is called in the function that the user called."""
         outer = dict(_values(self.entry))
@@ -118,6 +102,25 @@ def call_at(location: Location) -> CallSite | None:
     if frame is None or checked is None:
         return None
     return CallSite(location, frames[-1], checked)
+
+
+def written_keyword(location: Location, name: str) -> Span | None:
+    """The place of `name=...` in the call that is written at a place."""
+    node = _written(location) if isinstance(location, PythonLocation) else None
+    for each in node.keywords if isinstance(node, ast.Call) else ():
+        if each.arg == name and isinstance(location, PythonLocation):
+            return _span(location, each)
+    return None
+
+
+def written_argument(location: Location, index: int) -> Span | None:
+    """The place of an argument without a name in the call that is written at a place."""
+    node = _written(location) if isinstance(location, PythonLocation) else None
+    found = node.args if isinstance(node, ast.Call) else []
+    starred = any(isinstance(each, ast.Starred) for each in found[: index + 1])
+    if index >= len(found) or starred or not isinstance(location, PythonLocation):
+        return None
+    return _span(location, found[index])
 
 
 def origins(tensors: Mapping[str, Value], span: Span) -> Iterator[Related]:

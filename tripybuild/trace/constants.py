@@ -88,7 +88,7 @@ def dimension_of(value: object) -> object:
         found = producer.data.value if isinstance(producer, Constant) else None
         whole = isinstance(found, (Dim, int)) and not isinstance(found, bool) and not value.shape
         return found if whole else value
-    return getattr(value, "dimension", value)
+    return value.dimension if hasattr(type(value), "dimension") else value  # type: ignore[attr-defined]
 
 
 def settle(value: Value, array: "np.ndarray[Any, Any]") -> None:

@@ -1,0 +1,64 @@
+"""Tests of what Python shows of an error that nobody catches."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import tripyapi as tp
+from tripybuild.diagnostics import DiagnosticError
+
+
+def shown(folder, program):
+    """What Python writes to stderr when it runs a program."""
+    path = folder / "user.py"
+    path.write_text("import tripyapi as tp\n" + textwrap.dedent(program))
+    found = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert not found.stdout
+    return found.stderr.replace(str(path), "user.py")
+
+
+def test_a_mistake_in_the_only_frame_is_the_diagnostic_alone(tmp_path):
+    """Its line would be there twice; what Python raised inside is not said."""
+    text = shown(tmp_path, "tp.compile(lambda x: x, args=[])\n")
+
+    first, place, *_ = text.splitlines()
+    assert first.startswith("tripybuild.diagnostics.DiagnosticError: error[wrong-type]: ")
+    assert place == "  --> user.py:2:1"
+    assert "inspect" not in text
+
+
+def test_the_users_frames_are_shown(tmp_path):
+    """Those that lead to the mistake, and nothing of ours between them."""
+    text = shown(tmp_path, "def block(x):\n    return tp.softmax(x, 3)\nblock(tp.ones((2,)))\n")
+
+    files = [line.strip() for line in text.splitlines() if line.startswith("  File")]
+    assert files == ['File "user.py", line 4, in <module>', 'File "user.py", line 3, in block']
+    assert "error[softmax/dim]" in text
+
+
+def test_what_the_user_was_about_is_shown(tmp_path):
+    """An error that was being handled belongs to the user."""
+    text = shown(tmp_path, "try:\n    {}['a']\nexcept KeyError:\n    tp.relu(3)\n")
+
+    assert "KeyError: 'a'" in text
+    assert "During handling" in text
+    assert "guard.py" not in text
+
+
+def test_other_errors_are_left_as_they_are(tmp_path):
+    """They are not ours to explain."""
+    text = shown(tmp_path, "tp.compile(lambda x: x.missing_here.more(1 / 0), args=[1 / 0])\n")
+
+    assert text.splitlines()[-1] == "ZeroDivisionError: division by zero"
+
+
+def test_a_notebook_shows_the_same():
+    """It asks the error for its lines."""
+    with pytest.raises(DiagnosticError) as caught:
+        tp.relu(3)
+    text = "\n".join(caught.value._render_traceback_())
+    assert "error[relu/input]" in text
+    assert "guard.py" not in text

@@ -1,0 +1,76 @@
+"""What Python shows of an error that nobody catches: the user's own frames, and the diagnostic.
+
+Frames of ours say nothing to a user. Interactive shells and notebooks ask the error itself
+(`_render_traceback_`).
+"""
+
+import sys
+import traceback
+from collections.abc import Callable
+from types import TracebackType
+
+from tripybuild.diagnostics import DiagnosticError
+from tripybuild.frontend.tensor import PACKAGES
+
+Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
+
+
+def install() -> None:
+    """Let what shows errors see users' frames only; whatever was there before still shows them."""
+    before = sys.excepthook
+    if getattr(before, "__module__", "") == __name__:
+        return
+
+    def hook(
+        kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> object:
+        if isinstance(error, DiagnosticError) and not _is_fault(error):
+            _cut(error, trace)
+        return before(kind, error, error.__traceback__)
+
+    sys.excepthook = hook
+    DiagnosticError._render_traceback_ = _rendered  # type: ignore[attr-defined]
+
+
+def outside(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of our packages."""
+    if trace is None:
+        return None
+    rest = outside(trace.tb_next)
+    if _is_ours(trace):
+        return rest
+    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
+
+
+def _cut(error: DiagnosticError, trace: TracebackType | None) -> None:
+    """Leave to an error the user's frames, and the causes that do not begin in ours."""
+    rest = outside(trace)
+    error.__traceback__ = None if rest is not None and _says(error, rest) else rest
+    for name in ("__cause__", "__context__"):
+        other = getattr(error, name)
+        if other is not None and _is_ours(other.__traceback__):
+            setattr(error, name, None)
+
+
+def _says(error: DiagnosticError, trace: TracebackType) -> bool:
+    """Whether a diagnostic shows the only line of a traceback."""
+    code, line = trace.tb_frame.f_code, trace.tb_lineno
+    places = [(each.span.path, each.span.line) for each in error.diagnostics if each.span]
+    return trace.tb_next is None and (code.co_filename, line) in places
+
+
+def _is_ours(trace: TracebackType | None) -> bool:
+    package = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__", ""))
+    return trace is None or package.partition(".")[0] in PACKAGES
+
+
+def _is_fault(error: DiagnosticError) -> bool:
+    """Whether the fault is ours: then all frames are wanted."""
+    return any(each.code == "internal" for each in error.diagnostics)
+
+
+def _rendered(error: DiagnosticError) -> list[str]:
+    """The lines that a notebook shows."""
+    _cut(error, error.__traceback__)
+    shown = traceback.format_exception(error)
+    return "".join(shown).splitlines()

@@ -1,0 +1,98 @@
+"""Public names at the front door: a call that Python cannot bind is a diagnostic of ours.
+
+Generated functions are plain functions, whose arguments Python binds. Where it cannot, it says so
+in words of its own and without a hint; the guard around a function says it as we do.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from types import FunctionType
+from typing import Any
+
+from tripybuild.diagnostics import Diagnostic
+from tripybuild.frontend.misfits import CallError, misfits
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace.location import here
+
+
+def guarded(name: str, value: Any, package: str) -> Any:
+    """A public name's value: of a function one that refuses calls in our words.
+
+    Args:
+        name: The name, for messages.
+        value: What it stands for. The constructors of classes and the methods of Tensor are changed
+            in their place.
+        package: The package whose door it is; what others made is left as it is.
+    """
+    PACKAGES.add(package)
+    if isinstance(value, FunctionType):
+        return _guard(name, value)
+    if isinstance(value, type) and not issubclass(value, BaseException):
+        for kind in value.__mro__:
+            if kind.__module__.partition(".")[0] in PACKAGES:
+                _guard_methods(kind)
+    return value
+
+
+def _guard_methods(kind: type) -> None:
+    """Guard the constructor and the methods that a user calls by name, once."""
+    for name, function in vars(kind).copy().items():
+        called = name == "__init__" or not name.startswith("_")
+        if called and isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
+            spelt = kind.__name__ if name == "__init__" else f"{kind.__name__}.{name}"
+            setattr(kind, name, _guard(spelt, function))
+
+
+def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except TypeError as error:
+            trace = error.__traceback__
+            if trace is None or trace.tb_next is not None:
+                raise
+        raise CallError(*_problems(name, function, arguments, named))
+
+    return call
+
+
+def _problems(
+    name: str,
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    named: Mapping[str, Any],
+) -> Iterator[Diagnostic]:
+    """What Python found wrong with a call, each with its place."""
+    location = here(PACKAGES)
+    parameters = dict(inspect.signature(function).parameters)
+    method = next(iter(parameters), "") == "self"
+    if method:
+        del parameters["self"]
+        arguments = arguments[1:]
+    signature = inspect.Signature(list(parameters.values()))
+    note = f"can be called as {name}{_spelt(signature)}"
+    places = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    for each in misfits(name, arguments, named, places, _left_out(signature)):
+        span = each.span(location) or location.span()
+        yield Diagnostic(f"{name}/signature", each.message, span, notes=(note,), hint=each.hint)
+
+
+def _left_out(signature: inspect.Signature) -> list[str]:
+    return [
+        each.name
+        for each in signature.parameters.values()
+        if each.default is not each.empty or each.kind is each.KEYWORD_ONLY
+    ]
+
+
+def _spelt(signature: inspect.Signature) -> str:
+    """`(input, dim=..., *, name=...)`."""
+    shown, starred = [], False
+    for each in signature.parameters.values():
+        if each.kind is each.KEYWORD_ONLY and not starred:
+            shown.append("*")
+            starred = True
+        shown.append(each.name + ("" if each.default is each.empty else "=..."))
+    return f"({', '.join(shown)})"
