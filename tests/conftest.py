@@ -4,6 +4,7 @@ Law: a test is skipped for a reason that is true. A reason names the distributio
 or the thing that this system lacks; where that is there after all, the run fails.
 """
 
+import gc
 import re
 from importlib.metadata import PackageNotFoundError, distribution
 
@@ -35,6 +36,17 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """Name the marker of slow tests."""
     config.addinivalue_line("markers", "full: is slow; runs with --full (`make test-full`)")
+
+
+def pytest_sessionstart():
+    """Look for no garbage while tests are collected: there is none among so many that stay."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    """Look for garbage again, but never among what was collected."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config, items):

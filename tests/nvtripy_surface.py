@@ -18,16 +18,17 @@ import numpy as np
 import yaml
 
 import tripyapi as tp
+from tripybuild import project
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.frontend import Tensor
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import parse
 from tripybuild.language.names import free
 from tripybuild.schema.checks import tensor_methods
-from tripybuild.schema.load import load
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.tuples import legal
 from tripybuild.suite.cases import known
+from tripybuild.suite.registry import registry
 from tripybuild.suite.sample import Bound, Operand, bind
 from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import TensorType, Value
@@ -37,7 +38,7 @@ from tripybuild.types.vocabulary import SHAPE
 
 ROOT = Path(__file__).parent.parent
 FACTS = yaml.safe_load((ROOT / "tests/fixtures/nvtripy.yaml").read_text(encoding="utf-8"))
-REGISTRY, _ = load([ROOT / "ops_registry"])
+REGISTRY = registry(project.registry())
 OPERATORS: Mapping[str, Operator] = REGISTRY.operators
 BY_METHOD = {m: o for o in OPERATORS.values() for m in tensor_methods(o)}
 DTYPES = tuple(BY_NAME[name] for name in FACTS["others"]["dtypes"] if name in BY_NAME)

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
+from tripybuild import project
 from tripybuild.build.lower import lower_stablehlo
 from tripybuild.schema.files import ToleranceEntry
-from tripybuild.schema.load import load
 from tripybuild.schema.tuples import legal
 from tripybuild.semantics.compare import difference, tolerance
 from tripybuild.semantics.execute import execute
 from tripybuild.suite.cases import sample_case
 from tripybuild.suite.facts import refused
 from tripybuild.suite.interpreted import is_able, verdict
+from tripybuild.suite.registry import registry
 from tripybuild.targets.interpreter import interpret
 from tripybuild.types.dtypes import float32, from_numpy
 
@@ -31,7 +32,7 @@ func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
   return %0 : tensor<2xf32>
 }
 """
-OPERATORS = {o.name: o for o in load([ROOT / "ops_registry"])[0].operators.values()}
+OPERATORS = registry(project.registry()).operators
 
 
 def test_it_computes_and_outlives_what_it_does_not_know():

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild.schema.load import load
+from tripybuild import project
+from tripybuild.suite.registry import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tripybuild"
@@ -195,8 +196,7 @@ def decided_by(tree: ast.AST) -> Iterator[tuple[int, str]]:
 @pytest.fixture(scope="module")
 def operators() -> frozenset[str]:
     """The names of the registry that are no words of anything else."""
-    registry, _ = load([ROOT / "ops_registry"])
-    return frozenset(registry.operators) - COMMON
+    return frozenset(registry(project.registry()).operators) - COMMON
 
 
 @pytest.mark.parametrize("path", MODULES, ids=place)

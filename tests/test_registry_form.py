@@ -4,11 +4,11 @@ import ast
 from pathlib import Path
 from statistics import median
 
-from tripybuild.project import registry
-from tripybuild.schema.load import load
+from tripybuild import project
 from tripybuild.schema.vocabularies import REFERENCE
+from tripybuild.suite.registry import registry
 
-OPERATORS = load([registry()])[0].operators.values()
+OPERATORS = registry(project.registry()).operators.values()
 LEAST_OPERATORS = 180
 LONGEST_MEDIAN = 40  # lines
 LEAST_WITHOUT_HELPER = 0.95  # of the operators

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 import tripyapi as tp
-from tripybuild.schema.load import load
+from tripybuild import project
 from tripybuild.schema.tuples import legal
 from tripybuild.semantics.cost import Cost, cost, total
 from tripybuild.suite.cases import sample_case
+from tripybuild.suite.registry import registry
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dims import symbol
@@ -21,9 +22,7 @@ B = symbol("B", 1, 64)
 @pytest.fixture(scope="module")
 def operators():
     """The registry's declarations."""
-    registry, problems = load([ROOT / "ops_registry"])
-    assert not problems
-    return registry.operators
+    return registry(project.registry()).operators
 
 
 def given(*shape, dtype="float32"):

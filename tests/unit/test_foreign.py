@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from oracles import foreign_tables
 
+from tripybuild import project
 from tripybuild.schema.foreign import SYSTEMS, signatures
-from tripybuild.schema.load import load
+from tripybuild.suite.registry import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,14 +47,13 @@ def test_aten_is_what_torch_says():
 
 def test_every_law_of_an_alias_holds_in_the_registry():
     """The registry has aliases of both systems, with what each form can say."""
-    registry, problems = load([ROOT / "ops_registry"])
-    assert not problems
-    aliases = [a for o in registry.operators.values() for a in o.foreign]
+    operators = registry(project.registry()).operators
+    aliases = [a for o in operators.values() for a in o.foreign]
     assert {a.system for a in aliases} == set(SYSTEMS)
     assert any(a.reads for a in aliases)
     assert any(a.differs for a in aliases)
     assert any(a.result is not None for a in aliases)
-    convolution = registry.operators["convolution"].foreign[0]
+    convolution = operators["convolution"].foreign[0]
     assert list(convolution.arguments) == [
         "X", "W", "B", "dilations", "group", "pads", "strides",
     ]  # fmt: skip

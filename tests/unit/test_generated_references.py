@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
+from tripybuild import project
 from tripybuild.eager.interpret import computed
-from tripybuild.project import registry
-from tripybuild.schema.load import load
 from tripybuild.schema.tuples import legal
 from tripybuild.semantics.execute import execute
 from tripybuild.suite.cases import sample_case
 from tripybuild.suite.facts import refused
+from tripybuild.suite.registry import registry
 from tripybuild.suite.sample import bind
 from tripybuild.trace.constants import constant, settle
 from tripybuild.trace.graph import between
 from tripybuild.types.dtypes import from_numpy
 
-OPERATORS = load([registry()])[0].operators
+OPERATORS = registry(project.registry()).operators
 MOST = 12  # tuples of one operator: a shared reference reads dtypes in few ways
 
 
