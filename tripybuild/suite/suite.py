@@ -20,8 +20,9 @@ from tripybuild.schema.tuples import Tuple, illegal, legal, mixed, spell as spel
 from tripybuild.semantics.compare import difference, tolerance
 from tripybuild.semantics.execute import execute, run_operation
 from tripybuild.suite import batch, examples, foreign, interpreted, oracle, truth
+from tripybuild.suite.built import Samples
 from tripybuild.suite.cases import Case, Function, sample_case, variations
-from tripybuild.suite.engines import available, engine_problems, undeclared
+from tripybuild.suite.engines import available, engine_problems
 from tripybuild.suite.facts import CPU, ENGINE, refusals, refused, said, unproved
 from tripybuild.suite.gates import needed
 from tripybuild.suite.gpus import wrong_for_gpu
@@ -234,18 +235,13 @@ class Suite:
         refuse(disagreements(self.operator, function, place))
         refuse(engine_disagreements(self.operator, function, place))
 
+    @cached_property
+    def _samples(self) -> Samples:
+        return Samples(self.operator, self.function(self.operator.name))
+
     def check_tensorrt(self, types: str) -> None:
         """TensorRT builds the sample, with the dtypes and shapes that were inferred."""
-        for given in legal(self.operator):
-            if spell_types(given) != types:
-                continue
-            graph = sample_case(self.operator, self.function(self.operator.name), given).graph
-            found = refusals(self.operator, ENGINE, bind(self.operator, given))
-            if not found:
-                refuse(undeclared(graph))
-                refuse(engine_problems(graph))
-            elif available():
-                refuse(unproved(found, list(engine_problems(graph))))
+        refuse(self._samples.wrong(types))
 
     @cached_property
     def _example_outcomes(self) -> dict[str, tuple[examples.ExampleCase, batch.Outcome]]:

@@ -1,0 +1,48 @@
+"""The engines of an operator's samples: what TensorRT should build shares builds, and is fast so.
+
+Law: what is wrong with one sample is said of that one. A build that fails is tried in halves.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from tripybuild.schema.operator import Fact, Operator
+from tripybuild.schema.tuples import legal
+from tripybuild.suite import batch
+from tripybuild.suite.cases import Case, Function, sample_case
+from tripybuild.suite.engines import available, engine_problems, undeclared
+from tripybuild.suite.facts import ENGINE, refusals, unproved
+from tripybuild.suite.sample import bind
+
+
+class Samples:
+    """The sample of each legal tuple of dtypes."""
+
+    def __init__(self, operator: Operator, function: Function) -> None:
+        self.operator, self.function = operator, function
+
+    def wrong(self, types: str) -> Iterator[str]:
+        """What is wrong with the engine of a sample, or with the reasons for which it has none."""
+        for case, found in self._all.items():
+            if case.types != types:
+                continue
+            if not found:
+                yield from undeclared(case.graph)
+                yield from self._unbuilt.get(case, [])
+            elif available():
+                yield from unproved(found, list(engine_problems(case.graph)))
+
+    @cached_property
+    def _all(self) -> Mapping[Case, Mapping[str, Fact]]:
+        """The samples, and why TensorRT refuses them."""
+        return {
+            sample_case(self.operator, self.function, each): refusals(
+                self.operator, ENGINE, bind(self.operator, each)
+            )
+            for each in legal(self.operator)
+        }
+
+    @cached_property
+    def _unbuilt(self) -> Mapping[Case, list[str]]:
+        """What is wrong with the engines of samples that are not refused."""
+        return batch.unbuilt([case for case, found in self._all.items() if not found])
