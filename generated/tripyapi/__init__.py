@@ -227,10 +227,13 @@ if TYPE_CHECKING:
     from tripyapi.ops.shape.unbind import unbind as unbind
     from tripyapi.ops.shape.unflatten import unflatten as unflatten
     from tripyapi.ops.shape.unsqueeze import unsqueeze as unsqueeze
-    from tripyapi.tensor import DimensionSize as DimensionSize, Tensor as Tensor
+    from tripyapi.tensor import (
+        DimensionSize as DimensionSize,
+        Parameter as Parameter,
+        Tensor as Tensor,
+    )
     from tripybuild.eager import (
         Module as Module,
-        Parameter as Parameter,
         Sequential as Sequential,
         TripyException as TripyException,
         config as config,
@@ -283,7 +286,7 @@ _PLACES = {
     "MultiHeadAttention": "tripyapi.modules.multiheadattention",
     "NamedDimension": "tripybuild.eager.infos",
     "OutputInfo": "tripybuild.eager.infos",
-    "Parameter": "tripybuild.eager",
+    "Parameter": "tripyapi.tensor",
     "RMSNorm": "tripyapi.modules.rmsnorm",
     "Sequential": "tripybuild.eager",
     "Stream": "tripybuild.eager.stream",

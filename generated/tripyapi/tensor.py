@@ -8,7 +8,7 @@ from tripybuild.frontend import DeviceLike, IndexLike
 from tripybuild.types import dtypes
 
 
-class Tensor(eager.Tensor):
+class Tensor(eager.Tensor, of_values=True):
     """A tensor that has not been computed yet, with the operators as methods."""
 
     def __abs__(self) -> "Tensor":
@@ -136,3 +136,7 @@ class Tensor(eager.Tensor):
 
 class DimensionSize(eager.Dimension, Tensor, of_sizes=True):
     """A size of a tensor, which may be known only when a graph runs."""
+
+
+class Parameter(eager.Parameter, Tensor):
+    """A tensor of a module, which may be given later."""

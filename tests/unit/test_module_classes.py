@@ -147,9 +147,37 @@ def test_it_knows_its_type():
     assert (parameter.shape, parameter.dtype) == ((2, 3), tp.float16)
 
 
-def test_a_tensor_is_a_parameter_as_it_is():
-    tensor = tp.Tensor([1.0])
-    assert tp.Parameter(tensor) is tensor
+def test_a_parameter_of_a_tensor_holds_what_it_holds():
+    tensor = tp.Tensor([1.0], name="ours", device=tp.device("gpu"))
+    parameter = tp.Parameter(tensor)
+    assert (parameter.tolist(), parameter.name, parameter.device) == ([1.0], "ours", tensor.device)
+
+
+def test_a_parameter_is_a_tensor_of_its_own_kind():
+    """What is computed of it is a tensor, and so is what takes its place."""
+    layer = tp.Linear(2, 3)
+    for parameter in (layer.weight, tp.Parameter((2,)), tp.Parameter(tp.ones((2,)))):
+        assert isinstance(parameter, tp.Parameter)
+        assert isinstance(parameter, tp.Tensor)
+    assert type(layer.weight + 1.0) is tp.Tensor
+    assert not isinstance(tp.ones((2,)), tp.Parameter)
+    layer.weight = tp.ones((3, 2))
+    assert type(layer.weight) is tp.Tensor
+
+
+def test_programs_have_kinds_of_tensors_of_their_own():
+    """Which are no others than those that they make."""
+
+    class Scale(tp.Parameter):
+        pass
+
+    class Holder(tp.Module):
+        def __init__(self):
+            self.scale = Scale((2,))
+
+    assert type(tp.ones((2,))) is tp.Tensor
+    assert type(tp.ones((2,)).shape[0]) is int
+    assert [type(each) for each in Holder().state_dict().values()] == [Scale]
 
 
 @pytest.mark.parametrize("shape", [("a", 2), (2, -1), (True,), "ab", 2.5])
@@ -295,3 +323,15 @@ def test_a_sequence_says_what_it_has_not(index):
 def test_a_sequence_has_no_other_attributes():
     with pytest.raises(AttributeError, match="no module `other`"):
         _ = tp.Sequential().other
+
+
+@pytest.mark.parametrize("kind", [tp.Conv, tp.ConvTranspose])
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_sizes_that_are_left_out_are_filled_in(kind, rank):
+    """Programs read them, as nvtripy's do."""
+    layer = kind(4, 6, (3,) * rank, groups=None)
+    assert layer.stride == layer.dilation == (1,) * rank
+    assert layer.padding == ((0, 0),) * rank
+    assert layer.groups == 1
+    given = kind(4, 6, (3,) * rank, stride=(2,) * rank, groups=2)
+    assert (given.stride, given.groups) == ((2,) * rank, 2)

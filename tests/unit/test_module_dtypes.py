@@ -3,6 +3,7 @@
 import pytest
 import written
 
+from tripybuild.trace import printer
 from tripybuild.types.dtypes import float16, float32
 
 SPEC = """
@@ -95,3 +96,41 @@ def test_a_size_is_a_value(tmp_path, kind, code):
         """
     ((_, found, _),) = written.problems(tmp_path, text)
     assert found == code
+
+
+SIZED = """
+    inputs:
+      x: F[2]
+    parts:
+      part: scaled({given})
+    outputs:
+      y: part(x)
+    define:
+      scaled:
+        sizes:
+          by:
+            type: int
+            optional: true
+            {default}
+            doc: How often it is added.
+        inputs:
+          x: F[2]
+        outputs:
+          y: x * by
+    """
+
+
+def test_none_stands_for_the_default_of_a_size(tmp_path):
+    """What is left out and what is None make one part."""
+    texts = [
+        SIZED.format(given=each, default="default: 3") for each in ("", "None", "by=None", "3")
+    ]
+    graphs = [printer.canonical(written.graph(tmp_path, text)) for text in texts]
+    assert len(set(graphs)) == 1
+    assert "3" in graphs[0]
+
+
+def test_what_none_stands_for_is_said(tmp_path):
+    text = SIZED.format(given="2", default="")
+    ((_, code, message),) = written.problems(tmp_path, text)
+    assert (code, message) == ("missing-key", "`by` is `optional`, but has no `default`")

@@ -34,7 +34,8 @@ class Template:
                 f"`{self.part.name}` takes {listed(names)}, but was given {', '.join(extra)}"
             )
         for parameter in parameters:
-            if parameter.name not in sizes:
+            left_out = parameter.optional and sizes.get(parameter.name) is None
+            if left_out or parameter.name not in sizes:
                 if parameter.default is None:
                     raise self._misused(f"`{self.part.name}` needs `{parameter.name}`")
                 sizes[parameter.name] = self.context.evaluate(

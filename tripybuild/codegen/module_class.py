@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tripybuild.codegen.arguments import PUBLIC, Parameter, annotation, with_default
 from tripybuild.codegen.calls import Calls, Tensors
@@ -47,6 +47,11 @@ class Module:
         """The sizes as Python's parameters; those with a default stand behind those without."""
         known = {v: self._dtype(name) for v, name in self.variables.items()}
         chosen = [with_default(size, known, self.imports) for size in self.sizes.values()]
+        optional = {size.name for size in self.part.parameters if size.optional}
+        chosen = [
+            replace(each, default="None", computed=True) if each.name in optional else each
+            for each in chosen
+        ]
         return sorted(chosen, key=lambda parameter: parameter.default is not None)
 
     @property
@@ -115,7 +120,8 @@ def _annotations(module: Module) -> Iterator[str]:
     """`in_features: int`, `weight: Tensor`, `out_proj: tp.Linear`."""
     by_name = {parameter.name: parameter for parameter in module.parameters}
     for name in module.kept:
-        yield f"{name}: {annotation(by_name[name], PUBLIC, module.imports)}"
+        kept = by_name[name].required() if by_name[name].computed else by_name[name]
+        yield f"{name}: {annotation(kept, PUBLIC, module.imports)}"
     for weight in module.part.weights.values():
         yield f"{weight.name}: Tensor" + ("" if weight.when is None else " | None")
     for name, snippet in module.part.parts.items():

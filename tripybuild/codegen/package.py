@@ -47,7 +47,7 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     """The package's `__init__`: a table of names, resolved when they are used."""
     places = {each.name: each.home for each in contributions}
     if package == BUILT_IN:
-        places |= dict.fromkeys(("DimensionSize", "Tensor"), f"{package}.tensor")
+        places |= dict.fromkeys(("DimensionSize", "Parameter", "Tensor"), f"{package}.tensor")
         places |= dict.fromkeys(_EAGER, "tripybuild.eager")
         places["logger"] = "tripybuild.logger"
         places["device"] = "tripybuild.eager.device"
@@ -66,7 +66,7 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     )
 
 
-_EAGER = ("Module", "Parameter", "Sequential", "TripyException", "config", "types")
+_EAGER = ("Module", "Sequential", "TripyException", "config", "types")
 _INFOS = ("Bounds", "DimensionInputInfo", "InputInfo", "NamedDimension", "OutputInfo")
 _DTYPES = (
     "bfloat16", "bool", "dtype", "float16", "float32", "float4", "float8", "floating",
@@ -105,10 +105,12 @@ def tensor_file(contributions: Iterable[Contribution]) -> str:
                 imports.module(module_name)
     return (
         f"{header(SOURCE)}\n{imports.text()}\n\n\n"
-        "class Tensor(eager.Tensor):\n"
+        "class Tensor(eager.Tensor, of_values=True):\n"
         '    """A tensor that has not been computed yet, with the operators as methods."""\n\n'
         + "\n\n".join(methods[name] for name in sorted(methods))
         + "\n\n    __hash__ = frontend.Tensor.__hash__\n\n\n"
         "class DimensionSize(eager.Dimension, Tensor, of_sizes=True):\n"
-        '    """A size of a tensor, which may be known only when a graph runs."""\n'
+        '    """A size of a tensor, which may be known only when a graph runs."""\n\n\n'
+        "class Parameter(eager.Parameter, Tensor):\n"
+        '    """A tensor of a module, which may be given later."""\n'
     )

@@ -9,7 +9,7 @@ from tripybuild.eager import excepthook, types
 from tripybuild.eager.device import device
 from tripybuild.eager.dimension import Dimension
 from tripybuild.eager.module import Module
-from tripybuild.eager.parameters import Parameter
+from tripybuild.eager.parameter import Parameter
 from tripybuild.eager.sequential import Sequential
 from tripybuild.eager.settings import config
 from tripybuild.eager.tensor import Tensor

@@ -23,7 +23,7 @@ CPU, GPU = Device("cpu"), Device("gpu")
 MOST_SHOWN = 1000  # elements; of more, the ends are shown
 
 
-class Tensor(frontend.Tensor):
+class Tensor(frontend.Tensor, of_values=True):
     """A tensor that is computed when somebody looks at it, and then keeps what it holds.
 
     Args:

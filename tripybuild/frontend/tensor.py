@@ -32,11 +32,12 @@ class Tensor:
     # NumPy must leave `array + tensor` to the tensor.
     __array_priority__ = 10_000
 
-    def __init_subclass__(cls, *, of_sizes: bool = False) -> None:
+    def __init_subclass__(cls, *, of_values: bool = False, of_sizes: bool = False) -> None:
+        """Say whether a class is the one that stands for values of graphs, or for their sizes."""
+        if of_values:
+            Tensor._kind = cls
         if of_sizes:
             Tensor._size_kind = cls
-        else:
-            Tensor._kind = cls
 
     @classmethod
     def of(cls, value: Value) -> "Tensor":

@@ -143,6 +143,9 @@ class SizeEntry(Strict):
     """A size (or another Python value) that a module is made with."""
 
     type: str = "int"
+    optional: bool = Field(
+        default=False, description="None may be given, which stands for the default."
+    )
     default: Expression = None
     doc: Doc
 

@@ -32,12 +32,13 @@ DEFAULT_VARIABLE = "F"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
-    """A size that a part is made with."""
+    """A size that a part is made with. None stands for the default of one that is `optional`."""
 
     name: str
     pattern: Pattern
     default: Snippet | None = None
     doc: str = ""
+    optional: bool = False
 
     @property
     def variable(self) -> str | None:
@@ -239,8 +240,11 @@ class _Elaboration:
             place = (*at, "sizes", name)
             pattern = self.value_pattern(size.type, (*place, "type"))
             has_default = "default" in size.model_fields_set
+            if size.optional and not has_default:
+                message = f"`{name}` is `optional`, but has no `default`"
+                self.found.append(Diagnostic("missing-key", message, self.document.span(place)))
             default = self.snippet(size.default, (*place, "default")) if has_default else None
-            yield Parameter(name, pattern, default, size.doc)
+            yield Parameter(name, pattern, default, size.doc, optional=size.optional)
 
     def value_pattern(self, text: str, at: Location) -> Pattern:
         """The type of a size: a Python value, and no tensor."""

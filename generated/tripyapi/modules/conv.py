@@ -32,17 +32,17 @@ class Conv(Module):
         dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
 
     Attributes:
-        weight: `F[out_channels, in_channels // (1 if groups is None else groups), *kernel_dims]`.
+        weight: `F[out_channels, in_channels // groups, *kernel_dims]`.
         bias: `F[out_channels]`, where `bias`.
     """
 
     in_channels: int
     out_channels: int
     kernel_dims: Sequence[int]
-    stride: int | Sequence[int] | None
-    padding: int | Sequence[Sequence[int]] | None
-    dilation: int | Sequence[int] | None
-    groups: int | None
+    stride: int | Sequence[int]
+    padding: int | Sequence[Sequence[int]]
+    dilation: int | Sequence[int]
+    groups: int
     dtype: dtypes.dtype
     weight: Tensor
     bias: Tensor | None
@@ -59,6 +59,14 @@ class Conv(Module):
         bias: bool = True,
         dtype: dtypes.dtype = dtypes.float32,
     ) -> None:
+        if stride is None:
+            stride = (1,) * len(kernel_dims)
+        if padding is None:
+            padding = ((0, 0),) * len(kernel_dims)
+        if dilation is None:
+            dilation = (1,) * len(kernel_dims)
+        if groups is None:
+            groups = 1
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.kernel_dims = kernel_dims
@@ -67,9 +75,7 @@ class Conv(Module):
         self.dilation = dilation
         self.groups = groups
         self.dtype = dtype
-        self.weight = tp.Parameter(
-            (out_channels, in_channels // (1 if groups is None else groups), *kernel_dims), dtype
-        )
+        self.weight = tp.Parameter((out_channels, in_channels // groups, *kernel_dims), dtype)
         self.bias = tp.Parameter((out_channels,), dtype) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
@@ -82,10 +88,8 @@ class Conv(Module):
         check.element("F", (self.dtype,), x=x)
         N, _, *D = check.shape("x", x, "[N, in_channels, *D]")
         check.match("x", x, "[N, in_channels, *D]", (N, self.in_channels, *D))
-        distance = 1 if self.stride is None else self.stride
-        margin = 0 if self.padding is None else self.padding
-        spread = 1 if self.dilation is None else self.dilation
-        shares = 1 if self.groups is None else self.groups
         return check.settled(
-            tp.convolution(x, self.weight, self.bias, distance, margin, shares, spread)
+            tp.convolution(
+                x, self.weight, self.bias, self.stride, self.padding, self.groups, self.dilation
+            )
         )
