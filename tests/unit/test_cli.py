@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import numpy as np
 import pytest
@@ -238,17 +239,65 @@ def test_a_new_operator_passes_its_suite(cli, folder):
     assert (code, "`tripybuild gen --registry mine" in text) == (0, True)
     schema = (folder / "mine/math/double.yaml").read_text().splitlines()[0].partition("=")[2]
     assert json.loads(Path(schema).read_text())["title"] == "tripybuild operator"
+    assert suites_pass(cli)
+
+
+def suites_pass(cli):
+    """Generate a package of the registry `mine`, and run its suites."""
     assert cli("gen", "--registry", "mine", "--package", "my_operators")[0] == 0
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "generated/suites"],
-        env={**os.environ, "PYTHONPATH": "generated"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(["generated", *sys.path])},
         capture_output=True,
         text=True,
         check=False,
     )
 
     assert done.returncode == 0, done.stdout
-    assert " passed" in done.stdout
+    return " passed" in done.stdout
+
+
+MODULES = {
+    "modules/doubled": """\
+        tripybuild: 1
+        module: Doubled
+        doc: A layer, and twice what it gives.
+        sizes:
+          width:
+            doc: The size of the last dimension.
+        inputs:
+          x: F[N, width]
+        parts:
+          layer: Linear(width, width)
+        outputs:
+          out: double(layer(x))
+        sample: {N: 2, width: 3}
+        """,
+    "modules/below/pair": """\
+        tripybuild: 1
+        module: Pair
+        doc: Two layers, one after the other.
+        inputs:
+          x: F[N, 3]
+        parts:
+          first: Doubled(3)
+          second: Doubled(3)
+        outputs:
+          out: second(first(x))
+        sample: {N: 2}
+        """,
+}
+
+
+def test_modules_of_ones_own_pass_their_suites(cli, folder):
+    """They are made of operators and modules of both registries."""
+    assert cli("new", "op", "double", "--registry", "mine")[0] == 0
+    for name, text in MODULES.items():
+        path = folder / f"mine/{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text), encoding="utf-8")
+    assert suites_pass(cli)
+    assert len(list((folder / "generated/suites/modules").glob("test_*.py"))) == 2
 
 
 def test_a_new_model_compiles_and_runs(cli, folder):

@@ -1,8 +1,8 @@
 """From a model's file to a graph: definitions and modules become parts, steps record operations."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial, wraps
+from dataclasses import dataclass
+from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tripybuild.build.chains import LISTS, Chain, Each
 from tripybuild.build.context import Context, Scope, Skipped
+from tripybuild.build.homes import PACKAGE, Home, built_in
 from tripybuild.build.parts import Instance
 from tripybuild.build.sizes import Range, fix_sizes, fixed_sizes, make_inputs, make_symbols
 from tripybuild.build.steps import Next
@@ -18,12 +19,10 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.frontend import Tensor
 from tripybuild.garbage import uncollected
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
-from tripybuild.project import registry
-from tripybuild.schema.files import ModuleFile, WeightsEntry
-from tripybuild.schema.model import DEFAULT_VARIABLE, Model, Part, load_module
+from tripybuild.schema.files import WeightsEntry
+from tripybuild.schema.model import DEFAULT_VARIABLE, Model, Part
 from tripybuild.schema.use import load_model
-from tripybuild.schema.validate import validate
-from tripybuild.source import Document, read
+from tripybuild.source import Document
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.messages import shown
 from tripybuild.trace.values import Value
@@ -31,8 +30,6 @@ from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.shapes import fresh_symbols
 from tripybuild.types.vocabulary import SHAPE
 
-PACKAGE = "tripyapi"
-OPERATORS = f"{PACKAGE}.ops."
 METHODS = frozenset({"cast", "flatten", "permute", "reshape", "squeeze", "transpose", "unsqueeze"})
 
 
@@ -68,12 +65,15 @@ class Built:
     sizes: Mapping[str, object]
 
 
-def build(path: Path, overrides: Mapping[str, object] | None = None) -> Built:
+def build(
+    path: Path, overrides: Mapping[str, object] | None = None, *, added: Sequence[Home] = ()
+) -> Built:
     """Build the graph of a model.
 
     Args:
         path: The model's file.
         overrides: Sizes and dtypes to put in the place of the file's own.
+        added: Where operators and modules are, beside those that tripybuild brings along.
 
     Raises:
         DiagnosticError: With all that is wrong with the file.
@@ -83,12 +83,13 @@ def build(path: Path, overrides: Mapping[str, object] | None = None) -> Built:
         raise DiagnosticError(*found)
     # One file gives one graph, whatever was built before.
     with fresh_symbols(), uncollected():
-        return _Builder(model).built(overrides or {})
+        return _Builder(model, added).built(overrides or {})
 
 
 class _Builder:
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, added: Sequence[Home]) -> None:
         self.model = model
+        self.homes = (*added, built_in())
         import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
         self.context = Context(model.document, _dtypes(model.types), _vocabulary())
         self.context.templates = self._template
@@ -169,7 +170,7 @@ class _Builder:
         if name in scope.define:
             return scope.define[name]
         if name not in self._modules:
-            part = _module(name)
+            part = self._module(name)
             if part is None:
                 return None
             self._modules[name] = part
@@ -185,9 +186,14 @@ class _Builder:
 
     def _known(self, scope: Scope) -> frozenset[str]:
         """All names that a part or a step can use; only who asks for one that is not needs them."""
-        modules = {_read_module(p).name for p in (registry() / "modules").glob("*.yaml")}
-        functions = filter(str.islower, import_module(PACKAGE).__all__)  # the others are classes
-        return frozenset({*scope.define, *modules, *LISTS, *functions})
+        names = (name for home in self.homes for name in home.names())
+        return frozenset({*scope.define, *LISTS, *names})
+
+    def _operator(self, name: str) -> Any:
+        return next(filter(None, (home.operator(name) for home in self.homes)), None)
+
+    def _module(self, name: str) -> Part | None:
+        return next(filter(None, (home.module(name) for home in self.homes)), None)
 
     def _function(self, scope: Scope, name: str) -> Any:
         """What a step's name means where no part, input or size has it."""
@@ -197,10 +203,10 @@ class _Builder:
         if name in LISTS:
             return LISTS[name]
         if name in SHAPE.functions:
-            found = _operator(name)
+            found = self._operator(name)
             return None if found is None else _either(found, SHAPE.functions[name])
-        found = _operator(name) or BY_NAME.get(name)
-        module = None if found else _module(name)
+        found = self._operator(name) or BY_NAME.get(name)
+        module = None if found else self._module(name)
         return found if module is None else partial(self._run, scope, module)
 
     def _run(self, scope: Scope, part: Part, /, *given: object, **named: object) -> object:
@@ -219,14 +225,6 @@ def _dtypes(types: Mapping[str, str]) -> dict[str, dtype]:
     return {name: BY_NAME[text] for name, text in given.items()}
 
 
-def _operator(name: str) -> Any:
-    """The function of an operator; what else the package has is for programs, not for data."""
-    package = import_module(PACKAGE)
-    found = getattr(package, name, None) if name in package.__all__ else None
-    is_declared = isinstance(found, FunctionType) and found.__module__.startswith(OPERATORS)
-    return found if is_declared else None
-
-
 def _either(function: Any, python: Any) -> Any:
     """A name is the operator when its first argument is a tensor, else Python's."""
 
@@ -235,31 +233,6 @@ def _either(function: Any, python: Any) -> Any:
         return (function if given and isinstance(given[0], Tensor) else python)(*given, **named)
 
     return either
-
-
-def _module(name: str) -> Part | None:
-    """A module of the registry, by its name."""
-    for stem in (name, name.lower()):
-        path = registry() / "modules" / f"{stem}.yaml"
-        if path.is_file():
-            part = _read_module(path)
-            return part if part.name == name else None
-    return None
-
-
-@cache
-def _read_module(path: Path) -> Part:
-    document, found = read(path)
-    if document is None or found:
-        raise DiagnosticError(*found)
-    document = replace(document, path=f"ops_registry/modules/{path.name}")  # as operators are shown
-    file, found = validate(document, ModuleFile)
-    if file is None or found:
-        raise DiagnosticError(*found)
-    part, found = load_module(document, file)
-    if found:
-        raise DiagnosticError(*found)
-    return part
 
 
 def _several(result: object, count: int) -> Sequence[object]:

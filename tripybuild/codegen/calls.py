@@ -53,12 +53,12 @@ class Calls:
             if name in (_TENSOR, _DTYPE):
                 imports.name("tripybuild.frontend", name)
                 return ast.Name(name)
-            return ast.Attribute(ast.Name(self._import(name, imports)), name)
+            return ast.Attribute(ast.Name(self.package_of(name, imports)), name)
 
         return Rewriter(names, imports, operator_call)
 
-    def _import(self, name: str, imports: Imports) -> str:
-        """Import the package that holds an operator; what it is called there."""
+    def package_of(self, name: str, imports: Imports) -> str:
+        """Import the package that holds an operator or a module; what it is called there."""
         if name in self.own and self.package != BUILT_IN:
             imports.module(self.package)
             return self.package

@@ -131,11 +131,16 @@ def _annotations(module: Module) -> Iterator[str]:
 def _part_annotation(snippet: Snippet, module: Module) -> str:
     match snippet.result:
         case ast.Call(func=ast.Name(id=name)):
-            return f"tp.{name}"
+            return f"{_home(name, module)}.{name}"
         case ast.IfExp(body=ast.Call(func=ast.Name(id=name)), orelse=ast.Constant(value=None)):
-            return f"tp.{name} | None"
+            return f"{_home(name, module)}.{name} | None"
     module.imports.name("typing", "Any")
     return "Any"
+
+
+def _home(name: str, module: Module) -> str:
+    """The package of a module's class, imported."""
+    return module.calls.package_of(name, module.imports)
 
 
 def _constructor(module: Module) -> str:
@@ -185,6 +190,6 @@ def _parts_rewriter(module: Module) -> Rewriter:
     """`Linear(width, width)` is `tp.Linear(width, width)`."""
     called = {name for snippet in module.part.parts.values() for name in free(snippet.program)}
     modules = {name for name in called if name in module.calls.modules}
-    names: dict[str, ast.expr] = {name: ast.Attribute(ast.Name("tp"), name) for name in modules}
+    names: dict[str, ast.expr] = {n: ast.Attribute(ast.Name(_home(n, module)), n) for n in modules}
     tensors = Tensors((), (), modules)
     return module.calls.rewriting(tensors, {**_elements(module), **names}, module.imports)

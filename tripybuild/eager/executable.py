@@ -10,7 +10,7 @@ import numpy as np
 
 from tripybuild.build.engine import PLAN
 from tripybuild.build.executable import Executable as Program, opened
-from tripybuild.build.model import PACKAGE
+from tripybuild.build.homes import PACKAGE
 from tripybuild.build.targets import ENGINES
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager import results

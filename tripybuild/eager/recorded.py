@@ -7,7 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tripybuild.build.model import PACKAGE, Built
+from tripybuild.build.homes import PACKAGE
+from tripybuild.build.model import Built
 from tripybuild.build.sizes import Range
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.eager import results

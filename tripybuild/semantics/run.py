@@ -23,9 +23,14 @@ def declarations() -> Registry:
     return result
 
 
-def reference_run(graph: Graph, weights: Mapping[str, Any]) -> Callable[[list[Array]], list[Array]]:
-    """A function from the inputs of a graph, in order, to its outputs."""
-    operators = declarations().operators
+def reference_run(
+    graph: Graph, weights: Mapping[str, Any], registry: Registry | None = None
+) -> Callable[[list[Array]], list[Array]]:
+    """A function from the inputs of a graph, in order, to its outputs.
+
+    The operators are those of a registry, which is the built-in one by default.
+    """
+    operators = (registry or declarations()).operators
 
     def run(arrays: list[Array]) -> list[Array]:
         given = {**weights, **dict(zip(graph.inputs, arrays, strict=True))}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tripybuild.build.homes import PACKAGE, Home
 from tripybuild.build.model import Built, build
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import Program, parse
@@ -16,7 +17,7 @@ from tripybuild.schema.expressions import expression_text
 from tripybuild.schema.model import Part, load_module
 from tripybuild.semantics.run import reference_run
 from tripybuild.suite.generators import generated
-from tripybuild.suite.registry import declared_in
+from tripybuild.suite.registry import declared_in, roots
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME, int32
 from tripybuild.types.patterns import TensorPattern
@@ -48,8 +49,9 @@ class ModuleSuite:
     """
 
     def __init__(self, source: str, package: str, suite: str) -> None:
-        modules = declared_in(source, suite).modules
-        module = next(each for each in modules.values() if each.path == source)
+        self.registry = declared_in(source, suite)
+        module = next(each for each in self.registry.modules.values() if each.path == source)
+        self.added = [Home(package, root, root) for root in roots(source, suite)[1:]]
         self.part: Part = load_module(module.document, module.file)[0]
         self.package = import_module(package)
         programs = {n: parse(expression_text(v)) for n, v in module.file.sample.items()}
@@ -74,8 +76,8 @@ class ModuleSuite:
         graph = self._built(dtype or "float32").graph
         inputs = {name: self._data(name, value) for name, value in graph.inputs.items()}
         weights = {name: self._data(name, value) for name, value in graph.weights.items()}
-        wanted = reference_run(graph, weights)(list(inputs.values()))
-        tensor = self.package.Tensor
+        wanted = reference_run(graph, weights, self.registry)(list(inputs.values()))
+        tensor = import_module(PACKAGE).Tensor
         state = {name.removeprefix("module."): tensor(each) for name, each in weights.items()}
 
         module = self._made(dtype)
@@ -111,7 +113,7 @@ class ModuleSuite:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "sample.yaml"
             path.write_text(text, encoding="utf-8")
-            return build(path)
+            return build(path, added=self.added)
 
     def _type(self, pattern: object) -> str:
         """The type of an input with numbers for names; `any` is a whole number."""

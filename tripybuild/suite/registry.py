@@ -23,10 +23,15 @@ def registry(*roots: Path) -> Registry:
 
 def declared_in(source: str, suite: str) -> Registry:
     """The registry of the file `source`, searched for in the folders above the suite's own file."""
+    return registry(*roots(source, suite))
+
+
+def roots(source: str, suite: str) -> tuple[Path, ...]:
+    """The folders of the built-in registry and, where it is another one, of the file's own."""
     name = source.partition("/")[0]
     own = next((p / name for p in Path(suite).resolve().parents if (p / source).is_file()), None)
     if own is None:
         message = f"{source}: not found in any folder above {suite}"
         raise FileNotFoundError(message)
     built_in = project.registry()
-    return registry(own) if own == built_in else registry(built_in, own)
+    return (own,) if own == built_in else (built_in, own)

@@ -1,0 +1,82 @@
+"""Where models find operators and modules: a registry, and the package that it became."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from tripybuild.diagnostics import DiagnosticError
+from tripybuild.project import registry
+from tripybuild.schema.files import ModuleFile
+from tripybuild.schema.model import Part, load_module
+from tripybuild.schema.places import shown_path
+from tripybuild.schema.validate import validate
+from tripybuild.source import read
+
+PACKAGE = "tripyapi"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A registry with its generated package.
+
+    Only its declarations are within the reach of a model: what else the package has is for
+    programs. Modules are read below `modules`, a folder of the registry.
+    """
+
+    package: str
+    root: Path
+    modules: Path
+
+    def operator(self, name: str) -> Any:
+        """The function of an operator, or None."""
+        package = import_module(self.package)
+        found = getattr(package, name, None) if name in package.__all__ else None
+        own = f"{self.package}.ops."
+        is_declared = isinstance(found, FunctionType) and found.__module__.startswith(own)
+        return found if is_declared else None
+
+    def module(self, name: str) -> Part | None:
+        """A module, by its name, or None.
+
+        Raises:
+            DiagnosticError: With all that is wrong with its file.
+        """
+        for stem in dict.fromkeys((name, name.lower())):
+            for path in sorted(self.modules.rglob(f"{stem}.yaml")):
+                part = _read(self.root, path)
+                if part is not None and part.name == name:
+                    return part
+        return None
+
+    def names(self) -> Iterator[str]:
+        """The names of all operators and modules."""
+        yield from filter(str.islower, import_module(self.package).__all__)  # others are classes
+        found = (_read(self.root, path) for path in sorted(self.modules.rglob("*.yaml")))
+        yield from (part.name for part in found if part is not None)
+
+
+def built_in() -> Home:
+    """What tripybuild brings along."""
+    return Home(PACKAGE, registry(), registry() / "modules")
+
+
+@cache
+def _read(root: Path, path: Path) -> Part | None:
+    """The module of a file; None, where it declares something else."""
+    document, found = read(path)
+    if document is None or found:
+        raise DiagnosticError(*found)
+    if not isinstance(document.data, dict) or "module" not in document.data:
+        return None
+    document = replace(document, path=shown_path(root, path))  # as operators are shown
+    file, found = validate(document, ModuleFile)
+    if file is None or found:
+        raise DiagnosticError(*found)
+    part, found = load_module(document, file)
+    if found:
+        raise DiagnosticError(*found)
+    return part
