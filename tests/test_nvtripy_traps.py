@@ -117,6 +117,8 @@ def test_division_of_integers():
     assert (sevens // 2).tolist() == [3, -4]
     assert (sevens % 3).tolist() == [1, 2]
     assert (sevens % -3).tolist() == [-2, -1]
+    found = refused(tp.reshape, X, [X.shape[0] / 2, 4])  # of Python's own integers
+    assert found.hint == "`//` divides integers to integers"
 
 
 def test_truths_are_numbers_and_truths_again():

@@ -44,7 +44,9 @@ class Attributes(Failures):
         try:
             return operator.index(value)  # type: ignore[arg-type]
         except TypeError:
-            self._refuse(name, "an integer", value)
+            whole = isinstance(value, float) and value.is_integer()
+            hint = "`//` divides integers to integers" if whole else None
+            self._refuse(name, "an integer", value, hint)
 
     @overload
     def integers(self, name: str, value: object, length: int = ..., /) -> tuple[int, ...]: ...
