@@ -254,8 +254,12 @@ def test_a_size_is_a_tensor_too():
 
 def test_a_symbol_is_no_number():
     """Until the graph runs."""
-    with pytest.raises(DiagnosticError, match="the size `B` is known only when the graph runs"):
-        int(tp.DimensionSize(B))
+    size = tp.DimensionSize(B)
+    product = tp.Tensor([1]) * size
+    for look in (int, float, bool, np.asarray, lambda s: bool(s == 4), lambda _: product.eval()):
+        with pytest.raises(DiagnosticError, match="`B` is known only when the graph runs") as found:
+            look(size)
+        assert found.value.diagnostics[0].span.path == __file__
     assert tp.ones([tp.DimensionSize(B), 2]).value.shape == (B, 2)
 
 

@@ -5,6 +5,7 @@ from typing import Any, Self
 from tripybuild import frontend
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager.device import device as Device  # noqa: N812 - it is a class
+from tripybuild.eager.evaluate import symbolic
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
 from tripybuild.trace.values import Size, Value
@@ -53,11 +54,7 @@ class Dimension:
             DiagnosticError: It is known only when the graph runs.
         """
         if isinstance(self.dimension, Dim):
-            message = f"the size `{self.dimension}` is known only when the graph runs"
-            hint = "use it as it is: in shapes, in slices, or with other sizes"
-            raise DiagnosticError(
-                Diagnostic("not-known-yet", message, here(PACKAGES).span(), hint=hint)
-            )
+            raise DiagnosticError(symbolic(self.dimension))
         return self.dimension
 
     def __int__(self) -> int:

@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.eager.parameters import Unset, missing
+from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.logger import logger
 from tripybuild.trace import printer
 from tripybuild.trace.constants import Constant, settle
 from tripybuild.trace.graph import Graph, between
+from tripybuild.trace.location import here
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Value
+from tripybuild.types.dims import Dim
 
 if TYPE_CHECKING:
     from tripybuild.numerics.arrays import Array
@@ -26,7 +29,7 @@ def array_of(value: Value) -> "Array":
     Raises:
         DiagnosticError: It depends on something that is known only when a model runs.
     """
-    if not isinstance(value.producer, Constant):
+    if not isinstance(value.producer, Constant) or _is_symbol(value.producer):
         evaluate([value])
     assert isinstance(value.producer, Constant)
     return value.producer.data.array
@@ -50,12 +53,25 @@ def _graph(values: list[Value]) -> Graph:
 def _known(operations: list[TraceOp], values: list[Value]) -> None:
     """Refuse what depends on the inputs of a graph that is being recorded."""
     for operation in operations:
+        if isinstance(operation, Constant) and _is_symbol(operation):
+            raise DiagnosticError(symbolic(operation.data.value))
         for operand in operation.reads():
             if operand.producer is None:
                 raise DiagnosticError(_unknown(operand, operation.location.span()))
     for value in values:
         if value.producer is None:
             raise DiagnosticError(_unknown(value, None))
+
+
+def _is_symbol(constant: Constant) -> bool:
+    return isinstance(constant.data.value, Dim)
+
+
+def symbolic(size: object) -> Diagnostic:
+    """What is said where the number is asked for that a symbol stands for, at the user's line."""
+    message = f"the size `{size}` is known only when the graph runs"
+    hint = "use it as it is: in shapes, in slices, or with other sizes"
+    return Diagnostic("not-known-yet", message, here(PACKAGES).span(), hint=hint)
 
 
 def _unknown(value: Value, span: Span | None) -> Diagnostic:
