@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE :=
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full bench gen lint clean
+.PHONY: help demo test test-full support bench gen lint clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -27,6 +27,7 @@ help:
 	@echo "make demo       compile all-MiniLM-L6-v2 and print the nearest of a dozen sentences"
 	@echo "make test       everything that a change must pass"
 	@echo "make test-full  the same, with an installed wheel and other slow tests"
+	@echo "make support    prove every dtype of every operator on every target, and write it down"
 	@echo "make bench      the benchmarks, each beside its peers"
 	@echo "make gen        write generated/ anew"
 	@echo "make lint       formatting, style, types and freshness"
@@ -62,6 +63,9 @@ test: lint
 
 test-full: lint
 	$(BIN)/python -m pytest -n auto --full
+
+support: $(VENV)/tests
+	$(BIN)/python -m pytest -n auto --full --update tests/test_support.py $(if $(ONLY),-k '$(ONLY)')
 
 lint: $(VENV)/tests
 	$(BIN)/tripybuild gen --check

@@ -42,7 +42,7 @@ def operator_page(operator: Operator, package: str) -> str:
     ]
     if operator.deprecated is not None:
         blocks.append(f"**Deprecated**: {operator.deprecated}")
-    for title, content in _sections(operator):
+    for title, content in _sections(operator, package):
         if content:
             blocks += [f"## {title}", *content]
     since = f"Since {operator.since}. " if operator.since else ""
@@ -50,13 +50,12 @@ def operator_page(operator: Operator, package: str) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _sections(operator: Operator) -> Iterator[Section]:
+def _sections(operator: Operator, package: str) -> Iterator[Section]:
     arguments = [_argument(parameter) for parameter in parameters(operator, Imports())]
     yield "Arguments", table(("Name", "Type", "Default", "Meaning"), arguments)
     results = [(f"`{o.name}`", f"`{o.pattern}`", o.doc) for o in operator.outputs.values()]
     yield "Results", table(("Name", "Type", "Meaning"), results)
-    types = operator.types.items()
-    yield "Dtypes", listed(f"`{name}`: {', '.join(map(str, each))}" for name, each in types)
+    yield "Dtypes", listed(_types(operator, package))
     yield "Laws", listed(_laws(operator))
     sizes = operator.infer.items()
     yield "Sizes", listed(f"`{name} = {inline(snippet)}`" for name, snippet in sizes)
@@ -66,6 +65,13 @@ def _sections(operator: Operator) -> Iterator[Section]:
     yield "Cost", listed(f"{name}: {said}" for name, said in costs(operator).items())
     yield "Targets that differ", listed(_facts(operator))
     yield "Elsewhere", listed(_names(operator))
+
+
+def _types(operator: Operator, package: str) -> Iterator[str]:
+    for name, each in operator.types.items():
+        yield f"`{name}`: {', '.join(map(str, each))}"
+    if package == BUILT_IN:  # the table of what compilers say of them is written by its tests
+        yield f"[On each target](../support.md#{operator.folder})"
 
 
 def _signatures(operator: Operator, package: str) -> list[str]:

@@ -15,6 +15,7 @@ from tripybuild.targets.child import session
 from tripybuild.trace.graph import Graph
 
 Outcome = list[Array] | str
+LARGEST = 256  # cases of one program: for more, XLA takes longer than for several programs
 MOST = 64  # cases of one engine: more cost more, when one of them is at fault
 
 
@@ -42,6 +43,8 @@ def run(cases: Sequence[Runnable]) -> list[Outcome]:
     """
     if not cases:
         return []
+    if len(cases) > LARGEST:
+        return [*run(cases[:LARGEST]), *run(cases[LARGEST:])]
     try:
         return list(_run(cases))
     except (DiagnosticError, ValueError) as error:

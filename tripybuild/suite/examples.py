@@ -15,7 +15,9 @@ from tripybuild.language.evaluate import evaluate
 from tripybuild.numerics.arrays import Array
 from tripybuild.schema.operator import Example, Input, Operator
 from tripybuild.semantics.execute import execute
+from tripybuild.suite.batch import Outcome
 from tripybuild.suite.cases import known, outputs
+from tripybuild.suite.facts import CPU, said
 from tripybuild.suite.functions import calling, region_function
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
@@ -189,3 +191,19 @@ def differences(example: Example, engines: Mapping[str, Sequence[Array]]) -> Ite
                 got.astype(np.float64), array.reshape(got.shape), 1e-4, 1e-4, equal_nan=True
             ):
                 yield f"{engine}: got {got.tolist()}, want {want}"
+
+
+def wrong_results(
+    operator: Operator,
+    operators: Mapping[str, Operator],
+    example: Example,
+    found: tuple[ExampleCase, Outcome],
+) -> Iterator[str]:
+    """What differs from what an example says: of the reference, and of what ran on `cpu`."""
+    case, outcome = found
+    engines = {"reference": list(execute(case.graph, operators, case.data).values())}
+    if not isinstance(outcome, str):
+        engines["cpu"] = outcome
+    elif not said(operator, CPU, outcome):
+        yield outcome
+    yield from differences(example, engines)

@@ -3,9 +3,10 @@
 Each raises an AssertionError that says everything that is wrong.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,15 @@ from tripybuild.suite.built import Samples
 from tripybuild.suite.cases import Case, Function, sample_case, variations
 from tripybuild.suite.engines import available, engine_problems
 from tripybuild.suite.facts import CPU, ENGINE, refusals, refused, said, unproved
-from tripybuild.suite.gates import needed
-from tripybuild.suite.gpus import wrong_for_gpu
+from tripybuild.suite.gpus import wrong_gates
 from tripybuild.suite.laws import not_broken_alone
 from tripybuild.suite.problems import refuse, spoken
 from tripybuild.suite.registry import declared_in
 from tripybuild.suite.sample import bind
+from tripybuild.suite.support import YES, Key, key
+from tripybuild.suite.support_table import beside, part_of
 from tripybuild.suite.symbolic import disagreements, engine_disagreements, left_out, recorded
+from tripybuild.suite.verdicts import BUILDS
 from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import Value
 
@@ -47,10 +50,13 @@ class Suite:
         source: The declaration, such as `ops_registry/nn/softmax.yaml`.
         package: The generated package.
         file: The file of the suite; the registry is found in a folder above it.
+        exhaustive: Whether the calls near the sample are made for each tuple of dtypes, and not for
+            the first of each kind only.
     """
 
-    def __init__(self, source: str, package: str, file: str) -> None:
+    def __init__(self, source: str, package: str, file: str, *, exhaustive: bool = False) -> None:
         self.source, self.package, self.file = source, package, file
+        self.exhaustive = exhaustive
 
     @cached_property
     def operator(self) -> Operator:
@@ -82,10 +88,11 @@ class Suite:
         ]
         for types in tuples:
             kinds = tuple(each.kind for each in types.values())
-            if kinds in seen and len(tuples) > MANY:
+            every = kinds not in seen or self.exhaustive
+            if not every and len(tuples) > MANY:
                 found.append((sample_case(self.operator, function, types), types))
                 continue
-            near = variations(self.operator, function, types, every=kinds not in seen)
+            near = variations(self.operator, function, types, every=every)
             found += [(case, types) for case in near]
             seen.add(kinds)
         return found
@@ -196,15 +203,12 @@ class Suite:
     def check_tensorrt_refusals(self) -> None:
         """TensorRT refuses each tuple that is not legal, but for what `targets:` says it builds."""
         if available():
-            refuse(truth.wrong_refusals(self._subject))
+            refuse(truth.wrong_refusals(self._subject, self._written))
 
     def check_tensorrt_gpus(self) -> None:
         """A GPU that many have builds the samples of dtypes that not every GPU has."""
         if available():
-            function, rtx = self.function(self.operator.name), self._subject.rtx
-            samples = [sample_case(self.operator, function, each) for each in legal(self.operator)]
-            gated = [case for case in samples if case.allowed and needed(case.graph, rtx)]
-            refuse(wrong_for_gpu(self._subject, gated, COMMON_GPU))
+            refuse(wrong_gates(self._subject, COMMON_GPU))
 
     def check_tensorrt_facts(self) -> None:
         """Each fact below `targets:` has a case that shows it."""
@@ -219,6 +223,16 @@ class Suite:
             problems = [problem for graph in graphs for problem in engine_problems(graph)]
             if not any(says in problem for says in fact.says for problem in problems):
                 yield f"{fact.name}: no example is such a case"
+
+    def _written(self, types: Tuple) -> str | None:
+        """How far the support table says that a network of a tuple comes."""
+        said = self._table.get(key(self.operator, types), (None, None))[1]
+        return BUILDS if said == YES else said
+
+    @cached_property
+    def _table(self) -> Mapping[Key, Sequence[str | None]]:
+        """What the support table says of the operator, if the package has a table."""
+        return part_of(self.operator, beside(Path(self.file)).get(self.operator.name, []))
 
     @cached_property
     def _subject(self) -> truth.Subject:
@@ -263,16 +277,14 @@ class Suite:
             if examples.spell(example) == call:
                 made = self._example(example)
                 if example.fails is not None:
-                    found = (
-                        "nothing"
-                        if not isinstance(made, DiagnosticError)
-                        else made.diagnostics[0].code
-                    )
+                    codes = [d.code for d in getattr(made, "diagnostics", [])]
+                    found = codes[0] if codes else "nothing"
                     assert found == f"{self.operator.name}/{example.fails}", f"failed with {found}"
                     continue
                 if isinstance(made, DiagnosticError):
                     raise AssertionError(spoken(made))
-                refuse(self._wrong_example(example, made))
+                outcome = self._example_outcomes[made.label]
+                refuse(examples.wrong_results(self.operator, self.operators, example, outcome))
                 refuse(p for p in engine_problems(made.graph) if not said(self.operator, ENGINE, p))
 
     def check_law(self, law: str) -> None:
@@ -281,13 +293,3 @@ class Suite:
 
     def _called(self, example: Example) -> examples.ExampleCase:
         return examples.example_case(example, self.operators, self.function)
-
-    def _wrong_example(self, example: Example, made: examples.ExampleCase) -> Iterator[str]:
-        case, outcome = self._example_outcomes[made.label]
-        reference = list(execute(case.graph, self.operators, case.data).values())
-        engines = {"reference": reference}
-        if not isinstance(outcome, str):
-            engines["cpu"] = outcome
-        elif not said(self.operator, CPU, outcome):
-            yield outcome
-        yield from examples.differences(example, engines)

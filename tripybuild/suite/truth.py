@@ -5,7 +5,7 @@ that shows it. A refusal is one that the operator or `targets.yaml` expects, by 
 far the network came; an engine that was expected to be refused is a fault, as is the contrary.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -22,6 +22,9 @@ from tripybuild.suite.unchecked import Off, every, of_dtypes, unchecked
 from tripybuild.suite.verdicts import Verdict, verdict
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import Unknown, at
+
+# How far a network of a tuple comes, as far as it is known.
+Written = Callable[[Tuple], str | None]
 
 TARGET = "tensorrt"
 NEVER = "False"  # the `when` of what neither types nor sizes say
@@ -55,11 +58,19 @@ class Subject:
             return verdict(graph, gpu, verified=verified), bound
 
 
-def wrong_refusals(subject: Subject) -> Iterator[str]:
-    """What TensorRT says of illegal tuples that nobody expects; the case of each that differs."""
+def wrong_refusals(subject: Subject, written: Written = lambda _: None) -> Iterator[str]:
+    """What TensorRT says of illegal tuples that nobody expects; the case of each that differs.
+
+    Args:
+        subject: The operator.
+        written: What is written down about a tuple, if anything is.
+    """
     for types, _ in (*illegal(subject.operator), *mixed(subject.operator)):
-        found, bound = subject.judged(types)
-        yield from _prefixed(_spelled(subject, types), _illegal(subject, types, bound, found))
+        found, _ = subject.judged(types)
+        problems = list(wrong_refusal(subject, types, found))
+        if written(types) not in {None, found.level}:
+            problems.append(f"{found}, and the support table says `{written(types)}`")
+        yield from (f"{_spelled(subject, types)}: {problem}" for problem in problems)
 
 
 def _spelled(subject: Subject, types: Tuple) -> str:
@@ -69,15 +80,23 @@ def _spelled(subject: Subject, types: Tuple) -> str:
     return ", ".join([spell(own), *others])
 
 
-def _illegal(subject: Subject, types: Tuple, bound: Bound, found: Verdict) -> Iterator[str]:
-    refuses = _facts(subject.operator, "refuses", bound)
-    builds = [] if refuses else _builds(subject.operator, types, bound)
+def wrong_refusal(subject: Subject, types: Tuple, found: Verdict) -> Iterator[str]:
+    """What nobody expects of a verdict on an illegal tuple."""
+    refuses = _facts(subject.operator, "refuses", bind(subject.operator, types))
+    builds = building(subject, types)
     if builds and not found.builds:
         yield f"`{builds[0].name}` says that it builds, but it is {found}"
     elif not found.builds:
-        yield from _unexpected(subject, types, refuses, found)
+        yield from unexpected(subject, types, refuses, found)
     elif not builds and may_build(subject.common, types) is None:
         yield "TensorRT builds it, and no `builds:` says so"
+
+
+def building(subject: Subject, types: Tuple) -> list[Fact]:
+    """The facts for which an illegal tuple builds; where others refuse it, there are none."""
+    bound = bind(subject.operator, types)
+    refuses = _facts(subject.operator, "refuses", bound)
+    return [] if refuses else _builds(subject.operator, types, bound)
 
 
 def _builds(operator: Operator, types: Tuple, bound: Bound) -> list[Fact]:
@@ -87,7 +106,7 @@ def _builds(operator: Operator, types: Tuple, bound: Bound) -> list[Fact]:
     return found if legal_but_for(operator, types, names) else []
 
 
-def _unexpected(
+def unexpected(
     subject: Subject, types: Tuple, known: Sequence[Fact], found: Verdict
 ) -> Iterator[str]:
     """A refusal for which neither facts of the operator nor the target are known."""
@@ -139,7 +158,7 @@ def _wrong_refusal(subject: Subject, fact: Fact) -> Iterator[str]:
             yield f"TensorRT builds {spell(types)}"
         elif not found.builds:
             known = _facts(subject.operator, "refuses", bound, gpu)
-            yield from _unexpected(subject, types, known, found)
+            yield from unexpected(subject, types, known, found)
     if cases and not shown:
         yield "nothing is refused in these words"
 

@@ -1,0 +1,97 @@
+"""`generated/docs/support.md` is true: it fits the declarations, and compilers say what it says.
+
+The whole page is proved by `--full`, and written by `--full --update` (`make support`).
+"""
+
+import fcntl
+from pathlib import Path
+
+import pytest
+
+import tripyapi
+from tripybuild import project
+from tripybuild.schema.tuples import legal, spell
+from tripybuild.suite import Suite, support_table
+from tripybuild.suite.proof import proof
+from tripybuild.suite.registry import registry
+from tripybuild.suite.support import allowed, fits
+from tripybuild.suite.truth import Subject
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "generated" / "docs" / "support.md"
+REGISTRY = registry(project.registry())
+TARGETS = REGISTRY.targets["tensorrt"], REGISTRY.targets["tensorrt-rtx"]
+AGAIN = "prove it again: make support ONLY='{}'"
+
+
+def subject(name):
+    """An operator as TensorRT is asked about it."""
+    return Subject(REGISTRY.operators[name], getattr(tripyapi, name), *TARGETS)
+
+
+def table():
+    """The rows of each operator."""
+    return support_table.read(PAGE.read_text(encoding="utf-8"))
+
+
+def page(rows):
+    """The page with these rows."""
+    return support_table.page(REGISTRY.operators, rows, TARGETS[1].gpus)
+
+
+def test_the_page_has_each_operator_once_and_in_its_own_form():
+    found = table()
+    missing = REGISTRY.operators.keys() ^ found.keys()
+    assert not missing, AGAIN.format(" or ".join(sorted(missing)))
+    assert page(found) == PAGE.read_text(encoding="utf-8")
+
+
+def test_the_page_fits_the_declarations():
+    """Each tuple has one row, and its cells are what the declaration allows."""
+    wrong = {name: list(misfits(name, rows)) for name, rows in table().items()}
+    problems = [f"{name}: {each}" for name, found in wrong.items() for each in found]
+    names = " or ".join(name for name, found in wrong.items() if found)
+    assert not problems, "\n".join([*problems, AGAIN.format(names)])
+
+
+def misfits(name, rows):
+    """What of an operator's rows its declaration does not allow."""
+    of = subject(name)
+    part, choices = support_table.part_of(of.operator, rows), allowed(of)
+    yield from (f"{'-'.join(key)} has no row" for key in choices.keys() - part.keys())
+    yield from (f"{'-'.join(key)} is no tuple" for key in part.keys() - choices.keys())
+    for key in part.keys() & choices.keys():
+        if not fits(part[key], choices[key]):
+            yield f"{'-'.join(key)} is {part[key]}, and not as declared"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", sorted(REGISTRY.operators))
+def test_compilers_say_what_the_page_says(name, update):
+    """Every tuple in every shape on every target."""
+    pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
+    operator = REGISTRY.operators[name]
+    found = proof(subject(name))
+    assert not found.problems, "\n".join(found.problems)
+    rows = support_table.rows(operator, found.part)
+    if update:
+        record(name, rows)
+    assert table().get(name) == rows, AGAIN.format(name)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", sorted(REGISTRY.operators))
+def test_cpu_computes_what_the_reference_computes(name):
+    """Every legal tuple in every shape, where the default run asks the first of each kind."""
+    operator = REGISTRY.operators[name]
+    suite = Suite(operator.path, "tripyapi", str(PAGE), exhaustive=True)
+    for types in dict.fromkeys(map(spell, legal(operator))):
+        suite.check_values(types)
+
+
+def record(name, rows):
+    """Write the rows of an operator; those of operators that are no more are left out."""
+    with PAGE.open("a+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # others prove other operators meanwhile
+        known = {n: r for n, r in table().items() if n in REGISTRY.operators}
+        PAGE.write_text(page({**known, name: rows}), encoding="utf-8")
