@@ -1,7 +1,8 @@
 """Lists of parts: calling one is a scan over its items.
 
 The first output is threaded through, further outputs are collected, further inputs are shared, and
-`each(xs)` deals one item to each part. No parts give back what came in.
+`each(xs)` deals one item to each part. No parts give back what came in. An operator may stand
+among the parts: `[Linear(4, 8), relu, Linear(8, 2)]` is what `tp.Sequential` is in Python.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -180,8 +180,10 @@ class _Builder:
         if name in LISTS:
             return LISTS[name]
         part = self._part(scope, name)
+        if part is None and name not in SHAPE.functions:
+            return BY_NAME.get(name) or self._operator(name)
         if part is None:
-            return BY_NAME.get(name)
+            return None
         return Template(self.context, part, self.context.scope(part, scope))
 
     def _known(self, scope: Scope) -> frozenset[str]:

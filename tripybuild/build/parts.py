@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
+from types import FunctionType
 
 from tripybuild.build import replay
 from tripybuild.build.chains import Chain
@@ -27,7 +28,7 @@ from tripybuild.types.patterns import TensorPattern, TensorsPattern
 
 
 def instantiate(context: Context, value: object, path: str) -> object:
-    """What steps use for a part's value: an instance, a chain of instances, or None."""
+    """What steps use for a part's value: an instance, a chain, an operator, or None."""
     if isinstance(value, Template):
         whole = value if value.sizes is not None else value()
         with context.inside(context.making, value.part, "contains"):
@@ -35,8 +36,8 @@ def instantiate(context: Context, value: object, path: str) -> object:
     if isinstance(value, (list, tuple)):
         items = [instantiate(context, item, f"{path}.{i}") for i, item in enumerate(value)]
         return Chain(context, path, items)
-    if value is None:
-        return None
+    if value is None or isinstance(value, FunctionType):
+        return value
     message = f"a part is made of parts, but this is {value!r}"
     raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
 

@@ -17,6 +17,7 @@ from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
 from tripybuild.cli.registry import Registries, shown
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.types.naming import LAYERS
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 LONGEST_NAME = 80
@@ -86,6 +87,7 @@ def new_operator(
 ) -> Answer:
     """Scaffold an operator: one YAML file."""
     _check_name(name, "an operator")
+    _check_layers(name)
     _check_folder(folder)
     root = _registry(registry or [])
     file = root / folder / f"{name}.yaml"
@@ -126,6 +128,14 @@ def _check_name(name: str, kind: str) -> None:
     raise DiagnosticError(
         Diagnostic("bad-name", f"`{name}` cannot be the name of {kind}", hint=hint)
     )
+
+
+def _check_layers(name: str) -> None:
+    """An operator becomes a function of a package, which has parts with names."""
+    if name in LAYERS:
+        message = f"`{name}` cannot be the name of an operator"
+        hint = "every generated package has a part of that name"
+        raise DiagnosticError(Diagnostic("bad-name", message, hint=hint))
 
 
 def _check_folder(folder: str) -> None:

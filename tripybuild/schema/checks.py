@@ -7,7 +7,8 @@ from tripybuild.language.names import calls
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import free_sizes, sized_by
 from tripybuild.schema.vocabularies import TARGETS
-from tripybuild.types.naming import RESERVED
+from tripybuild.source import Document
+from tripybuild.types.naming import LAYERS, RESERVED
 
 LONGEST_SUMMARY = 88
 # The three engines that an operator must reach, be refused by, or decompose for.
@@ -22,6 +23,13 @@ def check_operator(operator: Operator) -> Iterator[Diagnostic]:
     yield from _static(operator)
     yield from _reserved(operator)
     yield from _examples(operator)
+
+
+def check_name(document: Document, kind: str, name: str) -> Iterator[Diagnostic]:
+    """What is declared stands in a package beside its layers."""
+    if name in LAYERS:
+        message = f"nothing can be called `{name}`: every generated package has a part of that name"
+        yield Diagnostic("bad-name", message, document.span((kind,)))
 
 
 def check_registry(operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tripybuild.diagnostics import Diagnostic
-from tripybuild.schema.checks import check_operator, check_registry
+from tripybuild.schema.checks import check_name, check_operator, check_registry
 from tripybuild.schema.elaborate import elaborate
 from tripybuild.schema.entries import Strict
 from tripybuild.schema.facts import Common, explained, merged
@@ -111,8 +111,10 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
             found += _same_name(file, name, modules)
             modules[name] = Module(name, file.shown, file.folder, file.document, file.model)
         extends = file.root > 0 or len(roots) == 1
-        if extends and isinstance(file.model, OperatorFile | ModuleFile):
-            own.add(getattr(file.model, file.kind))
+        if isinstance(file.model, OperatorFile | ModuleFile):
+            name = getattr(file.model, file.kind)
+            found += check_name(file.document, file.kind, name)
+            own |= {name} if extends else set()
     operators = dict(sorted(operators.items()))
     declared = {f.model.op for f in files if isinstance(f.model, OperatorFile)}
     _check(operators, declared | (only.others if only else frozenset()), found)

@@ -12,6 +12,11 @@ RESERVED = frozenset(
     }
 )  # fmt: skip
 
+# The parts of a generated package: nothing declared can be called so beside them.
+LAYERS = frozenset(
+    {"decompositions", "lowering", "modules", "ops", "references", "tensor", "trace"}
+)
+
 # The field of an operation that holds what its regions read from outside.
 CAPTURED = "captured"
 
