@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from textwrap import indent
 from time import perf_counter
@@ -113,7 +113,7 @@ class Logger:
         Raises:
             DiagnosticError: There is no such level or mode.
         """
-        if verbosity not in self._anywhere or mode != "each":
+        if verbosity not in LEVELS or mode not in MODES:
             _known(verbosity, LEVELS, "level of the logger")
             _known(mode, MODES, "mode of the logger")
         if self.shows(verbosity, stack_depth):
@@ -128,15 +128,17 @@ class Logger:
         fitting = [each for each in self._verbosity if not each or path.startswith(f"{each}/")]
         return verbosity in self._verbosity[max(fitting, key=len)]
 
-    @contextmanager
-    def timed(self, what: str) -> Iterator[None]:
+    def timed(self, what: Text) -> AbstractContextManager[None]:
         """Say how long a `with` block took, at the level `timing`."""
-        if "timing" not in self._anywhere or not self.shows("timing", 3):
-            yield
-            return
+        shown = "timing" in self._anywhere and self.shows("timing", 2)
+        return self._timed(what) if shown else nullcontext()
+
+    @contextmanager
+    def _timed(self, what: Text) -> Iterator[None]:
         began = perf_counter()
         yield
-        self._say(f"{what}: {perf_counter() - began:.4f} s", "timing", "each")
+        seconds = perf_counter() - began
+        self._say(f"{what if isinstance(what, str) else what()}: {seconds:.4f} s", "timing", "each")
 
     def _say(self, message: str, verbosity: str, mode: str) -> None:
         if mode == "once":

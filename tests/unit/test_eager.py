@@ -1,6 +1,7 @@
 """Tests of tensors that compute themselves: numbers, the engine that is chosen, what is kept."""
 
 import gc
+import warnings
 import weakref
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import tripyapi as tp
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.eager import evaluate, programs
+from tripybuild.frontend import unknown
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types import dtypes
@@ -279,3 +281,24 @@ def test_a_tensor_of_another_library_is_none_of_ours():
 
     with pytest.raises(DiagnosticError, match="must be a tensor"):
         tp.exp(Other())
+
+
+def test_the_mean_of_nothing_is_nan_without_a_warning():
+    """Warnings are errors here; and what another thread does with warnings is not touched."""
+    before = warnings.filters[:]
+    assert np.isnan(np.asarray(tp.mean(tp.zeros((0, 2)), 0))).all()
+    assert (tp.nonzero(tp.Tensor([1, 0, 3])) + 1).tolist() == [[1, 3]]
+    assert warnings.filters == before
+
+
+def test_asking_for_an_attribute_is_cheap(monkeypatch):
+    """Many ask with `hasattr`; the nearest name is looked for when somebody reads the message."""
+    looked = []
+    monkeypatch.setattr(unknown, "suggest", lambda *given: looked.append(given))
+    x = tp.Tensor([1.0])
+    assert not hasattr(x, "tanhh")
+    (x + x).eval()
+    assert looked == []
+    with pytest.raises(AttributeError, match="no attribute `tanhh`"):
+        _ = x.tanhh
+    assert looked

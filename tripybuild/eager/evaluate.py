@@ -40,7 +40,9 @@ def evaluate(values: list[Value]) -> None:
     operations = between(frozenset(), values)
     _known(operations, values)
     logger.trace(lambda: printer.text(_graph(values)))
-    with logger.timed("compute " + ", ".join(value.name or str(value.type) for value in values)):
+    with logger.timed(
+        lambda: f"compute {', '.join(each.name or str(each.type) for each in values)}"
+    ):
         computed = _computed(operations, values)
     for value, array in zip(values, computed, strict=True):
         settle(value, array)
@@ -98,7 +100,7 @@ def is_small(operations: list[TraceOp]) -> bool:
     """Whether a graph is worth no compiler. It follows from its shapes alone."""
     elements = 0
     for operation in operations:
-        for value in (*operation.reads(), *operation.outputs):
+        for value in operation.reads() + operation.outputs:
             elements += prod(value.shape)
         if elements > SMALL:
             return False

@@ -5,14 +5,15 @@ least as near as those of any engine.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.decompose import decomposed
-from tripybuild.numerics.arrays import Array, rounded, working
+from tripybuild.numerics.arrays import Array, rounded_quietly, working
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated import decomposition, reference
 from tripybuild.trace.operation import TraceOp
@@ -36,8 +37,7 @@ def computed(operations: Iterable[TraceOp], wanted: Sequence[Value]) -> list[Arr
         DiagnosticError: An operation has no meaning here, such as one of another's code.
     """
     values: Values = {}
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is nan
+    with np.errstate(all="ignore"):
         _run(operations, values)
     return [values[value] for value in wanted]
 
@@ -48,9 +48,8 @@ def _run(operations: Iterable[TraceOp], values: Values) -> None:
         if isinstance(operation, Constant):
             values[operation.outputs[0]] = operation.data.array
             continue
-        results = _results(operation, values)
-        for output, result in zip(operation.outputs, results, strict=True):
-            values[output] = rounded(result, output.dtype)
+        for output, result in zip(operation.outputs, _results(operation, values), strict=True):
+            values[output] = rounded_quietly(result, output.type.dtype)
 
 
 def _results(operation: TraceOp, values: Mapping[Value, Array]) -> Sequence[Any]:
@@ -59,10 +58,23 @@ def _results(operation: TraceOp, values: Mapping[Value, Array]) -> Sequence[Any]
     if function is None:
         return _composed(operation, values)
     arguments = [_read(getattr(operation, name), values) for name in operation.tensor_fields()]
-    outside = [values[value] for value in operation.captured]
-    bodies = [_body(region, outside) for region in operation.bodies()]
-    result = function(operation, *arguments, *bodies)
+    if operation.region_fields():
+        outside = [values[value] for value in operation.captured]
+        arguments += [_body(region, outside) for region in operation.bodies()]
+    if all(values[value].size for value in operation.reads()):
+        result = function(operation, *arguments)
+    else:
+        with unwarned():
+            result = function(operation, *arguments)
     return result if isinstance(result, (list, tuple)) else [result]
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """The mean of nothing is nan, of which NumPy warns in a way that is costly to stop."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
 
 
 def _body(region: Region, outside: Sequence[Array]) -> Callable[..., list[Array]]:
@@ -70,7 +82,7 @@ def _body(region: Region, outside: Sequence[Array]) -> Callable[..., list[Array]
 
     def run(*taken: Array) -> list[Array]:
         given = zip(region.takes, (*taken, *outside), strict=True)
-        values = {value: rounded(array, value.dtype) for value, array in given}
+        values = {value: rounded_quietly(array, value.dtype) for value, array in given}
         _run(region.operations, values)
         return [working(values[value]) for value in region.gives]
 

@@ -26,9 +26,10 @@ REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
 
 def working(array: Array) -> Array:
     """The array as references compute on it: every float type in float64, integers as they are."""
-    if array.dtype == np.float64 or array.dtype.kind in "iub":
+    kind = array.dtype.kind
+    if kind in "iub" or (kind == "f" and array.dtype == np.float64):
         return array
-    if array.dtype == dtypes.int4.numpy:
+    if kind != "f" and array.dtype == dtypes.int4.numpy:
         return array.astype(np.int8)
     wide: Array = array.astype(np.float64)
     return wide
@@ -36,14 +37,20 @@ def working(array: Array) -> Array:
 
 def rounded(array: Any, type: dtype) -> Array:
     """Round once to a dtype: floats to nearest even; integers wrap as in the engines."""
-    exact: Array = np.asarray(array)
-    if exact.dtype == type.numpy:
-        return exact
     with np.errstate(all="ignore"):
-        # ml_dtypes goes from float64 to its dtypes by way of float32, and would round twice.
-        registered = type.kind == "float" and type.numpy.isbuiltin == REGISTERED
-        twice = registered and exact.dtype == np.float64
-        result: Array = (_cut_to_odd(exact) if twice else exact).astype(type.numpy)
+        return rounded_quietly(array, type)
+
+
+def rounded_quietly(array: Any, type: dtype) -> Array:
+    """The same where NumPy is told already to say nothing of what is lost."""
+    exact: Array = np.asarray(array)
+    wanted = type.numpy
+    if exact.dtype == wanted:
+        return exact
+    # ml_dtypes goes from float64 to its dtypes by way of float32, and would round twice.
+    registered = type.kind == "float" and wanted.isbuiltin == REGISTERED
+    twice = registered and exact.dtype == np.float64
+    result: Array = (_cut_to_odd(exact) if twice else exact).astype(wanted)
     return np.asarray(result)  # NumPy makes a scalar of an array without dimensions
 
 

@@ -24,28 +24,36 @@ class Data:
     ) -> None:
         self.value = value
         self.type = type
+        self._array: np.ndarray[Any, Any] | None = None
 
     @property
     def number(self) -> float | bool | None:
         """The one number that fills the tensor, where it is kept so."""
         return self.value if isinstance(self.value, bool | int | float) else None
 
-    @cached_property
+    @property
     def array(self) -> "np.ndarray[Any, Any]":
         """The data with the tensor's own dtype and shape."""
+        if self._array is None:
+            self._array = self._made()
+        return self._array
+
+    def _made(self) -> "np.ndarray[Any, Any]":
+        value, shape, element = self.value, self.type.shape, self.type.dtype
+        assert not isinstance(value, Dim), "a size is a number before anything is computed"
+        if not isinstance(value, (bool, int, float)):
+            return value
         import numpy as np  # noqa: PLC0415 - a graph of numbers needs no NumPy
 
-        value = self.value
-        if self.number is not None:
-            wide = value if self.type.dtype.kind == "boolean" else np.asarray(value)
-            return np.full(self.type.shape, wide).astype(self.type.dtype.numpy)
-        return np.asarray(value)
+        wide = np.asarray(value, np.bool_ if element.kind == "boolean" else None)
+        return (np.full(shape, wide) if shape else wide).astype(element.numpy)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 over dtype, shape and bytes."""
         head = f"{self.type}\n".encode()
-        body = repr(self.value).encode() if self.number is not None else self.array.tobytes()
+        spelt = isinstance(self.value, (bool, int, float, Dim))
+        body = repr(self.value).encode() if spelt else self.array.tobytes()
         return sha256(head + body).hexdigest()
 
     def substituted(self, sizes: Mapping[str, int]) -> "Data":

@@ -18,7 +18,8 @@ def between(known: AbstractSet[Value], outputs: Iterable[Value]) -> list[TraceOp
         producer = stack.pop().producer
         if producer is not None and producer not in found:
             found[producer] = None
-            stack += [value for value in producer.reads() if value not in known]
+            read = producer.reads()
+            stack += [value for value in read if value not in known] if known else read
     return sorted(found, key=lambda operation: operation.serial)
 
 

@@ -69,6 +69,7 @@ class TraceOp:
     location: Location
     deferred: tuple[DeferredLaw, ...]
     serial: int
+    _reads: tuple[Value, ...] | None = None
 
     def gives(self, *types: TensorType) -> Self:
         """Attach outputs of these types, and a number that keeps the order of recording."""
@@ -110,14 +111,19 @@ class TraceOp:
         for name in self.region_fields():
             yield getattr(self, name)
 
-    def reads(self) -> Iterator[Value]:
-        """All tensors that the operation reads."""
-        for name in self.__dataclass_fields__:
-            argument = getattr(self, name)
-            if isinstance(argument, Value):
-                yield argument
-            elif isinstance(argument, tuple):
-                yield from (item for item in argument if isinstance(item, Value))
+    def reads(self) -> tuple[Value, ...]:
+        """All tensors that the operation reads; found once, since all walks of a graph ask."""
+        if self._reads is None:
+            found: list[Value] = []
+            for name in self.__dataclass_fields__:
+                argument = getattr(self, name)
+                if isinstance(argument, Value):
+                    found.append(argument)
+                elif isinstance(argument, tuple):
+                    found += [item for item in argument if isinstance(item, Value)]
+            object.__setattr__(self, "_reads", tuple(found))
+        assert self._reads is not None
+        return self._reads
 
     def rebuilt(
         self, change: Callable[[Any], Any], types: Callable[[TensorType], TensorType]
