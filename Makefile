@@ -78,7 +78,8 @@ gen: $(VENV)/tests
 
 bench: $(VENV)/tests
 	@mkdir -p $(OUT)/bench
-	@for script in startup gen jax_gpt2 compile_time tensorrt_compile overhead peers; do \
+	@for script in startup gen jax_gpt2 tracing eager compile_time tensorrt_compile \
+		overhead peers; do \
 		echo; $(BIN)/python benchmarks/$$script.py --json $(OUT)/bench/$$script.json; done
 
 clean:

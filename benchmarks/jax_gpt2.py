@@ -80,11 +80,16 @@ def gpt2(weights: Weights, tokens: Any) -> Any:
     return layernorm(weights, "ln_f", x) @ weights["wte.weight"].T
 
 
-def lowered() -> Any:
-    """Trace and lower a new copy of the function, so that JAX has not met it before."""
+def traced() -> Any:
+    """Trace a new copy of the function, so that JAX has not met it before."""
     weights = {path: jax.ShapeDtypeStruct(s, jnp.float32) for path, s in shapes().items()}
     tokens = jax.ShapeDtypeStruct((BATCH, SEQUENCE), jnp.int32)
-    return jax.jit(lambda w, t: gpt2(w, t)).trace(weights, tokens).lower()  # noqa: PLW0108
+    return jax.jit(lambda w, t: gpt2(w, t)).trace(weights, tokens)  # noqa: PLW0108
+
+
+def lowered() -> Any:
+    """Trace and lower a new copy."""
+    return traced().lower()
 
 
 def operations(text: str) -> int:

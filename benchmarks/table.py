@@ -71,6 +71,30 @@ def best(call: Callable[[], object], repeats: int) -> float:
     return min(times)
 
 
+def ratios(
+    rows: Sequence[Mapping[str, Cell]], key: str, peer: str, *columns: str
+) -> list[dict[str, Cell]]:
+    """Return the rows with the peer's number over their own, in a column `peer / name` for each.
+
+    Args:
+        rows: What was measured, each row in the same units.
+        key: The column with the contestants' names.
+        peer: Who is compared with.
+        columns: What is compared, such as `best ms`.
+    """
+    theirs = next((row for row in rows if row[key] == peer), {})
+    found = []
+    for row in rows:
+        made = dict(row)
+        for column in columns:
+            own, other = row.get(column), theirs.get(column)
+            name = f"{peer} / {column.rpartition(' ')[0]}"
+            if isinstance(own, float) and isinstance(other, float):
+                made[name] = other / own
+        found.append(made)
+    return found
+
+
 def optional(module: str) -> Any:
     """Return a peer's module, or None where it is not installed."""
     try:
