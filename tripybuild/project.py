@@ -1,9 +1,24 @@
 """Where the registry and the schemas are: beside the package, or in a wheel inside of it."""
 
+import os
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 CHECKOUT = PACKAGE.parent
+
+
+COMPILED = "__pycache__"  # what Python keeps, which is nobody's source
+
+
+def below(root: Path, ending: str = "") -> list[str]:
+    """The files below a folder by their paths in it, in order; without what Python compiled."""
+    found: list[str] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != COMPILED]
+        inside = Path(folder).relative_to(root).as_posix()
+        before = "" if inside == "." else f"{inside}/"
+        found += [f"{before}{name}" for name in names if name.endswith(ending)]
+    return sorted(found)
 
 
 def registry() -> Path:

@@ -9,6 +9,7 @@ from tripybuild.cli.renewed import _some
 from tripybuild.codegen.plan import plan
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.schema.load import load
+from tripybuild.source import read as see
 
 FAMILY = """\
 tripybuild: 1
@@ -199,3 +200,14 @@ def test_an_added_registry_has_files_of_its_own(folder, tmp_path):
         assert files == plan(declared, "mine")
         assert "mine/ops/math/eightfold.py" in files
         assert "mine/ops/math/double.py" not in files
+
+
+def test_families_that_nobody_names_are_not_read_again(folder, monkeypatch):
+    """Families have the names of their files, and other files' texts name those that they like."""
+    write(folder, {"families/other.yaml": FAMILY.replace("family: plain", "family: other")})
+    plans.planned([], "tripyapi")
+    read = []
+    monkeypatch.setattr("tripybuild.schema.load.read", lambda path: read.append(path) or see(path))
+    write(folder, {"math/double.yaml": START["math/double.yaml"].replace("Change", "Double")})
+    plans.planned([], "tripyapi")
+    assert {path.name for path in read} == {"double.yaml", "plain.yaml"}

@@ -56,11 +56,12 @@ class Parts:
 
 def made(declared: "Registry", digests: Mapping[str, str], calls: "Calls") -> dict[str, Part]:
     """The parts of declarations by path; a path of which nothing is declared is a family's."""
-    from tripybuild.codegen.module import module_contribution  # noqa: PLC0415
     from tripybuild.codegen.operator import contribution  # noqa: PLC0415
 
     parts = {path: Part(digest, FAMILY) for path, digest in digests.items()}
     for module in declared.modules.values():
+        from tripybuild.codegen.module import module_contribution  # noqa: PLC0415
+
         parts[module.path] = Part(
             digests[module.path], MODULE, None, module_contribution(module, calls)
         )

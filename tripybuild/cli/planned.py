@@ -17,7 +17,7 @@ from tripybuild.cli.parts import Parts
 from tripybuild.cli.renewed import renewed
 from tripybuild.codegen.assembly import assembled
 from tripybuild.garbage import uncollected
-from tripybuild.project import PACKAGE
+from tripybuild.project import PACKAGE, below
 from tripybuild.schema.places import shown_path, sources
 
 FASTEST = 1  # zlib's level; the texts shrink to a sixth all the same
@@ -49,9 +49,9 @@ def _digests(roots: Sequence[Path]) -> dict[str, str]:
 def _key(roots: Sequence[str], package: str) -> str:
     """Where the parts are kept: all that they depend on, but for the declarations."""
     code = sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        content = _content(path)
-        code.update(f"{path.relative_to(PACKAGE).as_posix()!r} {len(content)}\n".encode())
+    for path in below(PACKAGE, ".py"):
+        content = _content(PACKAGE / path)
+        code.update(f"{path!r} {len(content)}\n".encode())
         code.update(content)
     roots_text = json.dumps(roots)
     return key(

@@ -9,7 +9,7 @@ from tripybuild.cli.shares import shared
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.places import BUILT_IN
 from tripybuild.diagnostics import DiagnosticError
-from tripybuild.schema.places import TARGETS
+from tripybuild.schema.places import TARGETS, shown_path, sources
 
 
 def renewed(kept: Parts, digests: Mapping[str, str], added: Sequence[Path], package: str) -> Parts:
@@ -62,8 +62,8 @@ def _some(
     others = {part.given.name: part.given for part in stay.values() if part.given}
     operators = {name: each for name, each in others.items() if not each.is_module}
     modules = frozenset(others) - frozenset(operators)
-    families = {path for path, part in stay.items() if part.kind == FAMILY}
-    read = (digests.keys() - stay.keys()) | families
+    read = digests.keys() - stay.keys()
+    read |= _named((path for path, part in stay.items() if part.kind == FAMILY), read, added)
     declared, found = load(registry.roots(added), Some(read, frozenset(operators)))
     if found or check_builders(declared):
         return None
@@ -81,6 +81,17 @@ def _some(
         return None
     parts = Parts({**stay, **anew}, kept.schemas)
     return parts if agree(parts.contributions) else None
+
+
+def _named(families: Iterable[str], paths: AbstractSet[str], added: Sequence[Path]) -> set[str]:
+    """The families of which some files speak, and the facts that all operators share.
+
+    A family has the name of its file; one that is missed is a problem, and then all are read.
+    """
+    places = [(root, path) for root in registry.roots(added) for path in sources(root)]
+    files = [path for root, path in places if shown_path(root, path) in paths and path.is_file()]
+    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files)
+    return {path for path in families if Path(path).name == TARGETS or Path(path).stem in text}
 
 
 def _untouched(kept: Mapping[str, Part], digests: Mapping[str, str]) -> dict[str, Part]:

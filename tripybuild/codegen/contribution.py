@@ -4,7 +4,7 @@ A contribution is plain data, so that it can be kept for as long as its declarat
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 
@@ -31,7 +31,7 @@ class Contribution:
 
     def data(self) -> dict[str, Any]:
         """The contribution as JSON holds it."""
-        return asdict(self)
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "Contribution":
