@@ -10,7 +10,9 @@ from tripybuild.diagnostics import DiagnosticError
 from tripybuild.language.grammar import parse
 from tripybuild.schema.operator import Fact, Facts
 from tripybuild.schema.target_files import CommonFactsEntry
-from tripybuild.suite.cases import sample_case
+from tripybuild.schema.tuples import spell
+from tripybuild.suite.batch import unbuilt
+from tripybuild.suite.cases import sample_case, variations
 from tripybuild.suite.gates import lacking, needed
 from tripybuild.suite.gpus import wrong_for_gpu
 from tripybuild.suite.registry import registry
@@ -192,3 +194,25 @@ def test_a_fact_of_a_gpu_is_no_fact_of_others():
     assert list(wrong_facts(subject("exp", only("refuses", given)))) == [
         "x: TensorRT builds bfloat16"
     ]
+
+
+def test_what_is_written_otherwise_is_found():
+    of = subject("exp")
+    written = {"float64": "shape", "int8": "build"}
+    (found,) = wrong_refusals(of, lambda types: written.get(spell(types)))
+    assert found.startswith("float64: refused at level builder: ")
+    assert found.endswith("and the support table says `shape`")
+
+
+def test_the_faulty_of_many_are_found_and_excused_for_what_is_true_of_their_dtype():
+    of = subject("concatenate")
+    near = list(variations(of.operator, of.function, {"T": BY_NAME["int4"]}, every=True))
+    found = unbuilt([*samples(of, "float32", "int4"), *near])
+    assert {(each.types, each.label) for each in found} == {
+        ("int4", "second shape"),
+        ("int4", "4 becomes 1"),
+    }
+    assert all("odd tensor volume" in said for (said,) in found.values())
+    assert list(wrong_for_gpu(of, near, None)) == []
+    of = replace(of, common=of.common.model_copy(update={"refuses": {}}))
+    assert len(list(wrong_for_gpu(of, near, None))) == 2
