@@ -47,6 +47,8 @@ CODES: dict[str, str] = {
     # Names that must be known
     "unknown-operator": "No operator, module or part has this name.",
     "unknown-target": "No target has this name.",
+    "not-iterable": "A tensor is no sequence of Python's: how many rows it has, a run may decide.",
+    "ambiguous-truth": "Of a tensor with several elements nobody knows which one is asked for.",
     "unknown-name": "A module or a tensor has nothing of this name.",
     "unknown-family": "No family of operators has this name.",
     "unknown-function": "The vocabulary of the snippet has no function of this name.",

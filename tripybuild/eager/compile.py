@@ -5,6 +5,7 @@ from typing import Any
 
 from tripybuild.build.session import compile_built, wanted
 from tripybuild.build.targets import ENGINES, parse_target
+from tripybuild.eager.blame import blamed
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.executable import Executable
 from tripybuild.eager.recorded import Held, Recorded, recorded
@@ -40,10 +41,12 @@ def compile(
             or its graph cannot be compiled.
     """
     place = here(PACKAGES).span()
-    parse_target(target)
-    Options.of({"optimization_level": optimization_level})
+    with blamed((), place, "compiled"):
+        parse_target(target)
+        Options.of({"optimization_level": optimization_level})
     found = recorded(func, args, kwargs, place)
-    made = compiled(found, target, options={"optimization_level": optimization_level})
+    with blamed(found.graph.operations, place, "compiled"):
+        made = compiled(found, target, options={"optimization_level": optimization_level})
     for warning in made.program.warnings:
         logger.warning(warning.message)
     return made

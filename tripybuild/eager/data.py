@@ -27,9 +27,12 @@ _EXACT = {"float": np.float64, "integer": np.int64, "boolean": np.bool_}
 class DataError(ValueError):
     """A tensor cannot be made of this; the text says why, and the hint what to do."""
 
-    def __init__(self, why: str, hint: str | None = None) -> None:
+    def __init__(
+        self, why: str, hint: str | None = None, place: Sequence[int] | None = None
+    ) -> None:
         super().__init__(why)
         self.hint = hint
+        self.place = place  # of the element to blame
 
 
 def array_of(data: Any, type: dtype | None = None) -> Array:
@@ -77,12 +80,13 @@ def _numbers(data: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...
         return
     if not isinstance(data, SEQUENCES):
         where = f"the element at {list(place)}" if place else "it"
-        raise DataError(f"{where} is no number but a {type(data).__name__}")
+        raise DataError(f"{where} is no number but a {type(data).__name__}", place=place)
     shapes = [list(_shape(each)) for each in data]
     for index, shape in enumerate(shapes):
         if shape != shapes[0]:
             at = [*place, index]
-            raise DataError(f"the list at {at} has shape {shape}, and the first one {shapes[0]}")
+            message = f"the list at {at} has shape {shape}, and the first one {shapes[0]}"
+            raise DataError(message, place=at)
     for index, each in enumerate(data):
         yield from _numbers(each, (*place, index))
 
@@ -97,7 +101,10 @@ def _check(place: Sequence[int], number: Any, kind: dtype, *, given: bool) -> No
     if not fits:
         where = f"the element at {list(place)}, {str(number)[:SHOWN]}," if place else str(number)
         why = "asked for" if given else "what the first one is"
-        raise DataError(f"{where} is no {kind}, which is {why}", "write all numbers in one way")
+        hint = "write all numbers in one way"
+        if isinstance(number, int) and kind.kind == "integer":
+            hint = f"{kind} holds numbers from {kind.lowest} to {kind.highest}"
+        raise DataError(f"{where} is no {kind}, which is {why}", hint, place)
 
 
 def _exchanged(data: Any) -> Array:

@@ -3,14 +3,15 @@
 from math import prod
 from typing import TYPE_CHECKING
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Related
+from tripybuild.eager.blame import blamed
 from tripybuild.eager.parameters import Unset, missing
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.logger import logger
 from tripybuild.trace import printer
 from tripybuild.trace.constants import Constant, settle
 from tripybuild.trace.graph import Graph, between
-from tripybuild.trace.location import here
+from tripybuild.trace.location import Location, PythonLocation, here
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Value
 from tripybuild.types.dims import Dim
@@ -59,7 +60,7 @@ def _known(operations: list[TraceOp], values: list[Value]) -> None:
             raise DiagnosticError(symbolic(operation.data.value))
         for operand in operation.reads():
             if operand.producer is None:
-                raise DiagnosticError(_unknown(operand, operation.location.span()))
+                raise DiagnosticError(_unknown(operand, operation.location))
     for value in values:
         if value.producer is None:
             raise DiagnosticError(_unknown(value, None))
@@ -76,17 +77,40 @@ def symbolic(size: object) -> Diagnostic:
     return Diagnostic("not-known-yet", message, here(PACKAGES).span(), hint=hint)
 
 
-def _unknown(value: Value, span: Span | None) -> Diagnostic:
+def _unknown(value: Value, reads: Location | None) -> Diagnostic:
+    """What is said of a value that depends on an input, which an operation at a place reads."""
     if isinstance(value, Unset):
+        span = None if reads is None else reads.span()
         return missing(value.name or "without a name", value.type, span)
     message = (
         f"this cannot be computed now: it depends on the input `{value.name}`, of {value.type}"
     )
-    hint = "a graph is being recorded, whose inputs are known when it runs"
-    return Diagnostic("not-known-yet", message, span, hint=hint)
+    hint = (
+        "a graph is being recorded, whose inputs are known when it runs; `where` and `cond` choose "
+        "then"
+    )
+    asked = here(PACKAGES)
+    span = asked.span() if isinstance(asked, PythonLocation) or reads is None else reads.span()
+    related = (
+        (Related("the input is read here", reads.span()),)
+        if isinstance(reads, PythonLocation) and reads.span() != span
+        else ()
+    )
+    return Diagnostic("not-known-yet", message, span, hint=hint, related=related)
 
 
 def _computed(operations: list[TraceOp], values: list[Value]) -> "list[Array]":
+    asked = here(PACKAGES)
+    if not isinstance(asked, PythonLocation):
+        return _by_engine(operations, values)
+    try:
+        return _by_engine(operations, values)
+    except DiagnosticError:
+        with blamed(operations, asked.span(), "computed"):
+            raise
+
+
+def _by_engine(operations: list[TraceOp], values: list[Value]) -> "list[Array]":
     if is_small(operations):
         from tripybuild.eager import interpret  # noqa: PLC0415 - NumPy
 

@@ -11,6 +11,7 @@ from tripybuild.eager.settings import config
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.tracing import is_tracing
 from tripybuild.frontend.unknown import unknown_member
+from tripybuild.trace.callsite import call_at
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import Location, PythonLocation, here
 from tripybuild.trace.values import Value
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 
 CPU, GPU = Device("cpu"), Device("gpu")
 MOST_SHOWN = 1000  # elements; of more, the ends are shown
+
+
+class TruthError(DiagnosticError, ValueError):
+    """A tensor of several elements is neither true nor false."""
+
+
+class IterationError(DiagnosticError, TypeError):
+    """A tensor is no sequence of Python's."""
 
 
 class Tensor(frontend.Tensor, of_values=True):
@@ -56,8 +65,12 @@ class Tensor(frontend.Tensor, of_values=True):
             array = made(data, dtype)
         except DataError as error:
             message = f"a tensor cannot be made of this {type(data).__name__}: {error}"
-            diagnostic = Diagnostic("wrong-type", message, place.span(), hint=error.hint)
-            raise DiagnosticError(diagnostic) from error
+            call = None if error.place is None else call_at(place)
+            span = call.argument("data", error.place or ()) if call is not None else None
+            span = span or place.span()
+            raise DiagnosticError(
+                Diagnostic("wrong-type", message, span, hint=error.hint)
+            ) from error
         self.value = constant(array, from_numpy(array.dtype), place)
         self._device = device or CPU
         self.value.name = name
@@ -138,15 +151,26 @@ class Tensor(frontend.Tensor, of_values=True):
         """Where the elements lie: in the processor's memory."""
         return array_of(self.value).__dlpack_device__()
 
+    def __iter__(self) -> Any:
+        """Refused: how many rows there are may be known only when the graph runs."""
+        message = f"{self.type} cannot be iterated over: its size may be known only when it runs"
+        hint = "take rows by their index, or `split` it"
+        raise IterationError(Diagnostic("not-iterable", message, here(PACKAGES).span(), hint=hint))
+
     def __bool__(self) -> bool:
         """Whether the only element is true.
 
         Raises:
-            ValueError: There are several elements, or none.
+            TruthError: There are several elements, or none.
             TypeError: A specification asks, whose tensors are known only when it runs.
         """
         try:
-            return bool(array_of(self.value))
+            array = array_of(self.value)
+            if array.size == 1:
+                return bool(array)
+            message = f"whether {self.type} is true is ambiguous: it has {array.size} elements"
+            span, hint = here(PACKAGES).span(), "ask `all` or `any` of it"
+            raise TruthError(Diagnostic("ambiguous-truth", message, span, hint=hint))
         except DiagnosticError as error:
             if isinstance(here(PACKAGES), PythonLocation):
                 raise
