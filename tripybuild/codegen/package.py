@@ -28,14 +28,17 @@ __all__ = [
 {names}]
 
 
-def __getattr__(name: str) -> object:
-    place = _PLACES.get(name)
-    if place is None:
-        raise import_module("tripybuild.frontend.unknown").unknown_name(__name__, name, __all__)
-    guarded = import_module("tripybuild.frontend.guard").guarded
-    value = guarded(name, getattr(import_module(place), name), __name__)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
+
+    def __getattr__(name: str) -> object:
+        place = _PLACES.get(name)
+        if place is None:
+            unknown = import_module("tripybuild.frontend.unknown")
+            raise unknown.unknown_name(__name__, name, __all__)
+        guarded = import_module("tripybuild.frontend.guard").guarded
+        value = guarded(name, getattr(import_module(place), name), __name__)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.eager.members import Member, below, members
@@ -12,6 +12,9 @@ from tripybuild.eager.state import compared, load
 from tripybuild.eager.tensor import Tensor
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
+
+if TYPE_CHECKING:
+    from tripyapi.tensor import Tensor as PublicTensor
 
 # Whether a module is being called, whose parameters have been looked at with all those below.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
@@ -55,17 +58,19 @@ class Module:
         message = f"`{type(self).__name__}` does not say in `forward` what it does"
         raise NotImplementedError(message)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        before = vars(self).get(name)
-        if isinstance(value, Tensor):
-            if isinstance(before, Tensor):
-                if found := list(compared(f"{type(self).__name__}.{name}", before, value)):
-                    raise DiagnosticError(*found)
-            elif is_unset(value) and value.value.name is None:
-                value.value.name = f"{type(self).__name__}.{name}"
-        super().__setattr__(name, value)
+    if not TYPE_CHECKING:  # to type checkers, an attribute that is nowhere declared is wrong
 
-    def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
+        def __setattr__(self, name: str, value: Any) -> None:
+            before = vars(self).get(name)
+            if isinstance(value, Tensor):
+                if isinstance(before, Tensor):
+                    if found := list(compared(f"{type(self).__name__}.{name}", before, value)):
+                        raise DiagnosticError(*found)
+                elif is_unset(value) and value.value.name is None:
+                    value.value.name = f"{type(self).__name__}.{name}"
+            super().__setattr__(name, value)
+
+    def named_parameters(self) -> "Iterator[tuple[str, PublicTensor]]":
         """The parameters of the module itself, without those of other modules, by name."""
         for member in self._parameters():
             yield member.name, member.value
@@ -75,7 +80,7 @@ class Module:
         for member in members(vars(self), (Module,)):
             yield member.name, member.value
 
-    def state_dict(self) -> dict[str, Tensor]:
+    def state_dict(self) -> "dict[str, PublicTensor]":
         """All parameters of the module and of those below it, by their paths."""
         return {path: member.value for path, member in self._state()}
 

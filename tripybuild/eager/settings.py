@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripybuild import diagnostics
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
@@ -67,14 +67,16 @@ class Config:
                 raise _refused(f"there is no information `{name}`; there is `{ALL}`", near)
         diagnostics.explain(ALL in names)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self.__slots__ and not isinstance(vars(Config).get(name), property):
-            raise _refused(*_unknown(name))
-        object.__setattr__(self, name, value)
+    if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
 
-    def __getattr__(self, name: str) -> Any:
-        message, hint = _unknown(name)
-        raise AttributeError(f"{message}; {hint}" if hint else message, name=name, obj=self)
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name not in self.__slots__ and not isinstance(vars(Config).get(name), property):
+                raise _refused(*_unknown(name))
+            object.__setattr__(self, name, value)
+
+        def __getattr__(self, name: str) -> Any:
+            message, hint = _unknown(name)
+            raise AttributeError(f"{message}; {hint}" if hint else message, name=name, obj=self)
 
     def __dir__(self) -> list[str]:
         return list(_settings())

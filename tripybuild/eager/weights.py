@@ -1,5 +1,6 @@
 """Parameters of modules in safetensors files."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from tripybuild.trace.constants import constant
 from tripybuild.types.dtypes import from_numpy
 
 
-def save(tensors: dict[str, Tensor], path: Path) -> None:
+def save(tensors: Mapping[str, Tensor], path: Path) -> None:
     """Write tensors to a file, each under its name.
 
     Raises:

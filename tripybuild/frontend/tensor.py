@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.location import Unknown
@@ -11,9 +11,12 @@ from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import dtype
 
 if TYPE_CHECKING:
-    pass
+    from tripyapi.tensor import DimensionSize
 
-IntLike = int | Dim
+    IntLike: TypeAlias = int | Dim | DimensionSize
+else:  # nobody looks at it while a program runs
+    IntLike = int | Dim
+
 IndexEntry = IntLike | slice | EllipsisType | None
 IndexLike = IndexEntry | Sequence[IndexEntry]
 
