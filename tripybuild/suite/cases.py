@@ -146,7 +146,11 @@ def without_optional(operator: Operator, whole: Case) -> Case | None:
     if not optional & whole.arrays.keys():
         return None
     kept = {name: array for name, array in whole.arrays.items() if name not in optional}
-    return replace(whole, label="without " + ", ".join(sorted(optional)), arrays=kept)
+    label = "without " + ", ".join(sorted(optional))
+    if whole.bound is None:
+        return replace(whole, label=label, arrays=kept)
+    operands = {name: each for name, each in whole.bound.operands.items() if name in kept}
+    return replace(whole, label=label, arrays=kept, bound=replace(whole.bound, operands=operands))
 
 
 def variations(

@@ -17,10 +17,7 @@ class Nonzero(TraceOp):
         "nonzero",
         "ops_registry/shape/nonzero.yaml",
         {"some-dimensions": Law("len(S) > 0", 19, "A single value has no position")},
-        refuses={
-            "stablehlo": "XLA has no shapes that depend on values.",
-            "tensorrt-rtx": "TensorRT for RTX has no kernel whose shape depends on values; TensorRT has.",
-        },
+        refuses={"stablehlo": "XLA has no shapes that depend on values."},
     )
 
     @classmethod
