@@ -1,5 +1,6 @@
 """What is said of an engine, from its record alone."""
 
+from tripybuild.cli.inspect import _section
 from tripybuild.cli.inspect_engine import tables
 
 LAYERS = [
@@ -87,3 +88,9 @@ def test_layers():
         "0": "constant  float32[2, ?]        block.0 (tiny.yaml:3:4)",
         "1": "trtx.nms  int32[?, 3] int32[]  tiny.yaml:5:6",
     }
+
+
+def test_nothing_is_said_of_what_is_empty():
+    """A module of MLIR uses no declarations: there is no row for them."""
+    shown = list(_section("provenance", {"specification": "tiny.mlir", "used": []}))
+    assert shown == ["\nprovenance", "  specification  tiny.mlir"]

@@ -91,7 +91,8 @@ def _range(entry: Mapping[str, Any]) -> str:
 
 def _section(title: str, entries: object) -> Iterator[str]:
     if isinstance(entries, Mapping):
-        yield from _table(title, {name: _plain(each) for name, each in entries.items()})
+        rows = {name: _plain(each) for name, each in entries.items()}
+        yield from _table(title, {name: text for name, text in rows.items() if text})
     elif isinstance(entries, list):
         yield from _table(title, {_plain(each): "" for each in entries})
     elif entries not in (None, ""):
