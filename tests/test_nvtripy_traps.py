@@ -7,7 +7,10 @@ import contextlib
 import inspect
 import io
 import math
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -260,6 +263,18 @@ def test_devices_without_the_setting():
     made = tp.compile(lambda x: x + 1.0, args=[info(1)])
     assert made(tp.Tensor([1.0])).tolist() == [2.0]
     assert made(tp.Tensor([1.0])).device == (X + X).device == tp.device("cpu")
+
+
+@pytest.mark.parametrize(("value", "device"), [("1", "gpu:0"), ("0", "cpu:0"), ("", "cpu:0")])
+def test_the_environment_chooses_devices(value, device):
+    """As a program begins."""
+    code = "import tripyapi as tp; print(tp.Tensor([1]).device, (tp.Tensor([1]) + 1).device)"
+    variables = {**os.environ, "TRIPYBUILD_NVTRIPY_DEVICES": value}
+    variables["PYTHONPATH"] = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["cpu:0", device]
 
 
 def test_an_input_cannot_be_evaluated():
