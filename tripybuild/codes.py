@@ -95,6 +95,7 @@ CODES: dict[str, str] = {
     ),
     "weight-shape": "A weight has another shape than the part declares.",
     "weight-dtype": "A weight has another dtype than the part declares.",
+    "weight-nan": "A weight holds NaN, which makes NaN of most that is computed with it.",
     "weights-not-found": "The model's weights file, or the package that holds it, is not there.",
     "weights-missing": "A safetensors file does not have a tensor that was asked for.",
     "weights-malformed": "A safetensors file breaks the rules of its format.",

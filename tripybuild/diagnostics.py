@@ -97,17 +97,23 @@ def _full(diagnostic: Diagnostic) -> Diagnostic:
     return replace(diagnostic, notes=(*diagnostic.notes, meaning)) if meaning else diagnostic
 
 
-def render(diagnostic: Diagnostic, source: Callable[[str], str | None], color: bool = False) -> str:
+def render(
+    diagnostic: Diagnostic,
+    source: Callable[[str], str | None],
+    color: bool = False,
+    kind: str = "error",
+) -> str:
     """Give the block form: message, place, source line with carets, other places, notes and hint.
 
     Args:
         diagnostic: The problem to show.
         source: Gives the text of the file at a path, or None where it cannot be had.
         color: Whether to add ANSI colors; the text is the same without them.
+        kind: What it is called: an error, or a warning.
     """
     paint = _paint if color else _leave
     code, message = _visible(diagnostic.code), _visible(diagnostic.message)
-    lines = [f"{paint('red', f'error[{code}]')}{paint('bold', f': {message}')}"]
+    lines = [f"{paint('red', f'{kind}[{code}]')}{paint('bold', f': {message}')}"]
     notes = diagnostic.notes
     if diagnostic.span is not None:
         lines.extend(_place(diagnostic.span, _one_line(diagnostic.label), source, paint))

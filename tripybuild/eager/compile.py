@@ -5,9 +5,11 @@ from typing import Any
 
 from tripybuild.build.session import compile_built, wanted
 from tripybuild.build.targets import ENGINES, parse_target
+from tripybuild.diagnostics import render, text_of
 from tripybuild.eager.blame import blamed
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.executable import Executable
+from tripybuild.eager.faults import holding_nan
 from tripybuild.eager.recorded import Held, Recorded, recorded
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.logger import logger
@@ -36,6 +38,8 @@ def compile(
         kwargs: What to call it with by name.
         target: What runs it: `cpu`, `tensorrt-rtx[:sm89]` or `tensorrt`.
 
+    A parameter that holds NaN is warned of.
+
     Raises:
         DiagnosticError: The function cannot be called like this, gives something that is no tensor,
             or its graph cannot be compiled.
@@ -45,6 +49,8 @@ def compile(
         parse_target(target)
         Options.of({"optimization_level": optimization_level})
     found = recorded(func, args, kwargs, place)
+    for fault in holding_nan(found.graph.weights, place):
+        logger.warning(render(fault, text_of, kind="warning"))
     with blamed(found.graph.operations, place, "compiled"):
         made = compiled(found, target, options={"optimization_level": optimization_level})
     for warning in made.program.warnings:
