@@ -288,6 +288,7 @@ def test_the_mean_of_nothing_is_nan_without_a_warning():
     before = warnings.filters[:]
     assert np.isnan(np.asarray(tp.mean(tp.zeros((0, 2)), 0))).all()
     assert (tp.nonzero(tp.Tensor([1, 0, 3])) + 1).tolist() == [[1, 3]]
+    assert tp.nonzero(tp.Tensor([1, 0, 3])).eval().shape == (1, 2)
     assert warnings.filters == before
 
 

@@ -102,8 +102,11 @@ def dimension_of(value: object) -> object:
 def settle(value: Value, array: "np.ndarray[Any, Any]") -> None:
     """Put what a value was computed to in the place of how: its history is let go.
 
-    Operations that read the value read the same one as before.
+    Operations that read the value read the same one as before. Sizes that only the computing could
+    tell are known from now on.
     """
+    if not all(isinstance(size, int) for size in value.type.shape):
+        value.type = TensorType(value.type.dtype, array.shape)
     before = value.producer
     assert before is not None, "an input is not computed"
     made = Constant(Data(array, value.type)).placed(before.location)
