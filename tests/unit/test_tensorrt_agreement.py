@@ -101,8 +101,8 @@ def test_suites_ask_for_it(monkeypatch):
     assert not list(engines.engine_problems(graph))
     built = engines.built
 
-    def changed(module):
-        record = built(module)
+    def changed(module, gpu):
+        record = built(module, gpu)
         record["layers"][0]["outputs"][0]["shape"] = [2, 5]
         return record
 
