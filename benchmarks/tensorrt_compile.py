@@ -155,7 +155,7 @@ class Stages:
         with self.phase("lower"):
             recorded = lower_tensorrt(graph)
         with self.phase("emit"):
-            ranges = profiles(built, session._wanted(built, ()))  # noqa: SLF001
+            ranges = profiles(built, session.wanted(built, ()))
             made = emitted(recorded, graph.name, ranges, self.path.parent)
         with self.phase("pack"):
             content = packing.pack(made.module)
