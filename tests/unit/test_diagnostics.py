@@ -18,6 +18,7 @@ from tripybuild.diagnostics import (
     Span,
     as_json,
     concise,
+    paired,
     render,
     suggest,
     text_of,
@@ -205,6 +206,22 @@ def test_error_reads_as_its_diagnostics(tmp_path):
 def test_suggest(name, expected):
     """The nearest known name is suggested, and none where nothing is near."""
     assert suggest(name, ["softmax", "convolution", "C", "dims", "N", ""]) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "others", "expected"),
+    [
+        (["weight", "bias"], ["weigth"], {"weight": "weigth"}),
+        (["weight", "weight_scale"], ["weights"], {"weight": "weights"}),
+        (["a.weight", "b.weight"], ["a.weigth", "b.weigth"], None),
+        (["layer1", "other"], ["layer"], {"layer1": "layer"}),
+        (["x"], [], {}),
+    ],
+)
+def test_paired(names, others, expected):
+    """Nothing is meant twice: what is nearest to each other belongs together."""
+    wanted = expected if expected is not None else dict(zip(names, others, strict=True))
+    assert paired(names, others) == wanted
 
 
 def test_every_code_used_here_is_explained():

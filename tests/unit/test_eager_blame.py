@@ -6,7 +6,7 @@ import pytest
 
 import tripyapi as tp
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.eager import programs
+from tripybuild.eager import faults, programs
 
 
 def underlined(span):
@@ -93,3 +93,21 @@ def test_of_expressions_that_begin_at_one_place_the_largest_is_underlined(monkey
     (found,) = caught.value.diagnostics
     assert underlined(found.span) == "tp.exp(tp.ones((400, 402))) + 1.0"
     assert not found.label
+
+
+def test_a_weight_that_cannot_be_computed_is_shown_where_it_is_compiled(monkeypatch):
+    """The look for NaN may be what computes it first."""
+
+    def refuse(value):
+        del value
+        raise DiagnosticError(Diagnostic("compiler-failed", "no"))
+
+    layer = tp.Linear(2, 3)
+    layer.initialize_dummy_parameters()
+    monkeypatch.setattr(faults, "array_of", refuse)
+    with pytest.raises(DiagnosticError) as caught:
+        tp.compile(layer, args=[tp.InputInfo([1, 2], tp.float32)])
+
+    (found,) = caught.value.diagnostics
+    assert found.span is not None
+    assert underlined(found.span).startswith("tp.compile(layer")

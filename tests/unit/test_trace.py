@@ -98,8 +98,8 @@ def test_an_output_that_is_called_like_an_input():
     x = given_tensor("x", 2)
     text = printer.text(graph([x], x=tp.relu(x)))
 
-    assert "%1 = relu(x : tensor<2xf32>) : tensor<2xf32>" in text
-    assert "return x=%1" in text
+    assert "%0 = relu(x : tensor<2xf32>) : tensor<2xf32>" in text
+    assert "return x=%0" in text
 
 
 def test_the_canonical_form_has_neither_names_nor_places():

@@ -182,17 +182,19 @@ def emit_built(built: Built, kind: str, shapes: Shapes = ()) -> str:
     graph = _used(built.graph)
     if kind == "trace":
         return printer.text(graph)
-    asked_for = wanted(built, shapes)
     if kind == "stablehlo":
-        return lower_stablehlo(graph.substituted(asked_for[-1])).text()
-    return spelt(engine_module(built, graph, asked_for), locations=False)
+        return _stablehlo(built, shapes).text()
+    return spelt(engine_module(built, graph, wanted(built, shapes)), locations=False)
 
 
 def stablehlo_module(
     path: Path, *, sizes: Mapping[str, object] | None = None, shapes: Shapes = ()
 ) -> Module:
     """The StableHLO of a model for the last of `shapes`, or for the `opt` of its ranges."""
-    built = build(path, sizes)
+    return _stablehlo(build(path, sizes), shapes)
+
+
+def _stablehlo(built: Built, shapes: Shapes) -> Module:
     return lower_stablehlo(_used(built.graph).substituted(wanted(built, shapes)[-1]))
 
 

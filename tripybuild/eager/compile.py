@@ -49,9 +49,9 @@ def compile(
         parse_target(target)
         Options.of({"optimization_level": optimization_level})
     found = recorded(func, args, kwargs, place)
-    for fault in holding_nan(found.graph.weights, place):
-        logger.warning(render(fault, text_of, kind="warning"))
     with blamed(found.graph.operations, place, "compiled"):
+        for fault in holding_nan(found.graph.weights, place):  # may be what computes a weight
+            logger.warning(render(fault, text_of, kind="warning"))
         made = compiled(found, target, options={"optimization_level": optimization_level})
     for warning in made.program.warnings:
         logger.warning(warning.message)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, paired
 from tripybuild.eager.members import Member
 from tripybuild.eager.tensor import Tensor
 from tripybuild.frontend.tensor import PACKAGES
@@ -52,9 +52,11 @@ def load(
     if strict and (missing or left):
         span = here(PACKAGES).span()
         absent = [path for path in state if path in missing]
-        found += _listed(absent, "weight-missing", "the parameter `{}` is not given", left, span)
         extra = [path for path in given if path in left]
-        found += _listed(extra, "weight-unused", "there is no parameter `{}`", missing, span)
+        meant = _meant(absent, extra)
+        found += _listed(absent, "weight-missing", "the parameter `{}` is not given", meant, span)
+        meant = {other: path for path, other in meant.items()}
+        found += _listed(extra, "weight-unused", "there is no parameter `{}`", meant, span)
     if found:
         raise DiagnosticError(*found)
     for path, member in state.items():
@@ -63,12 +65,20 @@ def load(
     return missing, left
 
 
+def _meant(absent: list[str], extra: list[str]) -> dict[str, str]:
+    """Which of the paths that are shown was meant by which: each by one, and the nearest first."""
+    meant = paired(absent[:MOST], extra)
+    rest = [path for path in absent if path not in meant]
+    left = [path for path in extra if path not in meant.values()]
+    return meant | {path: other for other, path in paired(left[:MOST], rest).items()}
+
+
 def _listed(
-    paths: list[str], code: str, message: str, others: set[str], span: Span
+    paths: list[str], code: str, message: str, meant: Mapping[str, str], span: Span
 ) -> Iterator[Diagnostic]:
     """One diagnostic for each path, but for those of a long list."""
     for path in paths[:MOST]:
-        near = suggest(path, others)
+        near = meant.get(path)
         hint = f"did you mean `{near}`?" if near else None
         yield Diagnostic(code, message.format(path), span, hint=hint)
     if len(paths) > MOST:

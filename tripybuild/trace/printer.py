@@ -46,7 +46,7 @@ def canonical(graph: Graph) -> str:
         del name
     for name, value in graph.weights.items():
         names[value] = f"%weight[{name}]"
-    _number(graph.operations, names)
+    _number(_results(graph.operations), names)
     arguments = [
         f"{names[v]} : {v.type}" for v in (*graph.inputs.values(), *graph.weights.values())
     ]
@@ -67,7 +67,7 @@ def _readable(graph: Graph) -> dict[Value, str]:
         if output.name is not None and output not in names:
             names[output] = _free(output.name, taken)
             taken.add(names[output])
-    _number(graph.operations, names)
+    _number(_results(graph.operations), names)
     return names
 
 
@@ -78,10 +78,17 @@ def _free(name: str, taken: AbstractSet[str]) -> str:
     return next(each for each in chain([name], others) if each not in taken)
 
 
-def _number(operations: Iterable[TraceOp], names: dict[Value, str]) -> None:
-    for operation in operations:
-        for output in operation.outputs:
-            names.setdefault(output, f"%{len(names)}")
+def _number(values: Iterable[Value], names: dict[Value, str]) -> None:
+    """Number the values that have no name, from zero, with numbers that nothing else has."""
+    taken = set(names.values())
+    fresh = (name for name in map("%{}".format, count()) if name not in taken)
+    for value in values:
+        if value not in names:
+            names[value] = next(fresh)
+
+
+def _results(operations: Iterable[TraceOp]) -> Iterator[Value]:
+    return (output for operation in operations for output in operation.outputs)
 
 
 def _operation(operation: TraceOp, names: dict[Value, str], style: _Style) -> str:
@@ -116,9 +123,7 @@ def _arguments(operation: TraceOp, names: dict[Value, str], style: _Style) -> It
 def _region(region: Region, outer: dict[Value, str], style: _Style) -> str:
     """A graph inside of an operation. It reads nothing of what is around it, and counts on."""
     names = dict(outer)
-    for value in region.takes:
-        names[value] = f"%{len(names)}"
-    _number(region.operations, names)
+    _number((*region.takes, *_results(region.operations)), names)
     takes = ", ".join(f"{names[value]} : {value.type}" for value in region.takes)
     lines = [_indented(_operation(operation, names, style)) for operation in region.operations]
     gives = ", ".join(names[value] for value in region.gives)
