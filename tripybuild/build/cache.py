@@ -14,7 +14,6 @@ from hashlib import sha256
 from pathlib import Path
 
 import platformdirs
-from filelock import FileLock, Timeout
 
 from tripybuild.build.publish import publish
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -138,6 +137,8 @@ class Cache:
     @contextlib.contextmanager
     def locked(self, key: str) -> Iterator[None]:
         """Hold the key's lock, or go on without: twice the work is better than none."""
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - most caches are read alone
+
         place = self.place(key)
         lock = FileLock(place.with_name(place.name + LOCK_SUFFIX))
         with contextlib.ExitStack() as held:

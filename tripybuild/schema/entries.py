@@ -1,6 +1,9 @@
 """What all entries of a file are made of, and the entry of an operator's names elsewhere."""
 
-from typing import Annotated
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,6 +14,8 @@ SnakeCase = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
 Code = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
 Doc = Annotated[str, Field(min_length=3, max_length=20_000)]
 
+WITHOUT_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
+
 
 class Strict(BaseModel):
     """Frozen, and closed: a key that nobody reads is an error."""
@@ -18,6 +23,29 @@ class Strict(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, populate_by_name=True, defer_build=True
     )
+
+    @classmethod
+    def model_rebuild(cls, **options: Any) -> bool | None:
+        """Build what validates, when it is needed first.
+
+        Plugins of pydantic have no say in it: to find some, it would read what every installed
+        distribution says of itself, and that takes longer than reading a file.
+        """
+        with _without_plugins():
+            return super().model_rebuild(**options)
+
+
+@contextmanager
+def _without_plugins() -> Iterator[None]:
+    before = os.environ.get(WITHOUT_PLUGINS)
+    os.environ[WITHOUT_PLUGINS] = "__all__"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[WITHOUT_PLUGINS]
+        else:
+            os.environ[WITHOUT_PLUGINS] = before
 
 
 class DifferenceEntry(Strict):
