@@ -1,4 +1,4 @@
-"""Where the registry and the schemas are: beside the package, or in a wheel inside of it."""
+"""Where our files are, beside the package or in a wheel inside of it, and what files hold."""
 
 import os
 from pathlib import Path
@@ -19,6 +19,19 @@ def below(root: Path, ending: str = "") -> list[str]:
         before = "" if inside == "." else f"{inside}/"
         found += [f"{before}{name}" for name in names if name.endswith(ending)]
     return sorted(found)
+
+
+def content(path: str) -> bytes | None:
+    """What a file holds, or None where there is none. Thousands are read: no `Path`, no buffer."""
+    try:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - see above
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:  # which it is of a folder, in words that depend on the system
+        if Path(path).is_file():
+            raise
+        return None
 
 
 def registry() -> Path:

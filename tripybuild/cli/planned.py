@@ -17,8 +17,8 @@ from tripybuild.cli.parts import Parts
 from tripybuild.cli.renewed import renewed
 from tripybuild.codegen.assembly import assembled
 from tripybuild.garbage import uncollected
-from tripybuild.project import PACKAGE, below
-from tripybuild.schema.places import shown_path, sources
+from tripybuild.project import PACKAGE, below, content
+from tripybuild.schema.places import sources
 
 FASTEST = 1  # zlib's level; the texts shrink to a sixth all the same
 
@@ -42,30 +42,26 @@ def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
 
 def _digests(roots: Sequence[Path]) -> dict[str, str]:
     """Give a digest of each declaration; what cannot be read fails in the plan."""
-    files = [(shown_path(root, path), path) for root in roots for path in sources(root)]
-    return {shown: sha256(_content(path)).hexdigest() for shown, path in files}
+    files = {shown: path for root in roots for shown, path in sources(root).items()}
+    return {shown: sha256(content(str(path)) or b"").hexdigest() for shown, path in files.items()}
 
 
 def _key(roots: Sequence[str], package: str) -> str:
     """Where the parts are kept: all that they depend on, but for the declarations."""
     code = sha256()
     for path in below(PACKAGE, ".py"):
-        content = _content(PACKAGE / path)
-        code.update(f"{path!r} {len(content)}\n".encode())
-        code.update(content)
+        text = content(f"{PACKAGE}/{path}") or b""
+        code.update(f"{path!r} {len(text)}\n".encode())
+        code.update(text)
     roots_text = json.dumps(roots)
     return key(
         {"package": package, "python": sys.version, "code": code.digest(), "roots": roots_text}
     )
 
 
-def _content(path: Path) -> bytes:
-    return path.read_bytes() if path.is_file() else b""
-
-
 def _encode(parts: Parts) -> bytes:
     return zlib.compress(json.dumps(parts.data()).encode(), FASTEST)
 
 
-def _decode(content: bytes | None) -> Parts:
-    return Parts.of(json.loads(zlib.decompress(content))) if content else Parts({}, {})
+def _decode(stored: bytes | None) -> Parts:
+    return Parts.of(json.loads(zlib.decompress(stored))) if stored else Parts({}, {})

@@ -9,7 +9,8 @@ from tripybuild.cli.shares import shared
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.places import BUILT_IN
 from tripybuild.diagnostics import DiagnosticError
-from tripybuild.schema.places import TARGETS, shown_path, sources
+from tripybuild.project import content
+from tripybuild.schema.places import TARGETS, sources
 
 
 def renewed(kept: Parts, digests: Mapping[str, str], added: Sequence[Path], package: str) -> Parts:
@@ -88,9 +89,9 @@ def _named(families: Iterable[str], paths: AbstractSet[str], added: Sequence[Pat
 
     A family has the name of its file; one that is missed is a problem, and then all are read.
     """
-    places = [(root, path) for root in registry.roots(added) for path in sources(root)]
-    files = [path for root, path in places if shown_path(root, path) in paths and path.is_file()]
-    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files)
+    places = (each for root in registry.roots(added) for each in sources(root).items())
+    contents = (content(str(path)) or b"" for shown, path in places if shown in paths)
+    text = b"\n".join(contents).decode("utf-8", errors="replace")
     return {path for path in families if Path(path).name == TARGETS or Path(path).stem in text}
 
 

@@ -16,7 +16,8 @@ from tripybuild.cli import registry
 from tripybuild.cli.beside import beside
 from tripybuild.cli.parts import MODULE, OPERATOR, Parts, agree, made
 from tripybuild.codegen.places import BUILT_IN
-from tripybuild.schema.places import shown_path, sources
+from tripybuild.project import content
+from tripybuild.schema.places import sources
 
 if TYPE_CHECKING:
     from tripybuild.schema.load import Registry
@@ -91,10 +92,10 @@ def _looked_at(work: _Work) -> _Work:
     """The work, with what the texts seem to declare."""
     roots = registry.roots(work.added)
     for index, root in enumerate(roots):
-        for path in sources(root):
-            match = _DECLARES.search(path.read_bytes()) if path.is_file() else None
+        for shown, path in sources(root).items():
+            match = _DECLARES.search(content(str(path)) or b"")
             kind = match[1].decode() if match else None
-            work.paths[kind].append(shown_path(root, path))
+            work.paths[kind].append(shown)
             if match:
                 known = work.names.operators if kind == OPERATOR else work.names.modules
                 known.add(name := match[2].decode())

@@ -11,7 +11,7 @@ from tripybuild.schema.entries import Strict
 from tripybuild.schema.facts import Common, explained, merged
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
 from tripybuild.schema.operator import Operator
-from tripybuild.schema.places import shown_path, sources
+from tripybuild.schema.places import sources
 from tripybuild.schema.scope import unbound
 from tripybuild.schema.target_files import TargetsFile
 from tripybuild.schema.validate import validate
@@ -138,8 +138,7 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
     if not root.is_dir():
         found.append(Diagnostic("file-not-found", f"there is no folder `{root}`"))
         return
-    for path in sources(root):
-        shown = shown_path(root, path)
+    for shown, path in sources(root).items():
         if only is not None and shown not in only.paths:
             continue
         document, problems = read(path)

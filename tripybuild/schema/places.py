@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from tripybuild.project import below
+
 TARGETS = "targets.yaml"  # what is true of targets for all operators; a registry has one
 
 
-def sources(root: Path) -> list[Path]:
-    """The files of a registry, in the order in which they are read."""
-    return sorted(root.rglob("*.yaml"))
+def sources(root: Path) -> dict[str, Path]:
+    """The files of a registry by their shown paths, in the order in which they are read."""
+    return {f"{root.name}/{path}": root / path for path in below(root, ".yaml")}
 
 
 def shown_path(root: Path, path: Path) -> str:
