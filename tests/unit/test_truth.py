@@ -14,7 +14,7 @@ from tripybuild.schema.tuples import spell
 from tripybuild.suite.batch import unbuilt
 from tripybuild.suite.cases import sample_case, variations
 from tripybuild.suite.gates import lacking, needed
-from tripybuild.suite.gpus import wrong_for_gpu
+from tripybuild.suite.gpus import expected, wrong_for_gpu
 from tripybuild.suite.registry import registry
 from tripybuild.suite.truth import Subject, wrong_facts, wrong_refusals
 from tripybuild.suite.unchecked import every, unchecked
@@ -216,3 +216,13 @@ def test_the_faulty_of_many_are_found_and_excused_for_what_is_true_of_their_dtyp
     assert list(wrong_for_gpu(of, near, None)) == []
     of = replace(of, common=of.common.model_copy(update={"refuses": {}}))
     assert len(list(wrong_for_gpu(of, near, None))) == 2
+
+
+def test_a_number_for_a_tensor_is_no_case_of_what_is_said_of_its_dtype():
+    of = subject("full_like")
+    types = {name: BY_NAME[t] for name, t in {"T": "int8", "V": "int4", "U": "int32"}.items()}
+    near = list(variations(of.operator, of.function, types, every=False))
+    wanted = {case.label: expected(of, case, None).builds for case in near}
+    assert wanted["sample"] is False
+    assert wanted["value is 2"] is True
+    assert list(wrong_for_gpu(of, near, None)) == []

@@ -12,7 +12,7 @@ from tripybuild.frontend import Tensor
 from tripybuild.numerics.arrays import Array
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import Place, free_sizes, places
-from tripybuild.schema.tuples import Tuple, legal, spell
+from tripybuild.schema.tuples import Tuple, legal, slots, spell
 from tripybuild.suite.generators import generated
 from tripybuild.suite.sample import Bound, Change, bind
 from tripybuild.trace.constants import constant
@@ -188,14 +188,21 @@ def _arguments(operator: Operator, sample: Case, types: Tuple) -> Iterator[Case]
             isinstance(o, ValuePattern) and o.kind == "number" for o in options(input.pattern)
         )
         if takes_number and len(sample.arrays) > 1:
-            kept = {n: array for n, array in sample.arrays.items() if n != name}
-            number = _number(next(iter(types.values())))
-            yield replace(
-                sample,
-                label=f"{name} is {number}",
-                arrays=kept,
-                attributes={**sample.attributes, name: number},
-            )
+            yield _with_number(operator, sample, name, _number(next(iter(types.values()))))
+
+
+def _with_number(operator: Operator, sample: Case, name: str, number: float) -> Case:
+    """The sample with a number for a tensor; the dtypes of that tensor alone are none."""
+    arrays = {n: array for n, array in sample.arrays.items() if n != name}
+    attributes = {**sample.attributes, name: number}
+    bound = sample.bound
+    if bound is not None:
+        alone = [s.name for s in slots(operator) if s.inputs == (name,) and not s.attributes]
+        operands = {n: operand for n, operand in bound.operands.items() if n != name}
+        names = bound.names.but(dict.fromkeys(alone))
+        bound = replace(bound, operands=operands, names=names)
+    label = f"{name} is {number}"
+    return replace(sample, label=label, arrays=arrays, attributes=attributes, bound=bound)
 
 
 def _number(type: dtype) -> float | bool:

@@ -69,6 +69,13 @@ class Names(dict[str, Any]):
         super().__init__({word: word for word in words(operator)} | dict(BY_NAME))
         self.operator = operator
 
+    def but(self, others: Mapping[str, Any]) -> "Names":
+        """The names of a call that differs in some; those of `infer` are computed anew."""
+        names = Names(self.operator)
+        names.update({name: self[name] for name in self if name not in self.operator.infer})
+        names.update(others)
+        return names
+
     def value(self, snippet: Snippet) -> Any:
         """The value of a snippet."""
         for name in free(snippet.program):
