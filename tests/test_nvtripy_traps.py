@@ -436,3 +436,24 @@ def test_a_tensor_has_a_length_and_no_iterator():
     with pytest.raises(TypeError, match="cannot be iterated over"):
         list(X)
     assert X.trace_tensor.shape == (2, 2)
+
+
+def test_the_bounds_of_a_shape():
+    """`shape_bounds` has three shapes; the bounds of one size have three numbers."""
+    bounds = tp.InputInfo((2, (1, 4, 8), tp.NamedDimension("n", 0, 3, 6)), tp.float32).shape_bounds
+    assert (bounds.min, bounds.opt, bounds.max) == ((2, 1, 0), (2, 4, 3), (2, 8, 6))
+    assert bounds == tp.Bounds(min=(2, 1, 0), opt=(2, 4, 3), max=(2, 8, 6))
+    assert not bounds.is_static()
+    assert info(2, 3).shape_bounds.is_static()
+    assert info().shape_bounds == tp.Bounds((), (), ())
+    for wrong in [((1,), (1, 2), (3,)), ((2,), (1,), (3,)), (1, (2,), 3), ("a", "b", "c")]:
+        assert "no least, best and greatest size" in refused(tp.Bounds, *wrong).message
+
+
+@pytest.mark.parametrize("shape", [2, "ab", None, {2, 3}])
+def test_an_input_has_a_sequence_of_sizes(shape):
+    assert "must be a sequence of sizes" in refused(tp.InputInfo, shape, tp.float32).message
+
+
+def test_the_name_of_a_dimension_is_a_text():
+    assert "is a text" in refused(tp.NamedDimension, 3, 1, 2, 4).message

@@ -168,6 +168,66 @@ def test_arrays_of_any_library():
     assert tensor.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert torch.from_dlpack(tp.Tensor([1.0, 2.0])).tolist() == [1.0, 2.0]
     assert tp.Tensor(torch.ones(2, 3).T).shape == (3, 2)
+    assert tp.Tensor(given.T[::2]).tolist() == given.T[::2].tolist()
+    assert tp.Tensor(given[:, 3:].T).shape == (0, 2)
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "bfloat16", "float8", "bool", "int64"])
+@pytest.mark.parametrize("shape", [(2, 3), (), (0, 2)])
+def test_arrays_for_any_library(name, shape):
+    """Also of dtypes that NumPy cannot exchange, and in memory of their own."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    kinds = {"float8": torch.float8_e4m3fn}
+    tensor = tp.cast(tp.full(shape, 1.5), getattr(dtypes, name))
+    array = torch.from_dlpack(tensor)
+    assert array.dtype == kinds.get(name, getattr(torch, name, None))
+    assert array.float().tolist() == tp.cast(tensor, dtypes.float32).tolist()
+    array.zero_()
+    assert tp.all(tp.cast(tensor, dtypes.bool))
+
+
+def test_four_bits_are_not_exchanged():
+    with pytest.raises(BufferError):
+        np.from_dlpack(tp.cast(tp.Tensor([1]), dtypes.int4))
+
+
+def test_arrays_that_their_library_does_not_give_away():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    for given, hint in [
+        (torch.ones(2, requires_grad=True), "`detach()` it"),
+        (torch.ones(2).to_sparse(), None),
+        (torch.ones(2, device="meta"), None),
+    ]:
+        with pytest.raises(DiagnosticError, match="does not give it away") as caught:
+            tp.Tensor(given)
+        assert caught.value.diagnostics[0].hint == hint
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype"),
+    [
+        (np.float16(1.5), "float32"),
+        (np.int64(3), "int32"),
+        (np.int64(2**40), "int64"),
+        (np.bool_(True), "bool"),
+        ([np.float64(1.5), 2.0], "float32"),
+        ([[np.int8(1)]], "int32"),
+    ],
+)
+def test_numbers_of_numpys_are_numbers(data, dtype):
+    """Alone and in lists, with the dtype that Python's own would have."""
+    assert tp.Tensor(data).dtype is getattr(dtypes, dtype)
+    assert tp.Tensor(data).tolist() == np.asarray(data).tolist()
+
+
+def test_the_only_element_is_a_number():
+    assert int(tp.Tensor([[3.7]])) == 3
+    assert float(tp.Tensor([True])) == 1.0
+    for convert in (int, float):
+        with pytest.raises(TypeError, match="it has 2 elements"):
+            convert(tp.Tensor([1, 2]))
+        with pytest.raises(DiagnosticError, match="it has 0 elements"):
+            convert(tp.ones([0]))
 
 
 def test_devices_as_nvtripy_has_them(monkeypatch):

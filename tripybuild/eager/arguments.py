@@ -20,7 +20,7 @@ class Inputs:
         self.values: dict[str, Value] = {}
         self.infos: dict[str, Info] = {}
         self.ranges: dict[str, Range] = {}
-        self._bounds: dict[str, Bounds] = {}
+        self._bounds: dict[str, Bounds[int]] = {}
 
     def take(self, name: str, info: Info) -> Tensor:
         """Make an input.
@@ -35,13 +35,13 @@ class Inputs:
             return Tensor.of_size(size)
         shape = tuple(
             self._size(info.dimension_names.get(i) or f"{name}_{i}", bounds)
-            for i, bounds in enumerate(info.shape_bounds)
+            for i, bounds in enumerate(info.size_bounds)
         )
         value = Value(TensorType(info.dtype, shape), name=name)
         self.values[name], self.infos[name] = value, info
         return Tensor.of(value)
 
-    def _size(self, name: str, bounds: Bounds) -> Size:
+    def _size(self, name: str, bounds: Bounds[int]) -> Size:
         if bounds.is_static():
             return bounds.min
         known = self._bounds.setdefault(name, bounds)

@@ -94,7 +94,7 @@ def _info(info: Info) -> dict[str, Any]:
     if isinstance(info, DimensionInputInfo):
         bounds = info.value_bounds
         return {"value": [bounds.min, bounds.opt, bounds.max]}
-    several = [[each.min, each.opt, each.max] for each in info.shape_bounds]
+    several = [[each.min, each.opt, each.max] for each in info.size_bounds]
     names = {str(place): name for place, name in info.dimension_names.items()}
     return {"dtype": str(info.dtype), "bounds": several, "names": names}
 

@@ -2,18 +2,16 @@
 
 Lists take the dtype of their first number, as nvtripy's do: int32 for an integer (int64 if it needs
 it), float32 for a float, bool for a truth. A number that this dtype cannot hold is refused at its
-place, never changed.
+place, never changed. A number of NumPy's is a number, too.
 """
 
-import ctypes
 from collections.abc import Iterator, Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from tripybuild.numerics.arrays import Array
-from tripybuild.trace.numbers import own_dtype
+from tripybuild.trace.numbers import own_dtype, python_number
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import dtype, from_numpy
 
@@ -75,8 +73,9 @@ def _shape(data: Any) -> Iterator[int]:
 
 def _numbers(data: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
     """Each number with its place; sequences at one depth must be of one length."""
-    if isinstance(data, (bool, int, float)):
-        yield place, data
+    number = python_number(data)
+    if isinstance(number, (bool, int, float)):
+        yield place, number
         return
     if not isinstance(data, SEQUENCES):
         where = f"the element at {list(place)}" if place else "it"
@@ -109,10 +108,9 @@ def _check(place: Sequence[int], number: Any, kind: dtype, *, given: bool) -> No
 
 def _exchanged(data: Any) -> Array:
     """A copy of another library's array in this machine's memory."""
-    device, _ = data.__dlpack_device__()
-    if int(device) != CPU:
+    array = _known(data)
+    if array is None:
         raise DataError("it lies in another device's memory", "copy it to the CPU first")
-    array = _known(data) if not isinstance(data, np.ndarray) else data
     native = array.astype(array.dtype.newbyteorder("="))
     try:
         from_numpy(native.dtype)
@@ -123,21 +121,22 @@ def _exchanged(data: Any) -> Array:
     return np.ascontiguousarray(native).reshape(array.shape)
 
 
-def _known(data: Any) -> Array:
-    """An array over the memory of another library's, also of a dtype that NumPy cannot exchange."""
-    try:
-        return np.from_dlpack(data)
-    except (BufferError, RuntimeError, TypeError):
-        from tripybuild.targets import dlpack  # noqa: PLC0415 - when used
+def _known(data: Any) -> Array | None:
+    """Another library's array, unless it is elsewhere; also of what NumPy cannot exchange."""
+    if isinstance(data, np.ndarray):
+        return data
+    from tripybuild.targets.dlpack import host_array  # noqa: PLC0415 - when used
 
-    capsule = data.__dlpack__()
-    address, shape, kind = dlpack.told(capsule)
-    if kind not in dlpack.KINDS:
-        raise DataError("its elements are of a dtype that no tensor has")
-    found = np.dtype(dlpack.KINDS[kind])
-    count = prod(shape) * found.itemsize
-    memory = bytearray((ctypes.c_char * count).from_address(address)) if count else b""
-    return np.frombuffer(memory, found).reshape(shape)
+    try:
+        if int(data.__dlpack_device__()[0]) != CPU:
+            return None
+        try:
+            return np.from_dlpack(data)
+        except (BufferError, RuntimeError, TypeError):
+            return host_array(data)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        hint = "`detach()` it" if getattr(data, "requires_grad", False) else None
+        raise DataError(f"its library does not give it away: {error}", hint) from error
 
 
 def _nearest(kind: "np.dtype[Any]") -> dtype | None:

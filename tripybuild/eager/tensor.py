@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     from tripybuild.numerics.arrays import Array
 
 CPU, GPU = Device("cpu"), Device("gpu")
+CPU_MEMORY = (1, 0)  # DLPack's kDLCPU, and the first one
 MOST_SHOWN = 1000  # elements; of more, the ends are shown
 
 
 class TruthError(DiagnosticError, ValueError):
     """A tensor of several elements is neither true nor false."""
+
+
+class NumberError(DiagnosticError, TypeError):
+    """A tensor of several elements is no number."""
 
 
 class IterationError(DiagnosticError, TypeError):
@@ -144,12 +149,18 @@ class Tensor(frontend.Tensor, of_values=True):
         return array if copy is False else array.copy()
 
     def __dlpack__(self, **options: Any) -> Any:
-        """The elements for another library, in memory of their own."""
-        return array_of(self.value).copy().__dlpack__(**options)
+        """The elements for another library, in memory of their own.
+
+        Raises:
+            BufferError: DLPack has no such elements, as of int4.
+        """
+        from tripybuild.targets.dlpack import capsule_of  # noqa: PLC0415 - NumPy
+
+        return capsule_of(array_of(self.value).copy(), **options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Where the elements lie: in the processor's memory."""
-        return array_of(self.value).__dlpack_device__()
+        return CPU_MEMORY
 
     def __iter__(self) -> Any:
         """Refused: how many rows there are may be known only when the graph runs."""
@@ -197,12 +208,28 @@ class Tensor(frontend.Tensor, of_values=True):
             raise unknown_member(name, lambda: dir(type(self)), "tp", functions)
 
     def __int__(self) -> int:
-        """The only element as an integer."""
-        return int(array_of(self.value))
+        """The only element as an integer.
+
+        Raises:
+            NumberError: There are several elements, or none.
+        """
+        return int(self._only())
 
     def __float__(self) -> float:
-        """The only element as a number."""
-        return float(array_of(self.value))
+        """The only element as a number.
+
+        Raises:
+            NumberError: There are several elements, or none.
+        """
+        return float(self._only())
+
+    def _only(self) -> Any:
+        array = array_of(self.value)
+        if array.size == 1:
+            return array.item()
+        message = f"{self.type} is no number: it has {array.size} elements"
+        hint = "take one of them by its index, or `tolist()`"
+        raise NumberError(Diagnostic("wrong-type", message, here(PACKAGES).span(), hint=hint))
 
     def __repr__(self) -> str:
         """What it holds; of an input that is known only when a graph runs, what it is."""

@@ -1,4 +1,4 @@
-"""Arrays in a GPU's memory, taken through DLPack and used where they lie.
+"""DLPack: arrays in a GPU's memory, used where they lie, and what NumPy cannot give by itself.
 
 The capsule is kept, not consumed: whoever made it frees the array when the capsule goes. The
 producer is told the default stream, which all blocking streams wait for.
@@ -7,6 +7,7 @@ producer is told the default stream, which all blocking streams wait for.
 import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import ml_dtypes
@@ -28,6 +29,13 @@ KINDS: Mapping[tuple[int, int], Any] = {
     (_INTEGER, 64): np.int64,
     (_UNSIGNED, 8): np.uint8,
     (_BOOL, 8): np.bool_,
+}
+
+
+# What NumPy has no code for, and the whole numbers of the same size, for which it has one.
+_OTHERWISE: Mapping[str, tuple[Any, tuple[int, int]]] = {
+    "bfloat16": (np.uint16, (_BFLOAT, 16)),
+    "float8_e4m3fn": (np.uint8, (_FLOAT8_E4M3FN, 8)),
 }
 
 
@@ -93,15 +101,66 @@ def told(capsule: Any) -> tuple[int, tuple[int, ...], tuple[int, int]]:
     Raises:
         ValueError: The elements do not lie one after the other.
     """
-    tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
-    shape = tuple(tensor.shape[: tensor.ndim])
-    together = not tensor.strides or _follow(shape, tensor.strides[: tensor.ndim])
-    if not together or tensor.lanes != 1:
+    address, shape, strides, kind = _laid_out(capsule)
+    if not _follow(shape, strides):
         raise ValueError("its elements do not lie one after the other")
-    return (tensor.data or 0) + tensor.byte_offset, shape, (tensor.code, tensor.bits)
+    return address, shape, kind
 
 
-def _follow(shape: tuple[int, ...], strides: list[int]) -> bool:
+def host_array(value: Any) -> np.ndarray[Any, Any]:
+    """Copy another library's array in the processor's memory, in whatever order it lies there.
+
+    Raises:
+        ValueError: Its elements are of no type known here.
+        BufferError: The other library does not give it away.
+    """
+    capsule = value.__dlpack__()
+    address, shape, strides, kind = _laid_out(capsule)
+    if kind not in KINDS:
+        raise ValueError("its elements are of a dtype that no tensor has")
+    found = np.dtype(KINDS[kind])
+    if 0 in shape:
+        return np.zeros(shape, found)
+    ends = sum(stride * (size - 1) for stride, size in zip(strides, shape, strict=True))
+    memory = (ctypes.c_char * ((ends + 1) * found.itemsize)).from_address(address)
+    steps = [stride * found.itemsize for stride in strides]
+    return np.ndarray(shape, found, memory, strides=steps).copy()
+
+
+def _laid_out(capsule: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, int]]:
+    """An address, sizes, how many elements lie between two along each, and their code and bits."""
+    tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
+    if tensor.lanes != 1:
+        raise ValueError("its elements are vectors")
+    shape = tuple(tensor.shape[: tensor.ndim])
+    rows = tuple(prod(shape[place + 1 :]) for place in range(len(shape)))
+    strides = tuple(tensor.strides[: tensor.ndim]) if tensor.strides else rows
+    return (tensor.data or 0) + tensor.byte_offset, shape, strides, (tensor.code, tensor.bits)
+
+
+def capsule_of(array: np.ndarray[Any, Any], **options: Any) -> Any:
+    """Give an array to another library, also of a dtype that NumPy does not give away.
+
+    Its bytes go as whole numbers; the capsule, of the oldest version, is then told what they are.
+
+    Args:
+        array: The array.
+        options: Those of `__dlpack__`.
+
+    Raises:
+        BufferError: DLPack has no code for the dtype, or an option cannot be met.
+    """
+    if array.dtype.name not in _OTHERWISE:
+        return array.__dlpack__(**options)
+    numbers, (code, bits) = _OTHERWISE[array.dtype.name]
+    options.pop("max_version", None)
+    capsule = array.view(numbers).__dlpack__(**options)
+    tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
+    tensor.code, tensor.bits = code, bits
+    return capsule
+
+
+def _follow(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     """Tell whether elements lie row by row; the strides of sizes of one say nothing."""
     wanted = 1
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
