@@ -217,11 +217,19 @@ def test_what_is_made_of_sizes_is_a_size():
     for found, number in [
         (size + 1, 7), (2 * size, 12), (size - size, 0), (size / 4, 1), (size // 4, 1),
         (size % 4, 2), (tp.maximum(size, 9), 9), (tp.minimum(size, 2), 2),
+        (-size, -6), (abs(-size), 6), (abs(size), 6),
     ]:  # fmt: skip
         assert isinstance(found, tp.DimensionSize)
         assert (found.dtype, found.shape, int(found)) == (tp.int32, (), number)
     assert not isinstance(tp.Tensor([1]) + size, tp.DimensionSize)
     assert not isinstance(size == 6, tp.DimensionSize)
+
+
+def test_slices_from_a_size_before_the_end():
+    """`x[-n:]`, where `n` is a number, and where it is known only when the graph runs."""
+    assert X[:, -tp.DimensionSize(1) :].tolist() == [[2], [4]]
+    made = tp.compile(lambda x: x[-(x.shape[0] // 2) :], args=[info((2, 4, 8))])
+    assert made(np.float32([1, 2, 3, 4, 5])).tolist() == [4, 5]
 
 
 @pytest.fixture

@@ -5,11 +5,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tripybuild.trace.indexing import Index, IndexFormError, resolve
-from tripybuild.types.dims import symbol
+from tripybuild.types.dims import Dim, substitute, symbol
 
 BOUND = st.none() | st.integers(-9, 9)
+PLACE = st.tuples(st.sampled_from([-1, 1]), st.integers(-9, 9))  # a * S + b
 STEP = st.none() | st.integers(-4, 4).filter(bool)
 ENTRY = st.none() | st.builds(slice, BOUND, BOUND, STEP) | st.integers(-3, 2)
+
+
+def placed(place: tuple[int, int] | None) -> Dim | None:
+    return place and symbol("S", 0, 12) * place[0] + place[1]
 
 
 def taken(array: np.ndarray, index: Index) -> np.ndarray:
@@ -45,6 +50,27 @@ def test_a_slice_of_a_symbol_becomes_that_of_its_number(key: slice, size: int) -
         for part in (dynamic.start[0], dynamic.size[0])
     ]
     assert values == [fixed.start[0], fixed.size[0]]
+
+
+@given(st.builds(slice, *[st.none() | PLACE] * 2, STEP), st.integers(0, 12))
+def test_bounds_that_depend_on_the_size_count_from_where_its_number_says(
+    key: slice, size: int
+) -> None:
+    """A bound such as `S - 4` counts from the end for small sizes only."""
+    dynamic = resolve(slice(*map(placed, (key.start, key.stop)), key.step), [symbol("S", 0, 12)])
+    start, length = (substitute(part, {"S": size}) for part in (dynamic.start[0], dynamic.size[0]))
+    number = [at if at is None else at[0] * size + at[1] for at in (key.start, key.stop)]
+    found = [start + count * (key.step or 1) for count in range(length)]
+    assert found == list(range(size))[slice(*number, key.step)]
+
+
+@given(PLACE, st.integers(1, 12))
+def test_a_place_that_depends_on_the_size(place: tuple[int, int], size: int) -> None:
+    """An integer that is negative for some sizes only counts from the end for those."""
+    number = place[0] * size + place[1]
+    if -size <= number < size:
+        start = resolve(placed(place), [symbol("S", 0, 12)]).start[0]
+        assert substitute(start, {"S": size}) == range(size)[number]
 
 
 @pytest.mark.parametrize(

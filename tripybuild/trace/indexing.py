@@ -13,6 +13,7 @@ from tripybuild.types.dims import Dim
 from tripybuild.types.shapes import SHAPE_FUNCTIONS, ceildiv
 
 _maximum, _minimum = SHAPE_FUNCTIONS["max"], SHAPE_FUNCTIONS["min"]
+_select = SHAPE_FUNCTIONS["select"]
 
 
 class IndexFormError(ValueError):
@@ -73,8 +74,7 @@ def _one(entry: object, size: Size) -> tuple[Size, Size, int]:
         raise IndexFormError("integers, slices, `...` or None")
     if isinstance(position, int) and isinstance(size, int) and not -size <= position < size:
         raise IndexFormError(f"between {-size} and {size - 1} for a dimension of size {size}")
-    counted = isinstance(position, int) and position < 0
-    return (position + size if counted else position), 1, 1
+    return _counted(position, size), 1, 1
 
 
 def _slice(entry: slice, size: Size) -> tuple[Size, Size, int]:
@@ -97,9 +97,12 @@ def _bound(value: object, size: Size, missing: Size, low: Size, high: Size) -> S
     bound = _size(value)
     if bound is None:
         raise IndexFormError("a slice of integers")
-    if isinstance(bound, int) and bound < 0:
-        bound = size + bound
-    return _minimum(_maximum(bound, low), high)  # type: ignore[no-any-return]
+    return _minimum(_maximum(_counted(bound, size), low), high)  # type: ignore[no-any-return]
+
+
+def _counted(place: Size, size: Size) -> Size:
+    """A place from the start; whether one counts from the end may depend on sizes."""
+    return _select(place < 0, place + size, place)  # type: ignore[no-any-return]
 
 
 def _size(value: object) -> Size | None:

@@ -2,7 +2,8 @@
 
 from tripyapi.tensor import Tensor
 from tripyapi.trace.math.abs import Abs
-from tripybuild.frontend import record
+from tripybuild.frontend import are_sizes, dimension, record, size_of
+from tripybuild.types import shapes
 
 
 def abs(input: Tensor) -> Tensor:
@@ -14,4 +15,6 @@ def abs(input: Tensor) -> Tensor:
     Returns:
         The results, element by element. (`T[*S]`)
     """
+    if are_sizes(input):
+        return dimension(shapes.largest(size_of(input), -size_of(input)))
     return record(Abs, input)

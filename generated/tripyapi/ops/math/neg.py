@@ -2,7 +2,7 @@
 
 from tripyapi.tensor import Tensor
 from tripyapi.trace.math.neg import Neg
-from tripybuild.frontend import record
+from tripybuild.frontend import are_sizes, dimension, record, size_of
 
 
 def neg(input: Tensor) -> Tensor:
@@ -14,4 +14,6 @@ def neg(input: Tensor) -> Tensor:
     Returns:
         The results, element by element. (`T[*S]`)
     """
+    if are_sizes(input):
+        return dimension(-size_of(input))
     return record(Neg, input)
