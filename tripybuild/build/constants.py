@@ -14,7 +14,7 @@ from tripybuild.build.context import Context
 from tripybuild.build.fitting import dimensions
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
-from tripybuild.schema.model import Part, Step
+from tripybuild.schema.part import Part, Step
 from tripybuild.semantics.run import reference_run
 from tripybuild.trace.constants import Constant, constant
 from tripybuild.trace.graph import Graph

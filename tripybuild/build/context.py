@@ -12,8 +12,8 @@ from typing import Any, ClassVar, TypeVar
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.vocabulary import Vocabulary
-from tripybuild.schema.model import Part
 from tripybuild.schema.operator import Snippet
+from tripybuild.schema.part import Part
 from tripybuild.source import Document
 from tripybuild.trace.location import at
 from tripybuild.trace.values import Value

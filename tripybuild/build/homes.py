@@ -11,7 +11,8 @@ from typing import Any
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.project import registry
 from tripybuild.schema.files import ModuleFile
-from tripybuild.schema.model import Part, load_module
+from tripybuild.schema.model import load_module
+from tripybuild.schema.part import Part
 from tripybuild.schema.places import shown_path
 from tripybuild.schema.validate import validate
 from tripybuild.source import read

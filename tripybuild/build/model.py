@@ -20,7 +20,8 @@ from tripybuild.frontend import Tensor
 from tripybuild.garbage import uncollected
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
 from tripybuild.schema.files import WeightsEntry
-from tripybuild.schema.model import DEFAULT_VARIABLE, Model, Part
+from tripybuild.schema.model import DEFAULT_VARIABLE, Model
+from tripybuild.schema.part import Part
 from tripybuild.schema.use import load_model
 from tripybuild.source import Document
 from tripybuild.trace.graph import Graph

@@ -19,8 +19,8 @@ from tripybuild.build.steps import Next, run_steps
 from tripybuild.build.templates import Template, listed, refuse_types, told
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
-from tripybuild.schema.model import Weight
 from tripybuild.schema.operator import Location, Snippet
+from tripybuild.schema.part import Weight
 from tripybuild.trace.messages import shown
 from tripybuild.trace.values import TensorType, Value, in_region
 from tripybuild.types.dtypes import BY_NAME, dtype

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from tripybuild.build.context import Context, Endless, Scope, Skipped
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.schema.model import Step
+from tripybuild.schema.part import Step
 
 
 class Next:

@@ -8,8 +8,17 @@ from dataclasses import dataclass, replace
 
 from tripybuild.build.context import Context, Scope
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.schema.model import Parameter, Part
-from tripybuild.types.dtypes import dtype
+from tripybuild.language.evaluate import evaluate
+from tripybuild.language.grammar import Program
+from tripybuild.language.names import free
+from tripybuild.schema.part import Parameter, Part
+from tripybuild.trace.check import Check
+from tripybuild.trace.location import here
+from tripybuild.trace.messages import law_message
+from tripybuild.trace.operation import Declaration, Law
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import ValuePattern
+from tripybuild.types.vocabulary import SHAPE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +51,7 @@ class Template:
                     parameter.default, {**self.scope.types, **self.scope.sizes, **sizes}
                 )
             self._check(parameter, sizes[parameter.name])
+        self._require(sizes)
         return replace(self, sizes=sizes)
 
     def _check(self, parameter: Parameter, value: object) -> None:
@@ -56,6 +66,37 @@ class Template:
             raise self._misused(
                 f"`{self.part.name}` can be of {' or '.join(allowed)}, but not of {value}"
             )
+
+    def _require(self, sizes: Mapping[str, object]) -> None:
+        """Hold the sizes against the laws of the part."""
+        part, context = self.part, self.context
+        known = {
+            **BY_NAME,
+            **self.scope.types,
+            **self.scope.sizes,
+            **sizes,
+            **dict(self._spread(sizes)),
+        }
+        for law in part.laws.values():
+            if not context.evaluate(law.that, known):
+                names = {name: known[name] for name in free(law.that.program) if name in sizes}
+                spoken = Law(law.that.text, law.that.line, law.message)
+                message, label = law_message(part.name, spoken, names)
+                notes = (f"required by {law.that.span()}",)
+                code = f"{part.name}/{law.name}"
+                raise DiagnosticError(Diagnostic(code, message, context.place(), label, notes))
+
+    def _spread(self, sizes: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+        """What is given for several integers, as so many: `int[len(kernel_dims)]`."""
+        check = Check(Declaration(self.part.name, self.part.document.path), here(()))
+        for parameter in self.part.parameters if self.part.laws else ():
+            pattern = parameter.pattern
+            if isinstance(pattern, ValuePattern) and pattern.kind == "int" and pattern.lengths:
+                lengths = [evaluate(Program("", (), n), sizes, SHAPE) for n in pattern.lengths]
+                yield (
+                    parameter.name,
+                    check.integers(parameter.name, sizes[parameter.name], *lengths),
+                )
 
     def __mul__(self, count: object) -> "list[Template]":
         """`block * depth`: a chain of parts, each with weights of its own."""

@@ -1,6 +1,6 @@
 """`tripybuild explain`: what an operator is and becomes, or what an error code means."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,6 +39,10 @@ def explain(
             return _law(declared, declared.laws[part])
         if part in failures(declared):
             return _part(declared, part)
+    if part and operator in known.modules:
+        found = _part_of_module(known.modules[operator], part)
+        if found is not None:
+            return found
     if name in known.operators:
         return _operator(known, known.operators[name])
     if name in known.modules:
@@ -53,6 +57,9 @@ def _unknown(name: str, known: "Registry") -> Diagnostic:
     names = [*known.operators, *known.modules, *CODES]
     if law and operator in known.operators:
         names = [f"{operator}/{each}" for each in sorted(failures(known.operators[operator]))]
+    if law and operator in known.modules:
+        file = known.modules[operator].file
+        names = [f"{operator}/{each}" for each in sorted({*file.sizes, *file.requires})]
     near = suggest(name, names)
     message = f"`{name}` is no operator, no module and no error code"
     hint = f"did you mean `{near}`?" if near else "`tripybuild explain softmax` shows an operator"
@@ -62,14 +69,18 @@ def _unknown(name: str, known: "Registry") -> Diagnostic:
 def _law(operator: "Operator", law: "Law") -> Answer:
     own = law.that.document is operator.document
     place = f"{operator.path if own else operator.family_path}:{law.that.line}"
-    lines = [f"{operator.name}/{law.name}  {place}", "", f"  requires {_one_line(law.that.text)}"]
+    broken = [e.call.text for e in operator.examples if e.fails == law.name]
+    return _law_at(operator.name, law, place, broken)
+
+
+def _law_at(owner: str, law: "Law", place: str, broken: Sequence[str]) -> Answer:
+    lines = [f"{owner}/{law.name}  {place}", "", f"  requires {_one_line(law.that.text)}"]
     if law.message:
         lines.append(f"  {law.message}")
-    broken = [e.call.text for e in operator.examples if e.fails == law.name]
     lines += ["", *(f"  broken by {call}" for call in broken)] if broken else []
     data = {
         "kind": "law",
-        "operator": operator.name,
+        "operator": owner,
         "law": law.name,
         "requires": law.that.text,
         "place": place,
@@ -87,10 +98,33 @@ def _part(operator: "Operator", part: str) -> Answer:
         groups = (operator.inputs, operator.attributes, operator.outputs)
         entry = next(group[part] for group in groups if part in group)
         wanted, about = str(entry.pattern), entry.doc
-    lines = [f"{operator.name}/{part}  {operator.path}", "", f"  {part}: {wanted}", f"  {about}"]
     broken = [example.call.text for example in operator.examples if example.fails == part]
+    return _part_at((operator.name, part), operator.path, wanted, about, broken)
+
+
+def _part_of_module(module: "Module", name: str) -> Answer | None:
+    """A law about the sizes of a module, or a size."""
+    from tripybuild.schema.model import load_module  # noqa: PLC0415
+
+    part, _ = load_module(module.document, module.file)
+    broken = [example.call for example in module.file.examples if example.fails == name]
+    if name in part.laws:
+        law = part.laws[name]
+        return _law_at(part.name, law, f"{module.path}:{law.that.line}", broken)
+    for size in part.parameters:
+        if size.name == name:
+            about = size.doc or "A size."
+            return _part_at((part.name, name), module.path, str(size.pattern), about, broken)
+    return None
+
+
+def _part_at(
+    names: tuple[str, str], path: str, wanted: str, about: str, broken: Sequence[str]
+) -> Answer:
+    owner, part = names
+    lines = [f"{owner}/{part}  {path}", "", f"  {part}: {wanted}", f"  {about}"]
     lines += ["", *(f"  broken by {call}" for call in broken)] if broken else []
-    data = {"kind": "part", "operator": operator.name, "part": part, "type": wanted, "doc": about}
+    data = {"kind": "part", "operator": owner, "part": part, "type": wanted, "doc": about}
     return Answer("\n".join(lines), data={**data, "broken_by": broken})
 
 

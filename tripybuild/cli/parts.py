@@ -75,6 +75,8 @@ def agree(contributions: Iterable[Contribution]) -> bool:
     """Tell whether the laws between declarations hold."""
     from tripybuild.schema.checks import cycle  # noqa: PLC0415
 
+    contributions = list(contributions)
     used = {each.name: each.uses for each in contributions}
     methods = [name for each in contributions for name in each.methods]
-    return len(set(methods)) == len(methods) and not any(cycle(name, used) for name in used)
+    alone = len(used) == len(contributions) and len(set(methods)) == len(methods)
+    return alone and not any(cycle(name, used) for name in used)

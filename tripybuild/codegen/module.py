@@ -11,7 +11,8 @@ from tripybuild.codegen.places import MODULE_DOCS, SUITES
 from tripybuild.codegen.text import Imports
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema import load
-from tripybuild.schema.model import Part, load_module
+from tripybuild.schema.model import load_module
+from tripybuild.schema.part import Part
 
 # What a part of a model can have, and a Python object cannot say.
 UNSAID = ("constants", "state", "next")
@@ -54,5 +55,5 @@ def _files(module: load.Module, part: Part, calls: Calls) -> Iterator[tuple[str,
     declared = Module(part, module.path, calls, Imports())
     yield f"{calls.package}/modules/{name}.py", class_file(declared)
     # No two test files have one name, and an operator may be called as the module is.
-    yield f"{SUITES}/modules/test_module_{name}.py", module_suite(declared)
+    yield f"{SUITES}/modules/test_module_{name}.py", module_suite(declared, module.file.examples)
     yield f"{MODULE_DOCS}/{module.name}.md", module_page(declared)

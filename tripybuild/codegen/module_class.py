@@ -5,16 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tripybuild.codegen.arguments import PUBLIC, Parameter, annotation, with_default
-from tripybuild.codegen.calls import Calls, Tensors
-from tripybuild.codegen.expressions import statement_value
-from tripybuild.codegen.layout import call, render
+from tripybuild.codegen.calls import Calls
+from tripybuild.codegen.module_constructor import as_operator, constructor_lines
 from tripybuild.codegen.module_forward import forward_lines
-from tripybuild.codegen.rewrite import Rewriter
-from tripybuild.codegen.text import Body, Imports, docstring, header
-from tripybuild.language.names import free
-from tripybuild.schema.model import DEFAULT_VARIABLE, Part, Weight
+from tripybuild.codegen.text import Imports, docstring, header
+from tripybuild.codegen.trace import declaration
+from tripybuild.schema.model import DEFAULT_VARIABLE
 from tripybuild.schema.operator import Attribute, Snippet
-from tripybuild.types.patterns import TensorPattern
+from tripybuild.schema.part import Part
 
 
 @dataclass(frozen=True)
@@ -66,6 +64,10 @@ class Module:
                 return ast.Name(prefix + size.name)
         return self._dtype(self.variables.get(variable, variable))
 
+    def home(self, name: str) -> str:
+        """The package of a module's class, imported."""
+        return self.calls.package_of(name, self.imports)
+
     def _dtype(self, name: str) -> ast.expr:
         self.imports.name("tripybuild.types", "dtypes")
         return ast.Attribute(ast.Name("dtypes"), name)
@@ -93,12 +95,16 @@ def class_file(module: Module) -> str:
     imports.name("tripyapi.tensor", "Tensor")
     imports.name("tripybuild.eager", "Module")
     imports.name("tripybuild.trace", "Declaration")
-    constructor, forward = _constructor(module), forward_lines(module)
-    about = docstring(part.doc, 4, [("Args", _arguments(module)), ("Attributes", _held(module))])
+    constructor, forward = constructor_lines(module), forward_lines(module)
+    about = docstring(
+        part.doc,
+        4,
+        [("Args", _arguments(module)), ("Attributes", _held(module)), ("Raises", _raises(module))],
+    )
     attributes = "\n".join(f"    {line}" for line in _annotations(module))
-    declaration = f'DECLARATION = Declaration("{part.name}", "{module.path}")'
+    declared = declaration(as_operator(module), imports, 0, "DECLARATION = ")
     return (
-        f"{header(module.path)}\n{imports.text()}\n\n{declaration}\n\n\n"
+        f"{header(module.path)}\n{imports.text()}\n\n{declared}\n\n\n"
         f"class {part.name}(Module):\n{about}\n\n{attributes}\n\n{constructor}\n\n{forward}\n"
     )
 
@@ -116,6 +122,11 @@ def _held(module: Module) -> list[tuple[str, str]]:
     return found
 
 
+def _raises(module: Module) -> list[tuple[str, str]]:
+    laws = ", ".join(f"`{module.part.name}/{name}`" for name in module.part.laws)
+    return [("DiagnosticError", f"Where a law does not hold: {laws}.")] if laws else []
+
+
 def _annotations(module: Module) -> Iterator[str]:
     """`in_features: int`, `weight: Tensor`, `out_proj: tp.Linear`."""
     by_name = {parameter.name: parameter for parameter in module.parameters}
@@ -131,65 +142,8 @@ def _annotations(module: Module) -> Iterator[str]:
 def _part_annotation(snippet: Snippet, module: Module) -> str:
     match snippet.result:
         case ast.Call(func=ast.Name(id=name)):
-            return f"{_home(name, module)}.{name}"
+            return f"{module.home(name)}.{name}"
         case ast.IfExp(body=ast.Call(func=ast.Name(id=name)), orelse=ast.Constant(value=None)):
-            return f"{_home(name, module)}.{name} | None"
+            return f"{module.home(name)}.{name} | None"
     module.imports.name("typing", "Any")
     return "Any"
-
-
-def _home(name: str, module: Module) -> str:
-    """The package of a module's class, imported."""
-    return module.calls.package_of(name, module.imports)
-
-
-def _constructor(module: Module) -> str:
-    chosen = module.parameters
-    given = [p.declared(annotation(p, PUBLIC, module.imports)) for p in chosen]
-    lines = [f"    {render([call('def __init__', ['self', *given]), ' -> None:'], 4)}"]
-    body = Body(module.imports, 8)
-    rewriter = Rewriter(_elements(module), module.imports)
-    for parameter in chosen:
-        default = module.sizes[parameter.name].default
-        if parameter.computed and default is not None:
-            name = parameter.name
-            body.block(f"if {name} is None:").add(
-                f"{name} = ", statement_value(rewriter.rewrite(default.result))
-            )
-    for name in module.kept:
-        body.add(f"self.{name} = {name}")
-    for weight in module.part.weights.values():
-        body.add(f"self.{weight.name} = ", statement_value(_weight(weight, module, rewriter)))
-    parts = _parts_rewriter(module)
-    for name, snippet in module.part.parts.items():
-        body.add(f"self.{name} = ", statement_value(parts.rewrite(snippet.result)))
-    return "\n".join([*lines, body.text()])
-
-
-def _elements(module: Module) -> dict[str, ast.expr]:
-    """What stands for a type variable."""
-    return {name: module.element(name) for name in module.variables}
-
-
-def _weight(weight: Weight, module: Module, rewriter: Rewriter) -> ast.expr:
-    """`tp.Parameter((out_features,), dtype) if bias else None`."""
-    assert isinstance(weight.pattern, TensorPattern)
-    sizes: list[ast.expr] = []
-    for dimension in weight.pattern.shape or ():
-        size = rewriter.rewrite(dimension.expression)
-        sizes.append(ast.Starred(size) if dimension.star else size)
-    element = module.element(weight.pattern.element)
-    function = ast.Attribute(ast.Name("tp"), "Parameter")
-    made = ast.Call(function, [ast.Tuple(sizes), element], [])
-    if weight.when is None:
-        return made
-    return ast.IfExp(rewriter.rewrite(weight.when.result), made, ast.Constant(None))
-
-
-def _parts_rewriter(module: Module) -> Rewriter:
-    """`Linear(width, width)` is `tp.Linear(width, width)`."""
-    called = {name for snippet in module.part.parts.values() for name in free(snippet.program)}
-    modules = {name for name in called if name in module.calls.modules}
-    names: dict[str, ast.expr] = {n: ast.Attribute(ast.Name(_home(n, module)), n) for n in modules}
-    tensors = Tensors((), (), modules)
-    return module.calls.rewriting(tensors, {**_elements(module), **names}, module.imports)

@@ -13,7 +13,7 @@ from tripybuild.codegen.layout import Doc, bracketed, call, render
 from tripybuild.codegen.rewrite import Rewriter, attribute
 from tripybuild.codegen.shape_checks import targets
 from tripybuild.codegen.text import Body, docstring
-from tripybuild.schema.model import Step
+from tripybuild.schema.part import Step
 from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern, shape_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from tripybuild.codegen.index import mark
 from tripybuild.codegen.layout import call, render
 from tripybuild.codegen.module_class import Module
 from tripybuild.codegen.places import BUILT_IN
-from tripybuild.schema.model import Step
+from tripybuild.schema.part import Step
 
 
 def module_page(module: Module) -> str:
@@ -58,6 +58,8 @@ def _sections(module: Module) -> Iterator[Section]:
         for size in part.parameters
     ]
     yield "Arguments", table(("Name", "Type", "Default", "Meaning"), rows)
+    laws = part.laws.values()
+    yield "Laws", listed(f"`{law.name}`: `{inline(law.that)}`" for law in laws)
     inputs = [
         (f"`{name}`", f"`{pattern}`", "may be left out" if name in part.optional else "")
         for name, pattern in part.inputs.items()

@@ -1,14 +1,16 @@
 """The suite of a module: its class computes what the module computes in a specification."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from tripybuild.codegen.expressions import quoted
+from tripybuild.codegen.layout import Doc, bracketed, render
 from tripybuild.codegen.module_class import Module
+from tripybuild.codegen.module_constructor import FLOATS
 from tripybuild.codegen.text import header
+from tripybuild.schema.files import RefusedEntry
 
-_FLOATS = ["float32", "float16", "bfloat16"]
 
-
-def module_suite(module: Module) -> str:
+def module_suite(module: Module, examples: Sequence[RefusedEntry]) -> str:
     """The file of one suite.
 
     ```python
@@ -23,17 +25,32 @@ def module_suite(module: Module) -> str:
     """
     variables = [size.variable for size in module.part.parameters if size.variable is not None]
     by_dtype = bool(variables)
-    chosen = [n for v in variables[:1] for n in module.part.allowed.get(v, _FLOATS)]
+    chosen = [n for v in variables[:1] for n in module.part.allowed.get(v, FLOATS)]
     tests = [_test(question, about, by_dtype=by_dtype) for question, about in _QUESTIONS.items()]
     lines = [
         header(module.path),
-        *(["import pytest", ""] if by_dtype else []),
+        *(["import pytest", ""] if by_dtype or examples else []),
         "from tripybuild.suite import ModuleSuite",
         "",
         f'SUITE = ModuleSuite("{module.path}", "{module.calls.package}", __file__)',
         *([f"DTYPES = {chosen}".replace("'", '"')] if by_dtype else []),
+        *([render(["EXAMPLES = ", _listed(examples)])] if examples else []),
     ]
+    if examples:
+        tests.append(_EXAMPLE)
     return "\n\n\n".join(["\n".join(lines), *tests]) + "\n"
+
+
+# The test of the calls that a declaration says fail.
+_EXAMPLE = '''\
+@pytest.mark.parametrize("index", range(len(EXAMPLES)), ids=EXAMPLES)
+def test_example(index: int) -> None:
+    """What an example breaks is said, in Python and in a specification."""
+    SUITE.check_example(index)'''
+
+
+def _listed(examples: Sequence[RefusedEntry]) -> Doc:
+    return bracketed("[", [quoted(f"{each.call} fails {each.fails}") for each in examples], "]")
 
 
 _QUESTIONS: Mapping[str, str] = {

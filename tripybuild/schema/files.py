@@ -74,6 +74,13 @@ class ExampleEntry(Strict):
     fails: str | None = None
 
 
+class RefusedEntry(Strict):
+    """A module that cannot be made, and the law or the size that says so."""
+
+    call: str
+    fails: str
+
+
 class CostEntry(Strict):
     """What a call costs, as expressions over the sizes."""
 
@@ -183,6 +190,9 @@ class PartEntry(Strict):
     types: dict[Name, str | list[str]] = Field(
         default_factory=dict, description="The dtype of a name, or those that it can have."
     )
+    requires: dict[Code, LawEntry | Expression] = Field(
+        default_factory=dict, description="Laws about the sizes."
+    )
     inputs: dict[Name, str | TakenEntry] = Field(default_factory=dict)
     parts: dict[Name, Expression] = Field(default_factory=dict)
     constants: dict[Name, str] = Field(default_factory=dict)
@@ -200,6 +210,7 @@ class ModuleFile(PartEntry):
     module: Name
     doc: Doc
     sample: dict[Name, Expression] = Field(default_factory=dict)
+    examples: list[RefusedEntry] = Field(default_factory=list)
 
 
 class WeightsEntry(Strict):
@@ -254,7 +265,7 @@ READING_ORDER: dict[type[Strict], tuple[str, ...]] = {
     OperatorFile: ("tripybuild", "op", "like", *OperatorBody.model_fields),
     FamilyFile: ("tripybuild", "family", "parameters", *OperatorBody.model_fields),
     TargetsFile: tuple(TargetsFile.model_fields),
-    ModuleFile: ("tripybuild", "module", *PartEntry.model_fields, "sample"),
+    ModuleFile: ("tripybuild", "module", *PartEntry.model_fields, "sample", "examples"),
     ModelFile: tuple(ModelFile.model_fields),
     DefinitionsFile: tuple(DefinitionsFile.model_fields),
     PartEntry: tuple(PartEntry.model_fields),

@@ -104,11 +104,11 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
                 operator, unexplained = explained(operator, targets)
                 found += unexplained
                 operator = replace(operator, family_path=shown.get(operator.family or ""))
-                found += _same_name(file, operator.name, operators)
+                found += _same_name(file, operator.name, {**modules, **operators})
                 operators[operator.name] = operator
         elif isinstance(file.model, ModuleFile):
             name = file.model.module
-            found += _same_name(file, name, modules)
+            found += _same_name(file, name, {**operators, **modules})
             modules[name] = Module(name, file.shown, file.folder, file.document, file.model)
         extends = file.root > 0 or len(roots) == 1
         if isinstance(file.model, OperatorFile | ModuleFile):

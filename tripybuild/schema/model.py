@@ -11,6 +11,7 @@ from tripybuild.language.names import free
 from tripybuild.schema.expressions import expression_text
 from tripybuild.schema.files import (
     DefinitionsFile,
+    LawEntry,
     ModelFile,
     ModuleFile,
     PartEntry,
@@ -20,81 +21,15 @@ from tripybuild.schema.files import (
     WeightEntry,
     WeightsEntry,
 )
-from tripybuild.schema.model_checks import Role, check_names, check_type, check_types
-from tripybuild.schema.operator import Location, Snippet
+from tripybuild.schema.model_checks import Role, check_laws, check_names, check_type, check_types
+from tripybuild.schema.operator import Law, Location, Snippet
+from tripybuild.schema.part import Parameter, Part, Step, Weight
 from tripybuild.source import Document
 from tripybuild.types.patterns import ChoicePattern, Pattern, ValuePattern, options
 from tripybuild.types.type_syntax import parse_pattern
 
 # The type variable of floats that every model has; it is float32 unless `types:` says otherwise.
 DEFAULT_VARIABLE = "F"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Parameter:
-    """A size that a part is made with. None stands for the default of one that is `optional`."""
-
-    name: str
-    pattern: Pattern
-    default: Snippet | None = None
-    doc: str = ""
-    optional: bool = False
-
-    @property
-    def variable(self) -> str | None:
-        """The type variable that it gives a dtype: `F` of `dtype[F]`."""
-        match self.pattern:
-            case ValuePattern("dtype", ast.Name(id=name)):
-                return name
-        return None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Weight:
-    """A weight of a part; `when` is None where it is always there."""
-
-    name: str
-    pattern: Pattern
-    location: Location
-    when: Snippet | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """`q, k, v: split(x, 3, 2)`: names, and the expression that gives them."""
-
-    targets: tuple[str, ...]
-    value: Snippet
-    reads: frozenset[str]
-
-    @property
-    def name(self) -> str:
-        """The step as it is called in messages and locations."""
-        return ", ".join(self.targets)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """A part: what it is made with, what it takes, what it holds, what it does."""
-
-    name: str
-    document: Document
-    doc: str
-    parameters: tuple[Parameter, ...]
-    types: Mapping[str, str]
-    inputs: Mapping[str, Pattern]
-    parts: Mapping[str, Snippet]
-    constants: tuple[Step, ...]
-    weights: Mapping[str, Weight]
-    state: Mapping[str, Pattern]
-    steps: tuple[Step, ...]
-    next: tuple[Step, ...]
-    outputs: tuple[Step, ...]
-    location: Location = ()
-    optional: frozenset[str] = frozenset()
-    """The inputs that may be left out; the steps read None then."""
-    allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The dtypes that a type variable can have, where not all that its operators take."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,6 +86,7 @@ def load_module(document: Document, file: ModuleFile) -> tuple[Part, list[Diagno
     found: list[Diagnostic] = []
     variables = frozenset(file.types) | {DEFAULT_VARIABLE}
     part = _Elaboration(document, variables, found).part(file.module, file, ())
+    found += check_laws(part.laws.values(), [size.name for size in part.parameters], file.examples)
     return part, found
 
 
@@ -215,7 +151,13 @@ class _Elaboration:
             outputs=tuple(inner.steps(entry.outputs, (*at, "outputs"))),
             location=at,
             allowed={n: tuple(e) for n, e in entry.types.items() if not isinstance(e, str)},
+            laws={n: inner.law(n, e, (*at, "requires", n)) for n, e in entry.requires.items()},
         )
+
+    def law(self, name: str, entry: object, at: Location) -> Law:
+        if isinstance(entry, LawEntry):
+            return Law(name, self.snippet(entry.that, (*at, "that")), entry.message)
+        return Law(name, self.snippet(entry, at))
 
     def taken(self, entry: str | TakenEntry, at: Location, role: Role) -> Pattern:
         if isinstance(entry, str):

@@ -1,13 +1,14 @@
 """The laws between the entries of a part: which types fit where, and that names are given once."""
 
 import keyword
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from tripybuild.diagnostics import Diagnostic, suggest
-from tripybuild.schema.files import PartEntry
-from tripybuild.schema.operator import Location
-from tripybuild.schema.vocabularies import DTYPES
+from tripybuild.language.names import free
+from tripybuild.schema.files import PartEntry, RefusedEntry
+from tripybuild.schema.operator import Law, Location
+from tripybuild.schema.vocabularies import DTYPES, SHAPE
 from tripybuild.source import Document
 from tripybuild.types.patterns import Pattern, TensorPattern, TensorsPattern
 
@@ -54,6 +55,25 @@ def check_types(
         for text in [said] if isinstance(said, str) else said:
             if text not in DTYPES:
                 yield _no_dtype(text, DTYPES, document, (*at, "types", name))
+
+
+def check_laws(
+    laws: Iterable[Law], sizes: Sequence[str], examples: Sequence[RefusedEntry]
+) -> Iterator[Diagnostic]:
+    """What a module requires is about its sizes, and each law has an example that breaks it."""
+    known = {*sizes, *DTYPES, *SHAPE}
+    broken = {example.fails for example in examples}
+    for law in laws:
+        for name in free(law.that.program):
+            if name not in known:
+                near = suggest(name, known)
+                hint = f"did you mean `{near}`?" if near else "a law of a module is about its sizes"
+                message = f"`requires.{law.name}` uses `{name}`, which is no size"
+                yield Diagnostic("unbound-name", message, law.that.span(), hint=hint)
+        if law.name not in broken:
+            message = f"no example breaks the law `{law.name}`"
+            hint = f"add one to `examples:`, with `fails: {law.name}`"
+            yield Diagnostic("bad-example", message, law.that.span(), hint=hint)
 
 
 def check_names(entry: PartEntry, document: Document, at: Location) -> Iterator[Diagnostic]:

@@ -11,13 +11,8 @@ from pathlib import Path
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.schema.files import DefinitionsFile, ModelFile
-from tripybuild.schema.model import (
-    Definitions,
-    Model,
-    Part,
-    elaborate_definitions,
-    elaborate_model,
-)
+from tripybuild.schema.model import Definitions, Model, elaborate_definitions, elaborate_model
+from tripybuild.schema.part import Part
 from tripybuild.schema.validate import validate
 from tripybuild.source import Document, read
 

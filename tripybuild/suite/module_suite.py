@@ -1,5 +1,6 @@
 """The questions that are asked of every module: its class is what specifications use."""
 
+import ast
 import tempfile
 from collections.abc import Mapping
 from importlib import import_module
@@ -7,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tripybuild.build.homes import PACKAGE, Home
 from tripybuild.build.model import Built, build
+from tripybuild.diagnostics import DiagnosticError
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import Program, parse
 from tripybuild.numerics.arrays import Array
 from tripybuild.schema.expressions import expression_text
-from tripybuild.schema.model import Part, load_module
+from tripybuild.schema.model import load_module
+from tripybuild.schema.part import Part
 from tripybuild.semantics.run import reference_run
 from tripybuild.suite.generators import generated
 from tripybuild.suite.registry import declared_in, roots
@@ -54,6 +58,7 @@ class ModuleSuite:
         self.added = [Home(package, root, root) for root in roots(source, suite)[1:]]
         self.part: Part = load_module(module.document, module.file)[0]
         self.package = import_module(package)
+        self.examples = module.file.examples
         programs = {n: parse(expression_text(v)) for n, v in module.file.sample.items()}
         tensors = {*self.part.inputs, *self.part.weights}
         self.generators = {n: p for n, p in programs.items() if n in tensors}
@@ -88,6 +93,29 @@ class ModuleSuite:
         for got, want in zip(several, wanted, strict=True):
             np.testing.assert_array_equal(np.asarray(got), want)
 
+    def check_example(self, index: int) -> None:
+        """What an example breaks is said of the class and of a specification."""
+        example = self.examples[index]
+        call = parse(example.call).result
+        assert isinstance(call, ast.Call)
+        given = [self._value(each) for each in call.args]
+        named = {each.arg: self._value(each.value) for each in call.keywords if each.arg}
+
+        with pytest.raises(DiagnosticError) as raised:
+            getattr(self.package, self.part.name)(*given, **named)
+
+        assert [each.code for each in raised.value.diagnostics] == [
+            f"{self.part.name}/{example.fails}"
+        ]
+        if example.fails in self.part.laws:
+            with pytest.raises(DiagnosticError) as raised:
+                self._built("float32", example.call)
+            codes = {each.code for each in raised.value.diagnostics}
+            assert f"{self.part.name}/{example.fails}" in codes
+
+    def _value(self, node: ast.expr) -> object:
+        return evaluate(Program("", (), node), BY_NAME, SHAPE)
+
     def _made(self, dtype: str | None) -> Any:
         """The class, made with the sample's sizes."""
         chosen = {p.name: BY_NAME[dtype] for p in self.part.parameters if p.variable and dtype}
@@ -96,7 +124,7 @@ class ModuleSuite:
     def _sizes(self) -> dict[str, Any]:
         return {p.name: self.names[p.name] for p in self.part.parameters if p.name in self.names}
 
-    def _built(self, dtype: str) -> Built:
+    def _built(self, dtype: str, made: str | None = None) -> Built:
         """The graph of a specification that has the module as its only part."""
         part = self.part
         inputs = {name: p for name, p in part.inputs.items() if name not in part.optional}
@@ -106,7 +134,7 @@ class ModuleSuite:
         text = SPEC.format(
             dtype=dtype,
             inputs="\n".join(f'  {name}: "{self._type(p)}"' for name, p in inputs.items()),
-            made=f'"{part.name}({sizes})"',
+            made=f'"{made or f"{part.name}({sizes})"}"',
             given=", ".join(inputs),
             outputs="\n".join(f"  {n}: {r}" for n, r in zip(targets, results, strict=True)),
         )

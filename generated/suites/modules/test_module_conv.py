@@ -6,6 +6,16 @@ from tripybuild.suite import ModuleSuite
 
 SUITE = ModuleSuite("ops_registry/modules/conv.yaml", "tripyapi", __file__)
 DTYPES = ["float32", "float16", "bfloat16"]
+EXAMPLES = [
+    "Conv(-1, 2, [3]) fails not-negative",
+    "Conv(1, 2, []) fails spatial-rank",
+    "Conv(1, 2, [3, 0]) fails some-taps",
+    "Conv(1, 2, [3], groups=0) fails positive-steps",
+    "Conv(1, 2, [3], stride=[0]) fails positive-steps",
+    "Conv(1, 2, [3], padding=[[0, -1]]) fails padding-not-negative",
+    "Conv(4, 6, [3], groups=3) fails groups-divide",
+    "Conv(1, 2, 3) fails kernel_dims",
+]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -18,3 +28,9 @@ def test_weights(dtype: str) -> None:
 def test_values(dtype: str) -> None:
     """The class computes what the module computes in a specification."""
     SUITE.check_values(dtype)
+
+
+@pytest.mark.parametrize("index", range(len(EXAMPLES)), ids=EXAMPLES)
+def test_example(index: int) -> None:
+    """What an example breaks is said, in Python and in a specification."""
+    SUITE.check_example(index)

@@ -6,6 +6,7 @@ from tripybuild.suite import ModuleSuite
 
 SUITE = ModuleSuite("ops_registry/modules/instancenorm.yaml", "tripyapi", __file__)
 DTYPES = ["float32", "float16", "bfloat16"]
+EXAMPLES = ["InstanceNorm(-1) fails not-negative"]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -18,3 +19,9 @@ def test_weights(dtype: str) -> None:
 def test_values(dtype: str) -> None:
     """The class computes what the module computes in a specification."""
     SUITE.check_values(dtype)
+
+
+@pytest.mark.parametrize("index", range(len(EXAMPLES)), ids=EXAMPLES)
+def test_example(index: int) -> None:
+    """What an example breaks is said, in Python and in a specification."""
+    SUITE.check_example(index)

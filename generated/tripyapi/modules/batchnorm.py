@@ -4,10 +4,14 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.eager import Module
 from tripybuild.frontend import begin
-from tripybuild.trace import Declaration
+from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes
 
-DECLARATION = Declaration("BatchNorm", "ops_registry/modules/batchnorm.yaml")
+DECLARATION = Declaration(
+    "BatchNorm",
+    "ops_registry/modules/batchnorm.yaml",
+    {"not-negative": Law("num_features >= 0", 20)},
+)
 
 
 class BatchNorm(Module):
@@ -25,6 +29,9 @@ class BatchNorm(Module):
         bias: `F[num_features]`.
         running_mean: `F[num_features]`.
         running_var: `F[num_features]`.
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `BatchNorm/not-negative`.
     """
 
     num_features: int
@@ -38,6 +45,12 @@ class BatchNorm(Module):
     def __init__(
         self, num_features: int, dtype: dtypes.dtype = dtypes.float32, eps: float = 1e-05
     ) -> None:
+        check = begin(DECLARATION)
+        dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
+        num_features = check.integer("num_features", num_features)
+        eps = check.real("eps", eps)
+        with check.law("not-negative", num_features=num_features) as require:
+            require(num_features >= 0)
         self.num_features = num_features
         self.dtype = dtype
         self.eps = eps

@@ -6,10 +6,29 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.eager import Module
 from tripybuild.frontend import begin
-from tripybuild.trace import Declaration
-from tripybuild.types import dtypes
+from tripybuild.trace import Declaration, Law
+from tripybuild.types import dtypes, shapes
 
-DECLARATION = Declaration("Conv", "ops_registry/modules/conv.yaml")
+DECLARATION = Declaration(
+    "Conv",
+    "ops_registry/modules/conv.yaml",
+    {
+        "not-negative": Law("in_channels >= 0 and out_channels >= 0", 46),
+        "spatial-rank": Law(
+            "1 <= len(kernel_dims) <= 3",
+            48,
+            "There are {len(kernel_dims)} spatial dimensions; 1 to 3 are possible",
+        ),
+        "some-taps": Law("all(k > 0 for k in kernel_dims)", 50),
+        "positive-steps": Law("groups > 0 and all(s > 0 for s in (*stride, *dilation))", 51),
+        "padding-not-negative": Law("all(p >= 0 for sides in padding for p in sides)", 52),
+        "groups-divide": Law(
+            "in_channels % groups == 0 and out_channels % groups == 0",
+            54,
+            "The {in_channels} input and {out_channels} output channels must both be multiples of `groups` = {groups}",
+        ),
+    },
+)
 
 
 class Conv(Module):
@@ -22,11 +41,12 @@ class Conv(Module):
         in_channels: The channels of the input. (`int`)
         out_channels: The channels of the output, one filter for each. (`int`)
         kernel_dims: The size of the filters along each spatial dimension. (`int[...]`)
-        stride: The step of the filters along each spatial dimension; 1 by default. (`int |
-            int[...]`)
-        padding: The zeros before and after each spatial dimension; 0 by default. (`int[..., 2]`)
-        dilation: The distance between neighbouring elements of a filter; 1 by default. (`int |
-            int[...]`)
+        stride: The step of the filters along each spatial dimension; 1 by default.
+            (`int[len(kernel_dims)]`)
+        padding: The zeros before and after each spatial dimension; 0 by default.
+            (`int[len(kernel_dims), 2]`)
+        dilation: The distance between neighbouring elements of a filter; 1 by default.
+            (`int[len(kernel_dims)]`)
         groups: The number of groups that the channels are split into; 1 by default. (`int`)
         bias: Whether a constant is added to each output channel. (`bool`)
         dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
@@ -34,6 +54,11 @@ class Conv(Module):
     Attributes:
         weight: `F[out_channels, in_channels // groups, *kernel_dims]`.
         bias: `F[out_channels]`, where `bias`.
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `Conv/not-negative`, `Conv/spatial-rank`,
+            `Conv/some-taps`, `Conv/positive-steps`, `Conv/padding-not-negative`,
+            `Conv/groups-divide`.
     """
 
     in_channels: int
@@ -59,14 +84,42 @@ class Conv(Module):
         bias: bool = True,
         dtype: dtypes.dtype = dtypes.float32,
     ) -> None:
+        check = begin(DECLARATION)
+        dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
+        in_channels = check.integer("in_channels", in_channels)
+        out_channels = check.integer("out_channels", out_channels)
+        kernel_dims = check.integers("kernel_dims", kernel_dims)
         if stride is None:
-            stride = (1,) * len(kernel_dims)
+            stride = 1
+        stride = check.integers("stride", stride, len(kernel_dims))
         if padding is None:
-            padding = ((0, 0),) * len(kernel_dims)
+            padding = 0
+        padding = check.integers("padding", padding, len(kernel_dims), 2)
         if dilation is None:
-            dilation = (1,) * len(kernel_dims)
+            dilation = 1
+        dilation = check.integers("dilation", dilation, len(kernel_dims))
         if groups is None:
             groups = 1
+        groups = check.integer("groups", groups)
+        bias = check.boolean("bias", bias)
+        with check.law(
+            "not-negative", in_channels=in_channels, out_channels=out_channels
+        ) as require:
+            require(in_channels >= 0 and out_channels >= 0)
+        with check.law("spatial-rank", kernel_dims=kernel_dims) as require:
+            require(1 <= len(kernel_dims) <= 3)
+        with check.law("some-taps", kernel_dims=kernel_dims) as require:
+            require(shapes.every(k > 0 for k in kernel_dims))
+        with check.law(
+            "positive-steps", groups=groups, stride=stride, dilation=dilation
+        ) as require:
+            require(groups > 0 and shapes.every(s > 0 for s in (*stride, *dilation)))
+        with check.law("padding-not-negative", padding=padding) as require:
+            require(shapes.every(p >= 0 for sides in padding for p in sides))
+        with check.law(
+            "groups-divide", in_channels=in_channels, groups=groups, out_channels=out_channels
+        ) as require:
+            require(in_channels % groups == 0 and out_channels % groups == 0)
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.kernel_dims = kernel_dims

@@ -4,10 +4,14 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.eager import Module
 from tripybuild.frontend import begin
-from tripybuild.trace import Declaration
+from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes
 
-DECLARATION = Declaration("Embedding", "ops_registry/modules/embedding.yaml")
+DECLARATION = Declaration(
+    "Embedding",
+    "ops_registry/modules/embedding.yaml",
+    {"not-negative": Law("num_embeddings >= 0 and embedding_dim >= 0", 16)},
+)
 
 
 class Embedding(Module):
@@ -20,6 +24,9 @@ class Embedding(Module):
 
     Attributes:
         weight: `F[num_embeddings, embedding_dim]`.
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `Embedding/not-negative`.
     """
 
     num_embeddings: int
@@ -30,6 +37,14 @@ class Embedding(Module):
     def __init__(
         self, num_embeddings: int, embedding_dim: int, dtype: dtypes.dtype = dtypes.float32
     ) -> None:
+        check = begin(DECLARATION)
+        dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
+        num_embeddings = check.integer("num_embeddings", num_embeddings)
+        embedding_dim = check.integer("embedding_dim", embedding_dim)
+        with check.law(
+            "not-negative", num_embeddings=num_embeddings, embedding_dim=embedding_dim
+        ) as require:
+            require(num_embeddings >= 0 and embedding_dim >= 0)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.dtype = dtype

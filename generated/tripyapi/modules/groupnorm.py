@@ -4,10 +4,21 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.eager import Module
 from tripybuild.frontend import begin
-from tripybuild.trace import Declaration
+from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes
 
-DECLARATION = Declaration("GroupNorm", "ops_registry/modules/groupnorm.yaml")
+DECLARATION = Declaration(
+    "GroupNorm",
+    "ops_registry/modules/groupnorm.yaml",
+    {
+        "not-negative": Law("num_channels >= 0", 23),
+        "groups-divide": Law(
+            "num_groups > 0 and num_channels % num_groups == 0",
+            25,
+            "The {num_channels} channels cannot be split into {num_groups} groups of one size",
+        ),
+    },
+)
 
 
 class GroupNorm(Module):
@@ -24,6 +35,10 @@ class GroupNorm(Module):
     Attributes:
         weight: `F[num_channels]`.
         bias: `F[num_channels]`.
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `GroupNorm/not-negative`,
+            `GroupNorm/groups-divide`.
     """
 
     num_groups: int
@@ -40,6 +55,17 @@ class GroupNorm(Module):
         dtype: dtypes.dtype = dtypes.float32,
         eps: float = 1e-05,
     ) -> None:
+        check = begin(DECLARATION)
+        dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
+        num_groups = check.integer("num_groups", num_groups)
+        num_channels = check.integer("num_channels", num_channels)
+        eps = check.real("eps", eps)
+        with check.law("not-negative", num_channels=num_channels) as require:
+            require(num_channels >= 0)
+        with check.law(
+            "groups-divide", num_groups=num_groups, num_channels=num_channels
+        ) as require:
+            require(num_groups > 0 and num_channels % num_groups == 0)
         self.num_groups = num_groups
         self.num_channels = num_channels
         self.dtype = dtype

@@ -4,10 +4,14 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.eager import Module
 from tripybuild.frontend import begin
-from tripybuild.trace import Declaration
+from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes
 
-DECLARATION = Declaration("InstanceNorm", "ops_registry/modules/instancenorm.yaml")
+DECLARATION = Declaration(
+    "InstanceNorm",
+    "ops_registry/modules/instancenorm.yaml",
+    {"not-negative": Law("num_channels >= 0", 20)},
+)
 
 
 class InstanceNorm(Module):
@@ -23,6 +27,9 @@ class InstanceNorm(Module):
     Attributes:
         weight: `F[num_channels]`.
         bias: `F[num_channels]`.
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `InstanceNorm/not-negative`.
     """
 
     num_channels: int
@@ -34,6 +41,12 @@ class InstanceNorm(Module):
     def __init__(
         self, num_channels: int, dtype: dtypes.dtype = dtypes.float32, eps: float = 1e-05
     ) -> None:
+        check = begin(DECLARATION)
+        dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
+        num_channels = check.integer("num_channels", num_channels)
+        eps = check.real("eps", eps)
+        with check.law("not-negative", num_channels=num_channels) as require:
+            require(num_channels >= 0)
         self.num_channels = num_channels
         self.dtype = dtype
         self.eps = eps

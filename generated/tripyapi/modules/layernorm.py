@@ -6,10 +6,19 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.eager import Module
 from tripybuild.frontend import begin
-from tripybuild.trace import Declaration
+from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes, shapes
 
-DECLARATION = Declaration("LayerNorm", "ops_registry/modules/layernorm.yaml")
+DECLARATION = Declaration(
+    "LayerNorm",
+    "ops_registry/modules/layernorm.yaml",
+    {
+        "not-negative": Law(
+            "all(d >= 0 for d in ([normalized_shape] if is_int(normalized_shape) else normalized_shape))",
+            20,
+        ),
+    },
+)
 
 
 class LayerNorm(Module):
@@ -26,6 +35,9 @@ class LayerNorm(Module):
     Attributes:
         weight: `F[*[normalized_shape] if is_int(normalized_shape) else normalized_shape]`.
         bias: `F[*[normalized_shape] if is_int(normalized_shape) else normalized_shape]`.
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `LayerNorm/not-negative`.
     """
 
     normalized_shape: int | Sequence[int]
@@ -40,6 +52,23 @@ class LayerNorm(Module):
         dtype: dtypes.dtype = dtypes.float32,
         eps: float = 1e-05,
     ) -> None:
+        check = begin(DECLARATION)
+        dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
+        normalized_shape = (
+            check.integers("normalized_shape", normalized_shape)
+            if isinstance(normalized_shape, (list, tuple))
+            else check.integer("normalized_shape", normalized_shape)
+        )
+        eps = check.real("eps", eps)
+        with check.law("not-negative", normalized_shape=normalized_shape) as require:
+            require(
+                shapes.every(
+                    d >= 0
+                    for d in (
+                        [normalized_shape] if shapes.is_int(normalized_shape) else normalized_shape
+                    )
+                )
+            )
         self.normalized_shape = normalized_shape
         self.dtype = dtype
         self.eps = eps

@@ -4,10 +4,17 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.eager import Module
 from tripybuild.frontend import begin
-from tripybuild.trace import Declaration
+from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes
 
-DECLARATION = Declaration("Linear", "ops_registry/modules/linear.yaml")
+DECLARATION = Declaration(
+    "Linear",
+    "ops_registry/modules/linear.yaml",
+    {
+        "not-negative": Law("in_features >= 0 and out_features >= 0", 36),
+        "few-bits": Law("quant_dtype is None or quant_dtype in (int8, int4, float8)", 37),
+    },
+)
 
 
 class Linear(Module):
@@ -24,7 +31,7 @@ class Linear(Module):
         dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
         quant_dtype: The type of few bits in which the product is computed. (`dtype`)
         weight_quant_dim: The dimension of the weight of which each index has a scale of its own.
-            (`int`)
+            (`axis(2)`)
         input_scale: Whether what comes in is quantized too. (`bool`)
 
     Attributes:
@@ -33,6 +40,9 @@ class Linear(Module):
         weight_scale: `F[*[] if weight_quant_dim is None else [[out_features,
             in_features][weight_quant_dim]]]`, where `quant_dtype is not None`.
         input_scale: `F[()]`, where `quant_dtype is not None and input_scale`.
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `Linear/not-negative`, `Linear/few-bits`.
     """
 
     in_features: int
@@ -55,6 +65,43 @@ class Linear(Module):
         weight_quant_dim: int | None = None,
         input_scale: bool = False,
     ) -> None:
+        check = begin(DECLARATION)
+        dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
+        quant_dtype = (
+            None
+            if quant_dtype is None
+            else check.dtype(
+                "quant_dtype",
+                quant_dtype,
+                dtypes.float64,
+                dtypes.float32,
+                dtypes.float16,
+                dtypes.bfloat16,
+                dtypes.float8,
+                dtypes.float4,
+                dtypes.int4,
+                dtypes.int8,
+                dtypes.uint8,
+                dtypes.int32,
+                dtypes.int64,
+                dtypes.bool,
+            )
+        )
+        in_features = check.integer("in_features", in_features)
+        out_features = check.integer("out_features", out_features)
+        bias = check.boolean("bias", bias)
+        weight_quant_dim = (
+            None
+            if weight_quant_dim is None
+            else check.axis("weight_quant_dim", weight_quant_dim, 2)
+        )
+        input_scale = check.boolean("input_scale", input_scale)
+        with check.law(
+            "not-negative", in_features=in_features, out_features=out_features
+        ) as require:
+            require(in_features >= 0 and out_features >= 0)
+        with check.law("few-bits", quant_dtype=quant_dtype) as require:
+            require(quant_dtype is None or quant_dtype in (dtypes.int8, dtypes.int4, dtypes.float8))
         self.in_features = in_features
         self.out_features = out_features
         self.dtype = dtype

@@ -4,10 +4,21 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.eager import Module
 from tripybuild.frontend import begin
-from tripybuild.trace import Declaration
+from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes
 
-DECLARATION = Declaration("MultiHeadAttention", "ops_registry/modules/multiheadattention.yaml")
+DECLARATION = Declaration(
+    "MultiHeadAttention",
+    "ops_registry/modules/multiheadattention.yaml",
+    {
+        "not-negative": Law("embed_dim >= 0", 28),
+        "heads-divide": Law(
+            "num_heads > 0 and embed_dim % num_heads == 0",
+            30,
+            "The {embed_dim} features cannot be split into {num_heads} heads of one size",
+        ),
+    },
+)
 
 
 class MultiHeadAttention(Module):
@@ -26,6 +37,10 @@ class MultiHeadAttention(Module):
     Attributes:
         in_proj_weight: `F[3 * embed_dim, embed_dim]`.
         in_proj_bias: `F[3 * embed_dim]`, where `bias`.
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `MultiHeadAttention/not-negative`,
+            `MultiHeadAttention/heads-divide`.
     """
 
     embed_dim: int
@@ -45,6 +60,16 @@ class MultiHeadAttention(Module):
         causal: bool = False,
         dtype: dtypes.dtype = dtypes.float32,
     ) -> None:
+        check = begin(DECLARATION)
+        dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
+        embed_dim = check.integer("embed_dim", embed_dim)
+        num_heads = check.integer("num_heads", num_heads)
+        bias = check.boolean("bias", bias)
+        causal = check.boolean("causal", causal)
+        with check.law("not-negative", embed_dim=embed_dim) as require:
+            require(embed_dim >= 0)
+        with check.law("heads-divide", num_heads=num_heads, embed_dim=embed_dim) as require:
+            require(num_heads > 0 and embed_dim % num_heads == 0)
         self.embed_dim = embed_dim
         self.num_heads = num_heads
         self.bias = bias

@@ -4,10 +4,14 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.eager import Module
 from tripybuild.frontend import begin
-from tripybuild.trace import Declaration
+from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes
 
-DECLARATION = Declaration("RMSNorm", "ops_registry/modules/rmsnorm.yaml")
+DECLARATION = Declaration(
+    "RMSNorm",
+    "ops_registry/modules/rmsnorm.yaml",
+    {"not-negative": Law("normalized_shape >= 0", 20)},
+)
 
 
 class RMSNorm(Module):
@@ -22,6 +26,9 @@ class RMSNorm(Module):
 
     Attributes:
         weight: `F[normalized_shape]`.
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `RMSNorm/not-negative`.
     """
 
     normalized_shape: int
@@ -32,6 +39,12 @@ class RMSNorm(Module):
     def __init__(
         self, normalized_shape: int, eps: float = 1e-06, dtype: dtypes.dtype = dtypes.float32
     ) -> None:
+        check = begin(DECLARATION)
+        dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
+        normalized_shape = check.integer("normalized_shape", normalized_shape)
+        eps = check.real("eps", eps)
+        with check.law("not-negative", normalized_shape=normalized_shape) as require:
+            require(normalized_shape >= 0)
         self.normalized_shape = normalized_shape
         self.eps = eps
         self.dtype = dtype
