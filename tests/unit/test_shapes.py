@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from tripybuild.types.conditions import Condition
 from tripybuild.types.dims import Dim, evaluate, same, symbol
+from tripybuild.types.dtypes import boolean, float16, int8, int32, int64
 from tripybuild.types.shapes import (
     SHAPE_FUNCTIONS,
     BroadcastError,
@@ -186,3 +187,17 @@ def test_a_quotient_of_floats_is_rounded_up_as_that_of_integers_is(
     """A float divides numbers and symbols alike."""
     assert ceildiv(size, by) == expected
     assert evaluate(ceildiv(symbol("Q", -99), by), {"Q": size}) == expected
+
+
+def test_a_number_is_in_range_of_a_dtype_that_can_hold_it():
+    """A fraction is left out; floats are rounded, and what is unknown is not refused."""
+    in_range = SHAPE_FUNCTIONS["in_range"]
+    assert in_range(127, int8)
+    assert in_range(-128.9, int8)
+    assert not in_range(128, int8)
+    assert not in_range(-129.0, int8)
+    assert not in_range(math.nan, int64)
+    assert not in_range(-math.inf, int32)
+    assert in_range(math.nan, float16)
+    assert in_range(300, boolean)
+    assert in_range(A, int8)

@@ -75,7 +75,7 @@ class Template:
             **self.scope.types,
             **self.scope.sizes,
             **sizes,
-            **dict(self._spread(sizes)),
+            **dict(self._normalised(sizes)),
         }
         for law in part.laws.values():
             if not context.evaluate(law.that, known):
@@ -84,19 +84,16 @@ class Template:
                 message, label = law_message(part.name, spoken, names)
                 notes = (f"required by {law.that.span()}",)
                 code = f"{part.name}/{law.name}"
-                raise DiagnosticError(Diagnostic(code, message, context.place(), label, notes))
+                place = context.place()
+                raise DiagnosticError(Diagnostic(code, message, place, label, notes, law.hint))
 
-    def _spread(self, sizes: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-        """What is given for several integers, as so many: `int[len(kernel_dims)]`."""
+    def _normalised(self, sizes: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+        """The sizes as laws read them: so many integers for one that stands for several."""
         check = Check(Declaration(self.part.name, self.part.document.path), here(()))
         for parameter in self.part.parameters if self.part.laws else ():
-            pattern = parameter.pattern
-            if isinstance(pattern, ValuePattern) and pattern.kind == "int" and pattern.lengths:
-                lengths = [evaluate(Program("", (), n), sizes, SHAPE) for n in pattern.lengths]
-                yield (
-                    parameter.name,
-                    check.integers(parameter.name, sizes[parameter.name], *lengths),
-                )
+            name, pattern = parameter.name, parameter.pattern
+            if sizes[name] is not None and isinstance(pattern, ValuePattern):
+                yield name, _checked(check, name, pattern, sizes)
 
     def __mul__(self, count: object) -> "list[Template]":
         """`block * depth`: a chain of parts, each with weights of its own."""
@@ -116,6 +113,21 @@ class Template:
 
     def _misused(self, message: str) -> DiagnosticError:
         return DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
+
+
+def _checked(check: Check, name: str, pattern: ValuePattern, sizes: Mapping[str, object]) -> object:
+    """A size, if it is of its type; the other sizes say how long it is."""
+    value = sizes[name]
+    lengths = [evaluate(Program("", (), n), sizes, SHAPE) for n in pattern.lengths or ()]
+    match pattern.kind:
+        case "int":
+            several = pattern.lengths is not None
+            return check.sizes(name, value, *lengths) if several else check.size(name, value)
+        case "float":
+            return check.real(name, value)
+        case "bool":
+            return check.boolean(name, value)
+    return value
 
 
 def listed(names: Sequence[str], none: str = "no sizes") -> str:

@@ -83,6 +83,8 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
                 facts.append(["source=", _text(operator.family_path or "")])
             if used := [word for word in free(law.that.program) if word in words(operator)]:
                 facts.append(["words=", bracketed("(", [_text(w) for w in used], ")", comma=True)])
+            if law.hint is not None:
+                facts.append(["hint=", _text(law.hint)])
             entries.append([f'"{law.name}": ', call("Law", facts)])
         arguments.append(bracketed("{", entries, "}"))
     refused = ((name, reason(operator, name)) for name in operator.targets)

@@ -55,11 +55,9 @@ def array_of(data: Any, type: dtype | None = None) -> Array:
     for place, number in numbers:
         _check(place, number, kind, given=type is not None)
     flat = [number for _, number in numbers]
-    return (
-        np.array(flat, None if kind.kind == "float" else kind.numpy)
-        .astype(kind.numpy)
-        .reshape(shape)
-    )
+    wide = np.array(flat, None if kind.kind == "float" else kind.numpy)
+    with np.errstate(over="ignore"):  # a float is rounded, if need be to an infinite one
+        return wide.astype(kind.numpy).reshape(shape)
 
 
 def _shape(data: Any) -> Iterator[int]:

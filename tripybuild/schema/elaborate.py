@@ -205,9 +205,8 @@ class _Elaboration:
 
     def law(self, name: str, entry: Any, document: Document) -> Law:
         if isinstance(entry, LawEntry):
-            return Law(
-                name, self.snippet(entry.that, document, ("requires", name, "that")), entry.message
-            )
+            that = self.snippet(entry.that, document, ("requires", name, "that"))
+            return Law(name, that, entry.message, entry.hint)
         return Law(name, self.snippet(entry, document, ("requires", name)))
 
     def signatures(self) -> list[tuple[str, ...]]:

@@ -53,6 +53,7 @@ class LawEntry(Strict):
 
     that: Expression
     message: str
+    hint: str | None = Field(default=None, description="What to do where it does not hold.")
 
 
 class ToleranceEntry(Strict):

@@ -156,7 +156,8 @@ class _Elaboration:
 
     def law(self, name: str, entry: object, at: Location) -> Law:
         if isinstance(entry, LawEntry):
-            return Law(name, self.snippet(entry.that, (*at, "that")), entry.message)
+            that = self.snippet(entry.that, (*at, "that"))
+            return Law(name, that, entry.message, entry.hint)
         return Law(name, self.snippet(entry, at))
 
     def taken(self, entry: str | TakenEntry, at: Location, role: Role) -> Pattern:

@@ -121,6 +121,7 @@ class Law:
     name: str
     that: Snippet
     message: str | None = None
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

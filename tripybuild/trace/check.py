@@ -223,7 +223,8 @@ class _Require:
     def __call__(self, holds: object) -> None:
         if not holds:
             message, label = law_message(self.check.declaration.name, self.law, self.names)
-            self.check.fail(self.name, message, label=label, law=self.law)
+            hint = self.law.hint
+            self.check.fail(self.name, message, label=label, hint=hint, law=self.law)
 
     def __exit__(
         self,

@@ -76,6 +76,11 @@ class Constant(TraceOp):
 
     declaration = Declaration("constant", "tripybuild/trace/constants.py")
 
+    @property
+    def number(self) -> float | bool | None:
+        """The one number that fills the tensor, where it is kept so."""
+        return self.data.number
+
 
 def constant(data: "np.ndarray[Any, Any]", type: dtype, location: Location | None = None) -> Value:
     """A constant tensor that holds an array."""

@@ -21,6 +21,9 @@ def shown(value: object) -> str:
         return ":".join("" if bound is None else shown(bound) for bound in bounds)
     if value is ...:
         return "..."
+    number = getattr(getattr(value, "value", value), "number", None)
+    if isinstance(number, (bool, int, float)):
+        return str(number)
     type = getattr(value, "type", None)
     if type is not None:
         return str(type)

@@ -29,6 +29,8 @@ class Law:
     """The file that declares it, where that is a family's and not the operator's own."""
     words: tuple[str, ...] = ()
     """The names in the text that stand for themselves: words that an attribute chooses from."""
+    hint: str | None = None
+    """What to do where it does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,11 @@ class TraceOp:
     def operator(self) -> str:
         """The operator's name."""
         return self.declaration.name
+
+    @property
+    def number(self) -> float | bool | None:
+        """The one number that the operation gives, where it only gives a number."""
+        return None
 
     def arguments(self) -> dict[str, Any]:
         """Operands and attributes by name, in the order of the declaration."""

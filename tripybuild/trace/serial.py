@@ -59,14 +59,22 @@ def law_data(law: DeferredLaw) -> dict[str, Any]:
     """A deferred law as JSON data."""
     names = {name: encoded(value) for name, value in law.names.items()}
     facts = {"code": law.code, "that": law.law.text, "source": law.source, "line": law.law.line}
-    return {**facts, "message": law.law.message, "words": list(law.law.words), "names": names}
+    return {
+        **facts,
+        "message": law.law.message,
+        "hint": law.law.hint,
+        "words": list(law.law.words),
+        "names": names,
+    }
 
 
 def read_law(data: Mapping[str, Any], symbols: Mapping[str, Dim]) -> DeferredLaw:
     """The deferred law that `law_data` wrote."""
     names = {name: decoded(value, symbols) for name, value in data["names"].items()}
     words = tuple(str(word) for word in data["words"])
-    law = Law(str(data["that"]), int(data["line"]), data["message"], words=words)
+    law = Law(
+        str(data["that"]), int(data["line"]), data["message"], words=words, hint=data.get("hint")
+    )
     return DeferredLaw(str(data["code"]), law, names, str(data["source"]))
 
 

@@ -118,6 +118,11 @@ class Value:
         """The sizes: numbers and symbols while recording, only numbers when lowering."""
         return self.type.shape
 
+    @property
+    def number(self) -> float | bool | None:
+        """The Python number that it was made of, where it is one."""
+        return None if self.producer is None or self.type.shape else self.producer.number
+
     def __repr__(self) -> str:
         return f"<{self.name or 'value'} : {self.type}>"
 

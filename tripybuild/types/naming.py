@@ -7,7 +7,7 @@ TAKEN = frozenset({"Any", "Index", "Law", "Region", "Self", "Sequence", "Size", 
 RESERVED = frozenset(
     {
         "arguments", "bodies", "captured", "declaration", "deferred", "gives", "infer", "location",
-        "operator", "outputs", "placed", "reads", "rebuilt", "region_fields", "serial",
+        "number", "operator", "outputs", "placed", "reads", "rebuilt", "region_fields", "serial",
         "tensor_fields",
     }
 )  # fmt: skip

@@ -24,6 +24,8 @@ from tripybuild.types.subscripts import parts
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+    from tripybuild.types.dtypes import dtype
+
 Shape = Sequence[Size]
 # What the sizes of a shape are: numbers alone where sizes are known, or numbers and symbols.
 Sizes = TypeVar("Sizes", bound=Size)
@@ -214,6 +216,17 @@ def is_int(value: object) -> "TypeIs[int]":
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def in_range(value: object, of: "dtype") -> bool:
+    """Tell whether a dtype of integers can hold a number, but for its fraction.
+
+    What is no number that is known now is in range, and so is all where there are no integers.
+    """
+    number = getattr(getattr(value, "value", value), "number", value)
+    if of.kind != "integer" or not isinstance(number, (int, float)):
+        return True
+    return math.isfinite(number) and of.lowest <= int(number) <= of.highest
+
+
 def integer(value: Any) -> Size:
     """Give a number without its fraction; a `Dim` has none."""
     return value if isinstance(value, Dim) else int(value)
@@ -266,6 +279,7 @@ SHAPE_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "contractible": contractible,
         "count": count,
         "drop": drop,
+        "in_range": in_range,
         "insert": insert,
         "int": integer,
         "inverse": inverse,

@@ -115,6 +115,7 @@ def test_torch(types: str) -> None:
         "full([2], 1.5, int32)",
         "full([2], -1.0)",
         "full([2], tensor(1, int8), bool)",
+        "full([2], 300, int8)",
         "full([-1], 1.0)",
     ],
 )
@@ -123,7 +124,7 @@ def test_example(call: str) -> None:
     SUITE.check_example(call)
 
 
-@pytest.mark.parametrize("law", ["int8-to-bool", "not-negative"])
+@pytest.mark.parametrize("law", ["int8-to-bool", "in-range", "not-negative"])
 def test_law(law: str) -> None:
     """Each law is broken by an example, or by dtypes, that break no other one."""
     SUITE.check_law(law)

@@ -504,6 +504,7 @@ def test_torch(types: str) -> None:
     [
         "full_like([5.0, 6.0], 2)",
         "full_like(tensor(1.0, float8), 2.0)",
+        "full_like([True, False], -129, int8)",
         "full_like([1.0], tensor(1, int8), bool)",
         "full_like([True], tensor(1, int8))",
     ],
@@ -513,7 +514,9 @@ def test_example(call: str) -> None:
     SUITE.check_example(call)
 
 
-@pytest.mark.parametrize("law", ["float8-needs-dtype", "int8-to-bool", "int8-to-bool-input"])
+@pytest.mark.parametrize(
+    "law", ["float8-needs-dtype", "int8-to-bool", "int8-to-bool-input", "in-range"]
+)
 def test_law(law: str) -> None:
     """Each law is broken by an example, or by dtypes, that break no other one."""
     SUITE.check_law(law)

@@ -13,7 +13,8 @@ def full(
 ) -> Tensor:
     """Fill a tensor with one value.
 
-    The value is cast to `dtype`, whatever its own type is.
+    The value is cast to `dtype`, whatever its own type is; a number must be one that `dtype` can
+    hold, but for its fraction.
 
     Args:
         shape: The shape of the tensor. (`size[...]`)
@@ -24,6 +25,7 @@ def full(
         The filled tensor. (`T[*shape]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `full/int8-to-bool`, `full/not-negative`.
+        DiagnosticError: Where a law does not hold: `full/int8-to-bool`, `full/in-range`,
+            `full/not-negative`.
     """
     return record(Full, shape, value, dtype)

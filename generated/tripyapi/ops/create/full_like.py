@@ -4,7 +4,7 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.frontend import begin
 from tripybuild.trace import Declaration, Law
-from tripybuild.types import dtypes
+from tripybuild.types import dtypes, shapes
 
 DECLARATION = Declaration(
     "full_like",
@@ -13,6 +13,12 @@ DECLARATION = Declaration(
         "float8-needs-dtype": Law("T != float8 or dtype is not None", 26),
         "int8-to-bool": Law("V != int8 or U != bool", 27),
         "int8-to-bool-input": Law("V != int8 or T != bool or dtype is not None", 28),
+        "in-range": Law(
+            "in_range(value, R)",
+            30,
+            "{value} is no {R}, which holds numbers from {R.lowest} to {R.highest}",
+            hint="give a `dtype` that holds it",
+        ),
     },
 )
 
@@ -30,7 +36,7 @@ def full_like(input: Tensor, value: Tensor | float, dtype: dtypes.dtype | None =
 
     Raises:
         DiagnosticError: Where a law does not hold: `full_like/float8-needs-dtype`,
-            `full_like/int8-to-bool`, `full_like/int8-to-bool-input`.
+            `full_like/int8-to-bool`, `full_like/int8-to-bool-input`, `full_like/in-range`.
     """
     check = begin(DECLARATION)
     T = check.element(
@@ -86,4 +92,6 @@ def full_like(input: Tensor, value: Tensor | float, dtype: dtypes.dtype | None =
     with check.law("int8-to-bool-input", V=V, T=T, dtype=dtype) as require:
         require(V != dtypes.int8 or T != dtypes.bool or dtype is not None)
     R = T if dtype is None else dtype
+    with check.law("in-range", value=value, R=R) as require:
+        require(shapes.in_range(value, R))
     return check.settled(tp.full(S, value, R))

@@ -19,8 +19,14 @@ class Full(TraceOp):
         "full",
         "ops_registry/create/full.yaml",
         {
-            "int8-to-bool": Law("V != int8 or T != bool", 30, "No int8 can fill a tensor of bool"),
-            "not-negative": Law("all(d >= 0 for d in shape)", 32),
+            "int8-to-bool": Law("V != int8 or T != bool", 31, "No int8 can fill a tensor of bool"),
+            "in-range": Law(
+                "in_range(value, T)",
+                34,
+                "{value} is no {T}, which holds numbers from {T.lowest} to {T.highest}",
+                hint="give a `dtype` that holds it",
+            ),
+            "not-negative": Law("all(d >= 0 for d in shape)", 37),
         },
     )
 
@@ -57,6 +63,8 @@ class Full(TraceOp):
             require(V != dtypes.int8 or T != dtypes.bool)
         check.match("value", value, "[()]", ())
         shape = check.sizes("shape", shape)
+        with check.law("in-range", value=value, T=T) as require:
+            require(shapes.in_range(value, T))
         with check.law("not-negative", shape=shape) as require:
             require(shapes.every(d >= 0 for d in shape))
         return cls(shape, value, dtype).gives(TensorType(T, (*shape,)))
