@@ -32,6 +32,8 @@ def test_every_line_is_read(system):
     """A line that is not understood would be an operator that nobody finds."""
     table = ROOT / "tripybuild" / "schema" / "foreign" / f"{system}.txt"
     lines = table.read_text(encoding="utf-8").splitlines()
+    names = [signature.name for signature in signatures(system).values()]
+    assert names == list(signatures(system)) == [line.partition("(")[0] for line in lines]
     assert len(signatures(system)) == len(lines)
     assert lines == sorted(lines)
 

@@ -7,7 +7,7 @@ number of tensors. The tables are those of PyTorch 2.13 (ATen's functional overl
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,14 +45,33 @@ class Signature:
         return f"{self.name}({', '.join(words)})"
 
 
+class Signatures(Mapping[str, Signature]):
+    """A table by name. Of a thousand lines few are asked for, and only those are taken apart."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = {line.partition("(")[0]: line for line in lines}
+
+    def __getitem__(self, name: str) -> Signature:
+        return _signature(self._lines[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
 @cache
-def signatures(system: str) -> Mapping[str, Signature]:
+def signatures(system: str) -> Signatures:
     """The operators of a system by name; ATen's with their overloads."""
     text = (Path(__file__).parent / f"{system}.txt").read_text(encoding="utf-8")
-    return {found["name"]: _signature(found) for found in _LINE.finditer(text)}
+    return Signatures(text.splitlines())
 
 
-def _signature(found: re.Match[str]) -> Signature:
+@cache
+def _signature(line: str) -> Signature:
+    found = _LINE.fullmatch(line)
+    assert found is not None
     given, named = (re.findall(r"\*?\w+\??", found[part] or "") for part in ("given", "named"))
     words = [*given, *named]
     return Signature(
