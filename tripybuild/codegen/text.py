@@ -6,6 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tripybuild.codegen.layout import WIDTH, Doc, render
 
@@ -53,6 +54,8 @@ def _entry(text: str, width: int) -> str:
 def _filled(text: str, width: int, first: str = "", rest: str = "") -> str:
     """Lines of a width; codes such as `slice/not-negative` stay whole."""
     words = " ".join(text.split())
+    if len(first) + len(words) <= width:
+        return first + words
     return textwrap.fill(
         words, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
     )
@@ -100,6 +103,7 @@ def _group(module: str) -> int:
     return 1 if module.partition(" ")[0] in OTHERS else 2
 
 
+@lru_cache(maxsize=1 << 12)
 def import_order(name: str) -> tuple[int, list[tuple[str, int]]]:
     """The linter's order: constants, classes, the rest; `int8` stands before `int32`."""
     bare = name.partition(" ")[0]

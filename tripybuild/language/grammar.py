@@ -117,6 +117,8 @@ def _check_text(text: str) -> None:
         column = foreign.start() - (text.rfind("\n", 0, foreign.start()) + 1)
         message = f"a snippet is plain ASCII text, without {foreign.group()!a}"
         raise SnippetError(message, (line, column, line, column + 1), code="snippet-syntax")
+    if sum(map(text.count, "([{")) <= MAXIMUM_NESTING:
+        return
     depth = 0
     for character in _NOT_CODE.sub("", text):
         depth += (character in "([{") - (character in ")]}")

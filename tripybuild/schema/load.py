@@ -127,8 +127,9 @@ def _check(
     operators: Mapping[str, Operator], names: AbstractSet[str], found: list[Diagnostic]
 ) -> None:
     """Hold what could be read against the laws of one declaration; `names` are all operators'."""
+    known = frozenset(names)
     for operator in operators.values():
-        found += unbound(operator, frozenset(names))
+        found += unbound(operator, known)
     if not found:
         for operator in operators.values():
             found += check_operator(operator)

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tripybuild.diagnostics import Diagnostic, Span, suggest
 from tripybuild.language.names import calls, free
@@ -111,6 +112,7 @@ def _in_sample(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic
             )
 
 
+@lru_cache(maxsize=64)
 def _vocabulary(kind: str, operators: frozenset[str]) -> frozenset[str]:
     names = SHAPE | DTYPES
     if kind == "alias":
@@ -127,10 +129,10 @@ def _vocabulary(kind: str, operators: frozenset[str]) -> frozenset[str]:
 def _in_snippet(
     kind: str, snippet: Snippet, bound: frozenset[str], operators: frozenset[str]
 ) -> Iterator[Diagnostic]:
-    known = bound | _vocabulary(kind, operators)
+    vocabulary = _vocabulary(kind, operators)
     for name in free(snippet.program):
-        if name not in known:
-            near = suggest(name, bound) or suggest(name, known)
+        if name not in bound and name not in vocabulary:
+            near = suggest(name, bound) or suggest(name, bound | vocabulary)
             hint = f"this operator binds {', '.join(f'`{n}`' for n in sorted(bound - CONSTANTS))}"
             yield Diagnostic(
                 "unbound-name",

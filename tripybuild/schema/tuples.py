@@ -85,6 +85,7 @@ def dtype_laws(operator: Operator) -> tuple[Law, ...]:
     return tuple(law for law in operator.laws.values() if set(free(law.that.program)) <= known)
 
 
+@lru_cache(maxsize=KEPT)
 def legal(operator: Operator) -> tuple[Tuple, ...]:
     """Every tuple that the slots and the laws about dtypes allow, in the declared order."""
     ways = slots(operator)
