@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.eager.members import Member, below, members
@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 
 # Whether a module is being called, whose parameters have been looked at with all those below.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
+
+Taken = ParamSpec("Taken")  # the parameters of a `forward`
+Result_co = TypeVar("Result_co", covariant=True)  # what a `forward` gives
+
+
+class _Forward(Protocol[Taken, Result_co]):
+    """A module by what its `forward` takes and gives."""
+
+    def forward(self, *args: Taken.args, **kwargs: Taken.kwargs) -> Result_co:
+        """What the module does."""
+
+    def _refuse_missing(self) -> None: ...
 
 
 class Module:
@@ -38,8 +50,10 @@ class Module:
     ```
     """
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call `forward`.
+    def __call__(
+        self: "_Forward[Taken, Result_co]", *args: Taken.args, **kwargs: Taken.kwargs
+    ) -> Result_co:
+        """Call `forward`, whose signature it has to type checkers.
 
         Raises:
             DiagnosticError: Parameters have not been given yet, here or in modules below.
