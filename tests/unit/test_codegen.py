@@ -14,7 +14,7 @@ import tripyapi as tp
 from tripybuild.codegen.plan import owned, plan
 from tripybuild.codegen.schemas import KINDS, schema_file
 from tripybuild.codegen.sync import differences, write
-from tripybuild.codegen.text import header
+from tripybuild.codegen.text import Body, Imports, header
 from tripybuild.schema.files import READING_ORDER
 from tripybuild.schema.load import load
 
@@ -329,3 +329,29 @@ def test_a_deprecated_operator_warns_at_the_line_that_calls_it(tmp_path, monkeyp
         for _ in range(3):
             package.double(tp.ones([2]))
     assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "reads"),
+    [
+        ("return x", True),
+        ("y = [x]", True),
+        ("return f(x, *x)", True),
+        ("return f(a=x)", True),
+        ("return x == 1", True),
+        ("return x.shape", True),
+        ("return f(\n    1,\n    x,\n)", True),
+        ("return f(x=1)", False),
+        ("return op.x", False),
+        ('return f("x", "a \\"x\\"")', False),
+        ("return 'x' + '\"x\"'", False),
+        ("x = 1", False),
+        ("a, *x = b", False),
+    ],
+)
+def test_names_that_nothing_reads(statement, reads):
+    """A name is read where it stands as a value: no keyword, attribute, text or target is that."""
+    body = Body(Imports())
+    body.add("x = y = 1")
+    body.block("if y:").add(statement)
+    assert ("x" not in body.unread()) == reads

@@ -1,9 +1,7 @@
 """Names and the fixed parts of generated files: the only string tricks of the generator."""
 
-import ast
 import re
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -119,15 +117,11 @@ def _from(module: str, names: Sequence[str]) -> str:
     return f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
 
 
-_WORD = re.compile(r"\w+")
-_TEXT = re.compile(r'"[^"]*"')
+# Statements as the formatter writes them: keywords have no space before `=`, and targets have one.
 _TARGETS = re.compile(r"\s*((?:[\w\s,*()]+? = )+)")
-
-
-def _assigned(line: str) -> list[str]:
-    """The names that a statement assigns."""
-    targets = _TARGETS.match(line)
-    return _WORD.findall(targets[1]) if targets else []
+_WORD = re.compile(r"\w+")
+_READ = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?![\w]|=[^=])")
+_TEXT = re.compile(r"""\"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 
 
 @dataclass
@@ -163,11 +157,10 @@ class Body:
 
     def unread(self) -> frozenset[str]:
         """The names that the lines assign and do not read."""
-        words = Counter(_WORD.findall(_TEXT.sub("", self.text())))
-        assigned = Counter(name for line in self.lines for name in _assigned(line))
-        if all(words[name] > count for name, count in assigned.items()):
-            return frozenset()
-        tree = ast.parse(textwrap.dedent(self.text()))
-        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-        read = {name.id for name in names if isinstance(name.ctx, ast.Load)}
-        return frozenset(n.id for n in names if isinstance(n.ctx, ast.Store)) - read
+        assigned: set[str] = set()
+        read: set[str] = set()
+        for line in self.lines:
+            targets = _TARGETS.match(line)
+            assigned.update(_WORD.findall(targets[1]) if targets else ())
+            read.update(_READ.findall(_TEXT.sub('""', line[targets.end() :] if targets else line)))
+        return frozenset(assigned - read)

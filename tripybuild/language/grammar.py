@@ -181,7 +181,7 @@ def _check(root: ast.expr) -> None:
 def _children(node: ast.AST) -> list[ast.AST]:
     """Give the nodes right below a node that have a place; written out, since all come here."""
     found: list[ast.AST] = []
-    for name in node._fields:
+    for name in _PARTS[type(node)]:
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [item for item in value if _has_place(item, node)]
@@ -193,12 +193,10 @@ def _children(node: ast.AST) -> list[ast.AST]:
 def _has_place(child: object, parent: ast.AST) -> bool:
     """Leave out contexts, and operators once they are known to be allowed."""
     kind = type(child)
-    if kind in ALLOWED:
-        return True
+    if kind in ALLOWED or kind in OPERATORS:
+        return kind in ALLOWED
     if isinstance(child, (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)):
-        if kind not in OPERATORS:
-            _refuse(child, parent)
-        return False
+        _refuse(child, parent)
     return isinstance(child, ast.AST) and not isinstance(child, ast.expr_context)
 
 
@@ -287,6 +285,11 @@ def _shift(module: ast.Module, shift: int) -> None:
             )
 
 
+# The fields of each kind of node that can hold nodes. One that a later Python adds is looked at.
+_PLAIN: Final = {"id", "attr", "arg", "ctx", "kind", "is_async"}
+_PARTS: Final[dict[type[ast.AST], tuple[str, ...]]] = {
+    kind: tuple(name for name in kind._fields if name not in _PLAIN) for kind in ALLOWED
+} | {ast.Constant: ()}
 _CHECKS: Final[dict[type[ast.AST], Callable[..., None]]] = {
     ast.Name: lambda node, _: _check_name(node.id, node),
     ast.Attribute: lambda node, _: _check_name(node.attr, node),
