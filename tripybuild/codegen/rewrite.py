@@ -12,7 +12,7 @@ MATH = frozenset({"sqrt", "ceil", "floor", "log", "log2", "exp"})
 CONSTANTS = frozenset({"inf", "nan", "pi"})
 
 
-class Rewriter(ast.NodeTransformer):
+class Rewriter:
     """Puts generated names in the place of a snippet's names.
 
     Args:
@@ -33,11 +33,27 @@ class Rewriter(ast.NodeTransformer):
         self.local: frozenset[str] = frozenset()
 
     def rewrite(self, node: ast.expr) -> ast.expr:
-        """A rewritten copy."""
-        result: ast.expr = self.visit(_copied(node))
+        """A rewritten copy, without positions: the snippet stays as it is."""
+        result: ast.expr = self._rewritten(node)
         return result
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
+    def _rewritten(self, node: Any) -> Any:
+        """A part of the copy: of a node, of several, or of what a node holds beside nodes."""
+        match node:
+            case ast.Name():
+                return self._name(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
+                return self._comprehension(node)
+            case ast.AST():
+                parts = (getattr(node, name, None) for name in node._fields)
+                return type(node)(*map(self._rewritten, parts))
+            case list():
+                return [self._rewritten(each) for each in node]
+        return node
+
+    def _name(self, node: ast.Name) -> ast.expr:
         """What stands for a name: `op.dim`, `dtypes.float32`, `math.inf`, or the name itself."""
         name = node.id
         if name in self.local:
@@ -52,16 +68,15 @@ class Rewriter(ast.NodeTransformer):
             return ast.Attribute(ast.Name("math"), name)
         return node
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:
+    def _call(self, node: ast.Call) -> ast.expr:
         """A call whose function is in place: `tp.exp(x)`, `shapes.drop(S, 1)`, `math.sqrt(n)`."""
         function = node.func
         if isinstance(function, ast.Name) and function.id not in self.local:
             function = self.operator_call(node) or self._function(function.id)
         else:
-            function = self.visit(function)
-        arguments = [self.visit(argument) for argument in node.args]
-        keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-        return ast.Call(function, arguments, keywords)
+            function = self._rewritten(function)
+        keywords = [ast.keyword(k.arg, self._rewritten(k.value)) for k in node.keywords]
+        return ast.Call(function, self._rewritten(node.args), keywords)
 
     def _function(self, name: str) -> ast.expr:
         if name in SHAPE_FUNCTIONS:
@@ -72,31 +87,21 @@ class Rewriter(ast.NodeTransformer):
             return ast.Attribute(ast.Name("math"), name)
         return ast.Name(name)
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp) -> ast.expr:
         """Names that a comprehension binds are its own."""
-        if not isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp):
-            return super().generic_visit(node)
-        outer = self.local
-        for generator in node.generators:
-            generator.iter = self.visit(generator.iter)
-            bound = {n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)}
-            self.local |= bound
-            generator.ifs = [self.visit(condition) for condition in generator.ifs]
+        outer, loops = self.local, []
+        for loop in node.generators:
+            values = self._rewritten(loop.iter)
+            self.local |= {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+            conditions = self._rewritten(loop.ifs)
+            loops.append(ast.comprehension(loop.target, values, conditions, loop.is_async))
+        result: ast.expr
         if isinstance(node, ast.DictComp):
-            node.key, node.value = self.visit(node.key), self.visit(node.value)
+            result = ast.DictComp(self._rewritten(node.key), self._rewritten(node.value), loops)
         else:
-            node.elt = self.visit(node.elt)
+            result = type(node)(self._rewritten(node.elt), loops)
         self.local = outer
-        return node
-
-
-def _copied(node: Any) -> Any:
-    """A deep copy without positions, so that a snippet can be rewritten many times."""
-    if isinstance(node, list):
-        return [_copied(item) for item in node]
-    if not isinstance(node, ast.AST) or not node._fields:  # `+` and the like have none
-        return node
-    return type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
+        return result
 
 
 def attribute(path: str) -> ast.expr:
