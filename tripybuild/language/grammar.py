@@ -19,7 +19,7 @@ from tripybuild.language.limits import (
     MAXIMUM_STATEMENTS,
     MAXIMUM_STRING,
 )
-from tripybuild.language.syntax import ALLOWED, OPERATORS, REFUSED, SnippetError, position
+from tripybuild.language.syntax import ALLOWED, OPERATORS, PARTS, REFUSED, SnippetError, position
 
 __all__ = ["Assignment", "Program", "SnippetError", "parse", "parse_expression"]
 
@@ -181,7 +181,7 @@ def _check(root: ast.expr) -> None:
 def _children(node: ast.AST) -> list[ast.AST]:
     """Give the nodes right below a node that have a place; written out, since all come here."""
     found: list[ast.AST] = []
-    for name in _PARTS[type(node)]:
+    for name in PARTS[type(node)]:
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [item for item in value if _has_place(item, node)]
@@ -285,11 +285,6 @@ def _shift(module: ast.Module, shift: int) -> None:
             )
 
 
-# The fields of each kind of node that can hold nodes. One that a later Python adds is looked at.
-_PLAIN: Final = {"id", "attr", "arg", "ctx", "kind", "is_async"}
-_PARTS: Final[dict[type[ast.AST], tuple[str, ...]]] = {
-    kind: tuple(name for name in kind._fields if name not in _PLAIN) for kind in ALLOWED
-} | {ast.Constant: ()}
 _CHECKS: Final[dict[type[ast.AST], Callable[..., None]]] = {
     ast.Name: lambda node, _: _check_name(node.id, node),
     ast.Attribute: lambda node, _: _check_name(node.attr, node),

@@ -30,6 +30,13 @@ ALLOWED: Final[dict[type[ast.AST], str]] = {
     ast.Attribute: "`np.where`, `wte.weight`",
 }
 """Every node that an expression may be made of, and what it is for."""
+
+_PLAIN: Final = {"id", "attr", "arg", "ctx", "kind", "is_async"}
+PARTS: Final[dict[type[ast.AST], tuple[str, ...]]] = {
+    kind: tuple(name for name in kind._fields if name not in _PLAIN) for kind in ALLOWED
+} | {ast.Constant: ()}
+"""The fields of a node that can hold nodes; one that a later Python adds is looked at, too."""
+
 OPERATORS: Final[dict[type[ast.AST], str]] = {
     ast.Add: "+",
     ast.Sub: "-",
