@@ -188,8 +188,13 @@ def _pipes(child: "subprocess.Popen[bytes] | None") -> tuple[BinaryIO, BinaryIO]
 
 
 # TensorRT takes and gives back gigabytes while it builds. Memory that glibc keeps costs nothing the
-# next time; pages that are new each time take a sixth of the building of GPT-2.
-ALLOCATION = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 34)}
+# next time; pages that are new each time take a sixth of the building of GPT-2. Of what is new,
+# huge pages are a tenth as many, and save 0.25 s of processor time for ResNet-50.
+ALLOCATION = {
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 34),
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+}
 
 
 def environment() -> dict[str, str]:
