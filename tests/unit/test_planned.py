@@ -1,11 +1,14 @@
 """What is kept of a registry's plan: after any change, it is what a plan from nothing gives."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from tripybuild.cli import planned as plans, registry
+from tripybuild.cli.parts import Part, Parts
 from tripybuild.cli.renewed import _some
+from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.plan import plan
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.schema.load import load
@@ -211,3 +214,27 @@ def test_families_that_nobody_names_are_not_read_again(folder, monkeypatch):
     write(folder, {"math/double.yaml": START["math/double.yaml"].replace("Change", "Double")})
     plans.planned([], "tripyapi")
     assert {path.name for path in read} == {"double.yaml", "plain.yaml"}
+
+
+def test_parts_come_back_as_they_were_stored():
+    """Texts stay as they are: none, several, with breaks of any system, beyond ASCII."""
+    files = {"a.py": "x = '\u00e4\U0001f600'\r\n", "empty": "", "b.md": "one\rtwo\n\n\x85three"}
+    given = Contribution(
+        name="mine",
+        folder="math",
+        summary="\u00c4ndern.\n",
+        home="tripyapi.ops.math.mine",
+        uses=("add", "exp"),
+        methods={"mine": "def mine(self):\n"},
+        imports={"typing": ["Any"]},
+        files=files,
+    )
+    by_path = {
+        "ops/math/mine.yaml": Part("1", "op", "ops/families/plain.yaml", given),
+        "ops/families/plain.yaml": Part("2", "family"),
+        "ops/modules/bias.yaml": Part(
+            "3", "module", None, replace(given, files={}, is_module=True)
+        ),
+    }
+    for parts in (Parts(by_path, {"schemas/a.json": "{}\n"}), Parts({}, {})):
+        assert Parts.of(parts.stored()) == parts

@@ -6,7 +6,6 @@ package, and the declaration with its family (`cli.parts` says which of them are
 
 import json
 import sys
-import zlib
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -20,8 +19,6 @@ from tripybuild.garbage import uncollected
 from tripybuild.project import PACKAGE, below, content
 from tripybuild.schema.places import sources
 
-FASTEST = 1  # zlib's level; the texts shrink to a sixth all the same
-
 
 def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
     """Give the text of each generated file, by its path.
@@ -33,10 +30,11 @@ def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
         roots = [registry.built_in(), *added]
         digests = _digests(roots)
         cache, place = Cache(), _key([root.name for root in roots], package)
-        kept = _decode(cache.get(place))
+        stored = cache.get(place)
+        kept = Parts.of(stored) if stored else Parts({}, {})
         parts = renewed(kept, digests, added, package)
         if parts is not kept:
-            cache.put(place, _encode(parts))
+            cache.put(place, parts.stored())
         return assembled(parts.contributions, parts.schemas, package)
 
 
@@ -57,11 +55,3 @@ def _key(roots: Sequence[str], package: str) -> str:
     return key(
         {"package": package, "python": sys.version, "code": code.digest(), "roots": roots_text}
     )
-
-
-def _encode(parts: Parts) -> bytes:
-    return zlib.compress(json.dumps(parts.data()).encode(), FASTEST)
-
-
-def _decode(stored: bytes | None) -> Parts:
-    return Parts.of(json.loads(zlib.decompress(stored))) if stored else Parts({}, {})

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tripybuild.cli import registry
 from tripybuild.cli.beside import beside
@@ -57,6 +57,14 @@ class _Work:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """What one of the processes gives: the names that it met, and the parts."""
+
+    names: Names
+    parts: Parts
+
+
 def shared(digests: Mapping[str, str], added: Sequence[Path], package: str) -> Parts | None:
     """The parts of all declarations, or None where one process has to read them."""
     if len(digests) < LEAST:
@@ -65,17 +73,18 @@ def shared(digests: Mapping[str, str], added: Sequence[Path], package: str) -> P
     work = _looked_at(_Work(package, added, digests))
     operators = work.paths[OPERATOR]
     found = beside(
-        lambda: json.dumps(_half(work, [*operators[1::2], *work.paths[MODULE]])).encode(),
+        lambda: _sent(_half(work, [*operators[1::2], *work.paths[MODULE]])),
         lambda: (_half(work, operators[::2]), _schemas(package)),
     )
     if found is None:
         return None
-    halves = [half for half in (json.loads(found[0]), found[1][0]) if half]
-    names = [sorted(n for half in halves for n in half["names"][at]) for at in range(3)]
-    if len(halves) < 2 or names != work.names.data():
+    other, (half, schemas) = _received(found[0]), found[1]
+    if other is None or half is None:
         return None
-    by_path = {path: part for half in halves for path, part in half["parts"].items()}
-    parts = Parts.of({"parts": by_path, "schemas": found[1][1]})
+    names = zip(other.names.data(), half.names.data(), strict=True)
+    if [sorted(a + b) for a, b in names] != work.names.data():  # a name in both is a mistake
+        return None
+    parts = Parts({**other.parts.by_path, **half.parts.by_path}, schemas)
     return parts if agree(parts.contributions) else None
 
 
@@ -104,8 +113,8 @@ def _looked_at(work: _Work) -> _Work:
     return work
 
 
-def _half(work: _Work, paths: Sequence[str]) -> Mapping[str, Any] | None:
-    """The parts of some files with their names, as JSON holds them; None if anything is wrong."""
+def _half(work: _Work, paths: Sequence[str]) -> _Half | None:
+    """The parts of some files with their names; None if anything is wrong."""
     from tripybuild.codegen.builders import check_builders  # noqa: PLC0415
     from tripybuild.codegen.calls import Calls  # noqa: PLC0415
     from tripybuild.schema.load import Some, load  # noqa: PLC0415
@@ -116,7 +125,19 @@ def _half(work: _Work, paths: Sequence[str]) -> Mapping[str, Any] | None:
         return None
     calls = Calls(names.operators, names.own, work.package, names.modules)
     parts = Parts(made(declared, {path: work.digests[path] for path in read}, calls), {})
-    return {**parts.data(), "names": Names.of(declared).data()}
+    return _Half(Names.of(declared), parts)
+
+
+def _sent(half: _Half | None) -> bytes:
+    """A half as bytes: a line with its names, and its parts; nothing where it is None."""
+    if half is None:
+        return b""
+    return json.dumps(half.names.data()).encode() + b"\n" + half.parts.stored()
+
+
+def _received(content: bytes) -> _Half | None:
+    line, _, stored = content.partition(b"\n")
+    return _Half(Names(*map(set, json.loads(line))), Parts.of(stored)) if stored else None
 
 
 def _schemas(package: str) -> dict[str, str]:
