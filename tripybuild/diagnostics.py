@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from tripybuild.callers import Caller, callers
 from tripybuild.codes import CODES as CODES  # noqa: PLC0414  # the front door of this layer
 
 # Characters that a terminal obeys or hides: controls (but tab and line breaks), separators that
@@ -64,18 +65,30 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     hint: str | None = None
     related: tuple[Related, ...] = ()
+    callers: tuple[Caller, ...] = ()
+    """The lines of a Python program that led to the place, the nearest first."""
 
 
 class DiagnosticError(Exception):
     """Carries diagnostics through code that cannot return them."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
-        super().__init__(*diagnostics)
-        self.diagnostics = diagnostics
+        found = tuple(map(_called, diagnostics))
+        super().__init__(*found)
+        self.diagnostics = found
 
     def __str__(self) -> str:
         """The block forms: what a traceback ends in is all that a user of Python sees."""
         return "\n\n".join(render(_full(each), text_of) for each in self.diagnostics)
+
+
+def _called(diagnostic: Diagnostic) -> Diagnostic:
+    """The problem with who called, where its place is the line of a program that is running."""
+    span = diagnostic.span
+    if span is None or diagnostic.callers:
+        return diagnostic
+    found = callers(span.path, span.line, span.end_line)
+    return replace(diagnostic, callers=found) if found else diagnostic
 
 
 _extra: dict[str, bool] = {}
@@ -117,6 +130,8 @@ def render(
     notes = diagnostic.notes
     if diagnostic.span is not None:
         lines.extend(_place(diagnostic.span, _one_line(diagnostic.label), source, paint))
+        calls = (_shortened(_one_line(str(each))) for each in diagnostic.callers)
+        lines.extend(f"{paint('blue', '  called at')} {each}" for each in calls)
     if diagnostic.label and len(lines) <= 2:
         notes = (diagnostic.label, *notes)  # there is no source line to put it under
     for each in diagnostic.related:
@@ -148,7 +163,7 @@ def concise(diagnostic: Diagnostic) -> str:
 def as_json(diagnostic: Diagnostic) -> dict[str, object]:
     """Give the form for programs: only dicts, lists, strings, integers and None."""
     data = asdict(diagnostic)
-    return {**data, "notes": list(diagnostic.notes), "related": list(data["related"])}
+    return {**data, **{key: list(data[key]) for key in ("notes", "related", "callers")}}
 
 
 def suggest(name: str, known: Iterable[str]) -> str | None:
@@ -218,6 +233,10 @@ def _excerpt(
         f"{paint('blue', f'{span.line:>2} |')} {before}{marked}{after}".rstrip(),
         f"{paint('blue', f'{margin} |')} {' ' * _width(before)}{under}",
     ]
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}..."
 
 
 def _window(line: str, start: int, end: int) -> tuple[str, str, str]:

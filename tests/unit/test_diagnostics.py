@@ -165,6 +165,7 @@ def test_json():
         "notes": ["n"],
         "hint": "h",
         "related": [{"message": "r", "span": place}],
+        "callers": [],
     }
     assert as_json(Diagnostic("c", "m"))["span"] is None
 

@@ -34,9 +34,32 @@ def test_the_users_frames_are_shown(tmp_path):
     """Those that lead to the mistake, and nothing of ours between them."""
     text = shown(tmp_path, "def block(x):\n    return tp.softmax(x, 3)\nblock(tp.ones((2,)))\n")
 
-    files = [line.strip() for line in text.splitlines() if line.startswith("  File")]
-    assert files == ['File "user.py", line 4, in <module>', 'File "user.py", line 3, in block']
     assert "error[softmax/dim]" in text
+    assert "  --> user.py:3:26" in text
+    assert "  called at user.py:4: block(tp.ones((2,)))" in text
+    assert "File" not in text  # all of the traceback is said
+
+
+def test_a_traceback_that_says_more_is_shown(tmp_path):
+    """Frames of other libraries are no callers of the user's."""
+    text = shown(
+        tmp_path,
+        "import functools\n"
+        "def block(x, y):\n    return tp.softmax(x, 3)\n"
+        "made = tp.ones((2,))\n"
+        "class Lazy:\n"
+        "    @functools.cached_property\n"
+        "    def value(self):\n        return block(made, made)\n"
+        "import contextlib\n"
+        "@contextlib.contextmanager\n"
+        "def managed():\n    yield Lazy().value\n"
+        "with managed():\n    pass\n",
+    )
+
+    assert "  called at user.py:9 in Lazy.value: return block(made, made)" in text
+    assert "  called at user.py:13 in managed: yield Lazy().value" in text
+    assert "  called at user.py:14: with managed():" in text
+    assert "contextlib.py" in text
 
 
 def test_what_the_user_was_about_is_shown(tmp_path):

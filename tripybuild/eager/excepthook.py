@@ -53,10 +53,16 @@ def _cut(error: DiagnosticError, trace: TracebackType | None) -> None:
 
 
 def _says(error: DiagnosticError, trace: TracebackType) -> bool:
-    """Whether a diagnostic shows the only line of a traceback."""
-    code, line = trace.tb_frame.f_code, trace.tb_lineno
-    places = [(each.span.path, each.span.line) for each in error.diagnostics if each.span]
-    return trace.tb_next is None and (code.co_filename, line) in places
+    """Whether diagnostics show all lines of a traceback, as places or as who called."""
+    found = [each for each in error.diagnostics if each.span]
+    places = {(each.span.path, each.span.line) for each in found if each.span}
+    places |= {(caller.path, caller.line) for each in found for caller in each.callers}
+    lines: TracebackType | None = trace
+    while lines is not None:
+        if (lines.tb_frame.f_code.co_filename, lines.tb_lineno) not in places:
+            return False
+        lines = lines.tb_next
+    return True
 
 
 def _is_ours(trace: TracebackType | None) -> bool:

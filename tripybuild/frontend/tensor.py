@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from tripybuild.callers import PACKAGES as PACKAGES  # noqa: PLC0414 - the front door to it
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.location import Unknown
 from tripybuild.trace.values import Size, TensorType, Value
@@ -19,10 +20,6 @@ else:  # nobody looks at it while a program runs
 
 IndexEntry = IntLike | slice | EllipsisType | None
 IndexLike = IndexEntry | Sequence[IndexEntry]
-
-
-# Frames of these packages are ours: a user's place is outside. Generated packages add themselves.
-PACKAGES = {"tripybuild", "tripyapi"}
 
 
 class Tensor:
