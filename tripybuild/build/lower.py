@@ -5,11 +5,13 @@ is matched back together afterwards.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.dialects import stablehlo, tensorrt
+from tripybuild.dialects.stablehlo.repetition import repeated
 from tripybuild.frontend.decompose import decomposed
 from tripybuild.garbage import uncollected
 from tripybuild.trace.constants import Constant
@@ -18,6 +20,7 @@ from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import Location
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
+from tripybuild.trace.structure import form
 from tripybuild.trace.values import LARGEST, Value
 from tripybuild.types.dims import Dim
 
@@ -135,11 +138,33 @@ def _body(
 
 
 def _lower(module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
+    if isinstance(operation, Constant):
+        results: Sequence[Any] = [_constant(operation, target)]
+    elif isinstance(module, stablehlo.Module):
+        results = _repeated(module, operation, values)
+    else:
+        results = _built(module, operation, target, values)
+    values.update(zip(operation.outputs, results, strict=True))
+
+
+def _repeated(
+    module: stablehlo.Module, operation: TraceOp, values: dict[Value, Any]
+) -> Sequence[Any]:
+    """What an operation lowers to, cloned where another one of its form was lowered before."""
+    build = partial(_built, module, operation, "stablehlo", values)
+    if module.depth or operation.region_fields():
+        return build()
+    types = [(each.type.dtype, each.type.shape) for each in operation.outputs]
+    operands = [values[value] for value in operation.reads()]
+    return repeated(module, (form(operation), *types), operands, build)
+
+
+def _built(
+    module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]
+) -> Sequence[Any]:
+    """What the lowering of an operation gives, which must be what its outputs are."""
     for output in operation.outputs if target == "stablehlo" else ():
         _countable(output, "this", operation.location)
-    if isinstance(operation, Constant):
-        values[operation.outputs[0]] = _constant(operation, target)
-        return
     function = lowering(type(operation), target)
     assert function is not None
     operands = [_read(getattr(operation, name), values) for name in operation.tensor_fields()]
@@ -156,7 +181,7 @@ def _lower(module: Builder, operation: TraceOp, target: str, values: dict[Value,
         ):
             problem = f"it gave {given!r}, declared is {output.type}"
             raise DiagnosticError(_failed(operation, target, problem))
-        values[output] = given
+    return results
 
 
 def _constant(operation: Constant, target: str) -> Any:

@@ -7,17 +7,16 @@ compiles once, and the compiled program is found again by later processes.
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
 
 from tripybuild.build.lower import lower_stablehlo
 from tripybuild.build.specialise import compiled
 from tripybuild.logger import logger
 from tripybuild.numerics.arrays import Array
 from tripybuild.targets import pjrt
-from tripybuild.trace.constants import Constant, Data
+from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.region import Region
+from tripybuild.trace.structure import forms
 from tripybuild.trace.values import Value
 
 MOST = 1024  # programs that are kept loaded
@@ -55,34 +54,8 @@ def structure(
 ) -> object:
     """What two graphs have in common that one program computes."""
     begins = [each.outputs[0] for each in given]
-    return tuple([value.type for value in begins]), *_spelt(begins, steps, wanted)
-
-
-def _spelt(
-    begins: Sequence[Value], steps: Sequence[TraceOp], wanted: Sequence[Value]
-) -> tuple[object, ...]:
-    """Operations with numbers for values: those of the values that they begin with come first."""
-    numbers = {value: number for number, value in enumerate(begins)}
-
-    def spelt(argument: Any) -> object:
-        if isinstance(argument, Value):
-            return Value, numbers[argument]
-        if isinstance(argument, Region):
-            types = tuple([value.type for value in argument.takes])
-            return types, *_spelt(argument.takes, argument.operations, argument.gives)
-        if isinstance(argument, Data):
-            return argument.digest
-        if isinstance(argument, tuple):
-            return tuple([spelt(item) for item in argument])
-        return type(argument), argument
-
-    found = []
-    for each in steps:
-        fields = (*each.arguments().values(), *each.captured)
-        found.append((type(each), *map(spelt, fields)))
-        for output in each.outputs:
-            numbers[output] = len(numbers)
-    return tuple(found), tuple([numbers[value] for value in wanted])
+    types = tuple([value.type for value in begins])
+    return types, *forms(begins, steps, wanted)
 
 
 def _loaded(given: Sequence[Constant], wanted: Sequence[Value]) -> pjrt.Executable:

@@ -6,13 +6,16 @@ here and verified once, at the end; asking MLIR to infer each would cost three t
 
 import io
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tripybuild.dialects.stablehlo import bindings
 from tripybuild.dialects.stablehlo.value import Value
 from tripybuild.types import dtypes
+
+if TYPE_CHECKING:
+    from tripybuild.dialects.stablehlo.repetition import Pattern
 
 TensorType = tuple[dtypes.dtype, tuple[int, ...]]
 Region = tuple[Sequence[TensorType], Callable[..., Sequence[Value]]]
@@ -44,10 +47,14 @@ class Module:
         ir = bindings.ir
         self.context = context()
         self.constants: dict[tuple[object, ...], Value] = {}
+        self.shared: set[Any] = set()  # what constants are in MLIR
+        self.emitted: list[Any] = []  # outside of regions, beside constants
+        self.patterns: dict[Hashable, Pattern] = {}
         self.depth = 0
         self.create = ir.Operation.create
         self._types: dict[TensorType, Any] = {}
         self._parsed: dict[str, Any] = {}
+        self._locations: dict[tuple[str, str, int, int], Any] = {}
         self.arrays: dict[tuple[int, ...], Any] = {}
         self._stack = ExitStack()
         with self.context, ir.Location.unknown():
@@ -91,10 +98,26 @@ class Module:
             attribute = self._parsed[text] = bindings.ir.Attribute.parse(text, self.context)
         return attribute
 
+    def note(self, operation: Any) -> None:
+        """Remember what was emitted, for others like it."""
+        if self.depth == 0:
+            self.emitted.append(operation)
+
+    def share(self, key: tuple[object, ...], constant: Value) -> None:
+        """Keep a constant, emitted just now, for all that follows."""
+        self.constants[key] = constant
+        self.shared.add(constant.mlir)
+        self.emitted.pop()
+
     def location(self, name: str, file: str, line: int, column: int) -> Any:
         """A context manager: what is built inside comes from this place of this file."""
-        where = bindings.ir.Location.file(file, line, column, context=self.context)
-        return bindings.ir.Location.name(name, where, context=self.context)
+        key = (name, file, line, column)
+        found = self._locations.get(key)
+        if found is None:
+            where = bindings.ir.Location.file(file, line, column, context=self.context)
+            found = bindings.ir.Location.name(name, where, context=self.context)
+            self._locations[key] = found
+        return found
 
     def finish(self, outputs: Mapping[str, Value]) -> None:
         """Return the outputs from `@main` and verify the whole module."""
@@ -173,6 +196,7 @@ def emit(
     module = current()
     kind = module.type(dtype, shape)
     operation = module.create(name, [kind], [value.mlir for value in operands], attributes)
+    module.note(operation)
     return Value(operation.result, dtype, shape)
 
 
@@ -194,6 +218,7 @@ def emit_regions(
     )
     for region, (takes, fill) in zip(operation.regions, regions, strict=True):
         _fill(region, takes, fill)
+    module.note(operation)
     return tuple(
         Value(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
     )
@@ -246,6 +271,7 @@ def emit_branches(
     )
     for old, new in zip(draft.regions, operation.regions, strict=True):
         old.blocks[0].append_to(new)
+    current().note(operation)
     return tuple(
         Value(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
     )
