@@ -56,8 +56,10 @@ def _graph(values: list[Value]) -> Graph:
 def _known(operations: list[TraceOp], values: list[Value]) -> None:
     """Refuse what depends on the inputs of a graph that is being recorded."""
     for operation in operations:
-        if isinstance(operation, Constant) and _is_symbol(operation):
-            raise DiagnosticError(symbolic(operation.data.value))
+        if isinstance(operation, Constant):
+            if _is_symbol(operation):
+                raise DiagnosticError(symbolic(operation.data.value))
+            continue
         for operand in operation.reads():
             if operand.producer is None:
                 raise DiagnosticError(_unknown(operand, operation.location))
@@ -100,12 +102,12 @@ def _unknown(value: Value, reads: Location | None) -> Diagnostic:
 
 
 def _computed(operations: list[TraceOp], values: list[Value]) -> "list[Array]":
-    asked = here(PACKAGES)
-    if not isinstance(asked, PythonLocation):
-        return _by_engine(operations, values)
     try:
         return _by_engine(operations, values)
     except DiagnosticError:
+        asked = here(PACKAGES)
+        if not isinstance(asked, PythonLocation):
+            raise
         with blamed(operations, asked.span(), "computed"):
             raise
 

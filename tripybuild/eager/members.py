@@ -56,9 +56,10 @@ def below(
     while pending:
         path, module, above = pending.pop()
         yield path, module
+        known = above | {id(module)}
         inner = [
-            (f"{path}{name}.", child, above | {id(module)})
+            (f"{path}{name}.", child, known)
             for name, child in children(module)
-            if id(child) not in above | {id(module)}
+            if id(child) not in known
         ]
         pending += reversed(inner)

@@ -10,7 +10,7 @@ from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.settings import config
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.tracing import is_tracing
-from tripybuild.frontend.unknown import unknown_member
+from tripybuild.frontend.unknown import PROTOCOL, unknown_member
 from tripybuild.trace.callsite import call_at
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import Location, PythonLocation, here
@@ -204,6 +204,8 @@ class Tensor(frontend.Tensor, of_values=True):
 
         def __getattr__(self, name: str) -> Any:
             """Say where what is asked for is: operators are functions, and few are methods."""
+            if name.startswith(PROTOCOL):  # NumPy asks each tensor for two that are not there
+                raise AttributeError(f"a tensor has no attribute `{name}`")
             functions = import_module(type(self).__module__.partition(".")[0]).__all__
             raise unknown_member(name, lambda: dir(type(self)), "tp", functions)
 

@@ -57,7 +57,7 @@ def unknown_name(package: str, name: str, known: Iterable[str]) -> AttributeErro
 
 def unknown_member(
     name: str, members: Callable[[], Iterable[str]], package: str, functions: Iterable[str]
-) -> AttributeError:
+) -> NameUnknownError:
     """The error of a tensor's attribute that is not there: what is no method may be a function.
 
     Args:
@@ -76,5 +76,4 @@ def unknown_member(
         near = suggest(name, known)
         return f"did you mean `{package}.{near}(...)`?" if near else None
 
-    message = f"a tensor has no attribute `{name}`"
-    return AttributeError(message) if name.startswith(PROTOCOL) else NameUnknownError(message, hint)
+    return NameUnknownError(f"a tensor has no attribute `{name}`", hint)

@@ -104,7 +104,7 @@ class Check(Regions):
 
     def tensor(self, name: str, value: object) -> Any:
         """An input that must be a tensor."""
-        if not is_tensor(value):
+        if not isinstance(getattr(value, "type", None), TensorType):  # `is_tensor`, asked often
             # Only Python has data at hand; a model's file has none.
             makes = isinstance(self.location, PythonLocation) and is_data(value)
             hint = "make one of it: `Tensor(...)`" if makes else None
@@ -178,7 +178,7 @@ class Check(Regions):
 
     def shape(self, name: str, tensor: Any, pattern: str) -> list[Size]:
         """The sizes of a tensor whose rank fits `pattern`, to be unpacked."""
-        shape = self.tensor(name, tensor).type.shape
+        shape: tuple[Size, ...] = self.tensor(name, tensor).type.shape
         least, exact = _ranks(pattern)
         if len(shape) != least if exact else len(shape) < least:
             label = f"`{name}` is {tensor.type}, of rank {len(shape)}"

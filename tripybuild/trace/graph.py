@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 from tripybuild.trace.operation import DeferredLaw, TraceOp
 from tripybuild.trace.region import copied, substitution, walked
@@ -20,7 +21,7 @@ def between(known: AbstractSet[Value], outputs: Iterable[Value]) -> list[TraceOp
             found[producer] = None
             read = producer.reads()
             stack += [value for value in read if value not in known] if known else read
-    return sorted(found, key=lambda operation: operation.serial)
+    return sorted(found, key=attrgetter("serial"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -244,15 +244,17 @@ def smallest(*values: Any) -> Any:
 
 def every(values: Iterable[Any]) -> Truth:
     """Give Python's `all`, where one false value decides whatever is undecided beside it."""
-    return conjunction(_truth(each) for each in values)
+    return conjunction(map(_truth, values))
 
 
 def some(values: Iterable[Any]) -> Truth:
     """Give Python's `any`, where one true value decides whatever is undecided beside it."""
-    return disjunction(_truth(each) for each in values)
+    return disjunction(map(_truth, values))
 
 
 def _truth(value: Any) -> Truth:
+    if value is True or value is False:  # as nearly all are
+        return value
     if isinstance(value, Dim):
         return negation(value == 0)
     return value if isinstance(value, Condition) else bool(value)
