@@ -174,6 +174,26 @@ def test_gather_is_numpys_take():
     assert refused(lambda: X[tp.Tensor([True, False])]).code == "getitem/I"
 
 
+def test_positions_that_are_not_there_are_refused():
+    """Where the tensor is looked at, with the line of the call."""
+    embedding = tp.Embedding(2, 3)
+    embedding.initialize_dummy_parameters()
+    for taken in (X[tp.Tensor([5])], tp.gather(X, 1, tp.Tensor([-3])), embedding(tp.Tensor([2]))):
+        found = refused(taken.eval)
+        assert found.message.startswith("`gather` cannot be computed: index ")
+        assert found.span.path == __file__
+
+
+def test_a_quantized_layer_with_a_scale_for_its_input():
+    """Given to the layer afterwards, as nvtripy's programs do."""
+    layer = tp.Linear(2, 2, bias=False, quant_dtype=tp.int8)
+    layer.weight, layer.weight_scale = tp.Tensor([[1.0, 0.0], [0.0, 1.0]]), tp.Tensor(1.0)
+    assert layer(tp.Tensor([[1.4, 2.6]])).tolist() == [[np.float32(1.4), np.float32(2.6)]]
+    layer.input_scale = tp.Tensor(1.0)
+    assert layer(tp.Tensor([[1.4, 2.6]])).tolist() == [[1.0, 3.0]]
+    assert list(layer.state_dict()) == ["weight", "weight_scale", "input_scale"]
+
+
 def test_the_last_chunks_may_be_empty():
     assert [part.shape for part in tp.split(tp.ones([4]), 3)] == [(2,), (2,), (0,)]
 

@@ -232,6 +232,36 @@ def test_what_was_no_tensor_can_become_one():
     assert list(module.state_dict()) == ["bias"]
 
 
+@pytest.mark.parametrize("given", [3, np.ones(2, np.float32), [1.0, 2.0], "ones"])
+def test_a_parameter_becomes_no_array(given):
+    """Which would be no parameter any more, and is a tensor that somebody forgot to make."""
+    module = Scaled()
+    [found] = refused(setattr, module, "scale", given)
+    assert found.message.startswith("the parameter `Scaled.scale` is a tensor, but this is a")
+    assert found.hint == "make a `Tensor` of it"
+    module.scale = None
+    assert "scale" not in module.state_dict()
+
+
+def test_what_parameters_were_made_from_stays():
+    """Their shapes and dtypes; what they do not depend on can be changed."""
+    module = tp.LayerNorm(3)
+    for name, value in (("dtype", tp.float16), ("normalized_shape", 4)):
+        [found] = refused(setattr, module, name, value)
+        assert found.message.startswith(f"`LayerNorm.{name}` is ")
+        assert here(found)
+    module.normalized_shape = 3
+    module.eps = 0.5
+    assert module.eps == 0.5
+
+
+@pytest.mark.parametrize("given", [[3], [[tp.relu]], [{"a": "relu"}], [{1: tp.relu}]])
+def test_a_chain_is_of_what_can_be_called(given):
+    [found] = refused(tp.Sequential, *given)
+    assert found.code == "wrong-type"
+    assert here(found)
+
+
 def test_a_state_is_loaded():
     target, source = tp.Sequential(Scaled(), [].copy), tp.Sequential(filled())
     assert target.load_state_dict(source.state_dict()) == (set(), set())

@@ -6,13 +6,17 @@ from dataclasses import dataclass, replace
 
 from tripybuild.codegen.arguments import PUBLIC, Parameter, annotation, with_default
 from tripybuild.codegen.calls import Calls
+from tripybuild.codegen.expressions import document
+from tripybuild.codegen.layout import render
 from tripybuild.codegen.module_constructor import as_operator, constructor_lines
 from tripybuild.codegen.module_forward import forward_lines
 from tripybuild.codegen.text import Imports, docstring, header
 from tripybuild.codegen.trace import declaration
+from tripybuild.language.names import free
 from tripybuild.schema.model import DEFAULT_VARIABLE
 from tripybuild.schema.operator import Attribute, Snippet
 from tripybuild.schema.part import Part
+from tripybuild.types.patterns import TensorPattern
 
 
 @dataclass(frozen=True)
@@ -105,8 +109,30 @@ def class_file(module: Module) -> str:
     declared = declaration(as_operator(module), imports, 0, "DECLARATION = ")
     return (
         f"{header(module.path)}\n{imports.text()}\n\n{declared}\n\n\n"
-        f"class {part.name}(Module):\n{about}\n\n{attributes}\n\n{constructor}\n\n{forward}\n"
+        f"{_head(module)}\n{about}\n\n{attributes}\n\n{constructor}\n\n{forward}\n"
     )
+
+
+def _head(module: Module) -> str:
+    """`class Linear(Module, fixed=("in_features", "dtype")):`, with what parameters depend on."""
+    read = set(_read(module.part))
+    variables = {p.name for p in module.part.parameters if p.variable in read}
+    fixed: list[ast.expr] = [ast.Constant(name) for name in module.kept if name in read | variables]
+    options = [ast.keyword("fixed", ast.Tuple(fixed))] if fixed else []
+    bases = ast.Call(ast.Name(module.part.name), [ast.Name("Module")], options)
+    return render(["class ", document(bases), ":"])
+
+
+def _read(part: Part) -> Iterator[str]:
+    """The names that what a module holds is made from, those of dtypes among them."""
+    for weight in part.weights.values():
+        assert isinstance(weight.pattern, TensorPattern)
+        yield weight.pattern.element
+        for dimension in weight.pattern.shape or ():
+            yield from free(dimension.expression)
+        yield from free(weight.when.program) if weight.when else ()
+    for snippet in part.parts.values():
+        yield from free(snippet.program)
 
 
 def _arguments(module: Module) -> list[tuple[str, str]]:

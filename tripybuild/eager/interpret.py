@@ -61,11 +61,16 @@ def _results(operation: TraceOp, values: Mapping[Value, Array]) -> Sequence[Any]
     if operation.region_fields():
         outside = [values[value] for value in operation.captured]
         arguments += [_body(region, outside) for region in operation.bodies()]
-    if all(values[value].size for value in operation.reads()):
-        result = function(operation, *arguments)
-    else:
-        with unwarned():
+    try:
+        if all(values[value].size for value in operation.reads()):
             result = function(operation, *arguments)
+        else:
+            with unwarned():
+                result = function(operation, *arguments)
+    except (IndexError, ValueError) as error:  # of what is known only now: positions, for one
+        message = f"`{operation.operator}` cannot be computed: {error}"
+        found = Diagnostic("wrong-value", message, operation.location.span())
+        raise DiagnosticError(found) from error
     return result if isinstance(result, (list, tuple)) else [result]
 
 

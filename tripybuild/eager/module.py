@@ -1,11 +1,11 @@
 """`tp.Module`: parameters and other modules as attributes, and what they do in `forward`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
 
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager.members import Member, below, members
 from tripybuild.eager.parameters import dummy, is_unset, missing
 from tripybuild.eager.state import compared, load
@@ -50,6 +50,16 @@ class Module:
     ```
     """
 
+    _fixed: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, fixed: Sequence[str] = ()) -> None:
+        """Make a kind of module.
+
+        Args:
+            fixed: The attributes that parameters were made from: once set, they stay as they are.
+        """
+        cls._fixed |= frozenset(fixed)
+
     def __call__(
         self: "_Forward[Taken, Result_co]", *args: Taken.args, **kwargs: Taken.kwargs
     ) -> Result_co:
@@ -76,12 +86,16 @@ class Module:
 
         def __setattr__(self, name: str, value: Any) -> None:
             before = vars(self).get(name)
-            if isinstance(value, Tensor):
-                if isinstance(before, Tensor):
-                    if found := list(compared(f"{type(self).__name__}.{name}", before, value)):
-                        raise DiagnosticError(*found)
-                elif is_unset(value) and value.value.name is None:
-                    value.value.name = f"{type(self).__name__}.{name}"
+            path = f"{type(self).__name__}.{name}"
+            if isinstance(before, Tensor) and value is not None:
+                if found := list(compared(path, before, value)):
+                    raise DiagnosticError(*found)
+            elif isinstance(value, Tensor) and is_unset(value) and value.value.name is None:
+                value.value.name = path
+            elif name in self._fixed and name in vars(self) and before != value:
+                message = f"`{path}` is {before}, and parameters were made from it"
+                span, hint = here(PACKAGES).span(), "make another module"
+                raise DiagnosticError(Diagnostic("wrong-value", message, span, hint=hint))
             super().__setattr__(name, value)
 
     def named_parameters(self) -> "Iterator[tuple[str, PublicTensor]]":

@@ -23,6 +23,9 @@ class Sequential(Module):
 
     Args:
         modules: What is called, or one dict of it with names.
+
+    Raises:
+        DiagnosticError: Something cannot be called, or a name is no text.
     """
 
     modules: dict[str, ModuleLike]
@@ -31,6 +34,11 @@ class Sequential(Module):
         named: dict[str, Any] = {str(index): each for index, each in enumerate(modules)}
         if len(modules) == 1 and isinstance(modules[0], dict):
             named = dict(modules[0])
+        for name, module in named.items():
+            if not isinstance(name, str) or not callable(module):
+                what = f"the module `{name}` is {module!r}, which cannot be called"
+                message = what if isinstance(name, str) else f"the name {name!r} is no text"
+                raise DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
         self.modules = named
 
     def forward(self, input: Any) -> Any:

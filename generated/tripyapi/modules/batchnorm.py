@@ -14,7 +14,7 @@ DECLARATION = Declaration(
 )
 
 
-class BatchNorm(Module):
+class BatchNorm(Module, fixed=("num_features", "dtype")):
     """Shift and scale each channel by the mean and variance that were measured in training.
 
     This is the layer as it is used after training: the batch itself is not measured.

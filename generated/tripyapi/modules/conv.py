@@ -31,7 +31,7 @@ DECLARATION = Declaration(
 )
 
 
-class Conv(Module):
+class Conv(Module, fixed=("in_channels", "out_channels", "kernel_dims", "groups", "dtype")):
     """Slide filters over the spatial dimensions of a batch.
 
     The weight is stored as PyTorch stores it: `[out_channels, in_channels // groups,

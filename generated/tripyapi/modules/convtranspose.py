@@ -31,7 +31,9 @@ DECLARATION = Declaration(
 )
 
 
-class ConvTranspose(Module):
+class ConvTranspose(
+    Module, fixed=("in_channels", "out_channels", "kernel_dims", "groups", "dtype")
+):
     """Spread each element of a batch over filters: the way back through `Conv`.
 
     The weight is stored as PyTorch stores it: `[in_channels, out_channels // groups,

@@ -14,7 +14,7 @@ DECLARATION = Declaration(
 )
 
 
-class Embedding(Module):
+class Embedding(Module, fixed=("num_embeddings", "embedding_dim", "dtype")):
     """Look up a vector for each number.
 
     Args:

@@ -21,7 +21,7 @@ DECLARATION = Declaration(
 )
 
 
-class GroupNorm(Module):
+class GroupNorm(Module, fixed=("num_channels", "dtype")):
     """Give each group of channels mean zero and variance one, then scale and shift each channel.
 
     Means are computed in float32, whatever the type of the values.

@@ -14,7 +14,7 @@ DECLARATION = Declaration(
 )
 
 
-class InstanceNorm(Module):
+class InstanceNorm(Module, fixed=("num_channels", "dtype")):
     """Give each channel of each example mean zero and variance one, then scale and shift it.
 
     Means are computed in float32, whatever the type of the values.

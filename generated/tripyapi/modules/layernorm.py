@@ -21,7 +21,7 @@ DECLARATION = Declaration(
 )
 
 
-class LayerNorm(Module):
+class LayerNorm(Module, fixed=("normalized_shape", "dtype")):
     """Normalise the trailing dimensions, then scale and shift each element.
 
     Mean and variance are taken over the dimensions of `normalized_shape`.

@@ -17,7 +17,9 @@ DECLARATION = Declaration(
 )
 
 
-class Linear(Module):
+class Linear(
+    Module, fixed=("in_features", "out_features", "dtype", "quant_dtype", "weight_quant_dim")
+):
     """Multiply by a matrix and add a constant.
 
     The weight is stored as PyTorch stores it: one row for each output feature. With a

@@ -21,7 +21,7 @@ DECLARATION = Declaration(
 )
 
 
-class MultiHeadAttention(Module):
+class MultiHeadAttention(Module, fixed=("embed_dim", "bias", "dtype")):
     """Let each place of a sequence look at all others, in several ways at once.
 
     The weights are those of PyTorch's `MultiheadAttention`, so that its checkpoints fit: one matrix

@@ -14,7 +14,7 @@ DECLARATION = Declaration(
 )
 
 
-class RMSNorm(Module):
+class RMSNorm(Module, fixed=("normalized_shape", "dtype")):
     """Scale values so that the mean of their squares over the last dimension is one.
 
     The squares are computed in float32, whatever the type of the values.
