@@ -17,6 +17,7 @@ import pytest
 
 import tripyapi as tp
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.version import VERSION
 
 X = tp.Tensor([[1.0, 2.0], [3.0, 4.0]])
 NAN = tp.Tensor([float("nan")])
@@ -444,6 +445,42 @@ def test_names_that_are_not_there_have_hints():
 
 
 # --- names that programs use ---
+
+
+def test_the_version():
+    assert tp.__version__ == VERSION
+    assert "__version__" not in tp.__all__
+
+
+def test_an_executable_has_the_signature_of_its_function():
+    """With the public Tensor for each input that is left."""
+    made = tp.compile(
+        lambda x, scale, *, y: x * scale + y, args=[info(1), 2.0], kwargs={"y": info(1)}
+    )
+    tensors = {name: each.annotation for name, each in inspect.signature(made).parameters.items()}
+    assert tensors == {"x": tp.Tensor, "y": tp.Tensor}
+    assert inspect.signature(made).return_annotation is tp.Tensor
+
+
+def test_tensors_of_another_dtype_are_to_be_cast():
+    made = tp.compile(lambda x: x, args=[info(1)])
+    assert refused(made, tp.Tensor([1])).hint == "cast it: `tp.cast(x, tp.float32)`"
+
+
+@pytest.mark.parametrize(
+    ("tensor", "shown"),
+    [
+        (tp.Tensor([1.0, 2.5]), "tensor([1. , 2.5], dtype=float32, loc=cpu:0, shape=(2,))"),
+        (tp.full([1], 2, tp.bfloat16), "tensor([2.], dtype=bfloat16, loc=cpu:0, shape=(1,))"),
+        (tp.cast(X[0, :1], tp.int4), "tensor([1], dtype=int4, loc=cpu:0, shape=(1,))"),
+        (
+            tp.ones([2, 1, 1], tp.int8),
+            "tensor(\n    [[[1]],\n\n     [[1]]],\n    dtype=int8, loc=cpu:0, shape=(2, 1, 1))",
+        ),
+    ],
+)
+def test_how_tensors_are_printed(tensor, shown):
+    assert repr(tensor) == str(tensor) == shown
 
 
 def test_kinds_of_dtypes():

@@ -7,6 +7,8 @@ Nothing is loaded before it is used: a name is looked up in the table below.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tripybuild.version import VERSION
+
 if TYPE_CHECKING:
     from tripyapi.modules.batchnorm import BatchNorm as BatchNorm
     from tripyapi.modules.conv import Conv as Conv
@@ -266,6 +268,8 @@ if TYPE_CHECKING:
         int64 as int64,
         integer as integer,
     )
+
+__version__ = VERSION
 
 # Where each public name lives, below this package.
 _PLACES = {

@@ -16,10 +16,10 @@ Nothing is loaded before it is used: a name is looked up in the table below.
 
 from importlib import import_module
 from typing import TYPE_CHECKING
-
+{version_import}
 if TYPE_CHECKING:
 {imports}
-
+{version}
 # Where each public name lives, below this package.
 _PLACES = {{
 {places}}}
@@ -63,12 +63,16 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     return _FRONT_DOOR.format(
         header=header(SOURCE),
         summary="The operators of the registry, as Python functions on tensors, and its modules.",
+        version_import=_VERSION_IMPORT if package == BUILT_IN else "",
+        version=_VERSION if package == BUILT_IN else "",
         imports="\n".join(_imports(places)),
         places="".join(f'    "{name}": "{place}",\n' for name, place in places.items()),
         names="".join(f'    "{name}",\n' for name in sorted(places, key=import_order)),
     )
 
 
+_VERSION_IMPORT = "\nfrom tripybuild.version import VERSION\n"
+_VERSION = "\n__version__ = VERSION\n"
 _EAGER = ("Module", "Sequential", "TripyException", "config", "types")
 _INFOS = ("Bounds", "DimensionInputInfo", "InputInfo", "NamedDimension", "OutputInfo")
 _DTYPES = (

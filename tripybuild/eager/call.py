@@ -35,14 +35,17 @@ class Call:
         kinds = {name: signature.parameters[name].kind.name for name in forms}
         return cls(forms, kinds, gives)
 
-    @property
-    def signature(self) -> inspect.Signature:
-        """The signature that is left when constants are baked in."""
+    def signature(self, tensor: type[Tensor]) -> inspect.Signature:
+        """The signature that is left when constants are baked in.
+
+        Args:
+            tensor: What tensors are annotated as.
+        """
         parameters = [
-            inspect.Parameter(name, _KINDS[self.kinds[name]], annotation=_annotation(form))
+            inspect.Parameter(name, _KINDS[self.kinds[name]], annotation=_annotation(form, tensor))
             for name, form in self.forms.items()
         ]
-        gives = Tensor if isinstance(self.gives, str) else {"tuple": tuple}.get(self.gives[0], dict)
+        gives = tensor if isinstance(self.gives, str) else {"tuple": tuple}.get(self.gives[0], dict)
         return inspect.Signature(parameters, return_annotation=gives)
 
     def data(self, infos: Mapping[str, Info]) -> dict[str, Any]:
@@ -63,9 +66,9 @@ class Call:
         return cls(forms, {name: kind for name, kind, _ in parameters}, data["gives"])
 
 
-def _annotation(form: Any) -> Any:
+def _annotation(form: Any, tensor: type[Tensor]) -> Any:
     if isinstance(form, Info):
-        return int if isinstance(form, DimensionInputInfo) else Tensor
+        return int if isinstance(form, DimensionInputInfo) else tensor
     return dict if isinstance(form, dict) else list
 
 

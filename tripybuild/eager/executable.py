@@ -38,9 +38,9 @@ class Executable:
     """
 
     def __init__(self, program: Program, call: Call, infos: Mapping[str, Info]) -> None:
-        import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
+        public = import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
         self.program, self.call, self.input_infos = program, call, dict(infos)
-        self.__signature__ = call.signature
+        self.__signature__ = call.signature(public.Tensor)
         self._stream: Stream | None = None
 
     @property
@@ -97,7 +97,9 @@ class Executable:
             DiagnosticError: A tensor is missing, or of another dtype or shape than compiled for.
         """
         try:
-            arrays = {name: self._array(name, each) for name, each in self._given(args, kwargs)}
+            given = dict(self._given(args, kwargs))
+            self._refuse_miscast(given)
+            arrays = {name: self._array(name, each) for name, each in given.items()}
             if self._stream is not None:
                 self._stream.synchronize()
             outputs = self.program(**arrays)
@@ -114,6 +116,18 @@ class Executable:
         for name, form in self.call.forms.items():
             empty: Any = {} if isinstance(form, dict) else ()
             yield from matched(name, form, bound.arguments.get(name, empty))
+
+    def _refuse_miscast(self, given: Mapping[str, Any]) -> None:
+        """Compare the dtypes of tensors; those of arrays are compared by the program."""
+        found = []
+        for name, each in given.items():
+            wanted = getattr(self.input_infos[name], "dtype", None)
+            if isinstance(each, Tensor) and wanted is not None and each.dtype is not wanted:
+                message = f"the input `{name}` must be {wanted}, but this is {each.dtype}"
+                hint = f"cast it: `tp.cast({name}, tp.{wanted})`"
+                found.append(Diagnostic("input-dtype", message, hint=hint))
+        if found:
+            raise DiagnosticError(*found)
 
     def _array(self, name: str, given: Any) -> Any:
         info = self.input_infos[name]

@@ -239,8 +239,11 @@ class Tensor(frontend.Tensor, of_values=True):
             return super().__repr__()
         import numpy as np  # noqa: PLC0415 - when used
 
-        text = np.array2string(array_of(self.value), separator=", ", threshold=MOST_SHOWN)
+        array = array_of(self.value)
+        if array.dtype.isbuiltin != 1:  # NumPy would print bfloat16 as whole numbers
+            array = array.astype(np.float32 if self.dtype.kind == "float" else np.int8)
+        text = np.array2string(array, separator=", ", threshold=MOST_SHOWN)
         about = f"dtype={self.dtype}, loc={self.device}, shape={self.shape}"
         apart = "\n    " if "\n" in text else ""
-        body = text.replace("\n", "\n    ")
+        body = text.replace("\n", "\n    ").replace("\n    \n", "\n\n")
         return f"tensor({apart}{body},{apart or ' '}{about})"
