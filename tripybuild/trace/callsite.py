@@ -20,6 +20,7 @@ from tripybuild.trace.values import TensorType, Value
 
 CHECKS = "tripybuild.trace."  # modules whose frames check an argument and do not take it
 GUARD = "tripybuild.frontend.guard"  # a frame that hands on what it is given
+LONGEST = 40  # letters of an operand that is called as it is written
 MOST = 4  # tensors of a list that are followed to where they were made
 _SCALARS = (bool, int, float, str, type(None))  # things that are equal without being the same
 _COMPARED = {
@@ -60,6 +61,26 @@ class CallSite:
                 break
             given = items[index]
         return _span(self.location, given)
+
+    def operands(self) -> dict[str, str]:
+        """What the user wrote for the parameters of what is checked, where it is no call.
+
+        `a + b` names no parameters, so they are called as they are written: `a` and `b`. An index,
+        and what is long or on several lines, keeps the name of its parameter.
+        """
+        node = _written(self.location)
+        if node is None or isinstance(node, ast.Call):
+            return {}
+        given = dict(_given(node, self.entry))
+        found = {}
+        for name, _ in _values(self.checked):
+            operand = given.get(self._parameter(name))
+            if isinstance(node, ast.Subscript) and operand is node.slice:
+                continue
+            text = "" if operand is None else _text(self.location, operand)
+            if 0 < len(text) <= LONGEST:
+                found[name] = text
+        return found
 
     def _parameter(self, name: str) -> str | None:
         """What the parameter is called in the function that the user called."""
@@ -244,6 +265,14 @@ def _span(location: PythonLocation, node: ast.expr | ast.keyword) -> Span:
     end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
     path = location.code.co_filename
     return span_between(path, node.lineno, node.col_offset, end_line, end_column)
+
+
+def _text(location: PythonLocation, node: ast.expr) -> str:
+    """An expression as it is written; empty if it goes over several lines."""
+    if node.lineno != node.end_lineno:
+        return ""
+    line = linecache.getline(location.code.co_filename, node.lineno).encode()
+    return line[node.col_offset : node.end_col_offset].decode(errors="replace")
 
 
 def _shown_in(inner: Span, outer: Span) -> bool:

@@ -1,12 +1,12 @@
 """How a call is refused: the argument is underlined, and where tensors were made is said."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Related, Span
-from tripybuild.trace.callsite import call_at, origins
+from tripybuild.trace.callsite import CallSite, call_at, origins
 from tripybuild.trace.location import Location
-from tripybuild.trace.messages import shown
+from tripybuild.trace.messages import named, shown
 from tripybuild.trace.operation import Declaration, Law
 
 
@@ -42,18 +42,31 @@ class Failures:
         source = self.declaration.source
         if law is not None and law.line:
             source = f"{law.source or source}:{law.line}"
-        span, related = self._places(at, about)
+        call = call_at(self.location)
+        words = {} if call is None else call.operands()
+        if call is not None and law is not None and words:
+            tensors = call.tensors()
+            label = ", ".join(f"`{name}` is {value.type}" for name, value in tensors) or label
+        message = message.replace(f"`{at}` of `{self.declaration.name}`", f"`{at}`", at in words)
+        message, label = named(message, words), named(label, words)
+        hint = None if hint is None else named(hint, words)
+        span, related = self._places(call, at, about, words)
         code = f"{self.declaration.name}/{part}"
         notes = (f"required by {source}",)
         raise DiagnosticError(Diagnostic(code, message, span, label, notes, hint, related))
 
-    def _places(self, at: str, about: Sequence[str] | None) -> tuple[Span, tuple[Related, ...]]:
+    def _places(
+        self,
+        call: CallSite | None,
+        at: str,
+        about: Sequence[str] | None,
+        words: Mapping[str, str],
+    ) -> tuple[Span, tuple[Related, ...]]:
         """What to underline, and where the tensors were made."""
-        call = call_at(self.location)
         span = self.location.span()
         if call is None:
             return span, ()
-        tensors = dict(call.tensors(about))
+        tensors = {words.get(name, name): value for name, value in call.tensors(about)}
         shown = call.argument(at) if at else None
         return shown or span, tuple(origins(tensors, shown or span))
 

@@ -8,6 +8,7 @@ from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.trace.operation import Law
 from tripybuild.types.vocabulary import SHAPE
 
+_CODE = re.compile(r"`[^`]*`")
 _BRACES = re.compile(r"\{([^{}]+)\}")
 _MOST_ITEMS, _MOST_LETTERS = 12, 160
 
@@ -48,6 +49,17 @@ def either(allowed: Sequence[object]) -> str:
     """What is allowed, in words: `float32, float16 or bfloat16`."""
     names = list(map(str, allowed))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def named(text: str, words: Mapping[str, str]) -> str:
+    """A text with other words for some names: `rhs` and `cast(rhs, int32)` for what is written.
+
+    Names stand in backticks; all else is prose.
+    """
+    if not words:
+        return text
+    name = re.compile(rf"(?<!\.)\b({'|'.join(map(re.escape, words))})\b(?!=)")
+    return _CODE.sub(lambda code: name.sub(lambda found: words[found[1]], code[0]), text)
 
 
 def law_message(operator: str, law: Law, names: Mapping[str, object]) -> tuple[str, str]:
