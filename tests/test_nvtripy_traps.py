@@ -246,6 +246,12 @@ def test_what_is_made_of_sizes_is_a_size():
     assert not isinstance(size == 6, tp.DimensionSize)
 
 
+def test_sizes_are_made_of_numbers_of_any_kind():
+    assert int(tp.DimensionSize(np.int64(3))) == 3
+    for wrong in (True, 2.0, np.float32(2), "2", [2]):
+        assert refused(tp.DimensionSize, wrong).message.startswith("a size is an integer")
+
+
 def test_slices_from_a_size_before_the_end():
     """`x[-n:]`, where `n` is a number, and where it is known only when the graph runs."""
     assert X[:, -tp.DimensionSize(1) :].tolist() == [[2], [4]]
@@ -266,7 +272,7 @@ def test_devices():
     assert x.device == tp.Tensor(np.ones(2)[:1].astype(np.float32)).device == cpu
     assert (x + 1.0).device == tp.ones([2]).device == gpu
     assert x.eval().device == gpu
-    assert tp.Tensor([1.0], device=gpu).device == gpu
+    assert tp.Tensor([1.0], device=gpu).device == tp.Tensor([1.0], device="gpu").device == gpu
     assert tp.DimensionSize(3).eval().device == cpu
     assert tp.copy(x, cpu).device == (x + 1.0).copy(cpu).device == cpu
     assert tp.copy(tp.Tensor([1.0]), gpu).device == gpu
@@ -492,6 +498,24 @@ def test_kinds_of_dtypes():
 
 def test_errors_have_nvtripys_name():
     assert tp.TripyException is DiagnosticError
+
+
+def test_programs_raise_them_too():
+    with pytest.raises(tp.TripyException, match="the batch is empty"):
+        raise tp.TripyException("the batch is empty")
+
+
+def test_what_no_graph_computes_is_refused_where_it_is_looked_at():
+    """Whatever is asked of a plugin without an engine, small or large."""
+    for size in (2, 300):
+        found = tp.plugin("custom", [tp.ones([size, size])], output_info=[(2, tp.float32)])
+        assert "`plugin`" in refused(found.eval).message
+
+
+@pytest.mark.parametrize("given", [{"args": info(1)}, {"args": [info(1)], "kwargs": ["x"]}])
+def test_arguments_to_compile_with_stand_in_lists(given):
+    found = refused(tp.compile, lambda x: x, **given)
+    assert found.message.startswith("`args` is a list of arguments")
 
 
 def test_a_tensor_has_a_length_and_no_iterator():

@@ -70,9 +70,9 @@ class Diagnostic:
 
 
 class DiagnosticError(Exception):
-    """Carries diagnostics through code that cannot return them."""
+    """Carries diagnostics through code that cannot return them; a text is one of a program."""
 
-    def __init__(self, *diagnostics: Diagnostic) -> None:
+    def __init__(self, *diagnostics: Diagnostic | str) -> None:
         found = tuple(map(_called, diagnostics))
         super().__init__(*found)
         self.diagnostics = found
@@ -82,8 +82,10 @@ class DiagnosticError(Exception):
         return "\n\n".join(render(_full(each), text_of) for each in self.diagnostics)
 
 
-def _called(diagnostic: Diagnostic) -> Diagnostic:
+def _called(diagnostic: Diagnostic | str) -> Diagnostic:
     """The problem with who called, where its place is the line of a program that is running."""
+    if isinstance(diagnostic, str):
+        return Diagnostic("program-failed", diagnostic)
     span = diagnostic.span
     if span is None or diagnostic.callers:
         return diagnostic

@@ -8,9 +8,11 @@ from tripybuild.eager.device import device as Device  # noqa: N812 - it is a cla
 from tripybuild.eager.evaluate import symbolic
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
+from tripybuild.trace.numbers import python_number
 from tripybuild.trace.values import Size, Value
 from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import int32
+from tripybuild.types.shapes import is_int
 
 
 class Dimension:
@@ -30,8 +32,8 @@ class Dimension:
     dimension: Size = 0  # of the class, too: who looks for it need not ask the tensor
 
     def __init__(self, data: Size, name: str | None = None) -> None:
-        number = not isinstance(data, Dim)
-        if number and (not isinstance(data, int) or isinstance(data, bool)):
+        data = python_number(data)
+        if not isinstance(data, Dim) and not is_int(data):
             message = f"a size is an integer, and not a {type(data).__name__}"
             raise DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
         self.dimension = data

@@ -123,11 +123,14 @@ def _by_engine(operations: list[TraceOp], values: list[Value]) -> "list[Array]":
 
 
 def is_small(operations: list[TraceOp]) -> bool:
-    """Whether a graph is worth no compiler. It follows from its shapes alone."""
+    """Whether a graph is worth no compiler. It follows from its shapes alone.
+
+    Sizes that depend on data count as one: no compiler takes them.
+    """
     elements = 0
     for operation in operations:
         for value in operation.reads() + operation.outputs:
-            elements += prod(value.shape)
+            elements += prod(1 if isinstance(size, Dim) else size for size in value.shape)
         if elements > SMALL:
             return False
     return True

@@ -102,6 +102,9 @@ def recorded(
 def _bound(
     func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], place: Span
 ) -> inspect.BoundArguments:
+    if not isinstance(args, (list, tuple)) or not isinstance(kwargs, Mapping):
+        message = "`args` is a list of arguments, and `kwargs` a dictionary of arguments by name"
+        raise DiagnosticError(Diagnostic("wrong-type", message, place))
     # A module's `__call__` takes anything; `forward` says what.
     called = func.forward if isinstance(func, Module) else func
     try:

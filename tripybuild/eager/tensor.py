@@ -56,7 +56,7 @@ class Tensor(frontend.Tensor, of_values=True):
         self,
         data: Any,
         dtype: DType | None = None,
-        device: Device | None = None,
+        device: Device | str | None = None,
         name: str | None = None,
     ) -> None:
         from tripybuild.eager.data import DataError, array_of as made  # noqa: PLC0415 - NumPy
@@ -77,7 +77,7 @@ class Tensor(frontend.Tensor, of_values=True):
                 Diagnostic("wrong-type", message, span, hint=error.hint)
             ) from error
         self.value = constant(array, from_numpy(array.dtype), place)
-        self._device = device or CPU
+        self._device = Device(device) if isinstance(device, str) else device or CPU
         self.value.name = name
 
     @property
