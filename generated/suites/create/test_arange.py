@@ -55,6 +55,8 @@ def test_torch(types: str) -> None:
         "arange(0.0, inf, 1.0)",
         "arange(0, 2, 0)",
         "arange(2, 2)",
+        "arange(128, int8)",
+        "arange(129, int8)",
     ],
 )
 def test_example(call: str) -> None:
@@ -62,7 +64,7 @@ def test_example(call: str) -> None:
     SUITE.check_example(call)
 
 
-@pytest.mark.parametrize("law", ["finite", "moving", "not-empty"])
+@pytest.mark.parametrize("law", ["finite", "moving", "not-empty", "in-range"])
 def test_law(law: str) -> None:
     """Each law is broken by an example, or by dtypes, that break no other one."""
     SUITE.check_law(law)

@@ -36,14 +36,15 @@ def test_tensorrt_gpus() -> None:
 
 
 @pytest.mark.parametrize(
-    "call", ["iota([3])", "iota([2, 2], 1, int32)", "iota([-1])", "iota([2], 1)"]
+    "call",
+    ["iota([3])", "iota([2, 2], 1, int32)", "iota([-1])", "iota([2, 9], 1, int4)", "iota([2], 1)"],
 )
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)
 
 
-@pytest.mark.parametrize("law", ["not-negative"])
+@pytest.mark.parametrize("law", ["not-negative", "in-range"])
 def test_law(law: str) -> None:
     """Each law is broken by an example, or by dtypes, that break no other one."""
     SUITE.check_law(law)

@@ -21,6 +21,12 @@ DECLARATION = Declaration(
         "not-empty": Law(
             "N > 0", 39, "There is no number from {start} up to {stop} in steps of {step}"
         ),
+        "in-range": Law(
+            "in_range(start, T) and in_range(start + (N - 1) * step, T)",
+            42,
+            "The {N} numbers from {start} in steps of {step} are not all from {T.lowest} to {T.highest}, as {T} is",
+            hint="give a `dtype` that holds them",
+        ),
     },
 )
 
@@ -54,7 +60,7 @@ def arange(*_given: Any, **_named: Any) -> Tensor:
 
     Raises:
         DiagnosticError: Where a law does not hold: `arange/finite`, `arange/moving`,
-            `arange/not-empty`.
+            `arange/not-empty`, `arange/in-range`.
     """
     stop, start, step, dtype = bind(
         "arange",
@@ -90,6 +96,8 @@ def arange(*_given: Any, **_named: Any) -> Tensor:
     N = shapes.ceildiv(stop - start, step)
     with check.law("not-empty", N=N, start=start, stop=stop, step=step) as require:
         require(N > 0)
+    with check.law("in-range", start=start, T=T, N=N, step=step) as require:
+        require(shapes.in_range(start, T) and shapes.in_range(start + (N - 1) * step, T))
     whole = shapes.every(v // 1 == v for v in (start, step))
     L = (
         T

@@ -20,6 +20,6 @@ def iota(shape: Sequence[IntLike], dim: int = 0, dtype: dtypes.dtype = dtypes.fl
         The numbers; each is its own position along `dim`. (`T[*shape]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `iota/not-negative`.
+        DiagnosticError: Where a law does not hold: `iota/not-negative`, `iota/in-range`.
     """
     return record(Iota, shape, dim, dtype)

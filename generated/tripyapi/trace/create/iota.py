@@ -18,7 +18,15 @@ class Iota(TraceOp):
     declaration = Declaration(
         "iota",
         "ops_registry/create/iota.yaml",
-        {"not-negative": Law("all(d >= 0 for d in shape)", 23)},
+        {
+            "not-negative": Law("all(d >= 0 for d in shape)", 23),
+            "in-range": Law(
+                "in_range(shape[dim] - 1, T)",
+                25,
+                "{shape[dim] - 1} is no {T}, which holds numbers from {T.lowest} to {T.highest}",
+                hint="give a `dtype` that holds it",
+            ),
+        },
     )
 
     @classmethod
@@ -41,4 +49,6 @@ class Iota(TraceOp):
         dim = check.axis("dim", dim, len(shape))
         with check.law("not-negative", shape=shape) as require:
             require(shapes.every(d >= 0 for d in shape))
+        with check.law("in-range", shape=shape, dim=dim, T=T) as require:
+            require(shapes.in_range(shape[dim] - 1, T))
         return cls(shape, dim, dtype).gives(TensorType(T, (*shape,)))
