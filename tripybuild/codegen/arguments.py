@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from tripybuild.codegen.expressions import statement_value
 from tripybuild.codegen.layout import Doc
@@ -98,10 +99,20 @@ class Parameter:
 
 def parameters(operator: Operator, imports: Imports) -> list[Parameter]:
     """The parameters in calling order; those with a default stand behind those without."""
+    found, needed = _parameters(operator)
+    imports.add(needed)
+    return list(found)
+
+
+@lru_cache(maxsize=16)
+def _parameters(operator: Operator) -> tuple[tuple[Parameter, ...], Imports]:
+    """The parameters, and what their defaults import; all files of an operator ask, in a row."""
+    imports = Imports()
     everything: dict[str, Input | Attribute] = {**operator.inputs, **operator.attributes}
     order = dict.fromkeys([*(a.name for a in operator.arguments()), *everything])
     result = [_parameter(everything[name], operator, imports) for name in order]
-    return sorted(result, key=lambda each: (each.keywords, each.default is not None))
+    result.sort(key=lambda each: (each.keywords, each.default is not None))
+    return tuple(result), imports
 
 
 def _parameter(argument: Input | Attribute, operator: Operator, imports: Imports) -> Parameter:
