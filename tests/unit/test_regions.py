@@ -194,12 +194,12 @@ def test_the_readable_form():
     made = graph([p, x], [w], y=tp.cond(p, lambda a: tp.exp(a) * w, lambda a: a, [x]))
 
     assert printer.text(made).splitlines()[5:] == [
-        "    y = cond(p : tensor<i1>, then={(%4 : tensor<2xf32>, %5 : tensor<2xf32>):",
-        "        %6 = exp(%4 : tensor<2xf32>) : tensor<2xf32>",
-        "        %7 = mul(%6 : tensor<2xf32>, %5 : tensor<2xf32>) : tensor<2xf32>",
-        "        return %7",
-        "    }, otherwise={(%4 : tensor<2xf32>, %5 : tensor<2xf32>):",
-        "        return %4",
+        "    y = cond(p : tensor<i1>, then={(%0 : tensor<2xf32>, %1 : tensor<2xf32>):",
+        "        %2 = exp(%0 : tensor<2xf32>) : tensor<2xf32>",
+        "        %3 = mul(%2 : tensor<2xf32>, %1 : tensor<2xf32>) : tensor<2xf32>",
+        "        return %3",
+        "    }, otherwise={(%0 : tensor<2xf32>, %1 : tensor<2xf32>):",
+        "        return %0",
         "    }, [x : tensor<2xf32>], captured=[w : tensor<2xf32>]) : tensor<2xf32>",
         "    return y=y",
     ]
