@@ -150,6 +150,18 @@ def test_dtypes_that_are_missing():
     assert (mean.dtype, mean.tolist()) == (tp.int32, 1)
 
 
+def test_numbers_without_a_tensor():
+    """They have a dtype of their own, which must be one, and one that the operator takes."""
+    truth = tp.Tensor([True, False])
+    assert tp.where(truth, 1, 0).dtype == tp.int32
+    assert tp.where(truth, 1.5, 0.0).tolist() == [1.5, 0.0]
+    found = refused(tp.where, truth, 1, 0.5)
+    assert found.message == "`where` needs a tensor, or numbers of one kind"
+    assert found.label == "`input` would be int32, and `other` float32"
+    found = refused(tp.where, truth, True, False)
+    assert (found.code, found.label) == ("where/T", "`input` would be bool")
+
+
 @pytest.mark.parametrize("pool", [tp.maxpool, tp.avgpool])
 def test_pooling_goes_in_steps_of_one(pool):
     assert pool(tp.ones([1, 1, 4, 4]), (2, 2)).shape == (1, 1, 3, 3)

@@ -81,10 +81,18 @@ class Check(Regions):
         }
         if tensors:
             return self.element(variable, allowed, **tensors)
-        kinds = [own_dtype(value) for value in numbers.values()]
-        if not kinds or any(kind is not kinds[0] for kind in kinds) or kinds[0] not in allowed:
+        kinds = {name: own_dtype(value) for name, value in numbers.items()}
+        if not kinds:
             self._needs_tensor(variable)
-        return kinds[0]
+        first, kind = next(iter(kinds.items()))
+        for name, other in kinds.items():
+            if other is not kind:
+                message = f"`{self.declaration.name}` needs a tensor, or numbers of one kind"
+                label = f"`{first}` would be {kind}, and `{name}` {other}"
+                self.fail(variable, message, label=label)
+        if kind not in allowed:
+            self.must(first, f"be {either(allowed)}", f"`{first}` would be {kind}", part=variable)
+        return kind
 
     def _needs_tensor(self, variable: str) -> NoReturn:
         message = f"`{self.declaration.name}` needs a tensor"
