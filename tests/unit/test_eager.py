@@ -363,3 +363,33 @@ def test_asking_for_an_attribute_is_cheap(monkeypatch):
     with pytest.raises(AttributeError, match="no attribute `tanhh`"):
         _ = x.tanhh
     assert looked
+
+
+def test_what_nobody_holds_is_freed_at_once(monkeypatch):
+    """Large results do not wait until somebody looks for garbage."""
+    monkeypatch.setattr(gc, "enable", lambda: None)
+    first = tp.Tensor(np.ones((300, 300), np.float32))
+    middle = first + 1.0
+    last = tp.sum(middle * first)
+    several = tp.split(middle, 2, 0)
+    watched = [weakref.ref(each.value) for each in (first, middle, last, *several)]
+    last.eval()
+    several[0].eval()
+    gc.collect()
+    gc.disable()
+    try:
+        del first, middle, last, several
+        assert [each() for each in watched] == [None] * len(watched)
+    finally:
+        monkeypatch.undo()
+        gc.enable()
+
+
+def test_an_operation_gives_a_tensor_that_nobody_holds_anew():
+    largest, _ = tp.topk(tp.Tensor([1.0, 4.0, 3.0]), 2, 0)
+    operation = largest.value.producer
+    values, indices = operation.outputs
+    assert values is largest.value
+    assert (indices.index, indices.producer) == (1, operation)
+    assert operation.outputs[1] is indices
+    assert largest.tolist() == [4.0, 3.0]

@@ -102,8 +102,7 @@ def _with_operands(operation: TraceOp, replaced: Mapping[Value, Value]) -> Trace
         return argument
 
     copy = operation.rebuilt(changed, lambda kept: kept)
-    object.__setattr__(copy, "outputs", operation.outputs)
-    return copy
+    return copy.giving(operation.outputs, copy.serial)
 
 
 def _countable(value: Value, name: str, location: Location | None = None) -> None:

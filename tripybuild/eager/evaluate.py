@@ -1,6 +1,5 @@
 """Graphs that somebody looks at: which engine computes them, and what becomes of their history."""
 
-from math import prod
 from typing import TYPE_CHECKING
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Related
@@ -130,7 +129,11 @@ def is_small(operations: list[TraceOp]) -> bool:
     elements = 0
     for operation in operations:
         for value in operation.reads() + operation.outputs:
-            elements += prod(1 if isinstance(size, Dim) else size for size in value.shape)
+            of_value = 1
+            for size in value.shape:
+                if not isinstance(size, Dim):
+                    of_value *= size
+            elements += of_value
         if elements > SMALL:
             return False
     return True

@@ -115,7 +115,4 @@ def settle(value: Value, array: "np.ndarray[Any, Any]") -> None:
     before = value.producer
     assert before is not None, "an input is not computed"
     made = Constant(Data(array, value.type)).placed(before.location)
-    keep = object.__setattr__
-    keep(made, "outputs", (value,))
-    keep(made, "serial", before.serial)
-    value.producer, value.index, value.known = made, 0, None
+    value.producer, value.index, value.known = made.giving((value,), before.serial), 0, None

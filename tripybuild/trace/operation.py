@@ -9,6 +9,7 @@ from dataclasses import Field, dataclass, field
 from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Self
+from weakref import ref
 
 from tripybuild.trace.location import Location
 from tripybuild.trace.values import TensorType, Value
@@ -57,6 +58,13 @@ class DeferredLaw:
 _serial = count()
 
 
+def _nothing() -> None:
+    """Stand for a tensor that nobody holds."""
+
+
+_NONE = (_nothing,)
+
+
 class TraceOp:
     """The base of all operations: frozen dataclasses whose fields are their arguments.
 
@@ -67,23 +75,60 @@ class TraceOp:
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     infer: ClassVar[Callable[..., Any]]
     captured: tuple[Value, ...] = ()
-    outputs: tuple[Value, ...]
     location: Location
     deferred: tuple[DeferredLaw, ...]
     serial: int
     _reads: tuple[Value, ...] | None = None
+    _types: tuple[TensorType, ...]
+    _outputs: tuple[Callable[[], Value | None], ...]
 
     def gives(self, *types: TensorType) -> Self:
-        """Attach outputs of these types, and a number that keeps the order of recording."""
-        keep = object.__setattr__
-        keep(self, "outputs", tuple([Value(type, self, i) for i, type in enumerate(types)]))
-        keep(self, "serial", next(_serial))
+        """Attach the types of the outputs, and a number that keeps the order of recording."""
+        kept = self.__dict__  # what is frozen are the arguments
+        kept["_types"] = types
+        kept["_outputs"] = _NONE if len(types) == 1 else _NONE * len(types)
+        kept["serial"] = next(_serial)
         return self
+
+    def giving(self, outputs: tuple[Value, ...], serial: int) -> Self:
+        """Attach outputs that are there, and when they were recorded."""
+        kept = self.__dict__
+        kept["_types"] = tuple([value.type for value in outputs])
+        kept["_outputs"] = tuple([ref(value) for value in outputs])
+        kept["serial"] = serial
+        return self
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        """The tensors that the operation gives.
+
+        They hold it, and it does not hold them: else the data of a whole history would stay in
+        memory until somebody looks for garbage. One that nobody holds is made anew.
+        """
+        held = self._outputs
+        if len(held) == 1:  # nearly all operations, and all walks of a graph ask
+            value = held[0]()
+            if value is None:
+                value = Value(self._types[0], self)
+                self.__dict__["_outputs"] = (ref(value),)
+            return (value,)
+        found = tuple([each() for each in held])
+        return self._revived() if None in found else found  # type: ignore[return-value]
+
+    def _revived(self) -> tuple[Value, ...]:
+        made = tuple(
+            [
+                each() or Value(type, self, index)
+                for index, (each, type) in enumerate(zip(self._outputs, self._types, strict=True))
+            ]
+        )
+        self.__dict__["_outputs"] = tuple([ref(value) for value in made])
+        return made
 
     def placed(self, location: Location, deferred: tuple[DeferredLaw, ...] = ()) -> Self:
         """Attach where it was asked for, and the laws that stay open."""
-        object.__setattr__(self, "location", location)
-        object.__setattr__(self, "deferred", deferred)
+        kept = self.__dict__
+        kept["location"], kept["deferred"] = location, deferred
         return self
 
     @property

@@ -90,7 +90,7 @@ class Value:
     asked yet (`is_known`). `scope` is the region that was being recorded when it was made.
     """
 
-    __slots__ = ("index", "known", "name", "producer", "scope", "type")
+    __slots__ = ("__weakref__", "index", "known", "name", "producer", "scope", "type")
 
     def __init__(
         self,

@@ -6,9 +6,9 @@ TAKEN = frozenset({"Any", "Index", "Law", "Region", "Self", "Sequence", "Size", 
 # What every operation has: no argument can be called so.
 RESERVED = frozenset(
     {
-        "arguments", "bodies", "captured", "declaration", "deferred", "gives", "infer", "location",
-        "number", "operator", "outputs", "placed", "reads", "rebuilt", "region_fields", "serial",
-        "tensor_fields",
+        "arguments", "bodies", "captured", "declaration", "deferred", "gives", "giving", "infer",
+        "location", "number", "operator", "outputs", "placed", "reads", "rebuilt", "region_fields",
+        "serial", "tensor_fields",
     }
 )  # fmt: skip
 
