@@ -178,3 +178,12 @@ def test_what_cannot_be_compiled_is_said(case):
     function, code = CASES[case]
     found = refused(function, code)
     assert found.span is None or found.span.path == __file__
+
+
+def test_the_law_of_the_operator_that_was_called_is_said_first():
+    """An operation that it is made of breaks one of its own in consequence."""
+    info = tp.InputInfo(((1, 2, 4), 4), tp.float32)
+    with pytest.raises(tp.TripyException) as error:
+        tp.compile(lambda x: tp.squeeze(x, 0), args=[info])
+    codes = [each.code for each in error.value.diagnostics]
+    assert codes == ["squeeze/sizes-are-one", "reshape/same-volume"]

@@ -115,11 +115,14 @@ class InlineCheck(Check):
         return Tensor.of(constant(array, type, self.location))
 
     def settled(self, result: Any) -> Any:
-        """Hand the laws that are still open to an operation that the function recorded."""
+        """Hand the laws that are still open to an operation that the function recorded.
+
+        They stand before its own: what breaks those is what the function was given.
+        """
         first = result[0] if isinstance(result, tuple) else result
         producer = first.value.producer if isinstance(first, Tensor) else None
         if producer is not None and self.deferred:
-            producer.placed(producer.location, (*producer.deferred, *self.deferred))
+            producer.placed(producer.location, (*self.deferred, *producer.deferred))
         return result
 
 
