@@ -178,6 +178,7 @@ def test_numbers_take_the_dtype_of_the_tensor(expression, wanted):
         (lambda x, i: i == 1.5, "eq/rhs", "1.5", "`1.5` takes the dtype of the other operand"),
         (lambda x, i: x + "a", "add/rhs", '"a"', "found 'a'"),
         (lambda x, i: x * None, "mul/rhs", "None", "found None"),
+        (lambda x, i: x * [1, [2]], "mul/rhs", "[1, [2]]", "found [1, [2]]"),
         (lambda x, i: np.ones(2) + x, "add/lhs", "np.ones(2)", "found"),
         (lambda x, i: -tp.all(x == x), "neg/T", "tp.all(x == x)", "`tp.all(x == x)` is bool"),
         (lambda x, i: tp.relu(3), "relu/input", "3", "found 3"),

@@ -188,6 +188,9 @@ def _value(given: object) -> Value | None:
 
 
 def _is(one: object, other: object) -> bool:
+    """Whether two arguments are the same one; a list is copied on its way to a check."""
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(_is, one, other))
     value = _value(one)
     return one is other or (value is not None and value is _value(other))
 
