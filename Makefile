@@ -59,13 +59,13 @@ demo: $(VENV)/examples
 	$(BIN)/python specs/demo_minilm.py $(OUT)/minilm.tpb
 
 test: lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-full: lint
-	$(BIN)/python -m pytest -n auto --full
+	$(BIN)/python -m pytest -n auto --dist worksteal --full
 
 support: $(VENV)/tests
-	$(BIN)/python -m pytest -n auto --full --update tests/test_support.py $(if $(ONLY),-k '$(ONLY)')
+	$(BIN)/python -m pytest -n auto --dist worksteal --full --update tests/test_support.py $(if $(ONLY),-k '$(ONLY)')
 
 lint: $(VENV)/tests
 	$(BIN)/tripybuild gen --check

@@ -56,7 +56,7 @@ def run(cases: Sequence[Runnable]) -> list[Outcome]:
 
 
 def _run(cases: Sequence[Runnable]) -> list[list[Array]]:
-    graph = joined(cases)
+    graph = joined([case.graph for case in cases])
     module = lower_stablehlo(graph).text()
     # In the compiler's own process: a crash of it is an outcome too.
     program = pjrt.load(session().compile("cpu", module))
@@ -78,19 +78,19 @@ def unbuilt(cases: Sequence[Each], gpu: str | None = None) -> dict[Each, list[st
 
 
 def _faults(cases: Sequence[Each], gpu: str | None) -> dict[Each, list[str]]:
-    problems = list(engine_problems(joined(cases), gpu=gpu))
+    problems = list(engine_problems(joined([case.graph for case in cases]), gpu=gpu))
     if not problems or len(cases) == 1:
         return {cases[0]: problems} if problems else {}
     half = len(cases) // 2
     return {**_faults(cases[:half], gpu), **_faults(cases[half:], gpu)}
 
 
-def joined(cases: Sequence[Runnable]) -> Graph:
-    """The graphs of all cases as one."""
-    graphs = list(enumerate(case.graph for case in cases))
+def joined(graphs: Sequence[Graph]) -> Graph:
+    """Several graphs as one."""
+    cases = list(enumerate(graphs))
     return Graph(
         "cases",
-        {f"case{i}_{name}": value for i, graph in graphs for name, value in graph.inputs.items()},
+        {f"case{i}_{name}": value for i, graph in cases for name, value in graph.inputs.items()},
         {},
-        {f"case{i}_{name}": value for i, graph in graphs for name, value in graph.outputs.items()},
+        {f"case{i}_{name}": value for i, graph in cases for name, value in graph.outputs.items()},
     )

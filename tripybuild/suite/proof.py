@@ -1,7 +1,8 @@
 """The whole truth about an operator: each tuple of dtypes, each shape near the sample, each target.
 
 Law: every cell is what a compiler said, and what no declaration expects is a problem. Calls that
-are expected to build are built together; each refusal is asked for alone.
+are expected to build are built together, those that a declaration refuses where they built for any
+GPU; each refusal is asked for alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,8 @@ from tripybuild.suite.support import (
     refused_tuples,
 )
 from tripybuild.suite.truth import Subject, unexpected, wrong_refusal
+from tripybuild.suite.unchecked import of_dtypes, unchecked
+from tripybuild.suite.verdicts import Verdict, verdicts
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,13 @@ def proof(subject: Subject) -> Proof:
     what the reference computes is for the suite of the operator to say.
     """
     part, problems = _legal(subject)
-    for types in refused_tuples(subject.operator):
-        outcome, wrong = _illegal(subject, types)
+    found = [(types, subject.judged(types)[0]) for types in refused_tuples(subject.operator)]
+    for types, said in found:
+        outcome, wrong = _illegal(subject, types, said)
         part[key(subject.operator, types)] = outcome
         problems += wrong
+    for gpu in subject.rtx.gpus:
+        problems += _wrong_for_gpu(subject, found, gpu)
     return Proof(part, problems)
 
 
@@ -80,26 +86,40 @@ def _near(subject: Subject, types: Tuple) -> list[Case]:
     return [sample, *(case for case in others if case.allowed)]
 
 
-def _illegal(subject: Subject, types: Tuple) -> tuple[Outcome, list[str]]:
-    found, _ = subject.judged(types)
-    problems = list(wrong_refusal(subject, types, found))
-    level = cell(found, subject.rtx)
+def _illegal(subject: Subject, types: Tuple, found: Verdict) -> tuple[Outcome, list[str]]:
+    problems = wrong_refusal(subject, types, found)
     why = builds_why(subject, types) if found.builds else None
-    # A network that no layer or no type is found for has met no GPU yet.
-    for gpu in subject.rtx.gpus if level in (YES, "build") else ():
-        problems += _wrong_for_gpu(subject, types, level, gpu)
-    words = f"{', '.join(map(str, types.values()))}: "
-    return of_illegal(subject, level, why or UNSAID), [words + each for each in problems]
+    outcome = of_illegal(subject, cell(found, subject.rtx), why or UNSAID)
+    return outcome, [f"{_listed(types)}: {each}" for each in problems]
 
 
-def _wrong_for_gpu(subject: Subject, types: Tuple, level: str, gpu: str) -> Iterator[str]:
-    """What is wrong with an illegal tuple for a GPU: it may have no kernel that others have."""
-    graph, _ = subject.graph(types)
-    wanted = for_gpu(level, lacks=bool(lacking(graph, subject.rtx, gpu)))
-    found, _ = subject.judged(types, gpu)
-    if cell(found, subject.rtx) in wanted:
-        return
-    if found.builds or wanted == {GATE}:
-        yield f"{gpu}: {found}, want {' or '.join(sorted(wanted))}"
-    else:
-        yield from (f"{gpu}: {each}" for each in unexpected(subject, types, [], found))
+def _wrong_for_gpu(
+    subject: Subject, known: Sequence[tuple[Tuple, Verdict]], gpu: str
+) -> Iterator[str]:
+    """What is wrong with illegal tuples for a GPU: it may have no kernel that others have.
+
+    A network that no layer or no type is found for has met no GPU yet.
+    """
+    asked = []
+    for types, said in known:
+        level = cell(said, subject.rtx)
+        if level in (YES, "build"):
+            graph, _ = subject.graph(types)
+            wanted = for_gpu(level, lacks=bool(lacking(graph, subject.rtx, gpu)))
+            asked.append((types, graph, wanted))
+    together = [graph for _, graph, wanted in asked if wanted == {YES}]
+    with unchecked(of_dtypes):
+        built = dict(zip(together, verdicts(together, gpu), strict=True))
+    for types, graph, wanted in asked:
+        found = built[graph] if graph in built else subject.judged(types, gpu)[0]
+        if cell(found, subject.rtx) in wanted:
+            continue
+        if found.builds or wanted == {GATE}:
+            problems = [f"{found}, want {' or '.join(sorted(wanted))}"]
+        else:
+            problems = list(unexpected(subject, types, [], found))
+        yield from (f"{_listed(types)}: {gpu}: {each}" for each in problems)
+
+
+def _listed(types: Tuple) -> str:
+    return ", ".join(map(str, types.values()))

@@ -6,7 +6,7 @@ no layer can be recorded for is refused at level `builder`.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from tripybuild.build.engine_model import PIPELINE, dialect_module
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.dialects.mlir import packing, resources, verifier
 from tripybuild.dialects.tensorrt.emission import Emitted
+from tripybuild.suite.batch import MOST, joined
 from tripybuild.suite.engines import TARGET
 from tripybuild.targets import child
 from tripybuild.targets.tensorrt.levels import level
@@ -62,6 +63,23 @@ def verdict(graph: Graph, gpu: str | None = None, *, verified: bool = False) -> 
         return Verdict("builder", _words(problems[0]))
     level, words = _asked(_packed(module), gpu)
     return Verdict(level, words)
+
+
+def verdicts(graphs: Sequence[Graph], gpu: str | None = None) -> list[Verdict]:
+    """What TensorRT says of each of many graphs, of which most are expected to build.
+
+    They are built together, and apart, by halves, where the whole is refused: a part of a network
+    that touches no other one is judged as it would be alone.
+    """
+    if len(graphs) > MOST:
+        return [*verdicts(graphs[:MOST], gpu), *verdicts(graphs[MOST:], gpu)]
+    if not graphs:
+        return []
+    whole = verdict(joined(graphs), gpu)
+    if whole.builds or len(graphs) == 1:
+        return [whole] * len(graphs)
+    half = len(graphs) // 2
+    return [*verdicts(graphs[:half], gpu), *verdicts(graphs[half:], gpu)]
 
 
 def _packed(module: Emitted) -> bytes:
