@@ -18,8 +18,9 @@ from tripybuild.types.dims import Dim
 if TYPE_CHECKING:
     from tripybuild.numerics.arrays import Array
 
-# Elements that all operations of a graph read and write. NumPy needs some microseconds for each
-# operation and a compiler tens of milliseconds for the first call: this many take one millisecond.
+# Elements that all operations of a graph read and write; constants do neither. NumPy needs some
+# microseconds for each operation and a compiler tens of milliseconds for the first call: this many
+# take one millisecond.
 SMALL = 1 << 16
 
 
@@ -128,6 +129,8 @@ def is_small(operations: list[TraceOp]) -> bool:
     """
     elements = 0
     for operation in operations:
+        if isinstance(operation, Constant):
+            continue
         for value in operation.reads() + operation.outputs:
             of_value = 1
             for size in value.shape:

@@ -62,7 +62,7 @@ def _results(operation: TraceOp, values: Mapping[Value, Array]) -> Sequence[Any]
         outside = [values[value] for value in operation.captured]
         arguments += [_body(region, outside) for region in operation.bodies()]
     try:
-        if all(values[value].size for value in operation.reads()):
+        if 0 not in [values[value].size for value in operation.reads()]:
             result = function(operation, *arguments)
         else:
             with unwarned():
