@@ -32,7 +32,8 @@ from tripybuild.suite.support import (
 )
 from tripybuild.suite.truth import Subject, unexpected, wrong_refusal
 from tripybuild.suite.unchecked import of_dtypes, unchecked
-from tripybuild.suite.verdicts import Verdict, verdicts
+from tripybuild.suite.verdicts import Verdict, verdict, verdicts
+from tripybuild.trace.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,14 @@ def proof(subject: Subject) -> Proof:
         outcome, wrong = _illegal(subject, types, said)
         part[key(subject.operator, types)] = outcome
         problems += wrong
+    # A network that no layer or no type is found for has met no GPU yet.
+    met = [
+        (types, subject.graph(types)[0], level)
+        for types, said in found
+        if (level := cell(said, subject.rtx)) in (YES, "build")
+    ]
     for gpu in subject.rtx.gpus:
-        problems += _wrong_for_gpu(subject, found, gpu)
+        problems += _wrong_for_gpu(subject, met, gpu)
     return Proof(part, problems)
 
 
@@ -94,24 +101,18 @@ def _illegal(subject: Subject, types: Tuple, found: Verdict) -> tuple[Outcome, l
 
 
 def _wrong_for_gpu(
-    subject: Subject, known: Sequence[tuple[Tuple, Verdict]], gpu: str
+    subject: Subject, met: Sequence[tuple[Tuple, Graph, str]], gpu: str
 ) -> Iterator[str]:
-    """What is wrong with illegal tuples for a GPU: it may have no kernel that others have.
-
-    A network that no layer or no type is found for has met no GPU yet.
-    """
-    asked = []
-    for types, said in known:
-        level = cell(said, subject.rtx)
-        if level in (YES, "build"):
-            graph, _ = subject.graph(types)
-            wanted = for_gpu(level, lacks=bool(lacking(graph, subject.rtx, gpu)))
-            asked.append((types, graph, wanted))
+    """What is wrong with illegal tuples for a GPU: it may have no kernel that others have."""
+    asked = [
+        (types, graph, for_gpu(level, lacks=bool(lacking(graph, subject.rtx, gpu))))
+        for types, graph, level in met
+    ]
     together = [graph for _, graph, wanted in asked if wanted == {YES}]
-    with unchecked(of_dtypes):
+    with unchecked(of_dtypes):  # lowerings may decompose, and so record more
         built = dict(zip(together, verdicts(together, gpu), strict=True))
-    for types, graph, wanted in asked:
-        found = built[graph] if graph in built else subject.judged(types, gpu)[0]
+        said = [built[graph] if graph in built else verdict(graph, gpu) for _, graph, _ in asked]
+    for (types, _, wanted), found in zip(asked, said, strict=True):
         if cell(found, subject.rtx) in wanted:
             continue
         if found.builds or wanted == {GATE}:
