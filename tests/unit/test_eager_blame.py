@@ -38,17 +38,19 @@ def test_what_tensorrt_refuses_is_the_users_expression():
     assert underlined(asked.span).startswith("tp.compile(sorted_late")
 
 
+def refuse(given, wanted):
+    """Stand for a compiler that names the point where the first wanted expression begins."""
+    del given
+    span = wanted[0].producer.location.span()
+    point = Span(span.path, span.line, span.column, span.line, span.column + 1)
+    raise DiagnosticError(Diagnostic("compiler-failed", "no", point))
+
+
 @pytest.mark.parametrize("by_start", [False, True])
 def test_what_a_compiler_finds_in_a_lazy_tensor_is_shown_where_it_was_made(monkeypatch, by_start):
     """And where somebody looked at it. A compiler names the point where an expression begins."""
     ones = tp.ones((400, 400))
     x = (ones + 1.0) * 2.0 if by_start else ones + 1.0
-
-    def refuse(given, wanted):
-        del given
-        span = wanted[0].producer.location.span()
-        point = Span(span.path, span.line, span.column, span.line, span.column + 1)
-        raise DiagnosticError(Diagnostic("compiler-failed", "no", point))
 
     monkeypatch.setattr(programs, "_loaded", refuse)
     with pytest.raises(DiagnosticError) as caught:
@@ -79,12 +81,6 @@ def test_what_has_no_place_is_shown_where_it_was_asked_for(monkeypatch):
 def test_of_expressions_that_begin_at_one_place_the_largest_is_underlined(monkeypatch):
     """A compiler tells no more; no operation is named that may be another one."""
     x = tp.exp(tp.ones((400, 402))) + 1.0
-
-    def refuse(given, wanted):
-        del given
-        span = wanted[0].producer.location.span()
-        point = Span(span.path, span.line, span.column, span.line, span.column + 1)
-        raise DiagnosticError(Diagnostic("compiler-failed", "no", point))
 
     monkeypatch.setattr(programs, "_loaded", refuse)
     with pytest.raises(DiagnosticError) as caught:
