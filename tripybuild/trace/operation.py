@@ -173,7 +173,7 @@ class TraceOp:
                     found.append(argument)
                 elif isinstance(argument, tuple):
                     found += [item for item in argument if isinstance(item, Value)]
-            object.__setattr__(self, "_reads", tuple(found))
+            self.__dict__["_reads"] = tuple(found)
         assert self._reads is not None
         return self._reads
 
