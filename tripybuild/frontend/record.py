@@ -9,6 +9,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES as PACKAGES, Tensor  # noqa: PLC0414
 from tripybuild.trace.check import Check
 from tripybuild.trace.constants import constant, number
+from tripybuild.trace.inference_cache import inferred
 from tripybuild.trace.location import here
 from tripybuild.trace.numbers import python_number
 from tripybuild.trace.operation import Declaration, TraceOp
@@ -56,11 +57,14 @@ def _recorded(operation: type[TraceOp], arguments: tuple[object, ...]) -> TraceO
     if package not in PACKAGES:
         PACKAGES.add(package)
     location = here(PACKAGES, 3)  # above this function and the one that calls it
-    check = _checks.get()[0](operation.declaration, location)
     values = [_value(argument) for argument in arguments]
     if regions := operation.region_fields():
         named = zip(operation.__dataclass_fields__, values, strict=False)
         values = [_body(v) if n in regions and callable(v) else v for n, v in named]
+    kind = _checks.get()[0]
+    if kind is Check:
+        return inferred(operation, values, location)
+    check = kind(operation.declaration, location)
     result: TraceOp | Value = operation.infer(check, *values)
     if isinstance(result, Value):
         return result

@@ -37,6 +37,7 @@ class Check(Regions):
         self.declaration = declaration
         self.location = location
         self.deferred: list[DeferredLaw] = []
+        self.lasting = True  # whether all that is found follows from types and attributes
 
     def element(self, variable: str, allowed: tuple[dtype, ...], **tensors: object) -> dtype:
         """Bind a type variable: all given tensors have one dtype, and it is among the allowed."""
@@ -164,6 +165,7 @@ class Check(Regions):
 
     def known(self, name: str, tensor: Any) -> None:
         """A tensor that must be known when the engine is built: a weight, or made of constants."""
+        self.lasting = False
         value = getattr(tensor, "value", tensor)
         if not is_known(value):
             origin = (
