@@ -5,7 +5,7 @@ from typing import Any, Self
 from tripybuild import frontend
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager.device import device as Device  # noqa: N812 - it is a class
-from tripybuild.eager.evaluate import symbolic
+from tripybuild.eager.pending import symbolic
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
 from tripybuild.trace.numbers import python_number

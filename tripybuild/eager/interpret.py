@@ -5,8 +5,9 @@ least as near as those of any engine.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def computed(operations: Iterable[TraceOp], wanted: Sequence[Value]) -> list[Arr
     """Compute operations in their order.
 
     Args:
-        operations: What is to be computed, constants among it.
+        operations: What is to be computed.
         wanted: The values that are asked for.
 
     Returns:
@@ -48,30 +49,65 @@ def _run(operations: Iterable[TraceOp], values: Values) -> None:
         if isinstance(operation, Constant):
             values[operation.outputs[0]] = operation.data.array
             continue
-        for output, result in zip(operation.outputs, _results(operation, values), strict=True):
+        results = _results(operation, values)
+        for output, result in zip(operation.outputs, results, strict=True):
             values[output] = rounded_quietly(result, output.type.dtype)
 
 
-def _results(operation: TraceOp, values: Mapping[Value, Array]) -> Sequence[Any]:
+def _results(operation: TraceOp, values: Values) -> Sequence[Any]:
     """The outputs of an operation, not yet rounded."""
-    function = reference(type(operation))
-    if function is None:
+    empty = _read(operation, values)
+    meaning = _meaning(type(operation))
+    if meaning.function is None:
         return _composed(operation, values)
-    arguments = [_read(getattr(operation, name), values) for name in operation.tensor_fields()]
-    if operation.region_fields():
+    arguments = [_argument(getattr(operation, name), values) for name in meaning.tensors]
+    if meaning.has_regions:
         outside = [values[value] for value in operation.captured]
         arguments += [_body(region, outside) for region in operation.bodies()]
     try:
-        if 0 not in [values[value].size for value in operation.reads()]:
-            result = function(operation, *arguments)
+        if not empty:
+            result = meaning.function(operation, *arguments)
         else:
             with unwarned():
-                result = function(operation, *arguments)
+                result = meaning.function(operation, *arguments)
     except (IndexError, ValueError) as error:  # of what is known only now: positions, for one
         message = f"`{operation.operator}` cannot be computed: {error}"
         found = Diagnostic("wrong-value", message, operation.location.span())
         raise DiagnosticError(found) from error
     return result if isinstance(result, (list, tuple)) else [result]
+
+
+def _read(operation: TraceOp, values: Values) -> bool:
+    """Put constants that an operation reads among the values; tell whether it reads nothing."""
+    empty = False
+    for value in operation.reads():
+        if (array := values.get(value)) is None:
+            assert isinstance(value.producer, Constant), "what is read was computed before"
+            array = values[value] = value.producer.data.array
+        if not array.size:
+            empty = True
+    return empty
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """How operations of a class are computed: all that is asked for each one."""
+
+    function: Callable[..., Any] | None
+    tensors: tuple[str, ...]
+    has_regions: bool
+
+
+_meanings: dict[type[TraceOp], _Meaning] = {}
+
+
+def _meaning(operation: type[TraceOp]) -> _Meaning:
+    found = _meanings.get(operation)
+    if found is None:
+        has_regions = bool(operation.region_fields())
+        found = _Meaning(reference(operation), operation.tensor_fields(), has_regions)
+        _meanings[operation] = found
+    return found
 
 
 @contextmanager
@@ -94,7 +130,7 @@ def _body(region: Region, outside: Sequence[Array]) -> Callable[..., list[Array]
     return run
 
 
-def _composed(operation: TraceOp, values: Mapping[Value, Array]) -> Sequence[Any]:
+def _composed(operation: TraceOp, values: Values) -> Sequence[Any]:
     """What an operation is made of, computed without rounding in between."""
     if decomposition(type(operation)) is None:
         message = f"`{operation.operator}` has no meaning outside of an engine"
@@ -110,7 +146,8 @@ def _composed(operation: TraceOp, values: Mapping[Value, Array]) -> Sequence[Any
     return [inner[output] for output in outputs]
 
 
-def _read(argument: Any, values: Mapping[Value, Array]) -> Any:
-    if isinstance(argument, tuple):
-        return [_read(item, values) for item in argument]
-    return None if argument is None else working(values[argument])
+def _argument(argument: Any, values: Values) -> Any:
+    """What a reference is given for an argument of an operation."""
+    if isinstance(argument, Value):
+        return working(values[argument])
+    return None if argument is None else [working(values[each]) for each in argument]

@@ -7,6 +7,7 @@ compiles once, and the compiled program is found again by later processes.
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from operator import attrgetter
 
 from tripybuild.build.lower import lower_stablehlo
 from tripybuild.build.specialise import compiled
@@ -27,7 +28,7 @@ def computed(operations: Sequence[TraceOp], wanted: Sequence[Value]) -> list[Arr
     """Compute operations in their order.
 
     Args:
-        operations: What is to be computed, constants among it.
+        operations: What is to be computed.
         wanted: The values that are asked for.
 
     Returns:
@@ -36,9 +37,9 @@ def computed(operations: Sequence[TraceOp], wanted: Sequence[Value]) -> list[Arr
     Raises:
         DiagnosticError: An operation has no way to XLA, or XLA fails.
     """
-    given = [each for each in operations if isinstance(each, Constant)]
-    steps = [each for each in operations if not isinstance(each, Constant)]
-    key = structure(given, steps, wanted)
+    read = {value.producer for operation in operations for value in operation.reads()}
+    given = sorted((e for e in read if isinstance(e, Constant)), key=attrgetter("serial"))
+    key = structure(given, operations, wanted)
     program = _PROGRAMS.get(key)
     if program is None:
         program = _PROGRAMS[key] = _loaded(given, wanted)

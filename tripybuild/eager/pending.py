@@ -1,0 +1,108 @@
+"""What has to be computed before tensors can be looked at."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+from operator import attrgetter
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Related
+from tripybuild.eager.parameters import Unset, missing
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace.constants import Constant
+from tripybuild.trace.graph import between
+from tripybuild.trace.location import Location, PythonLocation, here
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.values import Value
+from tripybuild.types.dims import Dim
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A graph that is to be computed.
+
+    Args:
+        operations: In the order of recording, without constants.
+        elements: How many they read and write; sizes that depend on data count as one.
+    """
+
+    operations: list[TraceOp]
+    elements: int
+
+
+def pending(values: Iterable[Value]) -> Pending:
+    """Find what values still need. It is one walk, since each result that is looked at asks.
+
+    Raises:
+        DiagnosticError: A value depends on what is known only when a graph runs.
+    """
+    found: dict[TraceOp, None] = {}
+    elements = 0
+    wanted = list(values)
+    stack = wanted.copy()
+    while stack:
+        operation = stack.pop().producer
+        if isinstance(operation, Constant):
+            if is_symbol(operation):
+                raise DiagnosticError(_refused(wanted))
+        elif operation is None:
+            raise DiagnosticError(_refused(wanted))
+        elif operation not in found:
+            found[operation] = None
+            read = operation.reads()
+            stack += read
+            for value in read + operation.outputs:
+                elements += _elements(value)
+    return Pending(sorted(found, key=attrgetter("serial")), elements)
+
+
+def _elements(value: Value) -> int:
+    shape = value.type.shape
+    found = prod(shape)
+    return found if isinstance(found, int) else prod([e for e in shape if isinstance(e, int)])
+
+
+def _refused(values: list[Value]) -> Diagnostic:
+    """What is said of the first operation that depends on what is not known yet."""
+    for operation in between(frozenset(), values):
+        if isinstance(operation, Constant):
+            if is_symbol(operation):
+                return symbolic(operation.data.value)
+            continue
+        for operand in operation.reads():
+            if operand.producer is None:
+                return _unknown(operand, operation.location)
+    return _unknown(next(value for value in values if value.producer is None), None)
+
+
+def is_symbol(constant: Constant) -> bool:
+    """Whether a constant is a size that is known only when a graph runs."""
+    return isinstance(constant.data.value, Dim)
+
+
+def symbolic(size: object) -> Diagnostic:
+    """What is said where the number is asked for that a symbol stands for, at the user's line."""
+    message = f"the size `{size}` is known only when the graph runs"
+    hint = "use it as it is: in shapes, in slices, or with other sizes"
+    return Diagnostic("not-known-yet", message, here(PACKAGES).span(), hint=hint)
+
+
+def _unknown(value: Value, reads: Location | None) -> Diagnostic:
+    """What is said of a value that depends on an input, which an operation at a place reads."""
+    if isinstance(value, Unset):
+        span = None if reads is None else reads.span()
+        return missing(value.name or "without a name", value.type, span)
+    message = (
+        f"this cannot be computed now: it depends on the input `{value.name}`, of {value.type}"
+    )
+    hint = (
+        "a graph is being recorded, whose inputs are known when it runs; `where` and `cond` choose "
+        "then"
+    )
+    asked = here(PACKAGES)
+    span = asked.span() if isinstance(asked, PythonLocation) or reads is None else reads.span()
+    related = (
+        (Related("the input is read here", reads.span()),)
+        if isinstance(reads, PythonLocation) and reads.span() != span
+        else ()
+    )
+    return Diagnostic("not-known-yet", message, span, hint=hint, related=related)
