@@ -58,6 +58,8 @@ class Logger:
     """The one logger of a program; each level is a method, too: `logger.info("text")`."""
 
     VERBOSITY_CONFIGS = LEVELS
+    watched: bool
+    """Whether somebody wants to see how programs are computed, or how long that takes."""
 
     def __init__(self, verbosity: Verbosity = "info") -> None:
         self.enable_color = True
@@ -81,6 +83,7 @@ class Logger:
         found = {path: _expanded(levels) for path, levels in {"": "info", **by_path}.items()}
         self._verbosity = MappingProxyType(found)
         self._anywhere = frozenset[str]().union(*found.values())
+        self.watched = not self._anywhere.isdisjoint(LEVELS["ir"].enables | {"timing"})
 
     @contextmanager
     def use_verbosity(self, verbosity: Verbosity) -> Iterator[None]:

@@ -1,5 +1,7 @@
 """Graphs that somebody looks at: which engine computes them, and what becomes of their history."""
 
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tripybuild.diagnostics import DiagnosticError
@@ -11,6 +13,7 @@ from tripybuild.trace import printer
 from tripybuild.trace.constants import Constant, settle
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import PythonLocation, here
+from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Value
 
 if TYPE_CHECKING:
@@ -28,32 +31,31 @@ def array_of(value: Value) -> "Array":
     Raises:
         DiagnosticError: It depends on something that is known only when a model runs.
     """
-    if not isinstance(value.producer, Constant) or is_symbol(value.producer):
-        evaluate([value])
-    assert isinstance(value.producer, Constant)
-    return value.producer.data.array
+    held = value.producer
+    if not isinstance(held, Constant) or is_symbol(held):
+        evaluate(value)
+        held = value.producer
+        assert isinstance(held, Constant)
+    return held.data.array
 
 
-def evaluate(values: list[Value]) -> None:
-    """Compute values together, and keep what they hold in the place of how it was asked for."""
-    graph = pending(values)
-    if logger.shows("trace"):
-        logger.trace(lambda: printer.text(_graph(values)))
-    with logger.timed(
-        lambda: f"compute {', '.join(each.name or str(each.type) for each in values)}"
-    ):
-        computed = _computed(graph, values)
-    for value, array in zip(values, computed, strict=True):
-        settle(value, array)
+def evaluate(value: Value) -> None:
+    """Compute a value, and keep what it holds in the place of how it was asked for."""
+    graph = pending(value)
+    settle(value, _shown(graph, value) if logger.watched else _computed(graph, value))
 
 
-def _graph(values: list[Value]) -> Graph:
-    return Graph("eager", {}, {}, {f"output{i}": value for i, value in enumerate(values)})
+def _shown(graph: Pending, value: Value) -> "Array":
+    """The same for somebody who wants to see what is done."""
+    logger.trace(lambda: printer.text(Graph("eager", {}, {}, {"output0": value})))
+    with logger.timed(f"compute {value.name or value.type}"):
+        return _computed(graph, value)
 
 
-def _computed(graph: Pending, values: list[Value]) -> "list[Array]":
+def _computed(graph: Pending, value: Value) -> "Array":
     try:
-        return _by_engine(graph, values)
+        engine = _references() if graph.elements <= SMALL else _programs()
+        return engine(graph.operations, [value])[0]
     except DiagnosticError:
         asked = here(PACKAGES)
         if not isinstance(asked, PythonLocation):
@@ -62,11 +64,18 @@ def _computed(graph: Pending, values: list[Value]) -> "list[Array]":
             raise
 
 
-def _by_engine(graph: Pending, values: list[Value]) -> "list[Array]":
-    if graph.elements <= SMALL:
-        from tripybuild.eager import interpret  # noqa: PLC0415 - NumPy
+_Engine = Callable[[Sequence[TraceOp], Sequence[Value]], "list[Array]"]
 
-        return interpret.computed(graph.operations, values)
+
+@cache
+def _references() -> _Engine:
+    from tripybuild.eager import interpret  # noqa: PLC0415 - NumPy
+
+    return interpret.computed
+
+
+@cache
+def _programs() -> _Engine:
     from tripybuild.eager import programs  # noqa: PLC0415 - heavy
 
-    return programs.computed(graph.operations, values)
+    return programs.computed

@@ -7,6 +7,7 @@ least as near as those of any engine.
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,9 @@ from tripybuild.trace.region import Region
 from tripybuild.trace.values import Value
 
 Values = dict[Value, Array]
+# NumPy says nothing of overflows in it. To copy it takes a tenth of the time of `np.errstate`.
+_QUIET = copy_context()
+_QUIET.run(np.seterr, all="ignore")
 
 
 def computed(operations: Iterable[TraceOp], wanted: Sequence[Value]) -> list[Array]:
@@ -38,8 +42,7 @@ def computed(operations: Iterable[TraceOp], wanted: Sequence[Value]) -> list[Arr
         DiagnosticError: An operation has no meaning here, such as one of another's code.
     """
     values: Values = {}
-    with np.errstate(all="ignore"):
-        _run(operations, values)
+    _QUIET.copy().run(_run, operations, values)
     return [values[value] for value in wanted]
 
 

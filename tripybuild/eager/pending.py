@@ -1,9 +1,8 @@
 """What has to be computed before tensors can be looked at."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from math import prod
 from operator import attrgetter
+from typing import NamedTuple
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Related
 from tripybuild.eager.parameters import Unset, missing
@@ -12,12 +11,11 @@ from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import between
 from tripybuild.trace.location import Location, PythonLocation, here
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.values import Value
+from tripybuild.trace.values import Shape, Value
 from tripybuild.types.dims import Dim
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(NamedTuple):
     """A graph that is to be computed.
 
     Args:
@@ -29,16 +27,18 @@ class Pending:
     elements: int
 
 
-def pending(values: Iterable[Value]) -> Pending:
-    """Find what values still need. It is one walk, since each result that is looked at asks.
+_serial = attrgetter("serial")
+
+
+def pending(wanted: Value) -> Pending:
+    """Find what a value still needs. It is one walk, since each result that is looked at asks.
 
     Raises:
-        DiagnosticError: A value depends on what is known only when a graph runs.
+        DiagnosticError: It depends on what is known only when a graph runs.
     """
     found: dict[TraceOp, None] = {}
     elements = 0
-    wanted = list(values)
-    stack = wanted.copy()
+    stack = [wanted]
     while stack:
         operation = stack.pop().producer
         if isinstance(operation, Constant):
@@ -51,19 +51,18 @@ def pending(values: Iterable[Value]) -> Pending:
             read = operation.reads()
             stack += read
             for value in read + operation.outputs:
-                elements += _elements(value)
-    return Pending(sorted(found, key=attrgetter("serial")), elements)
+                size = prod(value.type.shape)
+                elements += size if isinstance(size, int) else _known_sizes(value.type.shape)
+    return Pending(sorted(found, key=_serial) if len(found) > 1 else list(found), elements)
 
 
-def _elements(value: Value) -> int:
-    shape = value.type.shape
-    found = prod(shape)
-    return found if isinstance(found, int) else prod([e for e in shape if isinstance(e, int)])
+def _known_sizes(shape: Shape) -> int:
+    return prod([size for size in shape if isinstance(size, int)])
 
 
-def _refused(values: list[Value]) -> Diagnostic:
+def _refused(wanted: Value) -> Diagnostic:
     """What is said of the first operation that depends on what is not known yet."""
-    for operation in between(frozenset(), values):
+    for operation in between(frozenset(), [wanted]):
         if isinstance(operation, Constant):
             if is_symbol(operation):
                 return symbolic(operation.data.value)
@@ -71,7 +70,7 @@ def _refused(values: list[Value]) -> Diagnostic:
         for operand in operation.reads():
             if operand.producer is None:
                 return _unknown(operand, operation.location)
-    return _unknown(next(value for value in values if value.producer is None), None)
+    return _unknown(wanted, None)
 
 
 def is_symbol(constant: Constant) -> bool:

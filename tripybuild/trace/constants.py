@@ -110,8 +110,10 @@ def settle(value: Value, array: "np.ndarray[Any, Any]") -> None:
     Operations that read the value read the same one as before. Sizes that only the computing could
     tell are known from now on.
     """
-    if not all(isinstance(size, int) for size in value.type.shape):
-        value.type = TensorType(value.type.dtype, array.shape)
+    for size in value.type.shape:
+        if not isinstance(size, int):
+            value.type = TensorType(value.type.dtype, array.shape)
+            break
     before = value.producer
     assert before is not None, "an input is not computed"
     made = Constant(Data(array, value.type)).placed(before.location)
