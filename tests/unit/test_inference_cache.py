@@ -102,6 +102,9 @@ def test_sizes_of_tensors_are_their_values():
     for size in (2, 3):
         rows = tp.ones((size, 4)).shape[0]
         assert tp.ones((rows, 2)).shape == (size, 2)
+        assert tp.ones([rows, rows]).shape == (size, size)
+        assert tp.full([2], rows, tp.int32).tolist() == [size, size]
+        assert tp.arange(rows, dtype=tp.float32).shape == (size,)
         assert tp.reshape(tp.ones((size * 6,)), (rows, -1)).shape == (size, 6)
 
 

@@ -12,7 +12,7 @@ from types import EllipsisType, NoneType
 from typing import Any
 
 from tripybuild.trace.check import Check
-from tripybuild.trace.constants import Constant, number
+from tripybuild.trace.constants import Constant, dimension_of, number
 from tripybuild.trace.location import Location
 from tripybuild.trace.operation import DeferredLaw, TraceOp
 from tripybuild.trace.values import TensorType, Value
@@ -110,8 +110,10 @@ def _part(argument: object) -> object:
     kind = type(argument)
     if kind in _PLAIN:
         return kind, argument
-    if isinstance(argument, Value):
-        return argument.type.dtype, argument.type.shape
+    if isinstance(argument, Value):  # in a list of sizes, the size itself
+        size = dimension_of(argument)
+        known = size if size is not argument else None
+        return argument.type.dtype, argument.type.shape, known
     if isinstance(argument, float):
         return kind, repr(argument)  # as text, -0.0 is not 0.0, and NaN is itself
     if isinstance(argument, slice):
@@ -144,7 +146,8 @@ def _kept(field: object, given: object) -> object:
         producer = field.producer
         if isinstance(producer, Constant) and producer.number is not None:
             return _Number(field.dtype)
-    return _Fleeting if tensors or offered else field
+    sized = isinstance(given, (list, tuple)) and all(dimension_of(v) is not v for v in offered)
+    return _Fleeting if tensors or (offered and not sized) else field
 
 
 def _tensors(argument: object) -> list[Value]:
