@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.memory import owned
 from tripybuild.trace.numbers import own_dtype, python_number
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import dtype, from_numpy
@@ -109,14 +110,14 @@ def _exchanged(data: Any) -> Array:
     array = _known(data)
     if array is None:
         raise DataError("it lies in another device's memory", "copy it to the CPU first")
-    native = array.astype(array.dtype.newbyteorder("="))
+    native = array.dtype.newbyteorder("=")
     try:
-        from_numpy(native.dtype)
+        from_numpy(native)
     except ValueError as error:
-        near = _nearest(native.dtype)
+        near = _nearest(native)
         hint = f"cast it first, as to {near}" if near else None
-        raise DataError(f"there are no tensors of {native.dtype}", hint) from error
-    return np.ascontiguousarray(native).reshape(array.shape)
+        raise DataError(f"there are no tensors of {native}", hint) from error
+    return owned(array, native)
 
 
 def _known(data: Any) -> Array | None:
