@@ -104,6 +104,10 @@ class Logger:
         finally:
             self._indentation -= level
 
+    def __repr__(self) -> str:
+        levels = {path: sorted(each) for path, each in self.verbosity.items()}
+        return f"Logger({levels})"
+
     def log(self, message: Text, verbosity: str, mode: str = "each", stack_depth: int = 2) -> None:
         """Show a message, if its level is shown.
 
@@ -193,14 +197,16 @@ class Logger:
 
 def _expanded(levels: str | Iterable[str]) -> frozenset[str]:
     """The levels with those that they bring."""
-    names = [levels] if isinstance(levels, str) else list(levels)
+    if isinstance(levels, str) or not isinstance(levels, Iterable):
+        levels = [levels]
+    names = list(levels)
     for name in names:
         _known(name, LEVELS, "level of the logger")
     return frozenset(names).union(*[LEVELS[name].enables for name in names])
 
 
 def _known(name: Any, names: Iterable[str], what: str) -> None:
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         near = suggest(str(name), names)
         hint = f"did you mean `{near}`?" if near else None
         message = f"`{name}` is no {what}; there are {', '.join(f'`{each}`' for each in names)}"
@@ -222,4 +228,17 @@ def from_environment(text: str) -> Verbosity:
     return found
 
 
-logger = Logger(from_environment(os.environ.get(VARIABLE, "")))
+def _of_program(text: str) -> Logger:
+    """The logger that a program begins with; a word that is no level is said, not raised.
+
+    Whoever mistypes a variable wants to see more of the program, which runs all the same.
+    """
+    try:
+        return Logger(from_environment(text))
+    except DiagnosticError as error:
+        found = Logger()
+        found.warning(f"`{VARIABLE}` is passed over\n{error}")
+        return found
+
+
+logger = _of_program(os.environ.get(VARIABLE, ""))

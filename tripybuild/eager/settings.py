@@ -60,7 +60,8 @@ class Config:
 
     @extra_error_information.setter
     def extra_error_information(self, wanted: Sequence[str]) -> None:
-        names = [wanted] if isinstance(wanted, str) else list(wanted)
+        several = isinstance(wanted, Sequence) and not isinstance(wanted, str)
+        names = list(wanted) if several else [wanted]
         for name in names:
             if name not in (ALL, ""):
                 near = f"did you mean `{ALL}`?" if suggest(str(name), [ALL]) else None
@@ -77,6 +78,9 @@ class Config:
         def __getattr__(self, name: str) -> Any:
             message, hint = _unknown(name)
             raise AttributeError(f"{message}; {hint}" if hint else message, name=name, obj=self)
+
+    def __repr__(self) -> str:
+        return f"Config({', '.join(f'{name}={getattr(self, name)}' for name in _settings())})"
 
     def __dir__(self) -> list[str]:
         return list(_settings())
