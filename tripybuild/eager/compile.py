@@ -10,6 +10,7 @@ from tripybuild.eager.blame import blamed
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.executable import Executable
 from tripybuild.eager.faults import holding_nan
+from tripybuild.eager.parameters import refuse_missing
 from tripybuild.eager.recorded import Held, Recorded, recorded
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.logger import logger
@@ -42,7 +43,7 @@ def compile(
 
     Raises:
         DiagnosticError: The function cannot be called like this, gives something that is no tensor,
-            or its graph cannot be compiled.
+            parameters have not been given, or its graph cannot be compiled.
     """
     place = here(PACKAGES).span()
     with blamed((), place, "compiled"):
@@ -50,9 +51,9 @@ def compile(
         Options.of({"optimization_level": optimization_level})
     found = recorded(func, args, kwargs, place)
     with blamed(found.graph.operations, place, "compiled"):
-        for fault in holding_nan(found.graph.weights, place):  # may be what computes a weight
-            logger.warning(render(fault, text_of, kind="warning"))
         made = compiled(found, target, options={"optimization_level": optimization_level})
+    for fault in holding_nan(found.graph.weights, place):
+        logger.warning(render(fault, text_of, kind="warning"))
     for warning in made.program.warnings:
         logger.warning(warning.message)
     return made
@@ -77,9 +78,11 @@ def compiled(
         options: How TensorRT builds.
 
     Raises:
-        DiagnosticError: The graph cannot be compiled, or a size is in no range.
+        DiagnosticError: Parameters have not been given, the graph cannot be compiled, or a size is
+            in no range.
     """
     chosen = parse_target(target)
+    refuse_missing(found.graph.weights, lambda: found.place)
     for each in found.graph.weights.values():
         array_of(each)
     made = compile_built(

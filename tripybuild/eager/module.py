@@ -1,13 +1,14 @@
 """`tp.Module`: parameters and other modules as attributes, and what they do in `forward`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager.members import Member, below, members
-from tripybuild.eager.parameters import dummy, is_unset, missing
+from tripybuild.eager.parameters import dummy, is_unset, refuse_missing
 from tripybuild.eager.state import compared, load
 from tripybuild.eager.tensor import Tensor
 from tripybuild.frontend.tensor import PACKAGES
@@ -16,11 +17,21 @@ from tripybuild.trace.location import here
 if TYPE_CHECKING:
     from tripyapi.tensor import Tensor as PublicTensor
 
-# Whether a module is being called, whose parameters have been looked at with all those below.
-_inside: ContextVar[bool] = ContextVar("inside", default=False)
+# Whether somebody has looked at the parameters of the modules that are called.
+_looked_at: ContextVar[bool] = ContextVar("looked_at", default=False)
 
 Taken = ParamSpec("Taken")  # the parameters of a `forward`
 Result_co = TypeVar("Result_co", covariant=True)  # what a `forward` gives
+
+
+@contextmanager
+def looked_at() -> Iterator[None]:
+    """Call modules whose parameters somebody else looks at: none asks whether they are given."""
+    token = _looked_at.set(True)
+    try:
+        yield
+    finally:
+        _looked_at.reset(token)
 
 
 class _Forward(Protocol[Taken, Result_co]):
@@ -68,14 +79,11 @@ class Module:
         Raises:
             DiagnosticError: Parameters have not been given yet, here or in modules below.
         """
-        if _inside.get():
+        if _looked_at.get():
             return self.forward(*args, **kwargs)
         self._refuse_missing()
-        token = _inside.set(True)
-        try:
+        with looked_at():
             return self.forward(*args, **kwargs)
-        finally:
-            _inside.reset(token)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module does."""
@@ -157,11 +165,8 @@ class Module:
                 yield path + member.name, member
 
     def _refuse_missing(self) -> None:
-        unset = [(path, each) for path, each in self._state() if is_unset(each.value)]
-        if unset:
-            span = here(PACKAGES).span()
-            found = [missing(path, member.value.type, span) for path, member in unset]
-            raise DiagnosticError(*found)
+        values = {path: member.value.value for path, member in self._state()}
+        refuse_missing(values, here(PACKAGES).span)
 
     def __str__(self) -> str:
         lines = [f"{type(self).__name__}("]

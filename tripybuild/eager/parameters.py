@@ -1,6 +1,8 @@
 """Parameters of modules that nobody has given yet: what they are is known, not what they hold."""
 
-from tripybuild.diagnostics import Diagnostic, Span
+from collections.abc import Callable, Mapping
+
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.frontend import Tensor
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.location import Unknown
@@ -30,3 +32,19 @@ def missing(name: str, type: TensorType, span: Span | None) -> Diagnostic:
     """What is said where a parameter is used that nobody has given."""
     message = f"the parameter `{name}`, of {type}, has not been given yet"
     return Diagnostic("weight-missing", message, span, hint=HINT)
+
+
+def refuse_missing(values: Mapping[str, Value], place: Callable[[], Span]) -> None:
+    """Say at once which parameters nobody has given.
+
+    Args:
+        values: The parameters, by their paths.
+        place: Gives the place where they are needed.
+
+    Raises:
+        DiagnosticError: There are some.
+    """
+    unset = {path: value for path, value in values.items() if isinstance(value, Unset)}
+    if unset:
+        span = place()
+        raise DiagnosticError(*(missing(path, each.type, span) for path, each in unset.items()))

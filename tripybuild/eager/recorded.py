@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +17,7 @@ from tripybuild.eager.arguments import Inputs, replaced
 from tripybuild.eager.call import KEY, Call
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.infos import Info
-from tripybuild.eager.module import Module
+from tripybuild.eager.module import Module, looked_at
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.tracing import tracing
 from tripybuild.garbage import uncollected
@@ -72,6 +73,8 @@ def recorded(
 ) -> Recorded:
     """Call a function once, with inputs in the place of infos, and keep what it did.
 
+    Parameters that nobody has given are weights as all others: who wants their data asks for it.
+
     Args:
         func: The function, the module, or a method of one. The parameters of a module and of all
             below it are weights of the graph, under their paths.
@@ -88,12 +91,14 @@ def recorded(
     inputs = Inputs()
     forms = dict(bound.arguments)
     timed = logger.timed(f"record {name_of(func)}")
-    with uncollected(), fresh_symbols(), tracing(), timed:
+    module = _module(func)
+    parameters = nullcontext() if module is None else looked_at()
+    with uncollected(), fresh_symbols(), tracing(), parameters, timed:
         for name, given in forms.items():
             bound.arguments[name] = replaced(name, given, inputs.take)
         result = func(*bound.args, **bound.kwargs)
     gives, outputs = results.taken(result, place)
-    graph = Graph(name_of(func), inputs.values, _weights(func), outputs)
+    graph = Graph(name_of(func), inputs.values, _weights(module), outputs)
     _closed(graph)
     call = Call.of(bound.signature, forms, gives)
     return Recorded(graph, inputs.ranges, call, inputs.infos, place, inspect.getdoc(func) or "")
@@ -120,16 +125,21 @@ def name_of(func: Callable[..., Any]) -> str:
     return found if found.isidentifier() else "function"
 
 
-def _weights(func: Callable[..., Any]) -> dict[str, Value]:
-    """The parameters of a module, or of the module whose method it is, by their paths.
+def _module(func: Callable[..., Any]) -> Any:
+    """The module, or the module whose method it is: what names parameters; else None."""
+    found = func if hasattr(func, "named_parameters") else getattr(func, "__self__", None)
+    return found if hasattr(found, "named_parameters") else None
+
+
+def _weights(module: Any) -> dict[str, Value]:
+    """The parameters of a module, by their paths; none of what is no module.
 
     A tensor that several parameters share is there once, under the first one's path.
     """
-    module: Any = func if hasattr(func, "named_parameters") else getattr(func, "__self__", None)
     if hasattr(module, "state_dict"):
         found = module.state_dict()
     else:
-        found = dict(module.named_parameters() if hasattr(module, "named_parameters") else ())
+        found = dict(() if module is None else module.named_parameters())
     named = {tensor.value: name for name, tensor in reversed(found.items())}
     return {name: tensor.value for name, tensor in found.items() if named[tensor.value] == name}
 
