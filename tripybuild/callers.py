@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from types import FrameType
 
 # Frames of these packages are ours: a user's place is outside. Generated packages add themselves.
 PACKAGES = {"tripybuild", "tripyapi"}
 MOST = 8  # callers that are told
-_LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
+_LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,6 @@ def _is_module(frame: FrameType) -> bool:
 
 @cache
 def _is_library(path: str) -> bool:
-    """Whether a file is Python's or an installed library's."""
-    folders = [sysconfig.get_path(name) for name in _LIBRARIES]
+    """Whether a file is Python's, ours, or installed: a library, or a command that begins one."""
+    folders = [str(Path(__file__).parent), *map(sysconfig.get_path, _LIBRARIES)]
     return path.startswith("<frozen") or any(path.startswith(f"{each}/") for each in folders)

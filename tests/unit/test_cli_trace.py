@@ -1,7 +1,10 @@
 """`tripybuild trace` and `compile` on functions of Python files: what is shown, run and refused."""
 
 import json
+import re
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,6 +52,14 @@ def leaving(x):
     raise SystemExit(3)
 
 
+def endless(x):
+    return endless(x)
+
+
+def first(*xs):
+    return xs[0]
+
+
 def open(first, second, *, third):
     return first + second
 
@@ -66,6 +77,7 @@ class Kind(tp.Module):
 
 
 model = Kind()
+empty = tp.Linear(3, 4)
 number = 3
 """
 
@@ -136,6 +148,17 @@ def test_modules_and_their_methods(cli):
         assert "    linear.weight : tensor<4x3xf32>,\n" in out
 
 
+def test_a_module_without_weights(cli):
+    """What it becomes needs none of them; what runs it does."""
+    asked = ("file.py:empty", "--input", "x=float32[2,3]")
+    code, out, _ = cli("trace", *asked)
+    assert code == 0
+    assert "    weight : tensor<4x3xf32>,\n    bias : tensor<4xf32>,\n" in out
+    code, _, err = cli("compile", *asked)
+    assert code == 1
+    assert [f"the parameter `{name}`" in err for name in ("weight", "bias")] == [True, True]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -143,10 +166,15 @@ def test_modules_and_their_methods(cli):
         (["file.py:plane"], "function-not-found: `file.py` has no `plane`"),
         (["file.py"], "name a function of it: `file.py:plain`"),
         (["file.py:model.no"], "function-not-found: `file.py` has no `model.no`"),
-        (["file.py:number"], "wrong-type: `number` of `file.py` is a int, and no function"),
+        (
+            ["file.py:number"],
+            "wrong-type: `number` of `file.py` is of the type `int`, and no function",
+        ),
         (["file.py:Kind"], "make an object of it in the file, and name that"),
         (["broken.py:x"], "program-failed: invalid syntax\n  --> "),
         (["file.py:failing"], "program-failed: IndexError: list index out of range\n  --> "),
+        (["file.py:endless"], "program-failed: RecursionError: maximum recursion depth exceeded"),
+        (["file.py:first", "--input", "x=float32[2]"], "`first` takes no `x`\nhint: what `*xs` "),
         (["file.py:leaving"], "program-failed: SystemExit: 3"),
         (["file.py:wrong"], "softmax/dim: `dim` of `softmax` must be between -2 and 1"),
         (["model.yaml"], "wrong-value: `model.yaml` names no function of a Python file"),
@@ -172,6 +200,9 @@ def test_the_line_that_failed_is_shown(cli, tmp_path):
     assert f"--> {tmp_path / 'file.py'}:{line}:12" in err
     assert f"{line} |     return [1][x.rank]\n   |            ^^^^^^^^^^^ raised here\n" in err
     assert f"note: called at {tmp_path / 'file.py'}:{line - 4}\n" in err
+    _, _, err = cli("trace", "file.py:endless")
+    assert re.search(rf"note: called at {tmp_path / 'file.py'}:{line + 16} \(\d+ times\)\n", err)
+    assert err.count("note") == 1
 
 
 def test_all_that_nobody_says_is_said(cli):
@@ -262,3 +293,22 @@ def test_what_names_a_python_file():
     assert program("b.py").path == ""
     assert program("b.yaml") is None
     assert program("b.py/c.yaml") is None
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [["-m", "tripybuild"], [Path(sys.executable).with_name("tripybuild")]],
+    ids=["module", "script"],
+)
+def test_what_begins_the_command_is_no_caller(begin, tmp_path):
+    """`python -m tripybuild`, or the script that pip installs."""
+    (tmp_path / "user.py").write_text("def f(x):\n    return x.tolist()\n")
+    done = subprocess.run(
+        [sys.executable, *begin, "trace", "user.py:f", "--input", "x=float32[2]"],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert "error[not-known-yet]" in done.stderr
+    assert "called at" not in done.stderr

@@ -9,11 +9,14 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import groupby
+from linecache import getline
 from pathlib import Path
 from traceback import FrameSummary, extract_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tripybuild.callers import MOST
 from tripybuild.cli.inputs import Input, infos, tensor
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.project import PACKAGE
@@ -91,9 +94,10 @@ def _found(module: ModuleType, asked: Program) -> Callable[..., Any]:
             raise DiagnosticError(_missing(home, name, asked))
         home = getattr(home, name)
     if not callable(home) or inspect.isclass(home):
-        kind = "a class" if inspect.isclass(home) else f"a {type(home).__name__}"
+        is_class = inspect.isclass(home)
+        kind = "a class" if is_class else f"of the type `{type(home).__name__}`"
         message = f"`{asked.path}` of `{asked.file}` is {kind}, and no function"
-        hint = "make an object of it in the file, and name that" if kind == "a class" else None
+        hint = "make an object of it in the file, and name that" if is_class else None
         raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint))
     function: Callable[..., Any] = home
     return function
@@ -124,7 +128,7 @@ def _arguments(
     """What to call it with: from flags, else from annotations, else from the file."""
     parameters = inspect.signature(getattr(function, "forward", function)).parameters
     kinds = {each.kind for each in parameters.values()}
-    unknown = [name for name in given if name not in parameters]
+    unknown = [name for name in given if name not in _named(parameters)]
     if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
         raise DiagnosticError(*(_unknown(name, parameters, asked) for name in unknown))
     args, kwargs = list(getattr(module, "args", ())), dict(getattr(module, "kwargs", {}))
@@ -144,9 +148,18 @@ def _arguments(
     return [known.pop(name) for name in first], known
 
 
-def _unknown(name: str, parameters: Mapping[str, object], asked: Program) -> Diagnostic:
-    near = suggest(name, parameters)
-    hint = f"did you mean `{near}`?" if near else f"it takes {', '.join(parameters) or 'nothing'}"
+def _named(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    """Those that can be given by name."""
+    kind = inspect.Parameter.VAR_POSITIONAL
+    return [name for name, each in parameters.items() if each.kind is not kind]
+
+
+def _unknown(name: str, parameters: Mapping[str, inspect.Parameter], asked: Program) -> Diagnostic:
+    named = _named(parameters)
+    near, several = suggest(name, named), [each for each in parameters if each not in named]
+    hint = f"did you mean `{near}`?" if near else f"it takes {', '.join(named) or 'nothing'}"
+    if several and not near:
+        hint = f"what `*{several[0]}` takes has no names: write `args = [...]` in the file"
     return Diagnostic("unknown-input", f"`{asked.path}` takes no `{name}`", hint=hint)
 
 
@@ -177,7 +190,10 @@ def _place(function: Callable[..., Any], file: Path) -> Span:
     code = getattr(getattr(function, "forward", function), "__code__", None)
     if code is None:
         return Span(str(file), 1, 1, 1, 2)
-    return Span(code.co_filename, code.co_firstlineno, 1, code.co_firstlineno, 2)
+    line = code.co_firstlineno
+    text = getline(code.co_filename, line).rstrip()
+    begin = len(text) - len(text.lstrip())
+    return Span(code.co_filename, line, begin + 1, line, max(begin, len(text)) + 1)
 
 
 @contextlib.contextmanager
@@ -201,9 +217,17 @@ def _failed(error: BaseException, file: Path) -> Diagnostic:
     frames = [f for f in extract_tb(error.__traceback__) if not _ours(f.filename)]
     own = [f for f in frames if Path(f.filename).is_relative_to(file.resolve().parent)] or frames
     text = f"{type(error).__name__}: {error}".rstrip(": ")
-    notes = tuple(f"called at {frame.filename}:{frame.lineno}" for frame in reversed(own[:-1]))
     span = _span(own[-1]) if own else None
+    notes = tuple(_callers(own[:-1]))
     return Diagnostic("program-failed", text, span, label="raised here", notes=notes)
+
+
+def _callers(frames: Sequence[FrameSummary]) -> list[str]:
+    """The lines that led to a failure, the nearest first; of many, these and the outermost."""
+    lines = (f"called at {frame.filename}:{frame.lineno}" for frame in reversed(frames))
+    counted = [(line, len(list(equal))) for line, equal in groupby(lines)]
+    found = [f"{line} ({times} times)" if times > 1 else line for line, times in counted]
+    return [*found[: MOST - 1], *found[MOST - 1 :][-1:]]
 
 
 def _ours(filename: str) -> bool:

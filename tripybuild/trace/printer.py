@@ -28,11 +28,10 @@ class _Style:
 def text(graph: Graph, *, locations: bool = False) -> str:
     """The readable form: `out = tile(inp : tensor<2xf32>, reps=(2,)) : tensor<4xf32>`."""
     names, style = _readable(graph), _Style(locations=locations)
-    lines = [f"def {graph.name}("]
-    lines += [
-        f"    {names[v]} : {v.type}," for v in (*graph.inputs.values(), *graph.weights.values())
-    ]
-    lines.append("):")
+    takes = (*graph.inputs.values(), *graph.weights.values())
+    arguments = [f"    {names[value]} : {value.type}," for value in takes]
+    head = f"def {graph.name}("
+    lines = [head, *arguments, "):"] if arguments else [f"{head}):"]
     lines += [_indented(_operation(operation, names, style)) for operation in graph.operations]
     results = ", ".join(f"{name}={names[value]}" for name, value in graph.outputs.items())
     return "\n".join([*lines, f"    return {results}", ""])
