@@ -198,7 +198,10 @@ def test_a_body_that_changes_a_type():
     assert found.message == (
         "`body` of `while_loop` must give tensor<2xf32> as output 1, as `state[1]` is"
     )
-    assert (found.label, found.hint) == ("it gives tensor<2xf16>", "cast it: `cast(..., float32)`")
+    assert (found.label, found.hint) == (
+        "it gives tensor<2xf16>",
+        "cast it: `tp.cast(..., tp.float32)`",
+    )
 
 
 def test_one_tensor_where_several_are_taken():
@@ -208,7 +211,7 @@ def test_one_tensor_where_several_are_taken():
         tp.while_loop(lambda a: tp.any(a > 1.0), lambda a: a, x)
 
     (found,) = caught.value.diagnostics
-    assert (found.code, found.hint) == ("while_loop/state", "put it into a list: `[state]`")
+    assert (found.code, found.hint) == ("while_loop/state", "put it into a list: `[x]`")
 
 
 def test_a_condition_that_is_no_truth():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tripybuild.trace.messages import named
+from tripybuild.trace.messages import in_python, named
 
 
 @pytest.mark.parametrize(
@@ -13,9 +13,35 @@ from tripybuild.trace.messages import named
         ("lhs and rhs are prose", "lhs and rhs are prose"),
         ("`lhs_scale` and `x.rhs` are others", "`lhs_scale` and `x.rhs` are others"),
         ("`f(rhs=rhs)`", "`f(rhs=b[0])`"),
+        ("`rhs[1]` and `rhs[1][2]`", "`c` and `c[2]`"),
     ],
 )
 def test_names_are_what_is_written(text, expected):
     """Whole names in backticks only, and no keyword of a call."""
-    assert named(text, {"lhs": "a", "rhs": "b[0]"}) == expected
+    assert named(text, {"lhs": "a", "rhs": "b[0]", "rhs[1]": "c"}) == expected
     assert named(text, {}) == text
+
+
+def test_what_stands_alone_can_keep_its_name():
+    """A parameter that a hint speaks of is no operand of a call that it shows."""
+    text = "give a `dtype` for `cast(input, dtype)`"
+    words = {"dtype": "tp.int8", "input": "x"}
+    assert named(text, words, alone=False) == "give a `dtype` for `cast(x, tp.int8)`"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cast it: `cast(rhs, int32)`", "cast it: `tp.cast(rhs, tp.int32)`"),
+        ("`cast(cast(x, bool), int8)`", "`tp.cast(tp.cast(x, tp.bool), tp.int8)`"),
+        ("make one: `tensor(...)`", "make one: `tp.Tensor(...)`"),
+        ("did you mean `float32`?", "did you mean `tp.float32`?"),
+        ("`x.cast(float32)`, `f(dtype=int4)`", "`x.cast(tp.float32)`, `tp.f(dtype=tp.int4)`"),
+        ('`cast(x, "float32")`, `[tensors]`', '`tp.cast(x, "float32")`, `[tensors]`'),
+        ("give a `dtype` that holds it; cast(x, int8)",) * 2,
+        ("`int32=1`, `tp.cast(x, tp.int8)`",) * 2,
+    ],
+)
+def test_hints_are_written_as_programs_are(text, expected):
+    """What is called and what is a dtype is the package's; all else stays as it is."""
+    assert in_python(text) == expected

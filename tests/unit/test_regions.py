@@ -152,7 +152,7 @@ def test_branches_that_disagree():
         "`otherwise` of `cond` must give tensor<2x3xf32> as output 1, as that of `then` is"
     )
     assert found.label == "it gives tensor<2x3xi32>"
-    assert found.hint == "cast it: `cast(..., float32)`"
+    assert found.hint == "cast it: `tp.cast(..., tp.float32)`"
     assert found.span.path == __file__
     shapes = refusal(tp.cond, p, lambda a: a, lambda a: a[0], [x])
     assert (shapes.label, shapes.hint) == ("it gives tensor<3xf32>", None)

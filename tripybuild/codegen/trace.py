@@ -19,6 +19,7 @@ from tripybuild.language.names import free
 from tripybuild.schema.checks import reason
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.scope import words
+from tripybuild.schema.subjects import subject
 from tripybuild.types.naming import CAPTURED, class_name
 
 # What a parameter of `infer` can be called as it is.
@@ -85,6 +86,8 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
                 facts.append(["words=", bracketed("(", [_text(w) for w in used], ")", comma=True)])
             if law.hint is not None:
                 facts.append(["hint=", _text(law.hint)])
+            if (about := subject(operator, law)) is not None:
+                facts.append(["about=", _text(about)])
             entries.append([f'"{law.name}": ', call("Law", facts)])
         arguments.append(bracketed("{", entries, "}"))
     refused = ((name, reason(operator, name)) for name in operator.targets)

@@ -6,7 +6,6 @@ user's source says the rest.
 """
 
 import ast
-import linecache
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,29 +14,29 @@ from types import FrameType
 from typing import Any
 
 from tripybuild.diagnostics import Related, Span
-from tripybuild.trace.location import Location, PythonLocation, span_between
+from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.trace.values import TensorType, Value
+from tripybuild.trace.written import elements, expression_at, given_in, span_of, text_of
 
 CHECKS = "tripybuild.trace."  # modules whose frames check an argument and do not take it
 GUARD = "tripybuild.frontend.guard"  # a frame that hands on what it is given
 LONGEST = 40  # letters of an operand that is called as it is written
 MOST = 4  # tensors of a list that are followed to where they were made
 _SCALARS = (bool, int, float, str, type(None))  # things that are equal without being the same
-_COMPARED = {
-    ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class CallSite:
     """A call that is being made: where it is, and the frames between the user's code and the check.
 
-    `entry` is what the user called, `checked` is what takes the argument that is looked at.
+    `entry` is what the user called, `checked` is what takes the argument that is looked at. `whole`
+    is the operator that was called, where what is checked may be a part of it.
     """
 
     location: PythonLocation
     entry: FrameType
     checked: FrameType
+    whole: str = ""
 
     def argument(self, name: str, path: Sequence[int] = ()) -> Span | None:
         """The place of what is given for a parameter of what is checked.
@@ -49,18 +48,18 @@ class CallSite:
         Returns:
             None, where the source does not say it: a default, or `*several`.
         """
-        node = _written(self.location)
+        node = expression_at(self.location)
         if node is None:
             return None
-        given = dict(_given(node, self.entry)).get(self._parameter(name))
+        given = dict(given_in(node, self.entry)).get(self._parameter(name))
         if given is None:
             return None
         for index in path:
-            items = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
-            if index >= len(items) or any(isinstance(each, ast.Starred) for each in items):
+            items = elements(given)
+            if index >= len(items):
                 break
             given = items[index]
-        return _span(self.location, given)
+        return span_of(self.location, given)
 
     def operands(self) -> dict[str, str]:
         """What the user wrote for the parameters of what is checked, where it is no call.
@@ -68,18 +67,27 @@ class CallSite:
         `a + b` names no parameters, so they are called as they are written: `a` and `b`. An index,
         and what is long or on several lines, keeps the name of its parameter.
         """
-        node = _written(self.location)
-        if node is None or isinstance(node, ast.Call):
+        node = expression_at(self.location)
+        return {} if isinstance(node, ast.Call) else self.written()
+
+    def written(self) -> dict[str, str]:
+        """What the user wrote for each parameter of what is checked, and for each tensor of a list.
+
+        An index, and what is long or on several lines, is not there.
+        """
+        node = expression_at(self.location)
+        if node is None:
             return {}
-        given = dict(_given(node, self.entry))
-        found = {}
+        given = dict(given_in(node, self.entry))
+        found: dict[str, str] = {}
         for name, _ in _values(self.checked):
             operand = given.get(self._parameter(name))
-            if isinstance(node, ast.Subscript) and operand is node.slice:
+            if operand is None or (isinstance(node, ast.Subscript) and operand is node.slice):
                 continue
-            text = "" if operand is None else _text(self.location, operand)
-            if 0 < len(text) <= LONGEST:
-                found[name] = text
+            items = elements(operand)
+            parts = {name: operand} | {f"{name}[{i}]": each for i, each in enumerate(items)}
+            texts = {part: text_of(self.location, each) for part, each in parts.items()}
+            found |= {part: text for part, text in texts.items() if 0 < len(text) <= LONGEST}
         return found
 
     def _parameter(self, name: str) -> str | None:
@@ -122,26 +130,27 @@ def call_at(location: Location) -> CallSite | None:
     checked = next((each for each in frames if not _module(each).startswith(CHECKS)), None)
     if frame is None or checked is None:
         return None
-    return CallSite(location, frames[-1], checked)
+    whole = next((name for each in reversed(frames) if (name := _operator(each))), "")
+    return CallSite(location, frames[-1], checked, whole)
 
 
 def written_keyword(location: Location, name: str) -> Span | None:
     """The place of `name=...` in the call that is written at a place."""
-    node = _written(location) if isinstance(location, PythonLocation) else None
+    node = expression_at(location) if isinstance(location, PythonLocation) else None
     for each in node.keywords if isinstance(node, ast.Call) else ():
         if each.arg == name and isinstance(location, PythonLocation):
-            return _span(location, each)
+            return span_of(location, each)
     return None
 
 
 def written_argument(location: Location, index: int) -> Span | None:
     """The place of an argument without a name in the call that is written at a place."""
-    node = _written(location) if isinstance(location, PythonLocation) else None
+    node = expression_at(location) if isinstance(location, PythonLocation) else None
     found = node.args if isinstance(node, ast.Call) else []
     starred = any(isinstance(each, ast.Starred) for each in found[: index + 1])
     if index >= len(found) or starred or not isinstance(location, PythonLocation):
         return None
-    return _span(location, found[index])
+    return span_of(location, found[index])
 
 
 def origins(tensors: Mapping[str, Value], span: Span) -> Iterator[Related]:
@@ -193,89 +202,6 @@ def _is(one: object, other: object) -> bool:
         return len(one) == len(other) and all(map(_is, one, other))
     value = _value(one)
     return one is other or (value is not None and value is _value(other))
-
-
-def _written(location: PythonLocation) -> ast.AST | None:
-    """The expression that an instruction computes."""
-    line, end_line, column, end_column = location.position
-    try:
-        tree = ast.parse("".join(linecache.getlines(location.code.co_filename)))
-    except (SyntaxError, ValueError):
-        return None
-    last = None
-    for node in ast.walk(tree):
-        if isinstance(node, _KINDS):
-            if (node.end_lineno, node.end_col_offset) != (end_line, end_column):
-                continue
-            if (node.lineno, node.col_offset) == (line, column):
-                return node
-            if isinstance(node, ast.Call):  # of a call on several lines, the last one counts
-                last = node
-    return last
-
-
-_KINDS = (
-    ast.Call, ast.BinOp, ast.AugAssign, ast.Compare, ast.UnaryOp, ast.Subscript, ast.Attribute,
-)  # fmt: skip
-
-
-def _given(node: ast.AST, entry: FrameType) -> Iterator[tuple[str | None, ast.expr]]:
-    """What is written for each parameter of the function that an expression calls."""
-    code = entry.f_code
-    names = list(code.co_varnames[: code.co_argcount])
-    match node:
-        case ast.Call():
-            yield from _called(node, names, entry)
-        case ast.BinOp(left=one, right=other):
-            reflected = code.co_name.startswith("__r") and code.co_name != "__rshift__"
-            yield from zip(names, (other, one) if reflected else (one, other), strict=False)
-        case ast.Compare(left=one, ops=[compared], comparators=[other]):
-            wanted = _COMPARED.get(type(compared), code.co_name)
-            reflected = wanted != code.co_name or isinstance(one, ast.Constant)
-            yield from zip(names, (other, one) if reflected else (one, other), strict=False)
-        case ast.AugAssign(target=one, value=other) | ast.Subscript(value=one, slice=other):
-            yield from zip(names, (one, other), strict=False)
-        case ast.UnaryOp(operand=one) | ast.Attribute(value=one):
-            yield from zip(names, (one,), strict=False)
-
-
-def _called(
-    node: ast.Call, names: list[str], entry: FrameType
-) -> Iterator[tuple[str | None, ast.expr]]:
-    """What a call gives: the object of a method first, then arguments by place and by name."""
-    function = node.func
-    if names[:1] == ["self"] and not _is_class(function, entry):
-        on = isinstance(function, ast.Attribute) and function.attr == entry.f_code.co_name
-        yield "self", function.value if on else function  # type: ignore[attr-defined]
-        names = names[1:]
-    names += [f"*{i}" for i in range(len(node.args) - len(names))]
-    for name, argument in zip(names, node.args, strict=False):
-        if isinstance(argument, ast.Starred):
-            break
-        yield name, argument
-    yield from ((each.arg, each.value) for each in node.keywords)
-
-
-def _is_class(function: ast.expr, entry: FrameType) -> bool:
-    """Whether a method is called on its class: `Tensor.cast(x, ...)`."""
-    if not isinstance(function, ast.Attribute):
-        return False
-    name = ast.unparse(function.value).rpartition(".")[2]
-    return name in [kind.__name__ for kind in type(entry.f_locals.get("self")).__mro__]
-
-
-def _span(location: PythonLocation, node: ast.expr | ast.keyword) -> Span:
-    end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
-    path = location.code.co_filename
-    return span_between(path, node.lineno, node.col_offset, end_line, end_column)
-
-
-def _text(location: PythonLocation, node: ast.expr) -> str:
-    """An expression as it is written; empty if it goes over several lines."""
-    if node.lineno != node.end_lineno:
-        return ""
-    line = linecache.getline(location.code.co_filename, node.lineno).encode()
-    return line[node.col_offset : node.end_col_offset].decode(errors="replace")
 
 
 def _shown_in(inner: Span, outer: Span) -> bool:

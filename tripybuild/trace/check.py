@@ -5,32 +5,23 @@ undecided one is kept in `deferred` with the names that it reads, and decided fo
 call.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, NoReturn, Protocol, Self, cast
+from typing import Any, NoReturn, Self
 
 from tripybuild.trace.constants import constant, number
-from tripybuild.trace.location import Location, PythonLocation
-from tripybuild.trace.messages import either, law_message, shown
-from tripybuild.trace.numbers import NESTED, becomes, is_data, own_dtype, python_number, unnested
+from tripybuild.trace.elements import Elements
+from tripybuild.trace.location import Location
+from tripybuild.trace.messages import law_message, shown
+from tripybuild.trace.numbers import NESTED, becomes, python_number, unnested
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
-from tripybuild.trace.regions import Regions
-from tripybuild.trace.values import Size, TensorType, is_known, is_tensor
+from tripybuild.trace.values import Size, is_known, is_tensor
 from tripybuild.types.dims import Undecided
 from tripybuild.types.dtypes import dtype
 
 
-class Typed(Protocol):
-    """A value of a graph, or a tensor of the frontend."""
-
-    @property
-    def type(self) -> TensorType:
-        """The dtype and shape."""
-        ...
-
-
-class Check(Regions):
+class Check(Elements):
     """The checks of one call of one operator, made at one place."""
 
     def __init__(self, declaration: Declaration, location: Location) -> None:
@@ -39,86 +30,10 @@ class Check(Regions):
         self.deferred: list[DeferredLaw] = []
         self.lasting = True  # whether all that is found follows from types and attributes
 
-    def element(self, variable: str, allowed: tuple[dtype, ...], **tensors: object) -> dtype:
-        """Bind a type variable: all given tensors have one dtype, and it is among the allowed."""
-        if (known := _agreed(allowed, tensors.values(), ())) is not None:
-            return known
-        bound: dtype | None = None
-        first = ""
-        for name, value in tensors.items():
-            data = is_data(value) or not isinstance(value, (tuple, list))
-            for tensor in (value,) if data else cast("Sequence[object]", value):
-                if tensor is None:
-                    continue
-                type: TensorType = self.tensor(name, tensor).type
-                if bound is None:
-                    bound, first = type.dtype, name
-                elif type.dtype is not bound:
-                    self.fail(
-                        variable,
-                        f"`{self.declaration.name}` takes tensors of one dtype",
-                        label=f"`{first}` is {bound}, `{name}` is {type.dtype}",
-                        hint=f"cast one of them: `cast({name}, {bound})`",
-                        about=(first, name),
-                    )
-        if bound is None:
-            self._needs_tensor(variable)
-        if bound not in allowed:
-            label = f"`{first}` is {bound}"
-            self.must(first, f"be {either(allowed)}", label, part=variable)
-        return bound
-
-    def element_beside_numbers(
-        self, variable: str, allowed: tuple[dtype, ...], **values: object
-    ) -> dtype:
-        """The same where some inputs may be numbers; alone, they have a dtype of their own."""
-        if (known := _agreed(allowed, values.values())) is not None:
-            return known
-        numbers = {n: v for n, v in values.items() if isinstance(v, (bool, int, float))}
-        tensors = {
-            name: value
-            for name, value in values.items()
-            if value is not None and unnested(value)[0] is None
-        }
-        if tensors:
-            return self.element(variable, allowed, **tensors)
-        kinds = {name: own_dtype(value) for name, value in numbers.items()}
-        if not kinds:
-            self._needs_tensor(variable)
-        first, kind = next(iter(kinds.items()))
-        for name, other in kinds.items():
-            if other is not kind:
-                message = f"`{self.declaration.name}` needs a tensor, or numbers of one kind"
-                label = f"`{first}` would be {kind}, and `{name}` {other}"
-                self.fail(variable, message, label=label)
-        if kind not in allowed:
-            self.must(first, f"be {either(allowed)}", f"`{first}` would be {kind}", part=variable)
-        return kind
-
-    def _needs_tensor(self, variable: str) -> NoReturn:
-        message = f"`{self.declaration.name}` needs a tensor"
-        self.fail(variable, message, label="no argument is one")
-
     @staticmethod
     def is_tensor(value: object) -> bool:
         """Whether an argument is a tensor, where it can also be a Python value."""
         return is_tensor(value)
-
-    def dtype_of(self, name: str, tensor: Typed, *allowed: dtype) -> dtype:
-        """An input with dtypes of its own: `bool[*A]`, or `bool[*M] | T[*M]`."""
-        found: dtype = self.tensor(name, tensor).type.dtype
-        if found not in allowed:
-            self.must(name, f"be {either(allowed)}", f"`{name}` is {found}")
-        return found
-
-    def tensor(self, name: str, value: object) -> Any:
-        """An input that must be a tensor."""
-        if not isinstance(getattr(value, "type", None), TensorType):  # `is_tensor`, asked often
-            # Only Python has data at hand; a model's file has none.
-            makes = isinstance(self.location, PythonLocation) and is_data(value)
-            hint = "make one of it: `Tensor(...)`" if makes else None
-            self.must(name, "be a tensor", f"found {shown(value)}", hint=hint)
-        return value
 
     def tensors(self, name: str, value: object) -> Any:
         """An input that must be a sequence of tensors."""
@@ -233,8 +148,11 @@ class _Require:
     def __call__(self, holds: object) -> None:
         if not holds:
             message, label = law_message(self.check.declaration.name, self.law, self.names)
-            hint = self.law.hint
-            self.check.fail(self.name, message, label=label, hint=hint, law=self.law)
+            hint, about = self.law.hint, self.law.about
+            only = (about,) if about else None
+            self.check.fail(
+                self.name, message, label=label, hint=hint, law=self.law, at=about, about=only
+            )
 
     def __exit__(
         self,
@@ -249,23 +167,6 @@ class _Require:
         deferred = DeferredLaw(code, self.law, self.names, source)
         self.check.deferred.append(deferred)
         return True
-
-
-def _agreed(
-    allowed: Sequence[dtype], values: Iterable[object], numbers: tuple[type, ...] = (int, float)
-) -> dtype | None:
-    """The dtype of tensors and numbers that are as they should be, as most are."""
-    bound: dtype | None = None
-    for value in values:
-        type = getattr(value, "type", None)
-        if isinstance(type, TensorType):
-            if bound is None:
-                bound = type.dtype
-            elif type.dtype is not bound:
-                return None
-        elif not isinstance(value, numbers):
-            return None
-    return bound if bound in allowed else None
 
 
 @lru_cache(maxsize=1024)

@@ -5,8 +5,8 @@ from typing import NoReturn
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Related, Span
 from tripybuild.trace.callsite import CallSite, call_at, origins
-from tripybuild.trace.location import Location
-from tripybuild.trace.messages import named, shown
+from tripybuild.trace.location import Location, PythonLocation
+from tripybuild.trace.messages import in_python, named, shown
 from tripybuild.trace.operation import Declaration, Law
 
 
@@ -45,15 +45,23 @@ class Failures:
         call = call_at(self.location)
         words = {} if call is None else call.operands()
         if call is not None and law is not None and words:
-            tensors = call.tensors()
+            tensors = call.tensors(about)
             label = ", ".join(f"`{name}` is {value.type}" for name, value in tensors) or label
         message = message.replace(f"`{at}` of `{self.declaration.name}`", f"`{at}`", at in words)
         message, label = named(message, words), named(label, words)
-        hint = None if hint is None else named(hint, words)
+        hint = None if hint is None else self._spoken(hint, call, expression=bool(words))
         span, related = self._places(call, at, about, words)
         code = f"{self.declaration.name}/{part}"
-        notes = (f"required by {source}",)
-        raise DiagnosticError(Diagnostic(code, message, span, label, notes, hint, related))
+        notes = [f"required by {source}"]
+        if call is not None and call.whole not in ("", self.declaration.name):
+            notes.insert(0, f"`{self.declaration.name}` is a part of `{call.whole}`")
+        raise DiagnosticError(Diagnostic(code, message, span, label, tuple(notes), hint, related))
+
+    def _spoken(self, hint: str, call: CallSite | None, *, expression: bool) -> str:
+        """A hint in the language of who reads it, with what is written there for parameters."""
+        if not isinstance(self.location, PythonLocation):
+            return hint
+        return named(in_python(hint), {} if call is None else call.written(), alone=expression)
 
     def _places(
         self,

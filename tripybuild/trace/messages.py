@@ -6,9 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.trace.operation import Law
+from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 
+PYTHON = "tp"  # what the package is called in programs
+# What Python has another name for than specifications.
+_PYTHON_NAMES = {"tensor": "Tensor"}
 _CODE = re.compile(r"`[^`]*`")
+# A name that is called, or a dtype; not an attribute, and not in quotation marks.
+_FROM_PACKAGE = re.compile(rf"(?<![\w.\"'])(?:\w+(?=\()|(?:{'|'.join(BY_NAME)})\b(?![\w=]))")
 _BRACES = re.compile(r"\{([^{}]+)\}")
 _MOST_ITEMS, _MOST_LETTERS = 12, 160
 
@@ -51,15 +57,34 @@ def either(allowed: Sequence[object]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def named(text: str, words: Mapping[str, str]) -> str:
+def named(text: str, words: Mapping[str, str], *, alone: bool = True) -> str:
     """A text with other words for some names: `rhs` and `cast(rhs, int32)` for what is written.
 
-    Names stand in backticks; all else is prose.
+    Names stand in backticks; all else is prose. Unless they are to be changed, too, those that
+    stand there `alone` keep the name of the parameter.
     """
     if not words:
         return text
-    name = re.compile(rf"(?<!\.)\b({'|'.join(map(re.escape, words))})\b(?!=)")
-    return _CODE.sub(lambda code: name.sub(lambda found: words[found[1]], code[0]), text)
+    longest = sorted(words, key=len, reverse=True)
+    name = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, longest))})(?![\w=])")
+
+    def written(code: re.Match[str]) -> str:
+        kept = not alone and code[0].strip("`") in words
+        return code[0] if kept else name.sub(lambda found: words[found[1]], code[0])
+
+    return _CODE.sub(written, text)
+
+
+def in_python(text: str) -> str:
+    """A hint with its code as a program writes it: `tp.cast(x, tp.int32)` for `cast(x, int32)`.
+
+    What a hint calls are operators. Code stands in backticks; all else is prose.
+    """
+    return _CODE.sub(lambda code: _FROM_PACKAGE.sub(_of_package, code[0]), text)
+
+
+def _of_package(found: re.Match[str]) -> str:
+    return f"{PYTHON}.{_PYTHON_NAMES.get(found[0], found[0])}"
 
 
 def law_message(operator: str, law: Law, names: Mapping[str, object]) -> tuple[str, str]:

@@ -32,6 +32,8 @@ class Law:
     """The names in the text that stand for themselves: words that an attribute chooses from."""
     hint: str | None = None
     """What to do where it does not hold."""
+    about: str = ""
+    """The argument that the law reads, where it is the only one."""
 
 
 @dataclass(frozen=True, slots=True)

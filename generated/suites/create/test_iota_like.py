@@ -123,7 +123,16 @@ def test_symbol(size: str) -> None:
     SUITE.check_symbol(size)
 
 
-@pytest.mark.parametrize("call", ["iota_like([5.0, 6.0])", "iota_like([5.0, 6.0], 1)"])
+@pytest.mark.parametrize(
+    "call",
+    ["iota_like([5.0, 6.0])", "iota_like(ones([2, 9]), 1, int4)", "iota_like([5.0, 6.0], 1)"],
+)
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize("law", ["in-range"])
+def test_law(law: str) -> None:
+    """Each law is broken by an example, or by dtypes, that break no other one."""
+    SUITE.check_law(law)

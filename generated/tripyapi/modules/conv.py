@@ -18,10 +18,13 @@ DECLARATION = Declaration(
             "1 <= len(kernel_dims) <= 3",
             48,
             "There are {len(kernel_dims)} spatial dimensions; 1 to 3 are possible",
+            about="kernel_dims",
         ),
-        "some-taps": Law("all(k > 0 for k in kernel_dims)", 50),
+        "some-taps": Law("all(k > 0 for k in kernel_dims)", 50, about="kernel_dims"),
         "positive-steps": Law("groups > 0 and all(s > 0 for s in (*stride, *dilation))", 51),
-        "padding-not-negative": Law("all(p >= 0 for sides in padding for p in sides)", 52),
+        "padding-not-negative": Law(
+            "all(p >= 0 for sides in padding for p in sides)", 52, about="padding"
+        ),
         "groups-divide": Law(
             "in_channels % groups == 0 and out_channels % groups == 0",
             54,

@@ -11,7 +11,7 @@ DECLARATION = Declaration(
     "GroupNorm",
     "ops_registry/modules/groupnorm.yaml",
     {
-        "not-negative": Law("num_channels >= 0", 23),
+        "not-negative": Law("num_channels >= 0", 23, about="num_channels"),
         "groups-divide": Law(
             "num_groups > 0 and num_channels % num_groups == 0",
             25,

@@ -16,6 +16,7 @@ DECLARATION = Declaration(
         "not-negative": Law(
             "all(d >= 0 for d in ([normalized_shape] if is_int(normalized_shape) else normalized_shape))",
             20,
+            about="normalized_shape",
         ),
     },
 )

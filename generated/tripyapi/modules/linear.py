@@ -12,7 +12,9 @@ DECLARATION = Declaration(
     "ops_registry/modules/linear.yaml",
     {
         "not-negative": Law("in_features >= 0 and out_features >= 0", 36),
-        "few-bits": Law("quant_dtype is None or quant_dtype in (int8, int4, float8)", 37),
+        "few-bits": Law(
+            "quant_dtype is None or quant_dtype in (int8, int4, float8)", 37, about="quant_dtype"
+        ),
     },
 )
 

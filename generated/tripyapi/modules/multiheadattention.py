@@ -11,7 +11,7 @@ DECLARATION = Declaration(
     "MultiHeadAttention",
     "ops_registry/modules/multiheadattention.yaml",
     {
-        "not-negative": Law("embed_dim >= 0", 28),
+        "not-negative": Law("embed_dim >= 0", 28, about="embed_dim"),
         "heads-divide": Law(
             "num_heads > 0 and embed_dim % num_heads == 0",
             30,

@@ -17,7 +17,7 @@ DECLARATION = Declaration(
             35,
             "From {start} to {stop} in steps of {step} is not a finite count",
         ),
-        "moving": Law("step != 0", 37),
+        "moving": Law("step != 0", 37, about="step"),
         "not-empty": Law(
             "N > 0", 39, "There is no number from {start} up to {stop} in steps of {step}"
         ),

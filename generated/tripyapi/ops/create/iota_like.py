@@ -3,10 +3,21 @@
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.frontend import begin
-from tripybuild.trace import Declaration
-from tripybuild.types import dtypes
+from tripybuild.trace import Declaration, Law
+from tripybuild.types import dtypes, shapes
 
-DECLARATION = Declaration("iota_like", "ops_registry/create/iota_like.yaml")
+DECLARATION = Declaration(
+    "iota_like",
+    "ops_registry/create/iota_like.yaml",
+    {
+        "in-range": Law(
+            "in_range(S[dim] - 1, R)",
+            27,
+            "{S[dim] - 1} is no {R}, which holds numbers from {R.lowest} to {R.highest}",
+            hint="give a `dtype` that holds it",
+        ),
+    },
+)
 
 
 def iota_like(input: Tensor, dim: int = 0, dtype: dtypes.dtype | None = None) -> Tensor:
@@ -19,6 +30,9 @@ def iota_like(input: Tensor, dim: int = 0, dtype: dtypes.dtype | None = None) ->
 
     Returns:
         The numbers; each is its own position along `dim`. (`R[*S]`)
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `iota_like/in-range`.
     """
     check = begin(DECLARATION)
     T = check.element(
@@ -56,4 +70,6 @@ def iota_like(input: Tensor, dim: int = 0, dtype: dtypes.dtype | None = None) ->
     S = check.shape("input", input, "[*S]")
     dim = check.axis("dim", dim, len(S))
     R = T if dtype is None else dtype
-    return tp.iota(S, dim, R)
+    with check.law("in-range", S=S, dim=dim, R=R) as require:
+        require(shapes.in_range(S[dim] - 1, R))
+    return check.settled(tp.iota(S, dim, R))

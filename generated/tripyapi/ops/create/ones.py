@@ -5,10 +5,14 @@ from collections.abc import Sequence
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.frontend import IntLike, begin, tensor
-from tripybuild.trace import Declaration
-from tripybuild.types import dtypes
+from tripybuild.trace import Declaration, Law
+from tripybuild.types import dtypes, shapes
 
-DECLARATION = Declaration("ones", "ops_registry/create/ones.yaml")
+DECLARATION = Declaration(
+    "ones",
+    "ops_registry/create/ones.yaml",
+    {"not-negative": Law("all(d >= 0 for d in shape)", 20, about="shape")},
+)
 
 
 def ones(shape: Sequence[IntLike], dtype: dtypes.dtype = dtypes.float32) -> Tensor:
@@ -20,6 +24,9 @@ def ones(shape: Sequence[IntLike], dtype: dtypes.dtype = dtypes.float32) -> Tens
 
     Returns:
         The tensor of ones. (`T[*shape]`)
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `ones/not-negative`.
     """
     check = begin(DECLARATION)
     dtype = T = check.dtype(
@@ -34,4 +41,6 @@ def ones(shape: Sequence[IntLike], dtype: dtypes.dtype = dtypes.float32) -> Tens
         dtypes.bool,
     )
     shape = check.sizes("shape", shape)
-    return tp.full(shape, tensor(1, T), T)
+    with check.law("not-negative", shape=shape) as require:
+        require(shapes.every(d >= 0 for d in shape))
+    return check.settled(tp.full(shape, tensor(1, T), T))

@@ -7,7 +7,9 @@ from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes
 
 DECLARATION = Declaration(
-    "logit", "ops_registry/math/logit.yaml", {"narrow": Law("eps is None or 0 <= eps <= 0.5", 17)}
+    "logit",
+    "ops_registry/math/logit.yaml",
+    {"narrow": Law("eps is None or 0 <= eps <= 0.5", 17, about="eps")},
 )
 
 

@@ -13,7 +13,7 @@ DECLARATION = Declaration(
     "norm",
     "ops_registry/math/norm.yaml",
     {
-        "a-number": Law("p >= 0 or p < 0", 33),
+        "a-number": Law("p >= 0 or p < 0", 33, about="p"),
         "some-values": Law(
             "abs(p) != inf or prod([S[d] for d in dim]) > 0",
             35,

@@ -10,7 +10,7 @@ DECLARATION = Declaration(
     "depth_to_space",
     "ops_registry/nn/depth_to_space.yaml",
     {
-        "positive-block": Law("blocksize > 0", 27),
+        "positive-block": Law("blocksize > 0", 27, about="blocksize"),
         "whole-blocks": Law(
             "C % (blocksize * blocksize) == 0",
             29,

@@ -13,7 +13,7 @@ DECLARATION = Declaration(
     "ops_registry/nn/im2col.yaml",
     {
         "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride, *dilation))", 36),
-        "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", 37),
+        "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", 37, about="padding"),
         "kernel-fits": Law(
             "all(e > 0 for e in E)",
             39,

@@ -10,7 +10,7 @@ DECLARATION = Declaration(
     "pixel_shuffle",
     "ops_registry/nn/pixel_shuffle.yaml",
     {
-        "positive-factor": Law("upscale_factor > 0", 20),
+        "positive-factor": Law("upscale_factor > 0", 20, about="upscale_factor"),
         "whole-blocks": Law(
             "C % (upscale_factor * upscale_factor) == 0",
             22,

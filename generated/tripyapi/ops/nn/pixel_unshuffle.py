@@ -10,7 +10,7 @@ DECLARATION = Declaration(
     "pixel_unshuffle",
     "ops_registry/nn/pixel_unshuffle.yaml",
     {
-        "positive-factor": Law("downscale_factor > 0", 20),
+        "positive-factor": Law("downscale_factor > 0", 20, about="downscale_factor"),
         "whole-blocks": Law(
             "H % downscale_factor == 0 and W % downscale_factor == 0",
             22,

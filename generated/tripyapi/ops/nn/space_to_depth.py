@@ -10,7 +10,7 @@ DECLARATION = Declaration(
     "space_to_depth",
     "ops_registry/nn/space_to_depth.yaml",
     {
-        "positive-block": Law("blocksize > 0", 23),
+        "positive-block": Law("blocksize > 0", 23, about="blocksize"),
         "whole-blocks": Law(
             "H % blocksize == 0 and W % blocksize == 0",
             25,

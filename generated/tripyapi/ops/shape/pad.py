@@ -12,7 +12,7 @@ DECLARATION = Declaration(
     "pad",
     "ops_registry/shape/pad.yaml",
     {
-        "not-negative": Law("all(p >= 0 for sides in pad for p in sides)", 28),
+        "not-negative": Law("all(p >= 0 for sides in pad for p in sides)", 28, about="pad"),
         "whole-value": Law(
             "T in [float32, float16] or value // 1 == value", 30, "The value {value} is no {T}"
         ),

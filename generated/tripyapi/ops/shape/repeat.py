@@ -7,7 +7,9 @@ from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes, shapes
 
 DECLARATION = Declaration(
-    "repeat", "ops_registry/shape/repeat.yaml", {"not-negative": Law("repeats >= 0", 23)}
+    "repeat",
+    "ops_registry/shape/repeat.yaml",
+    {"not-negative": Law("repeats >= 0", 23, about="repeats")},
 )
 
 

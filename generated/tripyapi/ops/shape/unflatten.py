@@ -12,12 +12,13 @@ DECLARATION = Declaration(
     "unflatten",
     "ops_registry/shape/unflatten.yaml",
     {
-        "at-most-one-open": Law("count(sizes, -1) <= 1", 23),
-        "known-sizes": Law("all(not is_int(d) or d >= -1 for d in sizes)", 24),
+        "at-most-one-open": Law("count(sizes, -1) <= 1", 23, about="sizes"),
+        "known-sizes": Law("all(not is_int(d) or d >= -1 for d in sizes)", 24, about="sizes"),
         "inferable": Law(
             "count(sizes, -1) == 0 or known > 0",
             26,
             "The open size of {list(sizes)} cannot be found beside a zero",
+            about="sizes",
         ),
         "same-volume": Law("prod(E) == S[dim]", 29, "The sizes {list(sizes)} do not make {S[dim]}"),
     },

@@ -22,8 +22,10 @@ class Plugin(TraceOp):
         "plugin",
         "ops_registry/control/plugin.yaml",
         {
-            "some-outputs": Law("len(output_info) > 0", 38),
-            "ranks": Law("all(0 <= rank <= 8 for rank, kind in output_info)", 39),
+            "some-outputs": Law("len(output_info) > 0", 38, about="output_info"),
+            "ranks": Law(
+                "all(0 <= rank <= 8 for rank, kind in output_info)", 39, about="output_info"
+            ),
         },
         refuses={
             "reference": "Nobody has declared what a plugin computes.",

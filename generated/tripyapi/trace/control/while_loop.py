@@ -17,7 +17,9 @@ class WhileLoop(TraceOp):
     captured: tuple[Value, ...] = ()
 
     declaration = Declaration(
-        "while_loop", "ops_registry/control/while_loop.yaml", {"some-state": Law("len(S) > 0", 27)}
+        "while_loop",
+        "ops_registry/control/while_loop.yaml",
+        {"some-state": Law("len(S) > 0", 27, about="state")},
     )
 
     @classmethod

@@ -26,7 +26,7 @@ class Full(TraceOp):
                 "{value} is no {T}, which holds numbers from {T.lowest} to {T.highest}",
                 hint="give a `dtype` that holds it",
             ),
-            "not-negative": Law("all(d >= 0 for d in shape)", 37),
+            "not-negative": Law("all(d >= 0 for d in shape)", 37, about="shape"),
         },
     )
 

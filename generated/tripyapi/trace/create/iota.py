@@ -19,7 +19,7 @@ class Iota(TraceOp):
         "iota",
         "ops_registry/create/iota.yaml",
         {
-            "not-negative": Law("all(d >= 0 for d in shape)", 23),
+            "not-negative": Law("all(d >= 0 for d in shape)", 23, about="shape"),
             "in-range": Law(
                 "in_range(shape[dim] - 1, T)",
                 25,

@@ -22,7 +22,7 @@ class RandomUniform(TraceOp):
         "random_uniform",
         "ops_registry/create/random_uniform.yaml",
         {
-            "not-negative": Law("all(d >= 0 for d in shape)", 34),
+            "not-negative": Law("all(d >= 0 for d in shape)", 34, about="shape"),
             "a-range": Law(
                 "low < high and high - low < inf",
                 36,

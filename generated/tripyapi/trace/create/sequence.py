@@ -16,7 +16,9 @@ class SequenceOperation(TraceOp):
     length: Any
 
     declaration = Declaration(
-        "sequence", "ops_registry/create/sequence.yaml", {"not-negative": Law("length >= 0", 22)}
+        "sequence",
+        "ops_registry/create/sequence.yaml",
+        {"not-negative": Law("length >= 0", 22, about="length")},
     )
 
     @classmethod

@@ -15,7 +15,9 @@ class Tril(TraceOp):
     diagonal: int
 
     declaration = Declaration(
-        "tril", "ops_registry/create/tril.yaml", {"matrices": Law("len(S) >= 2", 20)}
+        "tril",
+        "ops_registry/create/tril.yaml",
+        {"matrices": Law("len(S) >= 2", 20, about="tensor")},
     )
 
     @classmethod

@@ -15,7 +15,9 @@ class Triu(TraceOp):
     diagonal: int
 
     declaration = Declaration(
-        "triu", "ops_registry/create/triu.yaml", {"matrices": Law("len(S) >= 2", 20)}
+        "triu",
+        "ops_registry/create/triu.yaml",
+        {"matrices": Law("len(S) >= 2", 20, about="tensor")},
     )
 
     @classmethod

@@ -19,7 +19,7 @@ class Topk(TraceOp):
         "topk",
         "ops_registry/math/topk.yaml",
         {
-            "positive-k": Law("k > 0", 28),
+            "positive-k": Law("k > 0", 28, about="k"),
             "enough-values": Law(
                 "k <= S[dim]",
                 30,

@@ -29,7 +29,10 @@ class Attention(TraceOp):
             ),
             "one-mask": Law("mask is None or not causal", 41),
             "mask-rank": Law(
-                "mask is None or len(M) <= 4", 43, "A mask has at most 4 dimensions, not {len(M)}"
+                "mask is None or len(M) <= 4",
+                43,
+                "A mask has at most 4 dimensions, not {len(M)}",
+                about="mask",
             ),
             "mask-fits": Law(
                 "mask is None or all(any([m == 1, m == s]) for m, s in zip(M, scores[4 - len(M) :]))",

@@ -25,6 +25,7 @@ class Avgpool(TraceOp):
                 "2 <= len(D) <= 3",
                 32,
                 "The input has {len(D)} spatial dimensions, and 2 or 3 can be pooled",
+                about="input",
             ),
             "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))", 34),
             "some-of-the-input": Law(

@@ -15,7 +15,7 @@ class Celu(TraceOp):
     alpha: float
 
     declaration = Declaration(
-        "celu", "ops_registry/nn/celu.yaml", {"positive-alpha": Law("alpha > 0", 16)}
+        "celu", "ops_registry/nn/celu.yaml", {"positive-alpha": Law("alpha > 0", 16, about="alpha")}
     )
 
     @classmethod

@@ -29,8 +29,10 @@ class Deconvolution(TraceOp):
                 "The kernel has {len(K)} spatial dimensions and the input {len(D)}; 1 to 3 are needed in both",
             ),
             "positive-steps": Law("groups > 0 and all(s > 0 for s in (*stride, *dilation))", 45),
-            "some-taps": Law("all(k > 0 for k in K)", 46),
-            "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", 47),
+            "some-taps": Law("all(k > 0 for k in K)", 46, about="weight"),
+            "not-negative": Law(
+                "all(p >= 0 for sides in padding for p in sides)", 47, about="padding"
+            ),
             "groups-divide": Law(
                 "C % groups == 0",
                 49,

@@ -25,6 +25,7 @@ class GridSample(TraceOp):
                 "2 <= len(D) <= 3",
                 36,
                 "The input has {len(D)} spatial dimensions, and 2 or 3 can be looked up",
+                about="input",
             ),
             "grid-rank": Law(
                 "len(P) == len(D)",
@@ -35,7 +36,7 @@ class GridSample(TraceOp):
                 "R == len(D)", 42, "A place has {R} numbers, and {len(D)} are needed"
             ),
             "flat-cubic": Law("mode != cubic or len(D) == 2", 44, words=("cubic",)),
-            "something-inside": Law("all(d > 0 for d in D)", 45),
+            "something-inside": Law("all(d > 0 for d in D)", 45, about="input"),
         },
     )
 

@@ -21,7 +21,7 @@ class Groupnorm(TraceOp):
         "groupnorm",
         "ops_registry/nn/groupnorm.yaml",
         {
-            "positive-groups": Law("num_groups > 0", 29),
+            "positive-groups": Law("num_groups > 0", 29, about="num_groups"),
             "groups-divide": Law(
                 "C % num_groups == 0",
                 31,

@@ -15,7 +15,9 @@ class Hardshrink(TraceOp):
     lambd: float
 
     declaration = Declaration(
-        "hardshrink", "ops_registry/nn/hardshrink.yaml", {"not-negative": Law("lambd >= 0", 16)}
+        "hardshrink",
+        "ops_registry/nn/hardshrink.yaml",
+        {"not-negative": Law("lambd >= 0", 16, about="lambd")},
     )
 
     @classmethod

@@ -25,6 +25,7 @@ class Instancenorm(TraceOp):
                 "len(D) > 0",
                 30,
                 "There is no dimension to normalise behind the channels of {[N, C]}",
+                about="input",
             ),
             "channels": Law(
                 "C == num_channels", 33, "The batch has {C} channels, and not {num_channels}"

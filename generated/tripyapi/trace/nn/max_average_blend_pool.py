@@ -24,9 +24,10 @@ class MaxAverageBlendPool(TraceOp):
                 "2 <= len(D) <= 3",
                 27,
                 "The input has {len(D)} spatial dimensions, and 2 or 3 can be pooled",
+                about="input",
             ),
             "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))", 29),
-            "a-share": Law("0 <= blend_factor <= 1", 30),
+            "a-share": Law("0 <= blend_factor <= 1", 30, about="blend_factor"),
             "kernel-fits": Law(
                 "all(e > 0 for e in E)",
                 32,

@@ -24,6 +24,7 @@ class Maxpool(TraceOp):
                 "2 <= len(D) <= 3",
                 28,
                 "The input has {len(D)} spatial dimensions, and 2 or 3 can be pooled",
+                about="input",
             ),
             "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))", 30),
             "some-of-the-input": Law(

@@ -15,7 +15,9 @@ class Softplus(TraceOp):
     beta: float
 
     declaration = Declaration(
-        "softplus", "ops_registry/nn/softplus.yaml", {"positive-beta": Law("beta > 0", 16)}
+        "softplus",
+        "ops_registry/nn/softplus.yaml",
+        {"positive-beta": Law("beta > 0", 16, about="beta")},
     )
 
     @classmethod

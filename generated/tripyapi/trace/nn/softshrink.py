@@ -15,7 +15,9 @@ class Softshrink(TraceOp):
     lambd: float
 
     declaration = Declaration(
-        "softshrink", "ops_registry/nn/softshrink.yaml", {"not-negative": Law("lambd >= 0", 16)}
+        "softshrink",
+        "ops_registry/nn/softshrink.yaml",
+        {"not-negative": Law("lambd >= 0", 16, about="lambd")},
     )
 
     @classmethod

@@ -19,7 +19,7 @@ class DynamicQuantize(TraceOp):
         "dynamic_quantize",
         "ops_registry/quantization/dynamic_quantize.yaml",
         {
-            "rank": Law("len(S) in (2, 3)", 32),
+            "rank": Law("len(S) in (2, 3)", 32, about="input"),
             "late-dimension": Law(
                 "dim >= len(S) - 2",
                 34,

@@ -20,7 +20,9 @@ class Quantize(TraceOp):
         "quantize",
         "ops_registry/quantization/quantize.yaml",
         {
-            "has-dimensions": Law("len(S) > 0", 19, source="ops_registry/families/scaled.yaml"),
+            "has-dimensions": Law(
+                "len(S) > 0", 19, source="ops_registry/families/scaled.yaml", about="input"
+            ),
             "one-scale-each": Law(
                 "dim is None or K == [S[dim]]",
                 21,

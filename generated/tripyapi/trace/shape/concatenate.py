@@ -19,7 +19,10 @@ class Concatenate(TraceOp):
         "ops_registry/shape/concatenate.yaml",
         {
             "equal-ranks": Law(
-                "all(len(s) == len(S[0]) for s in S)", 20, "The shapes {S} differ in rank"
+                "all(len(s) == len(S[0]) for s in S)",
+                20,
+                "The shapes {S} differ in rank",
+                about="tensors",
             ),
             "equal-sizes": Law(
                 "all(a == b for s in S for a, b in zip(drop(s, dim), drop(S[0], dim)))",

@@ -22,6 +22,7 @@ class GatherNd(TraceOp):
                 "is_int(K)",
                 23,
                 "The vectors of positions must have a length that is known, and not {K}",
+                about="index",
             ),
             "vector-length": Law(
                 "0 < K <= len(S)", 26, "Vectors of {K} positions lead nowhere in the shape {S}"

@@ -17,7 +17,9 @@ class OneHot(TraceOp):
     dim: int
 
     declaration = Declaration(
-        "one_hot", "ops_registry/shape/one_hot.yaml", {"positive-depth": Law("depth > 0", 32)}
+        "one_hot",
+        "ops_registry/shape/one_hot.yaml",
+        {"positive-depth": Law("depth > 0", 32, about="depth")},
     )
 
     @classmethod

@@ -23,6 +23,7 @@ class ScatterNd(TraceOp):
                 "is_int(K)",
                 27,
                 "The vectors of positions must have a length that is known, and not {K}",
+                about="index",
             ),
             "vector-length": Law(
                 "0 < K <= len(S)", 30, "Vectors of {K} positions lead nowhere in the shape {S}"

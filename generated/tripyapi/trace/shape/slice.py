@@ -22,8 +22,8 @@ class Slice(TraceOp):
         "slice",
         "ops_registry/shape/slice.yaml",
         {
-            "not-negative": Law("all(n >= 0 for n in size)", 40),
-            "moving": Law("all(t != 0 for t in step)", 41),
+            "not-negative": Law("all(n >= 0 for n in size)", 40, about="size"),
+            "moving": Law("all(t != 0 for t in step)", 41, about="step"),
             "only-fill-has-value": Law("value is None or mode == fill", 42, words=("fill",)),
             "inside": Law(
                 "mode != strict or all(all([0 <= low, high < d]) for (low, high), d in zip(reach, S))",
