@@ -51,9 +51,10 @@ def compile(
         Options.of({"optimization_level": optimization_level})
     found = recorded(func, args, kwargs, place)
     with blamed(found.graph.operations, place, "compiled"):
+        refuse_missing(found.graph.weights, lambda: place)
+        for fault in holding_nan(found.graph.weights, place):  # may be what computes a weight
+            logger.warning(render(fault, text_of, kind="warning"))
         made = compiled(found, target, options={"optimization_level": optimization_level})
-    for fault in holding_nan(found.graph.weights, place):
-        logger.warning(render(fault, text_of, kind="warning"))
     for warning in made.program.warnings:
         logger.warning(warning.message)
     return made

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.frontend.decompose import decomposed
+from tripybuild.eager.compositions import composition
 from tripybuild.numerics.arrays import Array, rounded_quietly, working
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated import decomposition, reference
@@ -52,17 +52,17 @@ def _run(operations: Iterable[TraceOp], values: Values) -> None:
         if isinstance(operation, Constant):
             values[operation.outputs[0]] = operation.data.array
             continue
-        results = _results(operation, values)
+        results = _results(operation, values, operation)
         for output, result in zip(operation.outputs, results, strict=True):
             values[output] = rounded_quietly(result, output.type.dtype)
 
 
-def _results(operation: TraceOp, values: Values) -> Sequence[Any]:
-    """The outputs of an operation, not yet rounded."""
+def _results(operation: TraceOp, values: Values, asked: TraceOp) -> Sequence[Any]:
+    """The outputs of an operation, not yet rounded; it is a part of what was asked for."""
     empty = _read(operation, values)
     meaning = _meaning(type(operation))
     if meaning.function is None:
-        return _composed(operation, values)
+        return _composed(operation, values, asked)
     arguments = [_argument(getattr(operation, name), values) for name in meaning.tensors]
     if meaning.has_regions:
         outside = [values[value] for value in operation.captured]
@@ -74,8 +74,8 @@ def _results(operation: TraceOp, values: Values) -> Sequence[Any]:
             with unwarned():
                 result = meaning.function(operation, *arguments)
     except (IndexError, ValueError) as error:  # of what is known only now: positions, for one
-        message = f"`{operation.operator}` cannot be computed: {error}"
-        found = Diagnostic("wrong-value", message, operation.location.span())
+        message = f"`{asked.operator}` cannot be computed: {error}"
+        found = Diagnostic("wrong-value", message, asked.location.span())
         raise DiagnosticError(found) from error
     return result if isinstance(result, (list, tuple)) else [result]
 
@@ -85,11 +85,15 @@ def _read(operation: TraceOp, values: Values) -> bool:
     empty = False
     for value in operation.reads():
         if (array := values.get(value)) is None:
-            assert isinstance(value.producer, Constant), "what is read was computed before"
-            array = values[value] = value.producer.data.array
+            array = values[value] = _held(value)
         if not array.size:
             empty = True
     return empty
+
+
+def _held(value: Value) -> Array:
+    assert isinstance(value.producer, Constant), "all else was computed before"
+    return value.producer.data.array
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,20 +137,21 @@ def _body(region: Region, outside: Sequence[Array]) -> Callable[..., list[Array]
     return run
 
 
-def _composed(operation: TraceOp, values: Values) -> Sequence[Any]:
+def _composed(operation: TraceOp, values: Values, asked: TraceOp) -> Sequence[Any]:
     """What an operation is made of, computed without rounding in between."""
     if decomposition(type(operation)) is None:
         message = f"`{operation.operator}` has no meaning outside of an engine"
         why = operation.declaration.refuses.get("reference", "")
-        raise DiagnosticError(Diagnostic("target-unfit", message, operation.location.span(), why))
-    inner = dict(values)
-    steps, outputs = decomposed(operation)
-    for step in steps:
-        if isinstance(step, Constant):
-            inner[step.outputs[0]] = step.data.array
-        else:
-            inner.update(zip(step.outputs, _results(step, inner), strict=True))
-    return [inner[output] for output in outputs]
+        raise DiagnosticError(Diagnostic("target-unfit", message, asked.location.span(), why))
+    made_of = composition(operation)
+    inner = {
+        value: values[read]
+        for value, read in zip(made_of.reads, dict.fromkeys(operation.reads()), strict=True)
+    }
+    for step in made_of.steps:
+        if not isinstance(step, Constant):
+            inner.update(zip(step.outputs, _results(step, inner, asked), strict=True))
+    return [inner[each] if each in inner else _held(each) for each in made_of.gives]
 
 
 def _argument(argument: Any, values: Values) -> Any:
