@@ -129,7 +129,8 @@ def _keep(key: object, made: TraceOp, given: Sequence[object]) -> None:
     fields = [getattr(made, name) for name in made.__dataclass_fields__]
     types = tuple([each.type for each in made.outputs])
     kept = [_kept(field, each) for field, each in zip(fields, given, strict=False)]
-    if len(kept) < len(fields) or _Fleeting in kept:
+    read = [list(law.names.values()) for law in made.deferred]
+    if len(kept) < len(fields) or _Fleeting in kept or _tensors(read):
         return
     if _symbols([each.shape for each in types]) <= _symbols([*given, *fields]):
         if len(_found) >= MOST:
