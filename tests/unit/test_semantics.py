@@ -186,6 +186,19 @@ def test_grids_pick_elements(mode):
         )
 
 
+@pytest.mark.parametrize("step", [-5, -2, -1, 1, 2, 5])
+def test_a_strided_slice_picks_what_its_grid_does(step):
+    """From each start, as many elements as there are."""
+    x = np.arange(12).reshape(4, 3)
+    for start in range(4):
+        most = len(range(start, 4 if step > 0 else -1, step))
+        for count in range(most + 1):
+            slices = [start, 2], [count, 3], [step, -1]
+            wanted = arrays.pick(x, arrays.index_grid(*slices))
+            np.testing.assert_array_equal(arrays.strided(x, *slices), wanted)
+    assert arrays.strided(np.float64(3), [], [], []) == 3
+
+
 def test_grids_of_nothing():
     """Empty tensors and scalars."""
     grid = arrays.index_grid([0, 0], [2, 0], [1, 1])

@@ -149,6 +149,16 @@ def stretched(input: Array, step: Sequence[int], edges: Sequence[Sequence[int]])
     return padded[(slice(None),) * lead + inside]
 
 
+def strided(input: Array, start: Sequence[int], size: Sequence[int], step: Sequence[int]) -> Array:
+    """The elements of a slice, all of which are inside of the array: a view of it."""
+    ends = [a + n * t for a, n, t in zip(start, size, step, strict=True)]
+    parts = [
+        slice(a, end if end >= 0 else None, t) if n else slice(0)
+        for a, n, t, end in zip(start, size, step, ends, strict=True)
+    ]
+    return np.asarray(input[tuple(parts)])
+
+
 def index_grid(start: Sequence[int], size: Sequence[int], step: Sequence[int]) -> tuple[Array, ...]:
     """The positions that a slice reads in each dimension, shaped to broadcast."""
     rank = len(start)

@@ -159,6 +159,7 @@ HELPERS = {
             "sliding_windows",
             "spread_scale",
             "stretched",
+            "strided",
             "unfold",
             "write_rows",
         ]

@@ -12,8 +12,12 @@ from tripybuild.numerics.arrays import Array
 def compute(op: Slice, input: Array, value: Array | None) -> Any:
     """Compute `slice` in NumPy."""
     S = op.input.shape
-    places = arrays.index_grid(op.start, op.size, op.step)
-    found = arrays.pick(input, places, op.mode)
+    places = () if op.mode == "strict" else arrays.index_grid(op.start, op.size, op.step)
+    found = (
+        arrays.pick(input, places, op.mode)
+        if places
+        else arrays.strided(input, op.start, op.size, op.step)
+    )
     return (
         np.where(arrays.in_range(places, S), found, 0 if value is None else value)
         if op.mode == "fill"
