@@ -145,7 +145,10 @@ def test_what_depends_on_an_input_is_not_known(look):
         ("a", "it is no number but a str"),
         (None, "it is no number but a NoneType"),
         (np.array(["a"]), "there are no tensors of <U1"),
-        (np.zeros(2, np.uint16), "there are no tensors of uint16"),
+        (np.zeros(2, np.uint16), "(?s)no tensors of uint16.*hint: cast it first, as to int32"),
+        (np.zeros(2, np.uint32), "there are no tensors of uint32"),
+        (np.zeros(2, np.uint8), "there are no tensors of uint8"),
+        (np.zeros(2), "there are no tensors of float64"),
         (2**70, "is no int64"),
     ],
 )

@@ -140,6 +140,7 @@ def test_an_engine_of_a_function():
 
 CASES = {
     "a wrong argument": (lambda: tp.compile(tp.exp, args=[info(2), info(2)]), "wrong-type"),
+    "no function": (lambda: tp.compile(tp.ones((2,)), args=[info(2)]), "wrong-type"),
     "no tensor": (lambda: tp.compile(lambda x: 3, args=[info(2)]), "wrong-type"),
     "nothing": (lambda: tp.compile(lambda x: [], args=[info(2)]), "wrong-type"),
     "its elements": (lambda: tp.compile(lambda x: x + float(x), args=[info(1)]), "not-known-yet"),

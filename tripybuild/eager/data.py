@@ -19,6 +19,8 @@ from tripybuild.types.dtypes import dtype, from_numpy
 CPU = 1  # kDLCPU
 SEQUENCES = (list, tuple, range)
 SHOWN = 30  # letters of an element, in a message
+# What arrays may hold and no operator takes, not even a cast.
+UNTAKEN = (dtypes.float64, dtypes.uint8)
 # What holds every number of a kind that is allowed, before it takes its dtype.
 _EXACT = {"float": np.float64, "integer": np.int64, "boolean": np.bool_}
 
@@ -111,13 +113,19 @@ def _exchanged(data: Any) -> Array:
     if array is None:
         raise DataError("it lies in another device's memory", "copy it to the CPU first")
     native = array.dtype.newbyteorder("=")
-    try:
-        from_numpy(native)
-    except ValueError as error:
+    if not _is_taken(native):
         near = _nearest(native)
         hint = f"cast it first, as to {near}" if near else None
-        raise DataError(f"there are no tensors of {native}", hint) from error
+        raise DataError(f"there are no tensors of {native}", hint)
     return owned(array, native)
+
+
+def _is_taken(kind: "np.dtype[Any]") -> bool:
+    """Whether operators take what NumPy holds as this."""
+    try:
+        return from_numpy(kind) not in UNTAKEN
+    except ValueError:
+        return False
 
 
 def _known(data: Any) -> Array | None:
@@ -140,4 +148,5 @@ def _known(data: Any) -> Array | None:
 
 def _nearest(kind: "np.dtype[Any]") -> dtype | None:
     """The dtype that most who have this one want."""
-    return {"f": dtypes.float32, "i": dtypes.int64, "u": dtypes.int64}.get(kind.kind)
+    integer = dtypes.int32 if kind.itemsize < dtypes.int32.itemsize else dtypes.int64
+    return {"f": dtypes.float32, "i": integer, "u": integer}.get(kind.kind)

@@ -110,6 +110,9 @@ def _bound(
     if not isinstance(args, (list, tuple)) or not isinstance(kwargs, Mapping):
         message = "`args` is a list of arguments, and `kwargs` a dictionary of arguments by name"
         raise DiagnosticError(Diagnostic("wrong-type", message, place))
+    if not callable(func):
+        message = f"a {type(func).__name__} is no function and no module"
+        raise DiagnosticError(Diagnostic("wrong-type", message, place))
     # A module's `__call__` takes anything; `forward` says what.
     called = func.forward if isinstance(func, Module) else func
     try:

@@ -15,6 +15,17 @@ DTYPES = {
     "half": "float16",
     "long": "int64",
 }
+# What other libraries' tensors have, and what does it here.
+ELSEWHERE = {
+    **dict.fromkeys(("T", "mT", "t", "swapaxes"), "{package}.transpose(tensor, 0, 1)"),
+    **dict.fromkeys(("astype", "to", "type", "float", "half", "int", "long"), "tensor.cast(dtype)"),
+    **dict.fromkeys(("cpu", "cuda"), "{package}.copy(tensor, device)"),
+    **dict.fromkeys(("dim", "ndim"), "tensor.rank"),
+    "item": "float(tensor)",
+    "numpy": "numpy.asarray(tensor)",
+    "size": "tensor.shape",
+    "view": "tensor.reshape(shape)",
+}
 
 
 class NameUnknownError(DiagnosticError, AttributeError):
@@ -69,6 +80,8 @@ def unknown_member(
 
     def hint() -> str | None:
         known = set(functions)
+        if name in ELSEWHERE:
+            return f"write `{ELSEWHERE[name].format(package=package)}`"
         if name in known:
             return f"call the function: `{package}.{name}(...)`"
         if near := suggest(name, [each for each in members() if not each.startswith("_")]):
