@@ -123,6 +123,7 @@ def _info(what: object, named: dict[str, tuple[int, int, int]]) -> "Info | objec
     from tripybuild.types.dtypes import BY_NAME  # noqa: PLC0415
 
     if isinstance(what, Size):
+        assert what.bounds is not None  # `argument` makes no other
         return DimensionInputInfo(what.bounds)
     if not isinstance(what, TensorInput):
         return what

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, SupportsIndex, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES
@@ -80,6 +80,9 @@ class NamedDimension:
         return f"{self.name}: ({self.min}, {self.opt}, {self.max})"
 
 
+Three = tuple[SupportsIndex, SupportsIndex, SupportsIndex]
+
+
 @dataclass(frozen=True, init=False)
 class InputInfo:
     """A tensor that a compiled function takes.
@@ -96,7 +99,9 @@ class InputInfo:
     dtype: DType
     dimension_names: Mapping[int, str]
 
-    def __init__(self, shape: Sequence[Any], dtype: DType) -> None:
+    def __init__(
+        self, shape: Sequence[SupportsIndex | Three | NamedDimension], dtype: DType
+    ) -> None:
         if not isinstance(dtype, DType):
             raise _refused(f"`dtype` of `InputInfo` must be a dtype, and not {dtype!r}")
         if isinstance(shape, str) or not isinstance(shape, Sequence):
@@ -136,7 +141,7 @@ class DimensionInputInfo:
 
     value_bounds: Bounds[int]
 
-    def __init__(self, value_bounds: Any) -> None:
+    def __init__(self, value_bounds: Three) -> None:
         (bounds,) = _bounds([value_bounds], "`value_bounds` of `DimensionInputInfo`")
         object.__setattr__(self, "value_bounds", bounds)
 
