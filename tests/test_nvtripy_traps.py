@@ -212,8 +212,11 @@ def test_the_last_chunks_may_be_empty():
 
 
 def test_places_are_int32():
+    """A tensor of rank 0 has one place, which `topk` knows."""
     values, places = tp.topk(tp.Tensor([1.0, 3.0, 2.0]), 2, 0)
     assert (values.tolist(), places.tolist(), places.dtype) == ([3, 2], [1, 2], tp.int32)
+    values, places = tp.topk(tp.sum(X), 1, 0)
+    assert (values.tolist(), places.tolist(), places.shape) == (10, 0, ())
     found = tp.argmax(X)
     assert (found.tolist(), found.dtype, found.shape) == (3, tp.int32, ())
     assert tp.argmin(X, 0).tolist() == [0, 0]
@@ -391,8 +394,10 @@ def test_modules_need_neither_init_nor_forward():
     assert list(module.state_dict()) == ["scale", "inner.weight", "inner.bias"]
     assert module(tp.Tensor([[3.0]])).tolist() == [[7.0]]
     made = tp.compile(module, args=[info(1, 1)])
-    assert made(np.float32([[3]])).tolist() == [[7.0]]
+    assert made(np.float32([[3]])).tolist() == made(x=np.float32([[3]])).tolist() == [[7.0]]
     assert made.program.manifest["arguments"] == ["scale", "inner.weight", "inner.bias"]
+    assert list(tp.compile(module, kwargs={"x": info(1, 1)}).input_infos) == ["x"]
+    assert "`Called` cannot be called like this" in refused(tp.compile, module).message
 
 
 def test_equality_is_of_elements_and_the_hash_of_objects():
@@ -415,6 +420,19 @@ def test_dimensions_that_are_not_there_are_refused():
 
 def test_batchnorm_knows_its_dtype():
     assert tp.BatchNorm(3, tp.float16).dtype == tp.float16
+
+
+@pytest.mark.parametrize(("given", "kept"), [(3, (3,)), ([2, 3], (2, 3)), ((4,), (4,))])
+def test_layernorm_has_a_shape(given, kept):
+    """Also where a number is given, so that a program can ask how many dimensions there are."""
+    assert tp.LayerNorm(given).normalized_shape == kept == tp.LayerNorm(given).weight.shape
+
+
+@pytest.mark.parametrize("stream", [None, 1, -1])
+def test_elements_are_there_for_any_stream(stream):
+    """They are the processor's; NumPy's own arrays refuse every stream."""
+    assert type((X + 0.0).__dlpack__(stream)).__name__ == "PyCapsule"
+    assert type(X.__dlpack__(stream=stream)).__name__ == "PyCapsule"
 
 
 def test_a_matrix_times_a_vector():

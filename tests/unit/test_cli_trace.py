@@ -76,7 +76,12 @@ class Kind(tp.Module):
         return self.linear(x) * 2.0
 
 
-model = Kind()
+class Called(Kind):
+    def __call__(self, x):
+        return self.other(x)
+
+
+model, caller = Kind(), Called()
 empty = tp.Linear(3, 4)
 number = 3
 """
@@ -142,9 +147,10 @@ def test_inputs_are_said_by_flags_annotations_and_the_file(cli):
 
 def test_modules_and_their_methods(cli):
     """Parameters are weights."""
-    for path in ("model", "model.forward", "model.other"):
+    for path in ("model", "model.forward", "model.other", "caller"):
         code, out, _ = cli("trace", f"file.py:{path}")
         assert code == 0
+        assert "(\n    x : tensor<2x3xf32>,\n" in out
         assert "    linear.weight : tensor<4x3xf32>,\n" in out
 
 

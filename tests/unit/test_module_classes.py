@@ -250,7 +250,7 @@ def test_what_parameters_were_made_from_stays():
         [found] = refused(setattr, module, name, value)
         assert found.message.startswith(f"`LayerNorm.{name}` is ")
         assert here(found)
-    module.normalized_shape = 3
+    module.normalized_shape = (3,)
     module.eps = 0.5
     assert module.eps == 0.5
 

@@ -51,6 +51,7 @@ class Template:
                     parameter.default, {**self.scope.types, **self.scope.sizes, **sizes}
                 )
             self._check(parameter, sizes[parameter.name])
+            sizes[parameter.name] = _several(parameter, sizes[parameter.name])
         self._require(sizes)
         return replace(self, sizes=sizes)
 
@@ -113,6 +114,13 @@ class Template:
 
     def _misused(self, message: str) -> DiagnosticError:
         return DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
+
+
+def _several(parameter: Parameter, value: object) -> object:
+    """A value; a list of it where one stands for several, as in `int | int[...]`."""
+    pattern = parameter.pattern
+    alone = isinstance(pattern, ValuePattern) and pattern.alone
+    return [value] if alone and not isinstance(value, (list, tuple)) else value
 
 
 def _checked(check: Check, name: str, pattern: ValuePattern, sizes: Mapping[str, object]) -> object:

@@ -126,7 +126,9 @@ def _arguments(
     function: Callable[..., Any], module: ModuleType, given: Mapping[str, Any], asked: Program
 ) -> tuple[list[Any], dict[str, Any]]:
     """What to call it with: from flags, else from annotations, else from the file."""
-    parameters = inspect.signature(getattr(function, "forward", function)).parameters
+    from tripybuild.eager.module import called  # noqa: PLC0415 - heavy
+
+    parameters = inspect.signature(called(function)).parameters
     kinds = {each.kind for each in parameters.values()}
     unknown = [name for name in given if name not in _named(parameters)]
     if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
@@ -187,7 +189,9 @@ def _annotated(parameters: Mapping[str, inspect.Parameter]) -> Iterator[tuple[st
 
 def _place(function: Callable[..., Any], file: Path) -> Span:
     """The line where the function begins; that of a module is its `forward`'s."""
-    code = getattr(getattr(function, "forward", function), "__code__", None)
+    from tripybuild.eager.module import called  # noqa: PLC0415 - heavy
+
+    code = getattr(called(function), "__code__", None)
     if code is None:
         return Span(str(file), 1, 1, 1, 2)
     line = code.co_firstlineno

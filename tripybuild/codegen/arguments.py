@@ -156,7 +156,8 @@ def _given(pattern: Pattern, spelling: Spelling, imports: Imports) -> list[str]:
             if lengths is None:
                 return [one]
             several = _sequence(one, max(len(lengths), 1), imports)
-            return [one, several] if pattern.kind == "axis" or lengths else [several]
+            spreads = pattern.kind == "axis" or lengths or pattern.alone
+            return [one, several] if spreads else [several]
     return [_imported("Any", imports)]
 
 

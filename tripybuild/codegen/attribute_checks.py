@@ -51,6 +51,8 @@ def add_normalised(scope: Scope, parameter: Parameter, target: str, value: Doc) 
 
 def checked_value(scope: Scope, name: str, pattern: ValuePattern, given: str) -> Doc:
     """The call that checks one form of a value: `check.integers("stride", stride, len(D))`."""
+    if pattern.alone:
+        given = f"{given} if isinstance({given}, (list, tuple)) else [{given}]"
     start: list[Doc] = [f'"{name}"', given]
     if pattern.kind == "axis":
         assert pattern.argument is not None

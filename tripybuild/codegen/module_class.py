@@ -4,7 +4,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tripybuild.codegen.arguments import PUBLIC, Parameter, annotation, with_default
+from tripybuild.codegen.arguments import (
+    PUBLIC,
+    Parameter,
+    annotation,
+    field_annotation,
+    with_default,
+)
 from tripybuild.codegen.calls import Calls
 from tripybuild.codegen.expressions import document
 from tripybuild.codegen.layout import render
@@ -16,7 +22,7 @@ from tripybuild.language.names import free
 from tripybuild.schema.model import DEFAULT_VARIABLE
 from tripybuild.schema.operator import Attribute, Snippet
 from tripybuild.schema.part import Part
-from tripybuild.types.patterns import TensorPattern
+from tripybuild.types.patterns import TensorPattern, ValuePattern
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,11 @@ def _annotations(module: Module) -> Iterator[str]:
     by_name = {parameter.name: parameter for parameter in module.parameters}
     for name in module.kept:
         kept = by_name[name].required() if by_name[name].computed else by_name[name]
-        yield f"{name}: {annotation(kept, PUBLIC, module.imports)}"
+        pattern = kept.argument.pattern
+        if isinstance(pattern, ValuePattern) and pattern.alone:
+            yield f"{name}: {field_annotation(kept, module.imports)}"
+        else:
+            yield f"{name}: {annotation(kept, PUBLIC, module.imports)}"
     for weight in module.part.weights.values():
         yield f"{weight.name}: Tensor" + ("" if weight.when is None else " | None")
     for name, snippet in module.part.parts.items():

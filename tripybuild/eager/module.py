@@ -1,6 +1,6 @@
 """`tp.Module`: parameters and other modules as attributes, and what they do in `forward`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -41,6 +41,14 @@ class _Forward(Protocol[Taken, Result_co]):
         """What the module does."""
 
     def _refuse_missing(self) -> None: ...
+
+
+def called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What says how a function is called: of a module `forward`, or a `__call__` of its own."""
+    if not isinstance(function, Module):
+        return function
+    own = type(function).__call__ is not Module.__call__
+    return function.__call__ if own else function.forward
 
 
 class Module:

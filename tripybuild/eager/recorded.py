@@ -17,7 +17,7 @@ from tripybuild.eager.arguments import Inputs, replaced
 from tripybuild.eager.call import KEY, Call
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.infos import Info
-from tripybuild.eager.module import Module, looked_at
+from tripybuild.eager.module import called, looked_at
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.tracing import tracing
 from tripybuild.garbage import uncollected
@@ -113,10 +113,8 @@ def _bound(
     if not callable(func):
         message = f"a {type(func).__name__} is no function and no module"
         raise DiagnosticError(Diagnostic("wrong-type", message, place))
-    # A module's `__call__` takes anything; `forward` says what.
-    called = func.forward if isinstance(func, Module) else func
     try:
-        return inspect.signature(called).bind(*args, **kwargs)
+        return inspect.signature(called(func)).bind(*args, **kwargs)
     except (TypeError, ValueError) as error:
         message = f"`{name_of(func)}` cannot be called like this: {error}"
         raise DiagnosticError(Diagnostic("wrong-type", message, place)) from error

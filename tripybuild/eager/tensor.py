@@ -148,14 +148,19 @@ class Tensor(frontend.Tensor, of_values=True):
             return array.astype(dtype)
         return array if copy is False else array.copy()
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, stream: Any = None, **options: Any) -> Any:
         """The elements for another library, in memory of their own.
+
+        Args:
+            stream: Which work they must come before; they are there when this returns.
+            options: The others of the protocol.
 
         Raises:
             BufferError: DLPack has no such elements, as of int4.
         """
         from tripybuild.targets.dlpack import capsule_of  # noqa: PLC0415 - NumPy
 
+        del stream
         return capsule_of(array_of(self.value).copy(), **options)
 
     def __dlpack_device__(self) -> tuple[int, int]:

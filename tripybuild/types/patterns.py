@@ -54,13 +54,15 @@ class ValuePattern:
     """A Python value: `int`, `int[len(D), 2]`, `size[...]`, `axis(input)`, `dtype[T]`.
 
     `fields` are the parts of each value in `(int, dtype)[...]`. `lengths` is None for one value,
-    empty for any number of values, else the length of each level.
+    empty for any number of values, else the length of each level. `alone` is whether one value
+    stands for a sequence of it: `int | int[...]`.
     """
 
     kind: str
     argument: ast.expr | None = None
     lengths: tuple[ast.expr, ...] | None = None
     fields: tuple[str, ...] = ()
+    alone: bool = False
 
     def __str__(self) -> str:
         text = f"({', '.join(self.fields)})" if self.fields else self.kind
@@ -69,7 +71,8 @@ class ValuePattern:
             text += f"({inner})" if self.kind in TAKES_ARGUMENT else f"[{inner}]"
         if self.lengths is None:
             return text
-        return f"{text}[{', '.join(ast.unparse(length) for length in self.lengths) or '...'}]"
+        several = f"{text}[{', '.join(ast.unparse(length) for length in self.lengths) or '...'}]"
+        return f"{text} | {several}" if self.alone else several
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """From the text of a type to its form. A type is written in Python's expression syntax."""
 
 import ast
+from dataclasses import replace
 
 from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.types.dtypes import BY_NAME
@@ -76,6 +77,15 @@ def _several(node: ast.expr) -> list[ast.expr]:
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
+def _union(first: Pattern, *others: Pattern) -> Pattern:
+    """Several forms of a type; `int | int[...]` is one form, of which one value is a short one."""
+    if isinstance(first, ValuePattern) and first.lengths is None:
+        several = replace(first, lengths=())
+        if others == (several,):
+            return replace(several, alone=True)
+    return UnionPattern((first, *others))
+
+
 class _Parser:
     """Reads the forms of a type; `elements` are the names that can stand before a shape."""
 
@@ -146,7 +156,7 @@ class _Parser:
         words = [part.id for part in parts if isinstance(part, ast.Name)]
         if len(words) == len(parts) and not any(w in KINDS or w in self.elements for w in words):
             return ChoicePattern(tuple(words))
-        return UnionPattern(tuple(self.pattern(part) for part in parts))
+        return _union(*map(self.pattern, parts))
 
     def subscript(self, node: ast.Subscript) -> Pattern:
         match node.value:

@@ -62,6 +62,7 @@ def test_torch(types: str) -> None:
     "call",
     [
         "topk([1.0, 3.0, 2.0], 2, 0)",
+        "topk(full([], 2.0), 1, -1)",
         "topk([1.0, 2.0], 3, 0)",
         "topk([1.0, 2.0], 0, 0)",
         "topk([1.0, 2.0], 1, 1)",

@@ -12,13 +12,7 @@ from tripybuild.types import dtypes, shapes
 DECLARATION = Declaration(
     "LayerNorm",
     "ops_registry/modules/layernorm.yaml",
-    {
-        "not-negative": Law(
-            "all(d >= 0 for d in ([normalized_shape] if is_int(normalized_shape) else normalized_shape))",
-            20,
-            about="normalized_shape",
-        ),
-    },
+    {"not-negative": Law("all(d >= 0 for d in normalized_shape)", 20, about="normalized_shape")},
 )
 
 
@@ -34,14 +28,14 @@ class LayerNorm(Module, fixed=("normalized_shape", "dtype")):
         eps: What is added to the variance, so that nothing is divided by zero. (`float`)
 
     Attributes:
-        weight: `F[*[normalized_shape] if is_int(normalized_shape) else normalized_shape]`.
-        bias: `F[*[normalized_shape] if is_int(normalized_shape) else normalized_shape]`.
+        weight: `F[*normalized_shape]`.
+        bias: `F[*normalized_shape]`.
 
     Raises:
         DiagnosticError: Where a law does not hold: `LayerNorm/not-negative`.
     """
 
-    normalized_shape: int | Sequence[int]
+    normalized_shape: tuple[int, ...]
     dtype: dtypes.dtype
     eps: float
     weight: Tensor
@@ -55,30 +49,18 @@ class LayerNorm(Module, fixed=("normalized_shape", "dtype")):
     ) -> None:
         check = begin(DECLARATION)
         dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
-        normalized_shape = (
-            check.integers("normalized_shape", normalized_shape)
-            if isinstance(normalized_shape, (list, tuple))
-            else check.integer("normalized_shape", normalized_shape)
+        normalized_shape = check.integers(
+            "normalized_shape",
+            normalized_shape if isinstance(normalized_shape, (list, tuple)) else [normalized_shape],
         )
         eps = check.real("eps", eps)
         with check.law("not-negative", normalized_shape=normalized_shape) as require:
-            require(
-                shapes.every(
-                    d >= 0
-                    for d in (
-                        [normalized_shape] if shapes.is_int(normalized_shape) else normalized_shape
-                    )
-                )
-            )
+            require(shapes.every(d >= 0 for d in normalized_shape))
         self.normalized_shape = normalized_shape
         self.dtype = dtype
         self.eps = eps
-        self.weight = tp.Parameter(
-            (*([normalized_shape] if shapes.is_int(normalized_shape) else normalized_shape),), dtype
-        )
-        self.bias = tp.Parameter(
-            (*([normalized_shape] if shapes.is_int(normalized_shape) else normalized_shape),), dtype
-        )
+        self.weight = tp.Parameter((*normalized_shape,), dtype)
+        self.bias = tp.Parameter((*normalized_shape,), dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """Give `out`.

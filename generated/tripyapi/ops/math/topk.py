@@ -8,12 +8,13 @@ from tripybuild.frontend import record_several
 def topk(input: Tensor, k: int, dim: int) -> tuple[Tensor, Tensor]:
     """Find the largest values along a dimension, in descending order, and their positions.
 
-    Of equal values, the one that comes first in the input comes first; NaN comes last.
+    Of equal values, the one that comes first in the input comes first; NaN comes last. A tensor of
+    rank 0 is searched as one of a single value is.
 
     Args:
         input: The values to search. (`T[*S]`)
         k: How many values to find. (`int`)
-        dim: The dimension to search. (`axis(input)`)
+        dim: The dimension to search. (`axis(max(len(S), 1))`)
 
     Returns:
         The largest values. (`T[*E]`)

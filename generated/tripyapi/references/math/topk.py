@@ -11,7 +11,11 @@ from tripybuild.types import dtypes
 
 def compute(op: Topk, input: Array) -> Any:
     """Compute `topk` in NumPy."""
+    S = op.input.shape
+    L = S if len(S) > 0 else [1]
     T = op.input.dtype
-    key = np.invert(input) if T in [dtypes.int32, dtypes.int64] else np.negative(input)
+    E = op.outputs[0].shape
+    lines = np.reshape(input, L)
+    key = np.invert(lines) if T in [dtypes.int32, dtypes.int64] else np.negative(lines)
     places = np.take(np.argsort(key, axis=op.dim, stable=True), range(op.k), axis=op.dim)
-    return np.take_along_axis(input, places, op.dim), places
+    return np.reshape(np.take_along_axis(lines, places, op.dim), E), np.reshape(places, E)

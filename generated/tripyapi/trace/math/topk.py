@@ -19,11 +19,11 @@ class Topk(TraceOp):
         "topk",
         "ops_registry/math/topk.yaml",
         {
-            "positive-k": Law("k > 0", 28, about="k"),
+            "positive-k": Law("k > 0", 29, about="k"),
             "enough-values": Law(
-                "k <= S[dim]",
-                30,
-                "Dimension {dim} has {S[dim]} values, and {k} of them are asked for",
+                "k <= L[dim]",
+                31,
+                "Dimension {dim} has {L[dim]} values, and {k} of them are asked for",
             ),
         },
     )
@@ -38,10 +38,11 @@ class Topk(TraceOp):
         )
         S = check.shape("input", input, "[*S]")
         k = check.integer("k", k)
-        dim = check.axis("dim", dim, len(S))
+        dim = check.axis("dim", dim, shapes.largest(len(S), 1))
         with check.law("positive-k", k=k) as require:
             require(k > 0)
-        with check.law("enough-values", k=k, S=S, dim=dim) as require:
-            require(k <= S[dim])
-        E = shapes.replace(S, dim, k)
+        L = S if len(S) > 0 else [1]
+        with check.law("enough-values", k=k, L=L, dim=dim) as require:
+            require(k <= L[dim])
+        E = shapes.replace(S, dim, k) if len(S) > 0 else S
         return cls(input, k, dim).gives(TensorType(T, (*E,)), TensorType(dtypes.int32, (*E,)))

@@ -8,4 +8,8 @@ from tripybuild.dialects import stablehlo as hlo
 
 def lower(op: Topk, input: hlo.Value) -> Sequence[hlo.Value]:
     """Lower `topk` to the `stablehlo` dialect."""
-    return hlo.top_k(input, op.k, op.dim)
+    S = op.input.shape
+    L = S if len(S) > 0 else [1]
+    E = op.outputs[0].shape
+    values, indices = hlo.top_k(hlo.reshape(input, L), op.k, op.dim)
+    return hlo.reshape(values, E), hlo.reshape(indices, E)

@@ -9,7 +9,8 @@ from tripybuild.dialects import tensorrt as trt
 def lower(op: Topk, input: trt.Value) -> Sequence[trt.Value]:
     """Lower `topk` to the `tensorrt` dialect."""
     S = op.input.shape
+    L = S if len(S) > 0 else [1]
     E = op.outputs[0].shape
     lines = trt.at_least(input, 2)
-    values, indices = trt.top_k(lines, op.k, lines.rank - len(S) + op.dim, "kMAX")
+    values, indices = trt.top_k(lines, op.k, lines.rank - len(L) + op.dim, "kMAX")
     return trt.reshape(values, E), trt.reshape(indices, E)
