@@ -24,6 +24,10 @@ sizes:
     type: int
     default: 2 * width
     doc: The size in the middle.
+  rates:
+    type: float | float[...]
+    default: [0.5]
+    doc: What parts are to be left out.
 inputs:
   x: F[*A, width]
   others: list[F[width]]
@@ -83,6 +87,16 @@ def gated(tmp_path, monkeypatch):
 def test_a_default_may_be_computed(gated):
     assert gated(2).hidden == 4
     assert gated(2, hidden=3).up.weight.shape == (3, 2)
+
+
+@pytest.mark.parametrize(("given", "kept"), [(0.25, (0.25,)), ([1, 0.5], (1.0, 0.5)), ((), ())])
+def test_one_value_may_stand_for_several(gated, given, kept):
+    assert gated(3).rates == (0.5,)
+    made = gated(3, rates=given)
+    assert made.rates == kept
+    assert gated.__annotations__["rates"] == tuple[float, ...]
+    with pytest.raises(DiagnosticError, match="`rates` of `Gated` must be a number"):
+        gated(3, rates="fast")
 
 
 def test_a_part_may_be_none(gated):
