@@ -9,7 +9,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES as PACKAGES, Tensor  # noqa: PLC0414
 from tripybuild.trace.check import Check
 from tripybuild.trace.constants import constant, number
-from tripybuild.trace.inference_cache import inferred
+from tripybuild.trace.inference_cache import checked, inferred
 from tripybuild.trace.location import here
 from tripybuild.trace.numbers import python_number
 from tripybuild.trace.operation import Declaration, TraceOp
@@ -64,11 +64,7 @@ def _recorded(operation: type[TraceOp], arguments: tuple[object, ...]) -> TraceO
     kind = _checks.get()[0]
     if kind is Check:
         return inferred(operation, values, location)
-    check = kind(operation.declaration, location)
-    result: TraceOp | Value = operation.infer(check, *values)
-    if isinstance(result, Value):
-        return result
-    return result.placed(location, tuple(check.deferred))
+    return checked(operation, values, kind(operation.declaration, location))
 
 
 def _value(argument: object) -> object:

@@ -7,7 +7,7 @@ takes a graph, or gives sizes that nobody knew before, is found anew each time, 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import is_
+from enum import Enum
 from types import EllipsisType, NoneType
 from typing import Any
 
@@ -24,12 +24,11 @@ MOST = 4096  # forms of operations; a large model has some hundred
 _PLAIN = frozenset({int, bool, str, NoneType, EllipsisType, Dim, dtype})
 
 
-class _Given:
-    """An argument that is the tensor, or the tensors, that the call gives."""
+class _Mark(Enum):
+    """What is kept of an argument that is no attribute."""
 
-
-class _Fleeting:
-    """An argument that nothing but the call tells."""
+    GIVEN = "the tensor, or the tensors, that the call gives"
+    FLEETING = "what nothing but the call tells"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +55,13 @@ class _Found:
     def made(self, operation: type[TraceOp], given: Sequence[Any], place: Location) -> TraceOp:
         """The operation with the tensors of a call."""
         arguments = [
-            each if kept is _Given and isinstance(each, Value) else _argument(kept, each, place)
+            each if kept is _GIVEN and isinstance(each, Value) else _argument(kept, each, place)
             for kept, each in zip(self.arguments, given, strict=True)
         ]
         return operation(*arguments).gives(*self.types).placed(place, self.deferred)
 
 
+_GIVEN = _Mark.GIVEN  # each argument asks, and looking it up takes longer than asking
 _found: dict[object, _Found] = {}
 
 
@@ -83,13 +83,18 @@ def inferred(operation: type[TraceOp], given: Sequence[Any], location: Location)
     if (known := _found.get(key)) is not None:
         return known.made(operation, given, location)
     check = Check(operation.declaration, location)
+    result = checked(operation, given, check)
+    if key is not None and check.lasting and not isinstance(result, Value):
+        _keep(key, result, given)
+    return result
+
+
+def checked(operation: type[TraceOp], given: Sequence[Any], check: Check) -> TraceOp | Value:
+    """The same by checks that may be of another kind; nothing is kept."""
     result: TraceOp | Value = operation.infer(check, *given)
     if isinstance(result, Value):
         return result
-    result.placed(location, tuple(check.deferred))
-    if key is not None and check.lasting:
-        _keep(key, result, given)
-    return result
+    return result.placed(check.location, tuple(check.deferred))
 
 
 def _key(operation: type[TraceOp], given: Iterable[object]) -> object:
@@ -130,7 +135,8 @@ def _keep(key: object, made: TraceOp, given: Sequence[object]) -> None:
     types = tuple([each.type for each in made.outputs])
     kept = [_kept(field, each) for field, each in zip(fields, given, strict=False)]
     read = [list(law.names.values()) for law in made.deferred]
-    if len(kept) < len(fields) or _Fleeting in kept or _tensors(read):
+    fleeting = any(each is _Mark.FLEETING for each in kept)
+    if len(kept) < len(fields) or fleeting or _tensors(read):
         return
     if _symbols([each.shape for each in types]) <= _symbols([*given, *fields]):
         if len(_found) >= MOST:
@@ -140,15 +146,18 @@ def _keep(key: object, made: TraceOp, given: Sequence[object]) -> None:
 
 def _kept(field: object, given: object) -> object:
     """What stands for a field that an argument became."""
-    tensors, offered = _tensors(field), _tensors(given)
-    if tensors and len(tensors) == len(offered) and all(map(is_, tensors, offered)):
-        return _Given
-    if isinstance(field, Value) and isinstance(given, (bool, int, float)):
-        producer = field.producer
-        if isinstance(producer, Constant) and producer.number is not None:
-            return _Number(field.dtype)
-    sized = isinstance(given, (list, tuple)) and all(dimension_of(v) is not v for v in offered)
-    return _Fleeting if tensors or (offered and not sized) else field
+    if isinstance(field, Value):
+        if field is given:
+            return _Mark.GIVEN
+        constant = isinstance(field.producer, Constant) and given is not None
+        return _Number(field.dtype) if constant and field.number is given else _Mark.FLEETING
+    several = isinstance(given, (list, tuple))
+    if _tensors(field):
+        same = several and [*map(id, _leaves(field))] == [*map(id, given)]  # type: ignore[call-overload]
+        return _Mark.GIVEN if same else _Mark.FLEETING
+    offered = _tensors(given)
+    sized = several and all(dimension_of(each) is not each for each in offered)
+    return _Mark.FLEETING if offered and not sized else field
 
 
 def _tensors(argument: object) -> list[Value]:
@@ -178,6 +187,6 @@ def _leaves(argument: object) -> Iterator[object]:
 
 def _argument(kept: object, given: Any, place: Location) -> object:
     """An argument of an operation that is made from what is kept."""
-    if kept is _Given:
+    if kept is _Mark.GIVEN:
         return given if isinstance(given, Value) else tuple(given)
     return number(given, kept.type, place) if isinstance(kept, _Number) else kept
