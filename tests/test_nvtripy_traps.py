@@ -264,7 +264,8 @@ def test_what_is_made_of_sizes_is_a_size():
 def test_sizes_are_made_of_numbers_of_any_kind():
     assert int(tp.DimensionSize(np.int64(3))) == 3
     for wrong in (True, 2.0, np.float32(2), "2", [2]):
-        assert refused(tp.DimensionSize, wrong).message.startswith("a size is an integer")
+        message = "`data` of `DimensionSize` must be an integer"
+        assert refused(tp.DimensionSize, wrong).message == message
 
 
 def test_slices_from_a_size_before_the_end():
@@ -575,4 +576,4 @@ def test_an_input_has_a_sequence_of_sizes(shape):
 
 
 def test_the_name_of_a_dimension_is_a_text():
-    assert "is a text" in refused(tp.NamedDimension, 3, 1, 2, 4).message
+    assert "must be a text" in refused(tp.NamedDimension, 3, 1, 2, 4).message

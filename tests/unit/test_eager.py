@@ -331,7 +331,7 @@ def test_a_symbol_is_no_number():
 @pytest.mark.parametrize("data", [1.5, True, "5", None])
 def test_what_is_no_size(data):
     """Only integers are."""
-    with pytest.raises(DiagnosticError, match="a size is an integer"):
+    with pytest.raises(DiagnosticError, match="`data` of `DimensionSize` must be an integer"):
         tp.DimensionSize(data)
 
 

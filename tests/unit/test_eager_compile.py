@@ -168,7 +168,7 @@ CASES = {
     ),
     "no range": (lambda: info((3, 2, 1)), "wrong-value"),
     "no size": (lambda: info(1.5), "wrong-value"),
-    "no dtype": (lambda: tp.InputInfo([1], "float32"), "wrong-value"),
+    "no dtype": (lambda: tp.InputInfo([1], "float32"), "wrong-type"),
     "no target": (lambda: tp.compile(tp.exp, args=[info(1)], target="gpu"), "unknown-target"),
 }
 

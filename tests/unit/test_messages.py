@@ -1,8 +1,10 @@
 """Tests of how messages are written: names of parameters, and what a user wrote for them."""
 
+import numpy as np
 import pytest
 
-from tripybuild.trace.messages import in_python, named
+from tripybuild.trace.messages import in_python, named, nearest_dtype, shown
+from tripybuild.types.dtypes import BY_NAME
 
 
 @pytest.mark.parametrize(
@@ -45,3 +47,45 @@ def test_what_stands_alone_can_keep_its_name():
 def test_hints_are_written_as_programs_are(text, expected):
     """What is called and what is a dtype is the package's; all else stays as it is."""
     assert in_python(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("float23", "float32"),
+        (np.float64, "float32"),
+        (np.dtype("int8"), "int8"),
+        (np.uint8, "int32"),
+        (bool, "bool"),
+        (float, "float32"),
+        ("nothing", None),
+        (3, None),
+    ],
+)
+def test_a_dtype_of_another_library_is_one_of_ours(given, expected):
+    assert nearest_dtype(given, BY_NAME) == expected
+
+
+class Elsewhere:
+    """Stands for another library's tensor."""
+
+    shape = (2, 3)
+
+    def type(self):
+        """PyTorch's tensors have such a method."""
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.ones((2, 3)), "an array of shape [2, 3]"),
+        (Elsewhere(), "a Elsewhere of shape [2, 3]"),
+        (Elsewhere, "the class Elsewhere"),
+        (np.float32, "the class numpy.float32"),
+        (BY_NAME["float32"], "float32"),
+        (int, "the class int"),
+    ],
+)
+def test_values_of_other_libraries_are_shown_in_short(value, expected, monkeypatch):
+    monkeypatch.setattr(Elsewhere, "__module__", "__main__")
+    assert shown(value) == expected

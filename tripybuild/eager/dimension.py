@@ -3,12 +3,11 @@
 from typing import Any, Self
 
 from tripybuild import frontend
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics import DiagnosticError
 from tripybuild.eager.device import device as Device  # noqa: N812 - it is a class
 from tripybuild.eager.pending import symbolic
-from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.trace.location import here
 from tripybuild.trace.numbers import python_number
+from tripybuild.trace.refused import refused
 from tripybuild.trace.values import Size, Value
 from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import int32
@@ -34,8 +33,9 @@ class Dimension:
     def __init__(self, data: Size, name: str | None = None) -> None:
         data = python_number(data)
         if not isinstance(data, Dim) and not is_int(data):
-            message = f"a size is an integer, and not a {type(data).__name__}"
-            raise DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
+            raise refused("DimensionSize", "data", "an integer", data)
+        if name is not None and not isinstance(name, str):
+            raise refused("DimensionSize", "name", "a text", name)
         self.dimension = data
         self.value: Value = frontend.tensor(data, int32).value
         self.value.name = name

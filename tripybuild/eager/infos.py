@@ -7,9 +7,11 @@ from typing import Any, Generic, SupportsIndex, TypeVar
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
+from tripybuild.trace.refused import dtype_of, refused
 from tripybuild.types.dtypes import dtype as DType  # noqa: N812 - it is a class
 from tripybuild.types.shapes import is_int
 
+HINT = "a size that varies is (min, opt, max)"
 THREE = 3  # the least, the best and the greatest size
 Sizes = TypeVar("Sizes", int, tuple[int, ...])
 
@@ -36,11 +38,17 @@ class Bounds(Generic[Sizes]):
         shapes = [each if isinstance(each, tuple) else (each,) for each in three]
         kinds = {(type(each), len(shape)) for each, shape in zip(three, shapes, strict=True)}
         if len(kinds) != 1 or not all(map(_in_order, *shapes)):
-            raise _refused(f"{tuple(three)} is no least, best and greatest size")
+            message = f"{tuple(three)} is no least, best and greatest size"
+            place, hint = here(PACKAGES).span(), "they are integers: 0 <= min <= opt <= max"
+            raise DiagnosticError(Diagnostic("wrong-value", message, place, hint=hint))
 
     def is_static(self) -> bool:
         """Whether there is one size only."""
         return self.min == self.max
+
+
+def _is_size(given: object) -> bool:
+    return is_int(given) or isinstance(given, NamedDimension)
 
 
 def _in_order(*three: Any) -> bool:
@@ -57,7 +65,7 @@ class NamedDimension:
 
     def __init__(self, name: str, min: int, opt: int, max: int) -> None:
         if not isinstance(name, str):
-            raise _refused(f"the name of a `NamedDimension` is a text, and not {name!r}")
+            raise refused("NamedDimension", "name", "a text", name)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "bounds", Bounds(min, opt, max))
 
@@ -102,10 +110,14 @@ class InputInfo:
     def __init__(
         self, shape: Sequence[SupportsIndex | Three | NamedDimension], dtype: DType
     ) -> None:
+        if isinstance(shape, DType):
+            hint = "the shape comes first: `tp.InputInfo(shape, dtype)`"
+            raise refused("InputInfo", "shape", "a sequence of sizes", shape, hint)
         if not isinstance(dtype, DType):
-            raise _refused(f"`dtype` of `InputInfo` must be a dtype, and not {dtype!r}")
+            dtype = dtype_of("InputInfo", "dtype", dtype)
         if isinstance(shape, str) or not isinstance(shape, Sequence):
-            raise _refused(f"`shape` of `InputInfo` must be a sequence of sizes, and not {shape!r}")
+            hint = "put it into a list: `[...]`" if _is_size(shape) else None
+            raise refused("InputInfo", "shape", "a sequence of sizes", shape, hint)
         names = {i: s.name for i, s in enumerate(shape) if isinstance(s, NamedDimension)}
         several = list(_bounds(shape))
         least, best = tuple(each.min for each in several), tuple(each.opt for each in several)
@@ -142,7 +154,8 @@ class DimensionInputInfo:
     value_bounds: Bounds[int]
 
     def __init__(self, value_bounds: Three) -> None:
-        (bounds,) = _bounds([value_bounds], "`value_bounds` of `DimensionInputInfo`")
+        wanted = "a number or (min, opt, max)"
+        bounds = _bound("DimensionInputInfo", "value_bounds", wanted, value_bounds)
         object.__setattr__(self, "value_bounds", bounds)
 
     def __str__(self) -> str:
@@ -164,20 +177,31 @@ class OutputInfo:
 Info = InputInfo | DimensionInputInfo
 
 
-def _bounds(shape: Sequence[Any], whose: str | None = None) -> Iterator[Bounds[int]]:
+def _bounds(shape: Sequence[Any]) -> Iterator[Bounds[int]]:
+    """The bounds of each size of an `InputInfo`."""
     for place, size in enumerate(shape):
-        if isinstance(size, NamedDimension) and whose is None:
+        if isinstance(size, NamedDimension):
             yield size.bounds
-            continue
-        several = tuple(size) if isinstance(size, (tuple, list)) else (size,) * THREE
-        numbers = [each.__index__() for each in several if hasattr(each, "__index__")]
-        if len(several) != THREE or len(numbers) != THREE or isinstance(several[0], bool):
-            message = f"{whose or f'size {place} of `InputInfo`'} is {size!r}"
-            hint = "give a number, (min, opt, max), or a NamedDimension"
-            hint = "give (min, opt, max)" if whose else hint
-            raise _refused(message, hint)
-        yield Bounds(*numbers)
+        else:
+            wanted = "a number, (min, opt, max) or a NamedDimension"
+            yield _bound("InputInfo", "shape", wanted, size, place)
 
 
-def _refused(message: str, hint: str | None = None) -> DiagnosticError:
-    return DiagnosticError(Diagnostic("wrong-value", message, here(PACKAGES).span(), hint=hint))
+def _bound(owner: str, argument: str, wanted: str, size: Any, *path: int) -> Bounds[int]:
+    """The bounds that a number or three numbers in an argument stand for."""
+    three = tuple(size) if isinstance(size, (tuple, list)) else (size,) * THREE
+    numbers = [each.__index__() for each in three if hasattr(each, "__index__")]
+    if len(three) != THREE or len(numbers) != THREE or isinstance(three[0], bool):
+        hint = HINT if size is None or len(three) != THREE else None
+        if isinstance(size, str) and path:
+            hint = f"a size with a name is `tp.NamedDimension({size!r}, min, opt, max)`"
+        raise refused(owner, argument, wanted, size, hint, path=path, code="wrong-value")
+    if not _in_order(*numbers):
+        wanted = (
+            "(min, opt, max) in their order"
+            if isinstance(size, (tuple, list))
+            else "no less than 0"
+        )
+        hint = None if isinstance(size, (tuple, list)) else HINT
+        raise refused(owner, argument, wanted, size, hint, path=path, code="wrong-value")
+    return Bounds(*numbers)

@@ -14,6 +14,7 @@ from tripybuild.frontend.unknown import PROTOCOL, unknown_member
 from tripybuild.trace.callsite import call_at
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import Location, PythonLocation, here
+from tripybuild.trace.refused import dtype_of, refused
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import dtype as DType, from_numpy  # noqa: N812
 
@@ -61,6 +62,13 @@ class Tensor(frontend.Tensor, of_values=True):
     ) -> None:
         from tripybuild.eager.data import DataError, array_of as made  # noqa: PLC0415 - NumPy
 
+        if dtype is not None and not isinstance(dtype, DType):
+            dtype = dtype_of("Tensor", "dtype", dtype)
+        if name is not None and not isinstance(name, str):
+            raise refused("Tensor", "name", "a text", name)
+        if device is not None and not isinstance(device, (str, Device)):
+            hint = '`tp.device("cpu")` is one'
+            raise refused("Tensor", "device", "a device or the name of one", device, hint)
         place = here(PACKAGES)
         exchanged = hasattr(data, "__dlpack__")
         if exchanged and device is not None:
@@ -87,6 +95,8 @@ class Tensor(frontend.Tensor, of_values=True):
 
     @name.setter
     def name(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise refused("Tensor", "name", "a text", name)
         self.value.name = name
 
     @property

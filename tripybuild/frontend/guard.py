@@ -53,9 +53,17 @@ def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             trace = error.__traceback__
             if trace is None or trace.tb_next is not None:
                 raise
-        raise CallError(*_problems(name, function, arguments, named))
+        raise CallError(*_problems(_spoken(name, arguments), function, arguments, named))
 
     return call
+
+
+def _spoken(name: str, arguments: Sequence[Any]) -> str:
+    """What a user calls a function; a constructor is inherited by classes with other names."""
+    kind = type(arguments[0]) if arguments else object
+    ours = [each for each in kind.__mro__ if each.__module__.partition(".")[0] in PACKAGES]
+    inherited = any(each.__name__ == name for each in ours)
+    return ours[0].__name__ if inherited else name
 
 
 def _problems(

@@ -5,16 +5,10 @@ from collections.abc import Callable, Iterable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
+from tripybuild.trace.messages import OTHER_DTYPES
 
 # Attributes that libraries look for, to learn what an object can do.
 PROTOCOL = "__"
-# What other libraries call their dtypes, and the ones to take here.
-DTYPES = {
-    **dict.fromkeys(("float64", "double", "float"), "float32"),
-    **dict.fromkeys(("int16", "uint8", "int"), "int32"),
-    "half": "float16",
-    "long": "int64",
-}
 # What other libraries' tensors have, and what does it here.
 ELSEWHERE = {
     **dict.fromkeys(("T", "mT", "t", "swapaxes"), "{package}.transpose(tensor, 0, 1)"),
@@ -59,7 +53,7 @@ def unknown_name(package: str, name: str, known: Iterable[str]) -> AttributeErro
     """
 
     def hint() -> str | None:
-        near = DTYPES.get(name) or suggest(name, known)
+        near = OTHER_DTYPES.get(name) or suggest(name, known)
         return f"did you mean `{near}`?" if near else None
 
     message = f"module `{package}` has no attribute `{name}`"

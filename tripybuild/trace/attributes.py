@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Protocol, overload
 
-from tripybuild.diagnostics import suggest
 from tripybuild.trace.constants import dimension_of
 from tripybuild.trace.failures import Failures
 from tripybuild.trace.indexing import Index, IndexFormError, resolve
-from tripybuild.trace.messages import shown
+from tripybuild.trace.messages import nearest_dtype, shown
 from tripybuild.trace.values import Size
 from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -125,8 +124,7 @@ class Attributes(Failures):
         found = BY_NAME.get(value) if isinstance(value, str) else value
         if not isinstance(found, dtype) or found not in allowed:
             names = [str(each) for each in allowed]
-            word = str(getattr(value, "__name__", value))  # NumPy's dtypes have the same names
-            near = word if word in names else suggest(word, names)
+            near = nearest_dtype(value, names)
             hint = f"did you mean `{near}`?" if near else None
             self._refuse(name, f"one of {', '.join(names)}", value, hint)
         return found

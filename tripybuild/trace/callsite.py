@@ -16,7 +16,7 @@ from typing import Any
 from tripybuild.diagnostics import Related, Span
 from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.trace.values import TensorType, Value
-from tripybuild.trace.written import elements, expression_at, given_in, span_of, text_of
+from tripybuild.trace.written import element, elements, expression_at, given_in, span_of, text_of
 
 CHECKS = "tripybuild.trace."  # modules whose frames check an argument and do not take it
 GUARD = "tripybuild.frontend.guard"  # a frame that hands on what it is given
@@ -38,12 +38,12 @@ class CallSite:
     checked: FrameType
     whole: str = ""
 
-    def argument(self, name: str, path: Sequence[int] = ()) -> Span | None:
+    def argument(self, name: str, path: Sequence[int | str] = ()) -> Span | None:
         """The place of what is given for a parameter of what is checked.
 
         Args:
             name: The parameter.
-            path: Which element of the nested lists that it is given.
+            path: Which element of the nested lists and dictionaries that it is given.
 
         Returns:
             None, where the source does not say it: a default, or `*several`.
@@ -55,10 +55,10 @@ class CallSite:
         if given is None:
             return None
         for index in path:
-            items = elements(given)
-            if index >= len(items):
+            inner = element(given, index)
+            if inner is None:
                 break
-            given = items[index]
+            given = inner
         return span_of(self.location, given)
 
     def operands(self) -> dict[str, str]:

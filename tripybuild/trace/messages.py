@@ -1,17 +1,28 @@
 """How values look in messages, and how a broken law says what broke it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from tripybuild.callers import PACKAGES
+from tripybuild.diagnostics import suggest
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.trace.operation import Law
-from tripybuild.types.dtypes import BY_NAME
+from tripybuild.trace.values import TensorType
+from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.vocabulary import SHAPE
 
 PYTHON = "tp"  # what the package is called in programs
 # What Python has another name for than specifications.
 _PYTHON_NAMES = {"tensor": "Tensor"}
+# What other libraries call their dtypes, and the ones to take here.
+OTHER_DTYPES = {
+    **dict.fromkeys(("float64", "double", "float"), "float32"),
+    **dict.fromkeys(("int16", "uint8", "int"), "int32"),
+    "half": "float16",
+    "long": "int64",
+    "bool_": "bool",
+}
 _CODE = re.compile(r"`[^`]*`")
 # A name that is called, or a dtype; not an attribute, and not in quotation marks.
 _FROM_PACKAGE = re.compile(rf"(?<![\w.\"'])(?:\w+(?=\()|(?:{'|'.join(BY_NAME)})\b(?![\w=]))")
@@ -31,14 +42,27 @@ def shown(value: object) -> str:
     number = getattr(getattr(value, "value", value), "number", None)
     if isinstance(number, (bool, int, float)):
         return str(number)
-    type = getattr(value, "type", None)
-    if type is not None:
-        return str(type)
+    kind = getattr(value, "type", None)
+    text = str(kind) if isinstance(kind, TensorType) else _other(value)
+    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}..."
+
+
+def _other(value: object) -> str:
+    """What is neither a number nor a tensor of ours: classes, arrays, and all else."""
+    if isinstance(value, type) and not isinstance(value, dtype):
+        return f"the class {_called(value)}"
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
-        return f"an array of shape {shown(shape)}"
-    text = repr(value) if isinstance(value, (str, bytes)) else str(value)
-    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}..."
+        kind = _called(type(value))
+        return f"{'an array' if kind == 'numpy.ndarray' else f'a {kind}'} of shape {shown(shape)}"
+    return repr(value) if isinstance(value, (str, bytes)) else str(value)
+
+
+def _called(kind: type) -> str:
+    """The name of a class, behind its package where that is neither ours nor Python's."""
+    package = kind.__module__.partition(".")[0]
+    own = package in {*PACKAGES, "builtins", "__main__"}
+    return kind.__name__ if own else f"{package}.{kind.__name__}"
 
 
 def _items(values: Sequence[object]) -> Iterator[str]:
@@ -55,6 +79,19 @@ def either(allowed: Sequence[object]) -> str:
     """What is allowed, in words: `float32, float16 or bfloat16`."""
     names = list(map(str, allowed))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def nearest_dtype(given: object, names: Iterable[str]) -> str | None:
+    """The dtype that is meant by its name, by one that is misspelt, or by another library's.
+
+    Args:
+        given: A text, a class of NumPy's or of Python's, a dtype of PyTorch's, or anything else.
+        names: What there is.
+    """
+    known = list(names)
+    word = getattr(given, "__name__", None) or str(given).rpartition(".")[2]
+    meant = OTHER_DTYPES.get(word, word)
+    return meant if meant in known else suggest(word, known)
 
 
 def named(text: str, words: Mapping[str, str], *, alone: bool = True) -> str:

@@ -86,6 +86,15 @@ def elements(node: ast.expr) -> list[ast.expr]:
     return [] if any(isinstance(each, ast.Starred) for each in items) else items
 
 
+def element(node: ast.expr, key: int | str) -> ast.expr | None:
+    """What is written at an index of a list, or for a key of a dictionary."""
+    if isinstance(node, ast.Dict):
+        keys = [each.value if isinstance(each, ast.Constant) else None for each in node.keys]
+        return node.values[keys.index(key)] if key in keys else None
+    items = elements(node)
+    return items[key] if isinstance(key, int) and key < len(items) else None
+
+
 def span_of(location: PythonLocation, node: ast.expr | ast.keyword) -> Span:
     """The place of an expression in the file that a location is in."""
     end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
