@@ -10,6 +10,7 @@ import pytest
 import tripyapi as tp
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.eager import evaluate, programs
+from tripybuild.eager.data import DataError, array_of as made_of
 from tripybuild.eager.pending import pending
 from tripybuild.frontend import unknown
 from tripybuild.trace.constants import Constant
@@ -221,6 +222,37 @@ def test_numbers_of_numpys_are_numbers(data, dtype):
     """Alone and in lists, with the dtype that Python's own would have."""
     assert tp.Tensor(data).dtype is getattr(dtypes, dtype)
     assert tp.Tensor(data).tolist() == np.asarray(data).tolist()
+
+
+@pytest.mark.parametrize("type", [None, tp.float32, tp.float16, tp.int8, tp.int64, tp.bool])
+@pytest.mark.parametrize(
+    "data",
+    [
+        [], [[], []], [[], [1]], [[1, 2], [3], [4, 5, 6]], [[1], 2], [1, [2]], [1, 2], (1, (2,)),
+        [1.5, -0.0, float("nan"), 1e300], [True, False], [1, True], [True, 1], [0, 1], [1.0, 2],
+        [1, 2.0], [127, -128], [128], [2**31, 1], [1, 2**31], [2**70], [2.0**70, 2**70], range(3),
+        [range(2), range(2)], [[[1, 2]], [[3, 4]]], 3, "a", ["a"], [None], [[1, 2], "ab"],
+    ],
+)  # fmt: skip
+def test_a_look_at_all_numbers_gives_what_a_look_at_each_does(data, type, monkeypatch):
+    """Or the same refusal."""
+
+    def made():
+        try:
+            return made_of(data, type)
+        except DataError as error:
+            return str(error), error.place
+
+    at_once = made()
+    monkeypatch.setattr("tripybuild.eager.data._of_one_class", lambda *_: [])
+    each = made()
+    assert isinstance(at_once, tuple) == isinstance(each, tuple)
+    if isinstance(each, tuple):
+        assert at_once == each
+    else:
+        assert at_once.dtype == each.dtype
+        np.testing.assert_array_equal(at_once, each, strict=True)
+        assert at_once.tobytes() == each.tobytes()
 
 
 def test_the_only_element_is_a_number():

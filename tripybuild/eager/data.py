@@ -5,7 +5,9 @@ it), float32 for a float, bool for a truth. A number that this dtype cannot hold
 place, never changed. A number of NumPy's is a number, too.
 """
 
+import builtins
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -51,16 +53,40 @@ def array_of(data: Any, type: dtype | None = None) -> Array:
         if type is None or found.dtype == type.numpy:
             return found
         raise DataError(f"its elements are {found.dtype}, and not {type}", "cast the tensor")
-    shape, numbers = list(_shape(data)), list(_numbers(data, ()))
-    if not numbers:
-        return np.zeros(shape, (type or dtypes.float32).numpy)
-    kind = type or own_dtype(numbers[0][1])
-    for place, number in numbers:
-        _check(place, number, kind, given=type is not None)
-    flat = [number for _, number in numbers]
+    shape = list(_shape(data))
+    flat = _of_one_class(data, shape)
+    kind = type or own_dtype(flat[0] if flat else 0.0)
+    if not flat or not _fit(flat, kind):
+        numbers = list(_numbers(data, ()))
+        kind = type or own_dtype(numbers[0][1] if numbers else 0.0)
+        for place, number in numbers:
+            _check(place, number, kind, given=type is not None)
+        flat = [number for _, number in numbers]
     wide = np.array(flat, None if kind.kind == "float" else kind.numpy)
     with np.errstate(over="ignore"):  # a float is rounded, if need be to an infinite one
         return wide.astype(kind.numpy).reshape(shape)
+
+
+def _of_one_class(data: Any, shape: Sequence[int]) -> list[Any]:
+    """All numbers, if they are of one class of Python's and in lists of one shape, as most are.
+
+    A look at each of them takes a hundred times as long; it is for those that are to be blamed.
+    """
+    level = [data]
+    for length in shape:
+        if not all(isinstance(each, SEQUENCES) for each in level) or {*map(len, level)} != {length}:
+            return []
+        level = list(chain.from_iterable(level))
+    kinds = {*map(builtins.type, level)}
+    return level if len(kinds) == 1 and kinds <= {bool, int, float} else []
+
+
+def _fit(numbers: Sequence[Any], kind: dtype) -> bool:
+    """Whether a dtype holds numbers of one class as they are; where unsure, it does not."""
+    if kind.kind != "integer":
+        return kind.kind == "float" or isinstance(numbers[0], bool)
+    whole = not isinstance(numbers[0], float)
+    return whole and kind.lowest <= min(numbers) and max(numbers) <= kind.highest
 
 
 def _shape(data: Any) -> Iterator[int]:
