@@ -3,7 +3,7 @@
 A compilation that fails is tried again in halves, until it is known whose fault it is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from tripybuild.build.lower import lower_stablehlo
@@ -33,26 +33,48 @@ class Runnable(Protocol):
         ...
 
 
+Case = TypeVar("Case")
+Result = TypeVar("Result")
 Each = TypeVar("Each", bound=Runnable)
 
 
-def run(cases: Sequence[Runnable]) -> list[Outcome]:
-    """What each case gives on `cpu`, or why it gives nothing.
+def by_halves(
+    cases: Sequence[Case],
+    most: int,
+    together: Callable[[Sequence[Case]], Sequence[Result]],
+    is_fault: Callable[[Result], bool],
+) -> list[Result]:
+    """What each case gives: together, and by halves where that is a fault.
 
-    Where the whole does not compile, its halves are tried, so that all but the faulty cases run.
+    Args:
+        cases: The cases.
+        most: How many are tried together.
+        together: What several cases give; a fault of one may be told of all.
+        is_fault: Whether a result is one.
     """
     if not cases:
         return []
-    if len(cases) > LARGEST:
-        return [*run(cases[:LARGEST]), *run(cases[LARGEST:])]
+    middle = most
+    if len(cases) <= most:
+        found = together(cases)
+        if len(cases) == 1 or not any(map(is_fault, found)):
+            return list(found)
+        middle = len(cases) // 2
+    parts = cases[:middle], cases[middle:]
+    return [each for part in parts for each in by_halves(part, most, together, is_fault)]
+
+
+def run(cases: Sequence[Runnable]) -> list[Outcome]:
+    """What each case gives on `cpu`, or why it gives nothing."""
+    return by_halves(cases, LARGEST, _outcomes, lambda outcome: isinstance(outcome, str))
+
+
+def _outcomes(cases: Sequence[Runnable]) -> list[Outcome]:
     try:
         return list(_run(cases))
     except (DiagnosticError, ValueError) as error:
-        if len(cases) > 1:
-            half = len(cases) // 2
-            return [*run(cases[:half]), *run(cases[half:])]
         problems = error.diagnostics if isinstance(error, DiagnosticError) else ()
-        return ["; ".join(map(concise, problems)) or f"does not compile: {error}"]
+        return ["; ".join(map(concise, problems)) or f"does not compile: {error}"] * len(cases)
 
 
 def _run(cases: Sequence[Runnable]) -> list[list[Array]]:
@@ -71,18 +93,13 @@ def unbuilt(cases: Sequence[Each], gpu: str | None = None) -> dict[Each, list[st
         cases: What is built together, `MOST` at a time.
         gpu: Which GPU the engines are for; without, they are for all.
     """
-    found: dict[Each, list[str]] = {}
-    for start in range(0, len(cases), MOST):
-        found |= _faults(cases[start : start + MOST], gpu)
-    return found
 
+    def problems(several: Sequence[Each]) -> list[list[str]]:
+        whole = joined([case.graph for case in several])
+        return [list(engine_problems(whole, gpu=gpu))] * len(several)
 
-def _faults(cases: Sequence[Each], gpu: str | None) -> dict[Each, list[str]]:
-    problems = list(engine_problems(joined([case.graph for case in cases]), gpu=gpu))
-    if not problems or len(cases) == 1:
-        return {cases[0]: problems} if problems else {}
-    half = len(cases) // 2
-    return {**_faults(cases[:half], gpu), **_faults(cases[half:], gpu)}
+    found = zip(cases, by_halves(cases, MOST, problems, bool), strict=True)
+    return {case: each for case, each in found if each}
 
 
 def joined(graphs: Sequence[Graph]) -> Graph:

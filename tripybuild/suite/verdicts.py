@@ -16,7 +16,7 @@ from tripybuild.build.engine_model import PIPELINE, dialect_module
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.dialects.mlir import packing, resources, verifier
 from tripybuild.dialects.tensorrt.emission import Emitted
-from tripybuild.suite.batch import MOST, joined
+from tripybuild.suite.batch import MOST, by_halves, joined
 from tripybuild.suite.engines import TARGET
 from tripybuild.targets import child
 from tripybuild.targets.tensorrt.levels import level
@@ -71,15 +71,11 @@ def verdicts(graphs: Sequence[Graph], gpu: str | None = None) -> list[Verdict]:
     They are built together, and apart, by halves, where the whole is refused: a part of a network
     that touches no other one is judged as it would be alone.
     """
-    if len(graphs) > MOST:
-        return [*verdicts(graphs[:MOST], gpu), *verdicts(graphs[MOST:], gpu)]
-    if not graphs:
-        return []
-    whole = verdict(joined(graphs), gpu)
-    if whole.builds or len(graphs) == 1:
-        return [whole] * len(graphs)
-    half = len(graphs) // 2
-    return [*verdicts(graphs[:half], gpu), *verdicts(graphs[half:], gpu)]
+
+    def together(several: Sequence[Graph]) -> list[Verdict]:
+        return [verdict(joined(several), gpu)] * len(several)
+
+    return by_halves(graphs, MOST, together, lambda found: not found.builds)
 
 
 def _packed(module: Emitted) -> bytes:
