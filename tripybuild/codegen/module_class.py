@@ -105,14 +105,15 @@ def class_file(module: Module) -> str:
     imports.name("tripyapi.tensor", "Tensor")
     imports.name("tripybuild.eager", "Module")
     imports.name("tripybuild.trace", "Declaration")
-    constructor, forward = constructor_lines(module), forward_lines(module)
+    operator = as_operator(module)
+    constructor, forward = constructor_lines(module, operator), forward_lines(module)
     about = docstring(
         part.doc,
         4,
         [("Args", _arguments(module)), ("Attributes", _held(module)), ("Raises", _raises(module))],
     )
     attributes = "\n".join(f"    {line}" for line in _annotations(module))
-    declared = declaration(as_operator(module), imports, 0, "DECLARATION = ")
+    declared = declaration(operator, imports, 0, "DECLARATION = ")
     return (
         f"{header(module.path)}\n{imports.text()}\n\n{declared}\n\n\n"
         f"{_head(module)}\n{about}\n\n{attributes}\n\n{constructor}\n\n{forward}\n"

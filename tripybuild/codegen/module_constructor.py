@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 FLOATS = ("float32", "float16", "bfloat16")  # what a type variable can be, where nothing is said
 
 
-def constructor_lines(module: "Module") -> str:
-    """The method.
+def constructor_lines(module: "Module", operator: Operator) -> str:
+    """The method, of a module and of what makes it.
 
     ```python
     def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
@@ -43,15 +43,15 @@ def constructor_lines(module: "Module") -> str:
     given = [p.declared(annotation(p, PUBLIC, module.imports)) for p in module.parameters]
     head = render([call("def __init__", ["self", *given]), " -> None:"], 4)
     body = Body(module.imports, 8)
-    body.written(lambda part, unread: _write(module, part, unread))
+    body.written(lambda part, unread: _write(module, operator, part, unread))
     return f"    {head}\n{body.text()}"
 
 
-def _write(module: "Module", body: Body, unread: frozenset[str]) -> None:
+def _write(module: "Module", operator: Operator, body: Body, unread: frozenset[str]) -> None:
     part = module.part
     if module.parameters:
         body.add("check = begin(DECLARATION)")
-        check_call(Scope(as_operator(module), module.parameters, body, unread))
+        check_call(Scope(operator, module.parameters, body, unread))
     for name in module.kept:
         body.add(f"self.{name} = {name}")
     rewriter = Rewriter(_elements(module), body.imports)
