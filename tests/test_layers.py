@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tripybuild"
 # Facts without imports of ours: codes, digests, garbage, the version, the place of the project. All
 # may read them.
-FACTS = frozenset({"callers", "codes", "digests", "garbage", "project", "version"})
+FACTS = frozenset({"callers", "codes", "digests", "garbage", "once", "project", "version"})
 
 
 def table() -> dict[str, frozenset[str]]:

@@ -40,13 +40,12 @@ def computed(operations: Sequence[TraceOp], wanted: Sequence[Value]) -> list[Arr
     read = {value.producer for operation in operations for value in operation.reads()}
     given = sorted((e for e in read if isinstance(e, Constant)), key=attrgetter("serial"))
     key = structure(given, operations, wanted)
-    program = _PROGRAMS.get(key)
+    program = _PROGRAMS.pop(key, None)  # another thread that misses it now loads it, too
     if program is None:
-        program = _PROGRAMS[key] = _loaded(given, wanted)
-        if len(_PROGRAMS) > MOST:
-            _PROGRAMS.popitem(last=False)
-    else:
-        _PROGRAMS.move_to_end(key)
+        program = _loaded(given, wanted)
+    _PROGRAMS[key] = program
+    if len(_PROGRAMS) > MOST:
+        _PROGRAMS.popitem(last=False)
     return program(*[each.data.array for each in given])
 
 

@@ -1,13 +1,13 @@
 """`tp.Stream`: what is asked of a GPU, in order."""
 
 import weakref
-from functools import cache
 from typing import Any
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager.device import device as Device  # noqa: N812 - it is a class
 from tripybuild.eager.settings import config
 from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.once import once
 from tripybuild.targets.tensorrt import gpu
 from tripybuild.trace.location import here
 
@@ -71,7 +71,7 @@ def default_stream(device: Device = GPU) -> Stream:
     return _default()
 
 
-@cache
+@once
 def _default() -> Stream:
     return Stream()
 

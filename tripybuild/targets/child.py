@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, Self, cast
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.once import once
 from tripybuild.targets import frames, refusals
 
 HALF_AN_HOUR = 1800.0
@@ -260,7 +261,7 @@ def _signal(number: int) -> str:
         return f"signal {number}"
 
 
-@functools.cache
+@once
 def session(target: str = "cpu") -> CompilerProcess:
     """Return the compiler process of this session for a target; it ends with the session."""
     try:

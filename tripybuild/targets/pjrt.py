@@ -7,7 +7,6 @@ and read through their address.
 """
 
 import ctypes
-import functools
 import json
 import math
 import os
@@ -24,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.once import once
 
 _NAMES = (
     *("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float4_e2m1fn"),
@@ -50,7 +50,7 @@ class TensorType:
     weak_type: bool = False
 
 
-@functools.cache
+@once
 def client() -> Any:
     """Return the process's one CPU client, without its start-up lines on stderr."""
     import jaxlib.xla_client  # noqa: PLC0415 - heavy
@@ -62,7 +62,7 @@ def client() -> Any:
     return jaxlib.xla_client.make_cpu_client(asynchronous=False)
 
 
-@functools.cache
+@once
 def identity() -> dict[str, str]:
     """Return what a compiled payload depends on besides the module and its options."""
     import jaxlib.version  # noqa: PLC0415 - heavy
@@ -194,14 +194,14 @@ def _incompatible(found: Mapping[str, str]) -> Diagnostic:
     )
 
 
-@functools.cache
+@once
 def _devices() -> Any:
     from jaxlib import xla_client  # noqa: PLC0415 - heavy
 
     return xla_client.DeviceList(tuple(client().local_devices()[:1]))
 
 
-@functools.cache
+@once
 def _placement() -> Any:
     """Return the sharding of an array that is whole on the one device."""
     from jaxlib import xla_client  # noqa: PLC0415 - heavy

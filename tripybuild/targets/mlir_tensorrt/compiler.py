@@ -9,7 +9,6 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import platformdirs
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.dialects.mlir import printer, resources
+from tripybuild.once import once
 from tripybuild.targets.mlir_tensorrt import NAME, found, installed
 from tripybuild.targets.mlir_tensorrt.module import adapted, described
 from tripybuild.targets.tensorrt.engine import chosen
@@ -70,7 +70,7 @@ def _compiled(text: str) -> bytes:
         raise DiagnosticError(*_refusals(_since(start), str(error))) from error
 
 
-@cache
+@once
 def _client() -> tuple[Any, Any]:
     """The one compiler of this process and its context."""
     context = found("compiler.ir").Context()

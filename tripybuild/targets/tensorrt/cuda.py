@@ -1,11 +1,11 @@
 """Memory, copies and a stream of the GPU, through `cuda-bindings`; what fails is a diagnostic."""
 
 import contextlib
-from functools import cache
 from importlib import import_module
 from typing import Any
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.once import once
 
 RUNTIME = "cuda.bindings.runtime"
 LEAST = 256  # bytes: nothing may lie at no address, not even an empty tensor
@@ -21,7 +21,7 @@ class Cuda:
         self._across = kinds.cudaMemcpyDeviceToDevice
 
     @staticmethod
-    @cache
+    @once
     def find() -> "Cuda":
         """Import the bindings.
 

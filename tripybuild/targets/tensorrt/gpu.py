@@ -3,9 +3,9 @@
 import ctypes
 import sys
 from dataclasses import dataclass
-from functools import cache
 
 from tripybuild.diagnostics import Diagnostic
+from tripybuild.once import once
 
 DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 MAJOR, MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_*
@@ -29,7 +29,7 @@ class Absence:
     note: str
 
 
-@cache
+@once
 def found() -> Gpu | Absence:
     """Return the first GPU that the driver shows, or what is missing."""
     try:

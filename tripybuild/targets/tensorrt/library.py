@@ -5,11 +5,11 @@ a flag leaves this module, since the releases number them differently.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from importlib import import_module
 from typing import Any
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.once import once
 from tripybuild.targets.tensorrt.log import Log
 
 MODULES: Mapping[str, str] = {"tensorrt-rtx": "tensorrt_rtx", "tensorrt": "tensorrt"}
@@ -54,7 +54,7 @@ class Library:
         self._strongly_typed = 1 << int(flag)
 
     @staticmethod
-    @cache
+    @once
     def find(name: str) -> "Library":
         """Import a library by its target's name.
 

@@ -1,0 +1,44 @@
+"""What a process has one of, made by whoever asks first.
+
+Two threads that ask a `functools.cache` at the same time make two, and XLA ends a process that
+mixes what two of its clients have made.
+"""
+
+from collections.abc import Callable
+from functools import update_wrapper
+from threading import RLock
+from typing import Generic, ParamSpec, TypeVar
+
+Taken = ParamSpec("Taken")
+Made = TypeVar("Made")
+
+
+class Once(Generic[Taken, Made]):
+    """A function that is called once for the same arguments, which can be keys.
+
+    Who asks meanwhile waits. What fails is tried again by the next who asks.
+    """
+
+    def __init__(self, make: Callable[Taken, Made]) -> None:
+        self._make = make
+        self._known: dict[object, Made] = {}
+        self._lock = RLock()
+        update_wrapper(self, make)
+
+    def __call__(self, *arguments: Taken.args, **named: Taken.kwargs) -> Made:
+        """What was made, or is made now."""
+        key = arguments, tuple(named.items())
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = self._make(*arguments, **named)
+            return self._known[key]
+
+    def cache_clear(self) -> None:
+        """Forget what was made."""
+        with self._lock:
+            self._known.clear()
+
+
+def once(make: Callable[Taken, Made]) -> Once[Taken, Made]:
+    """Let a function make what it makes once, whichever threads ask for it."""
+    return Once(make)
