@@ -484,6 +484,21 @@ def test_names_that_are_not_there_have_hints():
 # --- names that programs use ---
 
 
+def test_what_nvtripy_has_as_modules():
+    """In a process of its own, in which nobody has asked for the names yet."""
+    code = """
+import tripyapi.config as config
+from tripyapi.types import IntLike, ShapeLike, TensorLike
+import tripyapi as tp
+config.nvtripy_devices = True
+assert tp.config is config and tp.config.nvtripy_devices
+assert tp.types.ShapeLike == ShapeLike and tp.types.IntLike == IntLike
+assert isinstance(tp.ones([2]), TensorLike)
+"""
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], env=variables, check=True)
+
+
 def test_the_version():
     assert tp.__version__ == VERSION
     assert "__version__" not in tp.__all__

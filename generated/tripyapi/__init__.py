@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tripybuild.version import VERSION
 
 if TYPE_CHECKING:
+    from tripyapi import types as types
     from tripyapi.modules.batchnorm import BatchNorm as BatchNorm
     from tripyapi.modules.conv import Conv as Conv
     from tripyapi.modules.convtranspose import ConvTranspose as ConvTranspose
@@ -239,7 +240,6 @@ if TYPE_CHECKING:
         Sequential as Sequential,
         TripyException as TripyException,
         config as config,
-        types as types,
     )
     from tripybuild.eager.compile import compile as compile
     from tripybuild.eager.device import device as device
@@ -513,7 +513,7 @@ _PLACES = {
     "tril": "tripyapi.ops.create.tril",
     "triu": "tripyapi.ops.create.triu",
     "trunc": "tripyapi.ops.math.trunc",
-    "types": "tripybuild.eager",
+    "types": "tripyapi",
     "unbind": "tripyapi.ops.shape.unbind",
     "unflatten": "tripyapi.ops.shape.unflatten",
     "unsqueeze": "tripyapi.ops.shape.unsqueeze",
@@ -784,6 +784,8 @@ if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
         if place is None:
             unknown = import_module("tripybuild.frontend.unknown")
             raise unknown.unknown_name(__name__, name, __all__)
+        if place == __name__:
+            return import_module(f"{place}.{name}")
         guarded = import_module("tripybuild.frontend.guard").guarded
         value = guarded(name, getattr(import_module(place), name), __name__)
         globals()[name] = value

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.index import index_page
-from tripybuild.codegen.package import front_door, tensor_file
+from tripybuild.codegen.package import front_door, submodules, tensor_file
 from tripybuild.codegen.places import BUILT_IN, DOCS, MODULE_DOCS
 
 
@@ -19,7 +19,7 @@ def assembled(
     files[f"{package}/__init__.py"] = front_door(package, own)
     files[f"{package}/py.typed"] = ""
     if package == BUILT_IN:
-        files[f"{package}/tensor.py"] = tensor_file(own)
+        files |= {f"{package}/tensor.py": tensor_file(own), **submodules(package)}
     for folder in sorted(_folders(path for path in files if path.startswith(f"{package}/"))):
         files.setdefault(f"{folder}/__init__.py", "")
     modules = [each for each in own if each.is_module]

@@ -35,6 +35,8 @@ if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
         if place is None:
             unknown = import_module("tripybuild.frontend.unknown")
             raise unknown.unknown_name(__name__, name, __all__)
+        if place == __name__:
+            return import_module(f"{{place}}.{{name}}")
         guarded = import_module("tripybuild.frontend.guard").guarded
         value = guarded(name, getattr(import_module(place), name), __name__)
         globals()[name] = value
@@ -52,6 +54,7 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     if package == BUILT_IN:
         places |= dict.fromkeys(("DimensionSize", "Parameter", "Tensor"), f"{package}.tensor")
         places |= dict.fromkeys(_EAGER, "tripybuild.eager")
+        places["types"] = package  # a module of it
         places["logger"] = "tripybuild.logger"
         places["device"] = "tripybuild.eager.device"
         places["compile"] = "tripybuild.eager.compile"
@@ -73,12 +76,41 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
 
 _VERSION_IMPORT = "\nfrom tripybuild.version import VERSION\n"
 _VERSION = "\n__version__ = VERSION\n"
-_EAGER = ("Module", "Sequential", "TripyException", "config", "types")
+_EAGER = ("Module", "Sequential", "TripyException", "config")
 _INFOS = ("Bounds", "DimensionInputInfo", "InputInfo", "NamedDimension", "OutputInfo")
 _DTYPES = (
     "bfloat16", "bool", "dtype", "float16", "float32", "float4", "float8", "floating",
     "int32", "int4", "int64", "int8", "integer",
 )  # fmt: skip
+
+
+_TYPES = '''{header}"""`{package}.types`: what annotations call what several operators take."""
+
+from collections.abc import Sequence
+
+from {package}.tensor import DimensionSize, Tensor
+
+TensorLike = Tensor | int | float | bool
+IntLike = int | DimensionSize
+ShapeLike = Sequence[IntLike]
+'''
+_CONFIG = '''{header}"""`{package}.config`: the settings, as an object of their own."""
+
+import sys
+
+from tripybuild.eager import config
+
+# What is imported is what stands here when this file has run.
+sys.modules[__name__] = config  # type: ignore[assignment]
+'''
+
+
+def submodules(package: str) -> dict[str, str]:
+    """The names of the front door that programs import as modules of their own, by path."""
+    return {
+        f"{package}/{name}.py": text.format(header=header(SOURCE), package=package)
+        for name, text in (("config", _CONFIG), ("types", _TYPES))
+    }
 
 
 def _imports(places: Mapping[str, str]) -> list[str]:

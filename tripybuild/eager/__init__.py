@@ -5,7 +5,7 @@ engine computes a graph follows from the graph alone.
 """
 
 from tripybuild.diagnostics import DiagnosticError as TripyException
-from tripybuild.eager import excepthook, types
+from tripybuild.eager import excepthook
 from tripybuild.eager.device import device
 from tripybuild.eager.dimension import Dimension
 from tripybuild.eager.module import Module
@@ -23,7 +23,6 @@ __all__ = [
     "TripyException",
     "config",
     "device",
-    "types",
 ]
 
 excepthook.install()
