@@ -61,7 +61,7 @@ def callers(path: str, line: int, end_line: int) -> tuple[Caller, ...]:
 
 def _told(frames: Iterator[FrameType]) -> Iterator[Caller]:
     """The lines of frames, up to the one that is run; those that are equal are one."""
-    own = (each for each in _up_to_module(frames) if not _is_library(each.f_code.co_filename))
+    own = (each for each in _up_to_module(frames) if not is_library(each.f_code.co_filename))
     for (code, line), equal in groupby(own, lambda each: (each.f_code, each.f_lineno)):
         linecache.checkcache(code.co_filename)
         text = linecache.getline(code.co_filename, line).strip()
@@ -90,7 +90,7 @@ def _is_module(frame: FrameType) -> bool:
 
 
 @cache
-def _is_library(path: str) -> bool:
+def is_library(path: str) -> bool:
     """Whether a file is Python's, ours, or installed: a library, or a command that begins one."""
     folders = [str(Path(__file__).parent), *map(sysconfig.get_path, _LIBRARIES)]
     return path.startswith("<frozen") or any(path.startswith(f"{each}/") for each in folders)

@@ -1,6 +1,7 @@
 """Tests of `tp.compile`: functions as executables, with constants, ranges, containers and files."""
 
 import inspect
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -188,3 +189,23 @@ def test_the_law_of_the_operator_that_was_called_is_said_first():
         tp.compile(lambda x: tp.squeeze(x, 0), args=[info])
     codes = [each.code for each in error.value.diagnostics]
     assert codes == ["squeeze/sizes-are-one", "reshape/same-volume"]
+
+
+class Pair(NamedTuple):
+    """Two tensors with names."""
+
+    one: tp.Tensor
+    other: tp.Tensor
+
+
+def test_a_tuple_with_names_keeps_them():
+    made = tp.compile(lambda pair: pair.one - pair.other, args=[Pair(info(2), info(2))])
+    assert made(Pair(tp.Tensor([3.0, 4.0]), tp.Tensor([1.0, 5.0]))).tolist() == [2.0, -1.0]
+
+
+def test_a_function_that_takes_an_info_fails_with_its_own_error():
+    """What else it takes may be a constant that is meant."""
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'shape'"):
+        tp.compile(lambda x, n: x * n.shape[0], args=[info(2), 3])
+    with pytest.raises(KeyError, match="size"):
+        tp.compile(lambda module: {}["size"], args=[tp.Linear(2, 3)])

@@ -85,3 +85,13 @@ def test_a_notebook_shows_the_same():
     text = "\n".join(caught.value._render_traceback_())
     assert "error[relu/input]" in text
     assert "guard.py" not in text
+
+
+def test_frames_of_libraries_that_we_call_are_left_out(tmp_path):
+    """What a user's line leads to inside of ours is nobody's but ours."""
+    program = "def f(x):\n    return x.shape[0]\ntp.compile(f, args=[3])\n"
+    text = shown(tmp_path, program)
+
+    assert "error[wrong-type]: `f` fails with AttributeError" in text
+    assert "contextlib" not in text
+    assert "Traceback" not in text

@@ -54,11 +54,11 @@ def argument(text: str | Input) -> Input:
         raise typer.BadParameter(f"`{text}` is not of the form `{EXAMPLE}`")
     try:
         found = tensor(rest)
+        bounds = None if found is not None else _bounds(rest)
     except ValueError as error:
         raise typer.BadParameter(f"`{text}`: {error}") from error
     if found is not None:
         return Input(name, found)
-    bounds = _bounds(rest)
     return Input(name, Size(None, bounds) if bounds else value(name, rest)[1])
 
 
@@ -96,7 +96,12 @@ def _size(text: str) -> Size:
 
 def _bounds(text: str) -> tuple[int, int, int] | None:
     match = RANGE.fullmatch(text)
-    return (int(match[1]), int(match[2]), int(match[3])) if match else None
+    if match is None:
+        return None
+    least, best, greatest = int(match[1]), int(match[2]), int(match[3])
+    if not least <= best <= greatest:
+        raise ValueError(f"`{text}` is no range: it is `least:best:greatest`")
+    return least, best, greatest
 
 
 def infos(given: Iterable[Input]) -> dict[str, Any]:

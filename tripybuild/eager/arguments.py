@@ -63,7 +63,8 @@ def replaced(name: str, given: Any, change: Callable[[str, Info], Any]) -> Any:
     if isinstance(given, Info):
         return change(name, given)
     if isinstance(given, (list, tuple)):
-        return type(given)([replaced(f"{name}_{i}", each, change) for i, each in enumerate(given)])
+        items = [replaced(f"{name}_{i}", each, change) for i, each in enumerate(given)]
+        return type(given)(*items) if hasattr(given, "_fields") else type(given)(items)
     if isinstance(given, dict):
         return {key: replaced(f"{name}_{key}", each, change) for key, each in given.items()}
     return given

@@ -10,12 +10,14 @@ from tripybuild.eager.blame import blamed
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.executable import Executable
 from tripybuild.eager.faults import holding_nan
+from tripybuild.eager.infos import Info
 from tripybuild.eager.parameters import refuse_missing
 from tripybuild.eager.recorded import Held, Recorded, recorded
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.logger import logger
 from tripybuild.targets.tensorrt.options import Options
 from tripybuild.trace.location import here
+from tripybuild.trace.refused import refused
 
 
 def compile(
@@ -46,6 +48,9 @@ def compile(
             parameters have not been given, or its graph cannot be compiled.
     """
     place = here(PACKAGES).span()
+    if isinstance(optimization_level, (Info, list, tuple)):
+        hint = "what to call the function with is `args=[...]`"
+        raise refused("compile", "optimization_level", "a number", optimization_level, hint)
     with blamed((), place, "compiled"):
         parse_target(target)
         Options.of({"optimization_level": optimization_level})

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 from types import TracebackType
 
+from tripybuild.callers import is_library
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES
 
@@ -32,12 +33,18 @@ def install() -> None:
     DiagnosticError._render_traceback_ = _rendered  # type: ignore[attr-defined]
 
 
-def outside(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of our packages."""
+def outside(trace: TracebackType | None, *, within: bool = False) -> TracebackType | None:
+    """A traceback without the frames of our packages, nor of libraries that these call.
+
+    Args:
+        trace: The traceback.
+        within: Whether the frame before it is left out.
+    """
     if trace is None:
         return None
-    rest = outside(trace.tb_next)
-    if _is_ours(trace):
+    within = _is_ours(trace) or (within and is_library(trace.tb_frame.f_code.co_filename))
+    rest = outside(trace.tb_next, within=within)
+    if within:
         return rest
     return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
 

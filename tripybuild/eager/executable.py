@@ -19,6 +19,7 @@ from tripybuild.eager.call import KEY, Call, read_info
 from tripybuild.eager.device import on_gpu
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.infos import DimensionInputInfo, Info, OutputInfo
+from tripybuild.eager.mistaken import INFO
 from tripybuild.eager.settings import config
 from tripybuild.eager.stream import Stream, default_stream
 from tripybuild.frontend.tensor import PACKAGES, Tensor
@@ -112,7 +113,8 @@ class Executable:
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
             message = f"this was compiled for {self._takes()}: {error}"
-            raise DiagnosticError(Diagnostic("wrong-type", message)) from error
+            hint = None if self.call.forms else INFO
+            raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint)) from error
         for name, form in self.call.forms.items():
             empty: Any = {} if isinstance(form, dict) else ()
             yield from matched(name, form, bound.arguments.get(name, empty))

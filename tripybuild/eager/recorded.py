@@ -17,6 +17,7 @@ from tripybuild.eager.arguments import Inputs, replaced
 from tripybuild.eager.call import KEY, Call
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.infos import Info
+from tripybuild.eager.mistaken import blamed_on_constants, refuse_arguments, unbound
 from tripybuild.eager.module import called, looked_at
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.tracing import tracing
@@ -85,9 +86,12 @@ def recorded(
     Raises:
         DiagnosticError: It cannot be called like this, or gives something that is no tensor.
     """
-    place = place or here(PACKAGES).span()
+    at = here(PACKAGES)
+    place = place or at.span()
     import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
-    bound = _bound(func, args, kwargs or {}, place)
+    kwargs = {} if kwargs is None else kwargs
+    refuse_arguments(func, args, kwargs, place)
+    bound = _bound(func, args, kwargs, place)
     inputs = Inputs()
     forms = dict(bound.arguments)
     timed = logger.timed(f"record {name_of(func)}")
@@ -96,7 +100,8 @@ def recorded(
     with uncollected(), fresh_symbols(), tracing(), parameters, timed:
         for name, given in forms.items():
             bound.arguments[name] = replaced(name, given, inputs.take)
-        result = func(*bound.args, **bound.kwargs)
+        with blamed_on_constants(func, forms, kwargs, at):
+            result = func(*bound.args, **bound.kwargs)
     gives, outputs = results.taken(result, place)
     graph = Graph(name_of(func), inputs.values, _weights(module), outputs)
     _closed(graph)
@@ -107,17 +112,19 @@ def recorded(
 def _bound(
     func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], place: Span
 ) -> inspect.BoundArguments:
-    if not isinstance(args, (list, tuple)) or not isinstance(kwargs, Mapping):
-        message = "`args` is a list of arguments, and `kwargs` a dictionary of arguments by name"
-        raise DiagnosticError(Diagnostic("wrong-type", message, place))
-    if not callable(func):
-        message = f"a {type(func).__name__} is no function and no module"
-        raise DiagnosticError(Diagnostic("wrong-type", message, place))
     try:
-        return inspect.signature(called(func)).bind(*args, **kwargs)
-    except (TypeError, ValueError) as error:
-        message = f"`{name_of(func)}` cannot be called like this: {error}"
+        signature = inspect.signature(called(func))
+    except (TypeError, ValueError) as error:  # of what is not written in Python
+        message = f"`{name_of(func)}` cannot be compiled: {error}"
         raise DiagnosticError(Diagnostic("wrong-type", message, place)) from error
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        name = name_of(func)
+        why = unbound(name, signature, args, kwargs) or [f"`{name}` cannot be called: {error}"]
+        note = f"can be called as {name}{signature}"
+        found = [Diagnostic("wrong-type", each, place, notes=(note,)) for each in why]
+        raise DiagnosticError(*found) from error
 
 
 def name_of(func: Callable[..., Any]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripybuild.callers import PACKAGES
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.trace.callsite import call_at
 from tripybuild.trace.location import here
 from tripybuild.trace.messages import PYTHON, nearest_dtype, shown
@@ -19,6 +19,7 @@ def refused(
     *,
     path: Sequence[int | str] = (),
     code: str = "wrong-type",
+    instead: Span | None = None,
 ) -> DiagnosticError:
     """The error "`dtype` of `InputInfo` must be a dtype", at what is written for the argument.
 
@@ -30,10 +31,11 @@ def refused(
         hint: What to do.
         path: Where to look in lists and dictionaries.
         code: What kind of a mistake it is.
+        instead: The place, where no line of a program asks.
     """
     place = here(PACKAGES)
     call = call_at(place)
-    span = None if call is None else call.argument(name, path)
+    span = instead if call is None else call.argument(name, path)
     inside = "".join(f"[{each!r}]" for each in path)
     message = f"`{name}{inside}` of `{owner}` must be {wanted}"
     label = f"found {shown(found)}"
