@@ -178,9 +178,8 @@ PATTERNS = (
     Pattern("select", SelectOp, _absorb, "select broadcasts by itself"),
     Pattern("matrix-multiply", MatrixMultiplyOp, _absorb_batch, "so do batches of products"),
 )
-CLEANUP = tuple(row for row in reshapes.PATTERNS if row.root is ReshapeOp)
 
 
 def run(module: ModuleOp) -> bool:
     """Run the pass on a module, in place; whether it changed anything."""
-    return greedy(module, (*PATTERNS, *CLEANUP), FOLDERS)
+    return greedy(module, (*PATTERNS, *reshapes.RESHAPES), FOLDERS)

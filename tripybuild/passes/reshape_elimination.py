@@ -96,9 +96,8 @@ PATTERNS = (
     Pattern("rows", ReshapeOp, _rows, "the left side keeps its dimensions"),
     Pattern("batch", ReshapeOp, _batch, "the right side keeps its dimensions"),
 )
-CLEANUP = tuple(row for row in reshapes.PATTERNS if row.root is ReshapeOp)
 
 
 def run(module: ModuleOp) -> bool:
     """Run the pass on a module, in place; whether it changed anything."""
-    return greedy(module, (*PATTERNS, *CLEANUP), FOLDERS)
+    return greedy(module, (*PATTERNS, *reshapes.RESHAPES), FOLDERS)

@@ -180,7 +180,7 @@ PUSH_UP = (
     Pattern("operands-first", TransposeOp, _up_past_element_wise, "less is transposed"),
 )
 EXPANDED = Pattern("rank of rank", ExpandRankOp, reshapes.rank_of_rank, "one layer")
-CLEANUP = (*(row for row in reshapes.PATTERNS if row.root is TransposeOp), EXPANDED)
+CLEANUP = (*reshapes.TRANSPOSES, EXPANDED)
 
 
 def run(module: ModuleOp) -> bool:

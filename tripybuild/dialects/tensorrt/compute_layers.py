@@ -8,7 +8,10 @@ from tripybuild.dialects.tensorrt.kinds import (
     literal,
     numbers,
     one_of,
+    optional_integers,
+    optional_tensor,
     real,
+    reduction,
     scalar,
     sizes,
     tensor,
@@ -18,18 +21,15 @@ from tripybuild.dialects.tensorrt.kinds import (
 from tripybuild.dialects.tensorrt.table import layer
 from tripybuild.types.dtypes import float8
 
-_optional_tensor = tensor.or_else(None)
-_optional_integers = integers.or_else(None)
-_reduction = one_of("reduce_operation")
 _convolution = {
     "input": tensor,
     "weight": tensor,
-    "bias": _optional_tensor,
-    "stride": _optional_integers,
-    "dilation": _optional_integers,
+    "bias": optional_tensor,
+    "stride": optional_integers,
+    "dilation": optional_integers,
     "num_groups": integer.or_else(1),
-    "pre_padding": _optional_integers,
-    "post_padding": _optional_integers,
+    "pre_padding": optional_integers,
+    "post_padding": optional_integers,
 }
 ARITHMETIC = (
     layer(
@@ -49,9 +49,9 @@ ARITHMETIC = (
         "scale",
         input=tensor,
         mode=one_of("scale_mode"),
-        shift=_optional_tensor,
-        scale=_optional_tensor,
-        power=_optional_tensor,
+        shift=optional_tensor,
+        scale=optional_tensor,
+        power=optional_tensor,
         axis=integer.or_else(1),
     ),
 )
@@ -75,7 +75,7 @@ REDUCTIONS = (
         "reduce",
         input=tensor,
         axes=integers,
-        kind=_reduction,
+        kind=reduction,
         keep_dimensions=boolean.or_else(False),
     ),
     layer("softmax", input=tensor, axis=integer),
@@ -103,9 +103,9 @@ REDUCTIONS = (
         input=tensor,
         kind=one_of("pooling_type"),
         window=integers,
-        stride=_optional_integers,
-        pre_padding=_optional_integers,
-        post_padding=_optional_integers,
+        stride=optional_integers,
+        pre_padding=optional_integers,
+        post_padding=optional_integers,
         average_count_excludes_padding=boolean.or_else(None),
         blend_factor=real.or_else(None),
     ),
@@ -137,7 +137,7 @@ QUANTIZATION = (
         "dynamic_quantize",
         "dtype scale_dtype",
         input=tensor,
-        double_quant_scale=_optional_tensor,
+        double_quant_scale=optional_tensor,
         dtype=dtype,
         axis=integer,
         block_size=integer.or_else(16),

@@ -131,3 +131,8 @@ literal = Kind("literal")
 def one_of(enumeration: str) -> Kind:
     """The kind that holds a member of an enumeration."""
     return Kind("enumeration", ENUMERATIONS[enumeration].name)
+
+
+optional_tensor = tensor.or_else(None)
+optional_integers = integers.or_else(None)
+reduction = one_of("reduce_operation")

@@ -8,8 +8,11 @@ from tripybuild.dialects.tensorrt.kinds import (
     integers,
     mapping,
     one_of,
+    optional_integers,
+    optional_tensor,
     real,
     reals,
+    reduction,
     region,
     sizes,
     tensor,
@@ -19,9 +22,6 @@ from tripybuild.dialects.tensorrt.kinds import (
 )
 from tripybuild.dialects.tensorrt.table import layer
 
-_optional_tensor = tensor.or_else(None)
-_optional_integers = integers.or_else(None)
-_reduction = one_of("reduce_operation")
 _resize = {
     "input": tensor,
     "shape": sizes.or_else(None),
@@ -36,15 +36,15 @@ SHAPES = (
     layer(
         "shuffle",
         input=tensor,
-        first_transpose=_optional_integers,
+        first_transpose=optional_integers,
         shape=sizes.or_else(None),
-        second_transpose=_optional_integers,
+        second_transpose=optional_integers,
     ),
     layer("expand_rank", input=tensor, shape=sizes),
     layer("collapse_rank", input=tensor, shape=sizes),
     layer("squeeze", input=tensor, axes=integers),
     layer("unsqueeze", input=tensor, axes=integers),
-    layer("broadcast", input=tensor, shape=sizes, broadcast_dims=_optional_integers),
+    layer("broadcast", input=tensor, shape=sizes, broadcast_dims=optional_integers),
     layer("concatenation", "tensors", tensors=tensors, axis=integer),
     layer("padding", input=tensor, pre_padding=integers, post_padding=integers),
     layer(
@@ -53,7 +53,7 @@ SHAPES = (
         start=sizes,
         size=sizes,
         step=sizes.or_else(None),
-        fill=_optional_tensor,
+        fill=optional_tensor,
         mode=one_of("slice_mode").or_else("kDEFAULT"),
     ),
     layer(
@@ -108,8 +108,8 @@ INDEXING = (
         boxes=tensor,
         scores=tensor,
         max_output_boxes_per_class=tensor,
-        iou_threshold=_optional_tensor,
-        score_threshold=_optional_tensor,
+        iou_threshold=optional_tensor,
+        score_threshold=optional_tensor,
         box_format=one_of("bounding_box_format").or_else("kCORNER_PAIRS"),
     ),
 )
@@ -121,7 +121,7 @@ TRANSFORMERS = (
         query=tensor,
         key=tensor,
         value=tensor,
-        mask=_optional_tensor,
+        mask=optional_tensor,
         causal=boolean.or_else(False),
         decomposable=boolean.or_else(False),
         normalization=one_of("attention_normalization").or_else("kSOFTMAX"),
@@ -133,7 +133,7 @@ TRANSFORMERS = (
         sine=tensor,
         interleaved=boolean.or_else(False),
         dimensions=integer.or_else(0),
-        position=_optional_tensor,
+        position=optional_tensor,
     ),
     layer(
         "kv_cache_update",
@@ -155,14 +155,14 @@ TRANSFORMERS = (
     ),
 )
 
-_groups = _optional_integers
+_groups = optional_integers
 COLLECTIVES = (
-    layer("all_reduce", input=tensor, kind=_reduction, groups=_groups),
+    layer("all_reduce", input=tensor, kind=reduction, groups=_groups),
     layer("all_gather", input=tensor, ranks=integer, groups=_groups),
-    layer("reduce_scatter", input=tensor, kind=_reduction, ranks=integer, groups=_groups),
+    layer("reduce_scatter", input=tensor, kind=reduction, ranks=integer, groups=_groups),
     layer("all_to_all", input=tensor, ranks=integer, groups=_groups),
     layer("collective_broadcast", input=tensor, root=integer, groups=_groups),
-    layer("collective_reduce", input=tensor, kind=_reduction, root=integer, groups=_groups),
+    layer("collective_reduce", input=tensor, kind=reduction, root=integer, groups=_groups),
     layer("collective_gather", input=tensor, ranks=integer, root=integer, groups=_groups),
     layer("collective_scatter", input=tensor, ranks=integer, root=integer, groups=_groups),
 )

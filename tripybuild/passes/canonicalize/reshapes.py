@@ -194,6 +194,8 @@ PATTERNS = (
         "sizes are known when it is built",
     ),
 )
+RESHAPES = tuple(row for row in PATTERNS if row.root is ReshapeOp)
+TRANSPOSES = tuple(row for row in PATTERNS if row.root is TransposeOp)
 FOLDERS: dict[type[Operation], Folder] = {
     CollapseRankOp: fold_rank,
     ExpandRankOp: fold_rank,
