@@ -21,6 +21,7 @@ from tripybuild.dialects.tensorrt.ops.control import (
     WhileOp,
     YieldOp,
 )
+from tripybuild.dialects.tensorrt.ops.convolutions import ConvolutionOp, DeconvolutionOp
 from tripybuild.dialects.tensorrt.ops.indexing import (
     GatherElementsOp,
     GatherNdOp,
@@ -30,12 +31,7 @@ from tripybuild.dialects.tensorrt.ops.indexing import (
     ScatterElementsOp,
     ScatterOp,
 )
-from tripybuild.dialects.tensorrt.ops.linear import (
-    ConvolutionOp,
-    DeconvolutionOp,
-    EinsumOp,
-    MatrixMultiplyOp,
-)
+from tripybuild.dialects.tensorrt.ops.linear import EinsumOp, MatrixMultiplyOp
 from tripybuild.dialects.tensorrt.ops.organisation import CallAllocOp, CallOp, TensorRTModuleOp
 from tripybuild.dialects.tensorrt.ops.pieces import ConcatenationOp, PaddingOp, SliceOp
 from tripybuild.dialects.tensorrt.ops.plugin import OpaquePluginOp
