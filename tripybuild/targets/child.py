@@ -1,4 +1,4 @@
-"""The session's side of the compiler process: one warm child, and a diagnostic for every end of it.
+"""The session's side of the compiler process: one warm child, whose every end is a diagnostic.
 
 The child is spawned, never forked, and is given bytes, never objects. It outlives a failed
 compile but not a crash, a time-out or this process; the next request starts another one.
@@ -8,7 +8,6 @@ import atexit
 import contextlib
 import functools
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -19,14 +18,11 @@ from typing import IO, Any, BinaryIO, Self, cast
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.once import once
-from tripybuild.targets import frames, refusals
+from tripybuild.targets import child_ends as ends, frames
 
 HALF_AN_HOUR = 1800.0
 PATIENCE = 5.0  # seconds that a child has for leaving when its stdin is closed
 GRACE = 0.5  # seconds until the status of a crashed child is there
-TIMEOUT_VARIABLE = "TRIPYBUILD_COMPILER_TIMEOUT"
-LONGEST_TAIL = 16_384  # bytes
-MOST_LINES = 20
 
 COMMAND = (sys.executable, "-P", "-m", "tripybuild.targets.child_main")
 
@@ -95,7 +91,7 @@ class CompilerProcess:
             reply, payload = self._ask(target, timeout or self.timeout, talk)
         if reply.get("outcome") == "done":
             return payload
-        raise DiagnosticError(*_refusals(target, reply))
+        raise DiagnosticError(*ends.refused(target, reply))
 
     def close(self) -> None:
         """End the child; a later request starts another one."""
@@ -139,8 +135,8 @@ class CompilerProcess:
         except (OSError, frames.BrokenMessageError) as error:
             status, notes = self._bury()
             if expired.is_set():
-                raise DiagnosticError(_hung(target, timeout, notes)) from error
-            raise DiagnosticError(_crashed(target, status, notes)) from error
+                raise DiagnosticError(ends.hung(target, timeout, notes)) from error
+            raise DiagnosticError(ends.crashed(target, status, notes)) from error
         except BaseException:  # Ctrl-C above all: the child would go on compiling
             self._bury()
             raise
@@ -174,7 +170,7 @@ class CompilerProcess:
             child.wait(GRACE)  # after a crash the pipes close a moment before the status is there
         status = child.poll()
         child.kill()
-        notes = _last_lines(errors)
+        notes = ends.last_lines(errors)
         self.close()
         return status, notes
 
@@ -208,64 +204,11 @@ def environment() -> dict[str, str]:
     return found
 
 
-def _last_lines(errors: IO[bytes]) -> tuple[str, ...]:
-    size = errors.seek(0, os.SEEK_END)
-    errors.seek(max(0, size - LONGEST_TAIL))
-    lines = errors.read().decode(errors="replace").splitlines()
-    return tuple(line.rstrip() for line in lines if line.strip())[-MOST_LINES:]
-
-
-def _refusals(target: str, reply: frames.Header) -> tuple[Diagnostic, ...]:
-    """Return what the child says is wrong: its own diagnostics, or the compiler's words."""
-    return refusals.read(reply.get("diagnostics")) or (_refusal(target, reply),)
-
-
-def _refusal(target: str, reply: frames.Header) -> Diagnostic:
-    lines = tuple(line for line in str(reply.get("text")).splitlines() if line.strip())
-    if reply.get("outcome") == "out-of-memory":
-        return _starved(target, lines[:MOST_LINES])
-    message = f"The `{target}` compiler refused the module"
-    return Diagnostic("compiler-failed", message, notes=lines[:MOST_LINES])
-
-
-def _starved(target: str, notes: tuple[str, ...]) -> Diagnostic:
-    message = f"The `{target}` compiler ran out of memory"
-    hint = "free some memory, or compile smaller shapes"
-    return Diagnostic("compiler-out-of-memory", message, notes=notes, hint=hint)
-
-
-def _hung(target: str, timeout: float, notes: tuple[str, ...]) -> Diagnostic:
-    message = f"The `{target}` compiler did not finish within {timeout:g} seconds"
-    hint = f"give it more seconds with `--timeout`, or set `{TIMEOUT_VARIABLE}`"
-    return Diagnostic("compiler-timeout", message, notes=notes, hint=hint)
-
-
-def _crashed(target: str, status: int | None, notes: tuple[str, ...]) -> Diagnostic:
-    if status == -signal.SIGKILL:
-        return _starved(target, (*notes, "the process was killed from outside"))
-    if status is None or status == 0:
-        reason = "gave a malformed reply"
-    elif status < 0:
-        reason = f"crashed with {_signal(-status)}"
-    else:
-        reason = f"ended with status {status}"
-    message = f"The `{target}` compiler {reason}"
-    hint = "print what it was given with `--emit`, and report it to the compiler's makers"
-    return Diagnostic("compiler-crashed", message, notes=notes, hint=hint)
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
 @once
 def session(target: str = "cpu") -> CompilerProcess:
     """Return the compiler process of this session for a target; it ends with the session."""
     try:
-        timeout = float(os.environ.get(TIMEOUT_VARIABLE, HALF_AN_HOUR))
+        timeout = float(os.environ.get(ends.TIMEOUT_VARIABLE, HALF_AN_HOUR))
     except ValueError:
         timeout = HALF_AN_HOUR
     process = CompilerProcess(timeout=timeout, command=(*COMMAND, target))

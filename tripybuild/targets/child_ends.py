@@ -1,0 +1,68 @@
+"""What is said when a compiler's process refuses, or ends otherwise than it should."""
+
+import os
+import signal
+from typing import IO
+
+from tripybuild.diagnostics import Diagnostic
+from tripybuild.targets import frames, refusals
+
+TIMEOUT_VARIABLE = "TRIPYBUILD_COMPILER_TIMEOUT"
+LONGEST_TAIL = 16_384  # bytes
+MOST_LINES = 20
+
+
+def last_lines(errors: IO[bytes]) -> tuple[str, ...]:
+    """What a child wrote before it ended."""
+    size = errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, size - LONGEST_TAIL))
+    lines = errors.read().decode(errors="replace").splitlines()
+    return tuple(line.rstrip() for line in lines if line.strip())[-MOST_LINES:]
+
+
+def refused(target: str, reply: frames.Header) -> tuple[Diagnostic, ...]:
+    """What the child says is wrong: its own diagnostics, or the compiler's words."""
+    return refusals.read(reply.get("diagnostics")) or (_refusal(target, reply),)
+
+
+def _refusal(target: str, reply: frames.Header) -> Diagnostic:
+    lines = tuple(line for line in str(reply.get("text")).splitlines() if line.strip())
+    if reply.get("outcome") == "out-of-memory":
+        return _starved(target, lines[:MOST_LINES])
+    message = f"The `{target}` compiler refused the module"
+    return Diagnostic("compiler-failed", message, notes=lines[:MOST_LINES])
+
+
+def _starved(target: str, notes: tuple[str, ...]) -> Diagnostic:
+    message = f"The `{target}` compiler ran out of memory"
+    hint = "free some memory, or compile smaller shapes"
+    return Diagnostic("compiler-out-of-memory", message, notes=notes, hint=hint)
+
+
+def hung(target: str, timeout: float, notes: tuple[str, ...]) -> Diagnostic:
+    """It took longer than it may."""
+    message = f"The `{target}` compiler did not finish within {timeout:g} seconds"
+    hint = f"give it more seconds with `--timeout`, or set `{TIMEOUT_VARIABLE}`"
+    return Diagnostic("compiler-timeout", message, notes=notes, hint=hint)
+
+
+def crashed(target: str, status: int | None, notes: tuple[str, ...]) -> Diagnostic:
+    """It ended with a status, or is there and talks nonsense."""
+    if status == -signal.SIGKILL:
+        return _starved(target, (*notes, "the process was killed from outside"))
+    if status is None or status == 0:
+        reason = "gave a malformed reply"
+    elif status < 0:
+        reason = f"crashed with {_signal(-status)}"
+    else:
+        reason = f"ended with status {status}"
+    message = f"The `{target}` compiler {reason}"
+    hint = "print what it was given with `--emit`, and report it to the compiler's makers"
+    return Diagnostic("compiler-crashed", message, notes=notes, hint=hint)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
