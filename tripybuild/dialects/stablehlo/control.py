@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from tripybuild.dialects.stablehlo.choice import BOOL, less
 from tripybuild.dialects.stablehlo.constants import constant
-from tripybuild.dialects.stablehlo.module import TensorType, emit_branches, emit_regions
+from tripybuild.dialects.stablehlo.module import TensorType
+from tripybuild.dialects.stablehlo.regions import emit_branches, emit_regions
 from tripybuild.dialects.stablehlo.shapes import reshape
 from tripybuild.dialects.stablehlo.slices import INT32, dynamic_slice, dynamic_update_slice
 from tripybuild.dialects.stablehlo.value import Value

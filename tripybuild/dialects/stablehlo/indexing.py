@@ -11,7 +11,8 @@ from tripybuild.dialects.stablehlo import bindings
 from tripybuild.dialects.stablehlo.broadcast import broadcast_shapes, broadcast_to
 from tripybuild.dialects.stablehlo.choice import less, select
 from tripybuild.dialects.stablehlo.constants import iota
-from tripybuild.dialects.stablehlo.module import emit, emit_regions, integers
+from tripybuild.dialects.stablehlo.module import emit, integers
+from tripybuild.dialects.stablehlo.regions import emit_regions
 from tripybuild.dialects.stablehlo.shapes import concatenate, reshape
 from tripybuild.dialects.stablehlo.value import Value
 

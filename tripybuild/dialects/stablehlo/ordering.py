@@ -8,8 +8,9 @@ from tripybuild.dialects.stablehlo.choice import convert, equal, greater, less, 
 from tripybuild.dialects.stablehlo.constants import iota
 from tripybuild.dialects.stablehlo.elementwise import negate, not_
 from tripybuild.dialects.stablehlo.indexing import take_along
-from tripybuild.dialects.stablehlo.module import emit_regions, integer
+from tripybuild.dialects.stablehlo.module import integer
 from tripybuild.dialects.stablehlo.operands import check_dims
+from tripybuild.dialects.stablehlo.regions import emit_regions
 from tripybuild.dialects.stablehlo.shapes import transpose
 from tripybuild.dialects.stablehlo.value import Value
 from tripybuild.types import dtypes

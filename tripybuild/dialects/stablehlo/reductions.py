@@ -19,8 +19,9 @@ from tripybuild.dialects.stablehlo.elementwise import (
     multiply,
     or_,
 )
-from tripybuild.dialects.stablehlo.module import emit_regions, integers
+from tripybuild.dialects.stablehlo.module import integers
 from tripybuild.dialects.stablehlo.operands import check_dims
+from tripybuild.dialects.stablehlo.regions import emit_regions
 from tripybuild.dialects.stablehlo.shapes import reshape
 from tripybuild.dialects.stablehlo.value import Number, Value
 from tripybuild.types import dtypes

@@ -9,7 +9,7 @@ from typing import Any
 from tripybuild.dialects.stablehlo import bindings
 from tripybuild.dialects.stablehlo.choice import convert
 from tripybuild.dialects.stablehlo.constants import constant, scalar
-from tripybuild.dialects.stablehlo.module import emit_regions, integers, padding_pairs
+from tripybuild.dialects.stablehlo.module import integers, padding_pairs
 from tripybuild.dialects.stablehlo.operands import check_dims
 from tripybuild.dialects.stablehlo.reductions import (
     COMBINE,
@@ -18,6 +18,7 @@ from tripybuild.dialects.stablehlo.reductions import (
     is_narrow,
     neutral,
 )
+from tripybuild.dialects.stablehlo.regions import emit_regions
 from tripybuild.dialects.stablehlo.shapes import pad
 from tripybuild.dialects.stablehlo.value import Value
 from tripybuild.types import dtypes
