@@ -1,6 +1,7 @@
 """`tp.Sequential`: modules and functions, one after the other."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
@@ -43,8 +44,15 @@ class Sequential(Module):
 
     def forward(self, input: Any) -> Any:
         """Call all of them, each on what the last one gave."""
-        for module in self.modules.values():
-            input = module(input)
+        for name, module in self.modules.items():
+            try:
+                input = module(input)
+            except DiagnosticError as error:  # no line of the user's says which of them it is
+                note = f"in the module `{name}` of a `{type(self).__name__}`"
+                error.diagnostics = tuple(
+                    replace(each, notes=(*each.notes, note)) for each in error.diagnostics
+                )
+                raise
         return input
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
