@@ -207,6 +207,31 @@ def test_a_quantized_layer_with_a_scale_for_its_input():
     assert list(layer.state_dict()) == ["weight", "weight_scale", "input_scale"]
 
 
+@pytest.mark.parametrize("shape", [(2, 6), (4, 3)])
+def test_a_layer_with_a_scale_for_each_block(shape):
+    """Of int4, from a state in which scales are a matrix; both dimensions can have blocks."""
+    weight = np.random.default_rng(5).normal(size=(4, 6)).astype(np.float32)
+    scales = np.linspace(0.1, 0.4, math.prod(shape), dtype=np.float32).reshape(shape)
+    spread = np.kron(scales, np.ones((4 // shape[0], 6 // shape[1]), np.float32))
+    layer = tp.Linear(6, 4, bias=False, quant_dtype=tp.int4)
+    layer.load_state_dict({"weight": tp.Tensor(weight), "weight_scale": tp.Tensor(scales)})
+    x = np.eye(6, dtype=np.float32)
+    wanted = (np.clip(np.round(weight / spread), -8, 7) * spread).T
+    np.testing.assert_allclose(layer(tp.Tensor(x)), wanted, rtol=1e-5)
+    made = tp.compile(layer, args=[info((1, 6, 8), 6)])
+    np.testing.assert_allclose(made(x), wanted, rtol=1e-5)
+
+
+def test_scales_that_do_not_fit_are_refused():
+    """Where they are given, or by the operator that takes them."""
+    layer = tp.Linear(6, 4, bias=False, quant_dtype=tp.int8)
+    layer.weight = tp.ones([4, 6])
+    for wrong in (tp.ones([4]), tp.ones([2, 6], tp.float16)):
+        assert "`Linear.weight_scale`" in refused(setattr, layer, "weight_scale", wrong).message
+    layer.weight_scale = tp.ones([2, 6])
+    assert refused(layer, tp.ones([1, 6])).code == "quantize/blocks-of-four-bits"
+
+
 def test_the_last_chunks_may_be_empty():
     assert [part.shape for part in tp.split(tp.ones([4]), 3)] == [(2,), (2,), (0,)]
 

@@ -151,7 +151,8 @@ def _held(module: Module) -> list[tuple[str, str]]:
     found = []
     for weight in module.part.weights.values():
         when = "" if weight.when is None else f", where `{' '.join(weight.when.text.split())}`"
-        found.append((weight.name, f"`{weight.pattern}`{when}."))
+        others = f", or of rank {' or '.join(map(str, weight.ranks))}" if weight.ranks else ""
+        found.append((weight.name, f"`{weight.pattern}`{others}{when}."))
     return found
 
 

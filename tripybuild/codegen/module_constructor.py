@@ -116,7 +116,9 @@ def _weight(weight: Weight, module: "Module", rewriter: Rewriter) -> ast.expr:
         sizes.append(ast.Starred(size) if dimension.star else size)
     element = module.element(weight.pattern.element)
     function = ast.Attribute(ast.Name("tp"), "Parameter")
-    made = ast.Call(function, [ast.Tuple(sizes), element], [])
+    ranks: list[ast.expr] = [ast.Constant(rank) for rank in weight.ranks]
+    more = [ast.keyword("ranks", ast.Tuple(ranks))] if ranks else []
+    made = ast.Call(function, [ast.Tuple(sizes), element], more)
     if weight.when is None:
         return made
     return ast.IfExp(rewriter.rewrite(weight.when.result), made, ast.Constant(None))

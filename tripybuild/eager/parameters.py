@@ -1,6 +1,6 @@
 """Parameters of modules that nobody has given yet: what they are is known, not what they hold."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.frontend import Tensor
@@ -12,14 +12,30 @@ HINT = "give it by assignment, `load_state_dict`, `load_weights` or `initialize_
 
 
 class Unset(Value):
-    """The value of a parameter that nobody has given yet."""
+    """The value of a parameter that nobody has given yet.
 
-    __slots__ = ()
+    Args:
+        type: What is to be given.
+        ranks: Those that it may have instead.
+    """
+
+    __slots__ = ("ranks",)
+
+    def __init__(self, type: TensorType, ranks: Sequence[int] = ()) -> None:
+        super().__init__(type, weight=True)
+        self.ranks = frozenset(ranks)
 
 
 def is_unset(tensor: Tensor) -> bool:
     """Whether a tensor stands for a parameter that nobody has given yet."""
     return isinstance(tensor.value, Unset)
+
+
+def fits(before: Tensor, after: Tensor) -> bool:
+    """Whether a tensor can take the place of another one as a parameter."""
+    value = before.value
+    ranks = value.ranks if isinstance(value, Unset) else frozenset[int]()
+    return after.type == before.type or (after.dtype is before.dtype and after.rank in ranks)
 
 
 def dummy(tensor: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, paired
 from tripybuild.eager.members import Member
+from tripybuild.eager.parameters import fits
 from tripybuild.eager.tensor import Tensor
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
@@ -22,7 +23,7 @@ def compared(name: str, before: Tensor, after: object) -> Iterator[Diagnostic]:
     if not isinstance(after, Tensor):
         message = f"the parameter `{name}` is a tensor, but this is a {type(after).__name__}"
         yield Diagnostic("wrong-type", message, here(PACKAGES).span(), hint="make a `Tensor` of it")
-    elif before.type != after.type:
+    elif not fits(before, after):
         code = "weight-dtype" if before.dtype is not after.dtype else "weight-shape"
         message = f"the parameter `{name}` is {before.type}, but this is {after.type}"
         hint = f"`cast` it to {before.dtype}" if code == "weight-dtype" else None

@@ -174,6 +174,12 @@ class WeightEntry(Strict):
     doc: str | None = None
 
 
+class ModuleWeightEntry(WeightEntry):
+    """A weight of a module; what is given to its Python class may be of other ranks, too."""
+
+    ranks: list[int] = Field(default_factory=list)
+
+
 class RangeEntry(Strict):
     """The sizes that a dynamic dimension can have."""
 
@@ -210,6 +216,9 @@ class ModuleFile(PartEntry):
     tripybuild: Literal[1]
     module: Name
     doc: Doc
+    weights: dict[Name, str | ModuleWeightEntry] = Field(  # type: ignore[assignment]  # of a narrower kind
+        default_factory=dict
+    )
     sample: dict[Name, Expression] = Field(default_factory=dict)
     examples: list[RefusedEntry] = Field(default_factory=list)
 

@@ -14,6 +14,7 @@ from tripybuild.schema.files import (
     LawEntry,
     ModelFile,
     ModuleFile,
+    ModuleWeightEntry,
     PartEntry,
     RangeEntry,
     SizeEntry,
@@ -208,7 +209,8 @@ class _Elaboration:
             return Weight(name, self.pattern(entry, at), at)
         pattern = self.pattern(entry.type, (*at, "type"))
         when = self.snippet(entry.when, (*at, "when")) if "when" in entry.model_fields_set else None
-        return Weight(name, pattern, at, when)
+        ranks = entry.ranks if isinstance(entry, ModuleWeightEntry) else ()
+        return Weight(name, pattern, at, when, tuple(ranks))
 
     def steps(self, entries: Mapping[str, Any], at: Location) -> Iterator[Step]:
         for key, value in entries.items():

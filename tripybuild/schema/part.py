@@ -30,12 +30,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weight:
-    """A weight of a part; `when` is None where it is always there."""
+    """A weight of a part; `when` is None where it is always there.
+
+    A tensor that is given to a Python class may have one of `ranks` instead, which the steps of the
+    module judge.
+    """
 
     name: str
     pattern: Pattern
     location: Location
     when: Snippet | None = None
+    ranks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

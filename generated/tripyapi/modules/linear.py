@@ -11,9 +11,9 @@ DECLARATION = Declaration(
     "Linear",
     "ops_registry/modules/linear.yaml",
     {
-        "not-negative": Law("in_features >= 0 and out_features >= 0", 36),
+        "not-negative": Law("in_features >= 0 and out_features >= 0", 37),
         "few-bits": Law(
-            "quant_dtype is None or quant_dtype in (int8, int4, float8)", 37, about="quant_dtype"
+            "quant_dtype is None or quant_dtype in (int8, int4, float8)", 38, about="quant_dtype"
         ),
     },
 )
@@ -26,7 +26,8 @@ class Linear(
 
     The weight is stored as PyTorch stores it: one row for each output feature. With a
     `quant_dtype`, it is rounded to that type when the engine is built, and with an `input_scale`,
-    so is what comes in.
+    so is what comes in. A weight of int4 may have a matrix of scales, one for each block, as
+    `quantize` takes them.
 
     Args:
         in_features: The size of the last dimension of the input. (`int`)
@@ -42,7 +43,7 @@ class Linear(
         weight: `F[out_features, in_features]`.
         bias: `F[out_features]`, where `bias`.
         weight_scale: `F[*[] if weight_quant_dim is None else [[out_features,
-            in_features][weight_quant_dim]]]`, where `quant_dtype is not None`.
+            in_features][weight_quant_dim]]]`, or of rank 2, where `quant_dtype is not None`.
         input_scale: `F[()]`, where `quant_dtype is not None and input_scale`.
 
     Raises:
@@ -123,6 +124,7 @@ class Linear(
                     ),
                 ),
                 dtype,
+                ranks=(2,),
             )
             if quant_dtype is not None
             else None
