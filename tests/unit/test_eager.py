@@ -66,6 +66,45 @@ def test_both_engines_agree(type):
     np.testing.assert_array_equal(np.asarray(large)[:2], np.asarray(small))
 
 
+def test_many_operations_on_small_tensors_need_no_compiler(monkeypatch):
+    """A loop that nobody looked at: XLA would take minutes, and NumPy takes a tenth of a second."""
+    monkeypatch.setattr(programs, "_loaded", None)
+    x, one = tp.zeros((4,)), tp.ones((4,))
+    for _ in range(10_000):
+        x = x + one
+    assert x.tolist() == [10_000] * 4
+
+
+def test_a_tensor_that_is_read_often_is_one(monkeypatch):
+    """Its elements count once, and are made ready for references once."""
+    monkeypatch.setattr(programs, "_loaded", None)
+    table = tp.Tensor(np.arange(50_000, dtype=np.float32).reshape(5_000, 10))
+    rows = [table[i] * 2.0 for i in range(0, 5_000, 50)]
+    found = tp.stack(rows)
+    assert pending(found.value).elements < 60_000
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(table)[::50] * 2)
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 8, 9])
+def test_long_graphs_are_computed_in_parts(count, monkeypatch):
+    """Equal parts are one program; what later parts read is kept."""
+    made = []
+    monkeypatch.setattr(evaluate, "MOST", 4)
+    monkeypatch.setattr(programs, "_PROGRAMS", type(programs._PROGRAMS)())
+    monkeypatch.setattr(programs, "_loaded", lambda *a, f=programs._loaded: made.append(a) or f(*a))
+    first = tp.ones((LARGE, LARGE)).eval()
+    x, seen = first, []
+    for _ in range(count):
+        x = x + first
+        seen.append(x)
+    early = seen[0]
+    total = x + early
+    assert np.asarray(total).max() == count + 3
+    assert np.asarray(early).max() == 2
+    assert np.asarray(x).min() == count + 1
+    assert len(made) <= 5
+
+
 def test_a_loop_compiles_once(monkeypatch):
     """Constants are no part of the structure of a graph, neither arrays nor numbers."""
     made = []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.eager.blame import blamed
-from tripybuild.eager.pending import Pending, is_symbol, pending
+from tripybuild.eager.pending import Pending, is_symbol, parts, pending
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.logger import logger
 from tripybuild.trace import printer
@@ -19,10 +19,14 @@ from tripybuild.trace.values import Value
 if TYPE_CHECKING:
     from tripybuild.numerics.arrays import Array
 
-# Elements that all operations of a graph read and write; constants do neither. NumPy needs some
-# microseconds for each operation and a compiler tens of milliseconds for the first call: this many
-# take one millisecond.
+# Elements that all operations of a graph read and write; constants do neither. NumPy needs ten
+# microseconds for each operation, and as much for a thousand elements. A compiler needs tens of
+# milliseconds, and one or more for each operation: SMALL elements take NumPy one millisecond.
 SMALL = 1 << 16
+SMALL_EACH = 1 << 10
+# Operations that are compiled as one program. XLA's time grows faster than their number (1000 take
+# a second, 20,000 four minutes), and the parts of a long loop are mostly one program.
+MOST = 512
 
 
 def array_of(value: Value) -> "Array":
@@ -42,20 +46,27 @@ def array_of(value: Value) -> "Array":
 def evaluate(value: Value) -> None:
     """Compute a value, and keep what it holds in the place of how it was asked for."""
     graph = pending(value)
-    settle(value, _shown(graph, value) if logger.watched else _computed(graph, value))
+    if logger.watched:
+        _shown(graph, value)
+    else:
+        _compute(graph, value)
 
 
-def _shown(graph: Pending, value: Value) -> "Array":
+def _shown(graph: Pending, value: Value) -> None:
     """The same for somebody who wants to see what is done."""
     logger.trace(lambda: printer.text(Graph("eager", {}, {}, {"output0": value})))
     with logger.timed(f"compute {value.name or value.type}"):
-        return _computed(graph, value)
+        _compute(graph, value)
 
 
-def _computed(graph: Pending, value: Value) -> "Array":
+def _compute(graph: Pending, value: Value) -> None:
     try:
-        engine = _references() if graph.elements <= SMALL else _programs()
-        return engine(graph.operations, [value])[0]
+        if graph.elements <= SMALL + SMALL_EACH * len(graph.operations):
+            settle(value, _references()(graph.operations, [value])[0])
+            return
+        for part, wanted in parts(graph.operations, value, MOST):
+            for each, array in zip(wanted, _programs()(part, wanted), strict=True):
+                settle(each, array)
     except DiagnosticError:
         asked = here(PACKAGES)
         if not isinstance(asked, PythonLocation):

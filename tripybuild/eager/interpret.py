@@ -22,7 +22,24 @@ from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
 from tripybuild.trace.values import Value
 
-Values = dict[Value, Array]
+
+class _Arrays:
+    """What values hold, and the same as references compute on it, made once for all readers."""
+
+    __slots__ = ("held", "wide")
+
+    def __init__(self, held: dict[Value, Array], wide: dict[Value, Array]) -> None:
+        self.held, self.wide = held, wide
+
+    def read(self, value: Value) -> Array:
+        """What a reference is given."""
+        array = self.wide.get(value)
+        if array is None:
+            held = self.held.get(value)
+            array = self.wide[value] = working(_constant(value) if held is None else held)
+        return array
+
+
 # NumPy says nothing of overflows in it. To copy it takes a tenth of the time of `np.errstate`.
 _QUIET = copy_context()
 _QUIET.run(np.seterr, all="ignore")
@@ -41,34 +58,34 @@ def computed(operations: Iterable[TraceOp], wanted: Sequence[Value]) -> list[Arr
     Raises:
         DiagnosticError: An operation has no meaning here, such as one of another's code.
     """
-    values: Values = {}
-    _QUIET.copy().run(_run, operations, values)
-    return [values[value] for value in wanted]
+    arrays = _Arrays({}, {})
+    _QUIET.copy().run(_run, operations, arrays)
+    return [arrays.held[value] for value in wanted]
 
 
-def _run(operations: Iterable[TraceOp], values: Values) -> None:
+def _run(operations: Iterable[TraceOp], arrays: _Arrays) -> None:
     """Each result is rounded to its dtype."""
+    held = arrays.held
     for operation in operations:
         if isinstance(operation, Constant):
-            values[operation.outputs[0]] = operation.data.array
+            held[operation.outputs[0]] = operation.data.array
             continue
-        results = _results(operation, values, operation)
+        results = _results(operation, arrays, operation)
         for output, result in zip(operation.outputs, results, strict=True):
-            values[output] = rounded_quietly(result, output.type.dtype)
+            held[output] = rounded_quietly(result, output.type.dtype)
 
 
-def _results(operation: TraceOp, values: Values, asked: TraceOp) -> Sequence[Any]:
+def _results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> Sequence[Any]:
     """The outputs of an operation, not yet rounded; it is a part of what was asked for."""
-    empty = _read(operation, values)
     meaning = _meaning(type(operation))
     if meaning.function is None:
-        return _composed(operation, values, asked)
-    arguments = [_argument(getattr(operation, name), values) for name in meaning.tensors]
+        return _composed(operation, arrays, asked)
+    arguments = [_argument(getattr(operation, name), arrays) for name in meaning.tensors]
     if meaning.has_regions:
-        outside = [values[value] for value in operation.captured]
+        outside = [arrays.read(value) for value in operation.captured]
         arguments += [_body(region, outside) for region in operation.bodies()]
     try:
-        if not empty:
+        if 0 not in [arrays.wide[value].size for value in operation.reads()]:
             result = meaning.function(operation, *arguments)
         else:
             with unwarned():
@@ -80,18 +97,7 @@ def _results(operation: TraceOp, values: Values, asked: TraceOp) -> Sequence[Any
     return result if isinstance(result, (list, tuple)) else [result]
 
 
-def _read(operation: TraceOp, values: Values) -> bool:
-    """Put constants that an operation reads among the values; tell whether it reads nothing."""
-    empty = False
-    for value in operation.reads():
-        if (array := values.get(value)) is None:
-            array = values[value] = _held(value)
-        if not array.size:
-            empty = True
-    return empty
-
-
-def _held(value: Value) -> Array:
+def _constant(value: Value) -> Array:
     assert isinstance(value.producer, Constant), "all else was computed before"
     return value.producer.data.array
 
@@ -130,32 +136,30 @@ def _body(region: Region, outside: Sequence[Array]) -> Callable[..., list[Array]
 
     def run(*taken: Array) -> list[Array]:
         given = zip(region.takes, (*taken, *outside), strict=True)
-        values = {value: rounded_quietly(array, value.dtype) for value, array in given}
-        _run(region.operations, values)
-        return [working(values[value]) for value in region.gives]
+        arrays = _Arrays({v: rounded_quietly(array, v.dtype) for v, array in given}, {})
+        _run(region.operations, arrays)
+        return [arrays.read(value) for value in region.gives]
 
     return run
 
 
-def _composed(operation: TraceOp, values: Values, asked: TraceOp) -> Sequence[Any]:
+def _composed(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> Sequence[Any]:
     """What an operation is made of, computed without rounding in between."""
     if decomposition(type(operation)) is None:
         message = f"`{operation.operator}` has no meaning outside of an engine"
         why = operation.declaration.refuses.get("reference", "")
         raise DiagnosticError(Diagnostic("target-unfit", message, asked.location.span(), why))
     made_of = composition(operation)
-    inner = {
-        value: values[read]
-        for value, read in zip(made_of.reads, dict.fromkeys(operation.reads()), strict=True)
-    }
+    read = map(arrays.read, dict.fromkeys(operation.reads()))
+    inner = _Arrays({}, dict(zip(made_of.reads, read, strict=True)))
     for step in made_of.steps:
         if not isinstance(step, Constant):
-            inner.update(zip(step.outputs, _results(step, inner, asked), strict=True))
-    return [inner[each] if each in inner else _held(each) for each in made_of.gives]
+            inner.held.update(zip(step.outputs, _results(step, inner, asked), strict=True))
+    return [inner.read(each) for each in made_of.gives]
 
 
-def _argument(argument: Any, values: Values) -> Any:
+def _argument(argument: Any, arrays: _Arrays) -> Any:
     """What a reference is given for an argument of an operation."""
     if isinstance(argument, Value):
-        return working(values[argument])
-    return None if argument is None else [working(values[each]) for each in argument]
+        return arrays.read(argument)
+    return None if argument is None else [arrays.read(each) for each in argument]

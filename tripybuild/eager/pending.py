@@ -1,5 +1,6 @@
 """What has to be computed before tensors can be looked at."""
 
+from collections.abc import Iterator
 from math import prod
 from operator import attrgetter
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import between
 from tripybuild.trace.location import Location, PythonLocation, here
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.values import Shape, Value
+from tripybuild.trace.values import Value
 from tripybuild.types.dims import Dim
 
 
@@ -20,7 +21,8 @@ class Pending(NamedTuple):
 
     Args:
         operations: In the order of recording, without constants.
-        elements: How many they read and write; sizes that depend on data count as one.
+        elements: How many there are in what they read and write, each tensor once; sizes that
+            depend on data count as one.
     """
 
     operations: list[TraceOp]
@@ -37,27 +39,55 @@ def pending(wanted: Value) -> Pending:
         DiagnosticError: It depends on what is known only when a graph runs.
     """
     found: dict[TraceOp, None] = {}
+    given: set[Value] = set()
     elements = 0
     stack = [wanted]
     while stack:
-        operation = stack.pop().producer
+        value = stack.pop()
+        operation = value.producer
         if isinstance(operation, Constant):
             if is_symbol(operation):
                 raise DiagnosticError(_refused(wanted))
+            if value not in given:
+                given.add(value)
+                elements += _elements(value)
         elif operation is None:
             raise DiagnosticError(_refused(wanted))
         elif operation not in found:
             found[operation] = None
-            read = operation.reads()
-            stack += read
-            for value in read + operation.outputs:
-                size = prod(value.type.shape)
-                elements += size if isinstance(size, int) else _known_sizes(value.type.shape)
+            stack += operation.reads()
+            for output in operation.outputs:
+                elements += _elements(output)
     return Pending(sorted(found, key=_serial) if len(found) > 1 else list(found), elements)
 
 
-def _known_sizes(shape: Shape) -> int:
-    return prod([size for size in shape if isinstance(size, int)])
+def parts(
+    operations: list[TraceOp], wanted: Value, most: int
+) -> Iterator[tuple[list[TraceOp], list[Value]]]:
+    """Cut a long graph into parts that can be computed one after the other.
+
+    Args:
+        operations: In the order of recording.
+        wanted: The result of one of them.
+        most: How many operations a part has.
+
+    Yields:
+        The operations of a part, and those of their results that later ones read, or that are
+        wanted. They must be constants before the next part is asked for.
+    """
+    last = {value: at for at, operation in enumerate(operations) for value in operation.reads()} | {
+        wanted: len(operations) + most
+    }
+    for start in range(0, len(operations), most):
+        part = operations[start : start + most]
+        made = [value for operation in part for value in operation.outputs]
+        yield part, [value for value in made if last.get(value, 0) >= start + most]
+
+
+def _elements(value: Value) -> int:
+    shape = value.type.shape
+    found = prod(shape)
+    return found if isinstance(found, int) else prod([e for e in shape if isinstance(e, int)])
 
 
 def _refused(wanted: Value) -> Diagnostic:
