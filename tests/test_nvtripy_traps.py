@@ -207,6 +207,26 @@ def test_a_quantized_layer_with_a_scale_for_its_input():
     assert list(layer.state_dict()) == ["weight", "weight_scale", "input_scale"]
 
 
+def test_the_scale_of_an_input_may_come_with_the_weights():
+    """Or not, and is then no parameter; one that comes is compared with what it must be."""
+    layer = tp.Sequential(tp.Linear(2, 2, bias=False, quant_dtype=tp.int8))
+    state = {"0.weight": tp.Tensor([[1.0, 0.0], [0.0, 1.0]]), "0.weight_scale": tp.Tensor(1.0)}
+    assert layer.load_state_dict(state) == (set(), set())
+    assert (layer[0].input_scale, list(layer.state_dict())) == (None, list(state))
+    scale = {"0.input_scale": tp.Tensor(1.0)}
+    assert layer.load_state_dict(state | scale) == (set(), set())
+    assert list(layer.state_dict()) == [*state, "0.input_scale"]
+    assert layer(tp.Tensor([[1.4, 2.6]])).tolist() == [[1.0, 3.0]]
+    assert layer.load_state_dict(state, strict=False) == (set(scale), set())
+    for kind, wrong in [(tp.int8, tp.ones([2])), (None, tp.Tensor(1.0))]:
+        layer = tp.Sequential(tp.Linear(2, 2, quant_dtype=kind))
+        given = {"0.input_scale": wrong}
+        code = "weight-unused" if kind is None else "weight-shape"
+        with pytest.raises(tp.TripyException) as caught:
+            layer.load_state_dict({**layer.state_dict(), **given})
+        assert [each.code for each in caught.value.diagnostics][-1] == code
+
+
 @pytest.mark.parametrize("shape", [(2, 6), (4, 3)])
 def test_a_layer_with_a_scale_for_each_block(shape):
     """Of int4, from a state in which scales are a matrix; both dimensions can have blocks."""

@@ -21,7 +21,7 @@ from tripybuild.codegen.trace import declaration
 from tripybuild.language.names import free
 from tripybuild.schema.model import DEFAULT_VARIABLE
 from tripybuild.schema.operator import Attribute, Snippet
-from tripybuild.schema.part import Part
+from tripybuild.schema.part import Part, Weight
 from tripybuild.types.patterns import TensorPattern, ValuePattern
 
 
@@ -137,7 +137,8 @@ def _read(part: Part) -> Iterator[str]:
         yield weight.pattern.element
         for dimension in weight.pattern.shape or ():
             yield from free(dimension.expression)
-        yield from free(weight.when.program) if weight.when else ()
+        for snippet in (weight.when, weight.optional):
+            yield from free(snippet.program) if snippet else ()
     for snippet in part.parts.values():
         yield from free(snippet.program)
 
@@ -148,12 +149,20 @@ def _arguments(module: Module) -> list[tuple[str, str]]:
 
 def _held(module: Module) -> list[tuple[str, str]]:
     """The weights with their types."""
-    found = []
-    for weight in module.part.weights.values():
-        when = "" if weight.when is None else f", where `{' '.join(weight.when.text.split())}`"
-        others = f", or of rank {' or '.join(map(str, weight.ranks))}" if weight.ranks else ""
-        found.append((weight.name, f"`{weight.pattern}`{others}{when}."))
-    return found
+    return [
+        (weight.name, f"{', '.join([f'`{weight.pattern}`', *conditions(weight)])}.")
+        for weight in module.part.weights.values()
+    ]
+
+
+def conditions(weight: Weight) -> Iterator[str]:
+    """When a weight is there, in words."""
+    if weight.ranks:
+        yield f"or of rank {' or '.join(map(str, weight.ranks))}"
+    if weight.when:
+        yield f"where `{' '.join(weight.when.text.split())}`"
+    if weight.optional:
+        yield f"or given where `{' '.join(weight.optional.text.split())}`"
 
 
 def _raises(module: Module) -> list[tuple[str, str]]:

@@ -108,7 +108,10 @@ def _elements(module: "Module") -> dict[str, ast.expr]:
 
 
 def _weight(weight: Weight, module: "Module", rewriter: Rewriter) -> ast.expr:
-    """`tp.Parameter((out_features,), dtype) if bias else None`."""
+    """`tp.Parameter((out_features,), dtype) if bias else None`.
+
+    One that is optional is `tp.Parameter((), dtype, optional=True)` where it is not there.
+    """
     assert isinstance(weight.pattern, TensorPattern)
     sizes: list[ast.expr] = []
     for dimension in weight.pattern.shape or ():
@@ -118,10 +121,17 @@ def _weight(weight: Weight, module: "Module", rewriter: Rewriter) -> ast.expr:
     function = ast.Attribute(ast.Name("tp"), "Parameter")
     ranks: list[ast.expr] = [ast.Constant(rank) for rank in weight.ranks]
     more = [ast.keyword("ranks", ast.Tuple(ranks))] if ranks else []
-    made = ast.Call(function, [ast.Tuple(sizes), element], more)
+    arguments = [ast.Tuple(sizes), element]
+    made: ast.expr = ast.Constant(None)
+    if weight.optional is not None:
+        given = [*more, ast.keyword("optional", ast.Constant(True))]
+        test = rewriter.rewrite(weight.optional.result)
+        made = ast.IfExp(test, ast.Call(function, arguments, given), made)
     if weight.when is None:
-        return made
-    return ast.IfExp(rewriter.rewrite(weight.when.result), made, ast.Constant(None))
+        return ast.Call(function, arguments, more)
+    return ast.IfExp(
+        rewriter.rewrite(weight.when.result), ast.Call(function, arguments, more), made
+    )
 
 
 def _parts_rewriter(module: "Module") -> Rewriter:

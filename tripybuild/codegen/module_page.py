@@ -6,9 +6,9 @@ from tripybuild.codegen.arguments import PUBLIC, annotation
 from tripybuild.codegen.docs import Section, code, inline, listed, table
 from tripybuild.codegen.index import mark
 from tripybuild.codegen.layout import call, render
-from tripybuild.codegen.module_class import Module
+from tripybuild.codegen.module_class import Module, conditions
 from tripybuild.codegen.places import BUILT_IN
-from tripybuild.schema.part import Step, Weight
+from tripybuild.schema.part import Step
 
 
 def module_page(module: Module) -> str:
@@ -66,18 +66,11 @@ def _sections(module: Module) -> Iterator[Section]:
     ]
     yield "Inputs", table(("Name", "Type", ""), inputs)
     weights = [
-        (f"`{w.name}`", f"`{w.pattern}`", ", ".join(_about(w))) for w in part.weights.values()
+        (f"`{w.name}`", f"`{w.pattern}`", ", ".join(conditions(w))) for w in part.weights.values()
     ]
     yield "Parameters", table(("Name", "Type", ""), weights)
     yield "Parts", listed(f"`{name}`: `{inline(each)}`" for name, each in part.parts.items())
     yield "Steps", [code(_steps((*part.steps, *part.outputs)))]
-
-
-def _about(weight: Weight) -> Iterator[str]:
-    if weight.ranks:
-        yield f"or of rank {' or '.join(map(str, weight.ranks))}"
-    if weight.when:
-        yield f"where `{inline(weight.when)}`"
 
 
 def _steps(steps: tuple[Step, ...]) -> list[str]:

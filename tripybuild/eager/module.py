@@ -1,6 +1,6 @@
 """`tp.Module`: parameters and other modules as attributes, and what they do in `forward`."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager.members import Member, below, members
-from tripybuild.eager.parameters import dummy, is_unset, refuse_missing
+from tripybuild.eager.parameters import dummy, is_optional, is_unset, refuse_missing
 from tripybuild.eager.state import compared, load
 from tripybuild.eager.tensor import Tensor
 from tripybuild.frontend.tensor import PACKAGES
@@ -17,6 +17,7 @@ from tripybuild.trace.location import here
 if TYPE_CHECKING:
     from tripyapi.tensor import Tensor as PublicTensor
 
+OPTIONAL = "_optional_parameters"  # where a module keeps those that nobody has to give
 # Whether somebody has looked at the parameters of the modules that are called.
 _looked_at: ContextVar[bool] = ContextVar("looked_at", default=False)
 
@@ -103,6 +104,11 @@ class Module:
         def __setattr__(self, name: str, value: Any) -> None:
             before = vars(self).get(name)
             path = f"{type(self).__name__}.{name}"
+            if is_optional(value):
+                vars(self).setdefault(OPTIONAL, {})[name] = value.value
+                value = None
+            elif before is None and name in vars(self).get(OPTIONAL, ()):
+                before = Tensor.of(vars(self)[OPTIONAL][name])
             if isinstance(before, Tensor) and value is not None:
                 if found := list(compared(path, before, value)):
                     raise DiagnosticError(*found)
@@ -144,7 +150,9 @@ class Module:
             DiagnosticError: With all that is of another shape or dtype and, where `strict`, with
                 all that is missing or left over. Nothing is changed then.
         """
-        return load(dict(self._state()), state_dict, strict=strict)
+        state = dict(self._state())
+        state |= {path: each for path, each in self._optional(state) if path in state_dict}
+        return load(state, state_dict, strict=strict)
 
     def initialize_dummy_parameters(self) -> None:
         """Fill parameters that have not been given yet with ones."""
@@ -171,6 +179,13 @@ class Module:
         for path, module in below(self, lambda module: module.named_children()):
             for member in module._parameters():  # noqa: SLF001 - of another module
                 yield path + member.name, member
+
+    def _optional(self, state: Collection[str]) -> Iterator[tuple[str, Member]]:
+        """The places of parameters that nobody has to give, and nobody has given."""
+        for path, module in below(self, lambda module: module.named_children()):
+            for name, value in vars(module).get(OPTIONAL, {}).items():
+                if path + name not in state:
+                    yield path + name, Member(name, Tensor.of(value), vars(module), name)
 
     def _refuse_missing(self) -> None:
         values = {path: member.value.value for path, member in self._state()}

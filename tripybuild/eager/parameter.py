@@ -26,13 +26,19 @@ class Parameter:
         dtype: The type of the elements of one that is to be given later.
         ranks: Ranks that such a one may have instead of that of the shape; what uses it looks at
             its sizes.
+        optional: Whether such a one need not be given. The attribute is None until then.
 
     Raises:
         DiagnosticError: A size is no whole number, or is negative.
     """
 
     def __init__(
-        self, value: Tensor | Sequence[int], dtype: dtype = float32, ranks: Sequence[int] = ()
+        self,
+        value: Tensor | Sequence[int],
+        dtype: dtype = float32,
+        *,
+        ranks: Sequence[int] = (),
+        optional: bool = False,
     ) -> None:
         if isinstance(value, Tensor):
             vars(self).update(vars(value))
@@ -42,4 +48,4 @@ class Parameter:
         if any(not is_int(size) or size < 0 for size in sizes):
             message = f"the shape of a parameter is a list of sizes, but this is {value!r}"
             raise DiagnosticError(Diagnostic("wrong-value", message, here(PACKAGES).span()))
-        self.value = Unset(TensorType(dtype, tuple(sizes)), ranks)
+        self.value = Unset(TensorType(dtype, tuple(sizes)), ranks, optional=optional)

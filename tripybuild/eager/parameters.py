@@ -17,18 +17,27 @@ class Unset(Value):
     Args:
         type: What is to be given.
         ranks: Those that it may have instead.
+        optional: Whether nobody has to give it.
     """
 
-    __slots__ = ("ranks",)
+    __slots__ = ("optional", "ranks")
 
-    def __init__(self, type: TensorType, ranks: Sequence[int] = ()) -> None:
+    def __init__(
+        self, type: TensorType, ranks: Sequence[int] = (), *, optional: bool = False
+    ) -> None:
         super().__init__(type, weight=True)
-        self.ranks = frozenset(ranks)
+        self.ranks, self.optional = frozenset(ranks), optional
 
 
 def is_unset(tensor: Tensor) -> bool:
     """Whether a tensor stands for a parameter that nobody has given yet."""
     return isinstance(tensor.value, Unset)
+
+
+def is_optional(value: object) -> bool:
+    """Whether a value stands for a parameter that nobody has to give."""
+    kept = value.value if isinstance(value, Tensor) else None
+    return isinstance(kept, Unset) and kept.optional
 
 
 def fits(before: Tensor, after: Tensor) -> bool:

@@ -175,9 +175,16 @@ class WeightEntry(Strict):
 
 
 class ModuleWeightEntry(WeightEntry):
-    """A weight of a module; what is given to its Python class may be of other ranks, too."""
+    """A weight of a module, and how its Python class differs: in ranks, or in taking more."""
 
-    ranks: list[int] = Field(default_factory=list)
+    ranks: list[int] = Field(
+        default_factory=list,
+        description="Other ranks that a tensor for it may have.",
+    )
+    optional: Expression = Field(
+        default=False,
+        description="Where it is not there, but taken from whoever gives one.",
+    )
 
 
 class RangeEntry(Strict):

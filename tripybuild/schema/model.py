@@ -208,9 +208,12 @@ class _Elaboration:
         if isinstance(entry, str):
             return Weight(name, self.pattern(entry, at), at)
         pattern = self.pattern(entry.type, (*at, "type"))
-        when = self.snippet(entry.when, (*at, "when")) if "when" in entry.model_fields_set else None
+        when, optional = (
+            self.snippet(getattr(entry, key), (*at, key)) if key in entry.model_fields_set else None
+            for key in ("when", "optional")
+        )
         ranks = entry.ranks if isinstance(entry, ModuleWeightEntry) else ()
-        return Weight(name, pattern, at, when, tuple(ranks))
+        return Weight(name, pattern, at, when, tuple(ranks), optional)
 
     def steps(self, entries: Mapping[str, Any], at: Location) -> Iterator[Step]:
         for key, value in entries.items():

@@ -32,8 +32,8 @@ class Parameter:
 class Weight:
     """A weight of a part; `when` is None where it is always there.
 
-    A tensor that is given to a Python class may have one of `ranks` instead, which the steps of the
-    module judge.
+    What is given to a Python class may have one of `ranks` instead, which the steps of the module
+    judge; and where `optional`, one that is not there may be given all the same.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Weight:
     location: Location
     when: Snippet | None = None
     ranks: tuple[int, ...] = ()
+    optional: Snippet | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

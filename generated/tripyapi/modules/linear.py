@@ -44,7 +44,8 @@ class Linear(
         bias: `F[out_features]`, where `bias`.
         weight_scale: `F[*[] if weight_quant_dim is None else [[out_features,
             in_features][weight_quant_dim]]]`, or of rank 2, where `quant_dtype is not None`.
-        input_scale: `F[()]`, where `quant_dtype is not None and input_scale`.
+        input_scale: `F[()]`, where `quant_dtype is not None and input_scale`, or given where
+            `quant_dtype is not None`.
 
     Raises:
         DiagnosticError: Where a law does not hold: `Linear/not-negative`, `Linear/few-bits`.
@@ -130,7 +131,11 @@ class Linear(
             else None
         )
         self.input_scale = (
-            tp.Parameter((), dtype) if quant_dtype is not None and input_scale else None
+            tp.Parameter((), dtype)
+            if quant_dtype is not None and input_scale
+            else tp.Parameter((), dtype, optional=True)
+            if quant_dtype is not None
+            else None
         )
 
     def forward(self, x: Tensor) -> Tensor:
