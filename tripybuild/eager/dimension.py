@@ -67,6 +67,10 @@ class Dimension:
         """The size as Python's integer."""
         return self.__index__()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What Python keeps of it: its size."""
+        return type(self), (self.__index__(),)
+
     def __str__(self) -> str:
         return str(self.dimension)
 

@@ -3,10 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
-from tripybuild import frontend
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.eager.device import device as Device  # noqa: N812 - it is a class
 from tripybuild.eager.evaluate import array_of
+from tripybuild.eager.immutable import Immutable
 from tripybuild.eager.settings import config
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.tracing import is_tracing
@@ -38,7 +38,7 @@ class IterationError(DiagnosticError, TypeError):
     """A tensor is no sequence of Python's."""
 
 
-class Tensor(frontend.Tensor, of_values=True):
+class Tensor(Immutable, of_values=True):
     """A tensor that is computed when somebody looks at it, and then keeps what it holds.
 
     Args:
@@ -247,6 +247,14 @@ class Tensor(frontend.Tensor, of_values=True):
         message = f"{self.type} is no number: it has {array.size} elements"
         hint = "take one of them by its index, or `tolist()`"
         raise NumberError(Diagnostic("wrong-type", message, here(PACKAGES).span(), hint=hint))
+
+    def __format__(self, how: str) -> str:
+        """The only element as a number is formatted (`f"{loss:.3f}"`), or all as `str` shows it.
+
+        Raises:
+            NumberError: A number's format is asked for, and there are several elements, or none.
+        """
+        return format(self._only(), how) if how else str(self)
 
     def __repr__(self) -> str:
         """What it holds; of an input that is known only when a graph runs, what it is."""
