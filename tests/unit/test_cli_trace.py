@@ -52,6 +52,10 @@ def leaving(x):
     raise SystemExit(3)
 
 
+def scaled(x):
+    return x * 2.0
+
+
 def endless(x):
     return endless(x)
 
@@ -181,6 +185,7 @@ def test_a_module_without_weights(cli):
         (["file.py:failing"], "program-failed: IndexError: list index out of range\n  --> "),
         (["file.py:endless"], "program-failed: RecursionError: maximum recursion depth exceeded"),
         (["file.py:first", "--input", "x=float32[2]"], "`first` takes no `x`\nhint: what `*xs` "),
+        (["file.py:scaled", "--input", "x=float32"], "`x=float32` is a text; a tensor of one"),
         (["file.py:leaving"], "program-failed: SystemExit: 3"),
         (["file.py:wrong"], "softmax/dim: `dim` of `softmax` must be between -2 and 1"),
         (["model.yaml"], "wrong-value: `model.yaml` names no function of a Python file"),
@@ -206,8 +211,18 @@ def test_the_line_that_failed_is_shown(cli, tmp_path):
     assert f"{line} |     return [1][x.rank]\n   |            ^^^^^^^^^^^ raised here\n" in err
     assert f"note: called at {tmp_path / 'file.py'}:{line - 4}\n" in err
     _, _, err = cli("trace", "file.py:endless")
-    assert re.search(rf"note: called at {tmp_path / 'file.py'}:{line + 16} \(\d+ times\)\n", err)
+    assert re.search(rf"note: called at {tmp_path / 'file.py'}:{line + 20} \(\d+ times\)\n", err)
     assert err.count("note") == 1
+
+
+def test_what_is_not_written_in_the_file_is_made_there(cli, tmp_path):
+    """A module of ours is placed where the program makes it."""
+    (tmp_path / "made.py").write_text(
+        "import tripyapi as tp\n\nchain = tp.Sequential(tp.relu)\nlinear = tp.Linear(2, 3)\n"
+    )
+    _, _, err = cli("trace", "made.py:chain")
+    assert "missing-input]: nothing says what `input` of `chain` is\n  --> made.py:3:1\n" in err
+    assert "   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n" in err
 
 
 def test_all_that_nobody_says_is_said(cli):

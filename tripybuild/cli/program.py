@@ -4,22 +4,23 @@ This runs the file, as `python model.py` does. Law: nothing but the words of a c
 what a specification or an executable says never does.
 """
 
+import ast
 import contextlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
-from itertools import groupby
 from linecache import getline
 from pathlib import Path
-from traceback import FrameSummary, extract_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tripybuild.callers import MOST
+from tripybuild.callers import PACKAGES
 from tripybuild.cli.inputs import Input, infos, tensor
+from tripybuild.cli.user_code import user_code
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
-from tripybuild.project import PACKAGE
+from tripybuild.trace.location import span_between
+from tripybuild.types.dtypes import BY_NAME
 
 if TYPE_CHECKING:
     from tripybuild.eager.recorded import Recorded
@@ -61,14 +62,23 @@ def recorded(asked: Program, inputs: Sequence[Input]) -> "Recorded":
     """
     from tripybuild.eager import recorded as recording  # noqa: PLC0415 - heavy
 
-    with _user_code(asked.file):
+    with user_code(asked.file):
         module = _loaded(asked.file)
     function = _found(module, asked)
     given = infos(inputs)
     args, kwargs = _arguments(function, module, given, asked)
-    place = _place(function, asked.file)
-    with _user_code(asked.file):
+    place = _place(function, asked)
+    with user_code(asked.file, _texts(inputs)):
         return recording.recorded(function, args, kwargs, place)
+
+
+def _texts(inputs: Sequence[Input]) -> str | None:
+    """What may be meant by a constant that is the name of a dtype."""
+    named = [each for each in inputs if isinstance(each.what, str) and each.what in BY_NAME]
+    if not named:
+        return None
+    name, dtype = named[0]
+    return f"`{name}={dtype}` is a text; a tensor of one number is `{name}={dtype}[]`"
 
 
 def _loaded(file: Path) -> ModuleType:
@@ -117,7 +127,8 @@ def _missing(home: object, name: str, asked: Program) -> Diagnostic:
 
 def _functions(home: object) -> Iterator[str]:
     for name, each in vars(home).items():
-        own = getattr(each, "__module__", None) == getattr(home, "__name__", "")
+        written = getattr(each, "__module__", None) == getattr(home, "__name__", "")
+        own = written or hasattr(each, "forward")
         if callable(each) and not name.startswith("_") and not inspect.isclass(each) and own:
             yield name
 
@@ -138,7 +149,7 @@ def _arguments(
         return args, {**kwargs, **given}
     known = {**dict(zip(parameters, args, strict=False)), **kwargs}
     known |= {**dict(_annotated(parameters)), **given}
-    place = _place(function, asked.file)
+    place = _place(function, asked)
     missing = [
         _unsaid(name, asked, place)
         for name, each in parameters.items()
@@ -187,58 +198,26 @@ def _annotated(parameters: Mapping[str, inspect.Parameter]) -> Iterator[tuple[st
     yield from infos(texts).items()
 
 
-def _place(function: Callable[..., Any], file: Path) -> Span:
-    """The line where the function begins; that of a module is its `forward`'s."""
+def _place(function: Callable[..., Any], asked: Program) -> Span:
+    """The line where the function begins; that of a module is its `forward`'s, if that is there."""
     from tripybuild.eager.module import called  # noqa: PLC0415 - heavy
 
-    code = getattr(called(function), "__code__", None)
-    if code is None:
-        return Span(str(file), 1, 1, 1, 2)
+    inner = inspect.unwrap(called(function))
+    code, home = getattr(inner, "__code__", None), str(inner.__module__)
+    if code is None or home.partition(".")[0] in PACKAGES:
+        return _made(asked)
     line = code.co_firstlineno
     text = getline(code.co_filename, line).rstrip()
     begin = len(text) - len(text.lstrip())
     return Span(code.co_filename, line, begin + 1, line, max(begin, len(text)) + 1)
 
 
-@contextlib.contextmanager
-def _user_code(file: Path) -> Iterator[None]:
-    """Run what is the user's: it prints beside the answer, and its failures have its lines."""
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            yield
-    except (DiagnosticError, KeyboardInterrupt):
-        raise
-    except SyntaxError as error:
-        line, column = error.lineno or 1, error.offset or 1
-        span = Span(error.filename or str(file), line, column, line, column + 1)
-        raise DiagnosticError(Diagnostic("program-failed", f"{error.msg}", span)) from error
-    except BaseException as error:  # whatever the user's code raises, `SystemExit` among it
-        raise DiagnosticError(_failed(error, file)) from error
-
-
-def _failed(error: BaseException, file: Path) -> Diagnostic:
-    """What the user's code raised, at its innermost line below the file's folder."""
-    frames = [f for f in extract_tb(error.__traceback__) if not _ours(f.filename)]
-    own = [f for f in frames if Path(f.filename).is_relative_to(file.resolve().parent)] or frames
-    text = f"{type(error).__name__}: {error}".rstrip(": ")
-    span = _span(own[-1]) if own else None
-    notes = tuple(_callers(own[:-1]))
-    return Diagnostic("program-failed", text, span, label="raised here", notes=notes)
-
-
-def _callers(frames: Sequence[FrameSummary]) -> list[str]:
-    """The lines that led to a failure, the nearest first; of many, these and the outermost."""
-    lines = (f"called at {frame.filename}:{frame.lineno}" for frame in reversed(frames))
-    counted = [(line, len(list(equal))) for line, equal in groupby(lines)]
-    found = [f"{line} ({times} times)" if times > 1 else line for line, times in counted]
-    return [*found[: MOST - 1], *found[MOST - 1 :][-1:]]
-
-
-def _ours(filename: str) -> bool:
-    return filename.startswith("<frozen") or Path(filename).is_relative_to(PACKAGE)
-
-
-def _span(frame: FrameSummary) -> Span:
-    line, column = frame.lineno or 1, (frame.colno or 0) + 1
-    end_line = frame.end_lineno or line
-    return Span(frame.filename, line, column, end_line, (frame.end_colno or column) + 1)
+def _made(asked: Program) -> Span:
+    """The statement of the file that made what is named."""
+    name, file = asked.path.partition(".")[0], str(asked.file)
+    for node in ast.parse(asked.file.read_bytes()).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(each, ast.Name) and each.id == name for each in targets):
+            last, end = node.end_lineno or node.lineno, node.end_col_offset or 0
+            return span_between(file, node.lineno, node.col_offset, last, end)
+    return Span(file, 1, 1, 1, 2)
