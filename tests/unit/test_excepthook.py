@@ -95,3 +95,11 @@ def test_frames_of_libraries_that_we_call_are_left_out(tmp_path):
     assert "error[wrong-type]: `f` fails with AttributeError" in text
     assert "contextlib" not in text
     assert "Traceback" not in text
+
+
+def test_methods_of_what_a_function_gives_are_guarded(tmp_path):
+    """Also where nobody has named their class before."""
+    text = shown(tmp_path, "tp.ones((2, 3)).reshape(3, 2)\n")
+
+    assert "error[Tensor.reshape/signature]" in text
+    assert "hint: put them into a list: `[3, 2]`" in text

@@ -222,7 +222,7 @@ def test_another_shape_is_refused_at_the_line():
 def test_another_dtype_is_refused():
     [found] = refused(setattr, Scaled(), "shift", tp.Tensor([1, 2]))
     assert found.code == "weight-dtype"
-    assert found.hint == "`cast` it to float32"
+    assert found.hint == "cast it: `tp.cast(..., tp.float32)`"
 
 
 def test_what_was_no_tensor_can_become_one():
@@ -237,8 +237,8 @@ def test_a_parameter_becomes_no_array(given):
     """Which would be no parameter any more, and is a tensor that somebody forgot to make."""
     module = Scaled()
     [found] = refused(setattr, module, "scale", given)
-    assert found.message.startswith("the parameter `Scaled.scale` is a tensor, but this is a")
-    assert found.hint == "make a `Tensor` of it"
+    assert found.message.startswith("the parameter `Scaled.scale` is a tensor, but this is ")
+    assert found.hint == (None if isinstance(given, str) else "make one of it: `tp.Tensor(...)`")
     module.scale = None
     assert "scale" not in module.state_dict()
 
@@ -281,7 +281,7 @@ def test_a_strict_load_reports_everything_and_changes_nothing():
     given = {"scale": tp.Tensor([1, 2]), "shfit": tp.Tensor([1.0, 2.0])}
     found = refused(module.load_state_dict, given)
     assert [(each.code, each.hint) for each in found] == [
-        ("weight-dtype", "`cast` it to float32"),
+        ("weight-dtype", "cast it: `tp.cast(..., tp.float32)`"),
         ("weight-missing", "did you mean `shfit`?"),
         ("weight-unused", "did you mean `shift`?"),
     ]
@@ -304,7 +304,7 @@ def test_a_load_that_is_not_strict_tells_what_was_left_out():
 
 def test_arrays_are_no_tensors():
     [found] = refused(filled().load_state_dict, {"scale": np.ones(2)}, strict=False)
-    assert found.message == "the parameter `scale` is a tensor, but this is a ndarray"
+    assert found.message == "the parameter `scale` is a tensor, but this is an array of shape [2]"
 
 
 # --- files ---

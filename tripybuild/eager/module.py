@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.eager.blame import blamed
 from tripybuild.eager.members import Member, below, members
 from tripybuild.eager.parameters import dummy, is_optional, is_unset, refuse_missing
 from tripybuild.eager.state import compared, load
 from tripybuild.eager.tensor import Tensor
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
+from tripybuild.trace.refused import refused
 
 if TYPE_CHECKING:
     from tripyapi.tensor import Tensor as PublicTensor
@@ -150,6 +152,12 @@ class Module:
             DiagnosticError: With all that is of another shape or dtype and, where `strict`, with
                 all that is missing or left over. Nothing is changed then.
         """
+        if not isinstance(state_dict, Mapping):
+            isfile = isinstance(state_dict, (str, Path))
+            hint = "`load_weights` reads a file" if isfile else None
+            raise refused(
+                "load_state_dict", "state_dict", "a dictionary of tensors", state_dict, hint
+            )
         state = dict(self._state())
         state |= {path: each for path, each in self._optional(state) if path in state_dict}
         return load(state, state_dict, strict=strict)
@@ -170,7 +178,9 @@ class Module:
         """Read parameters from a safetensors file, as `load_state_dict` takes them."""
         from tripybuild.eager.weights import tensors  # noqa: PLC0415 - NumPy
 
-        return self.load_state_dict(tensors(Path(path)), strict=strict)
+        with blamed((), here(PACKAGES).span(), "read"):
+            state = tensors(Path(path))
+        return self.load_state_dict(state, strict=strict)
 
     def _parameters(self) -> Iterable[Member]:
         return members(vars(self), (Tensor,))

@@ -7,8 +7,12 @@ from tripybuild.eager.members import Member
 from tripybuild.eager.parameters import fits
 from tripybuild.eager.tensor import Tensor
 from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace.callsite import call_at
 from tripybuild.trace.location import here
+from tripybuild.trace.messages import shown
+from tripybuild.trace.numbers import is_data
 
+MATRIX = 2  # dimensions
 MOST = 12  # problems of one kind that are spelt out
 
 
@@ -21,13 +25,25 @@ def compared(name: str, before: Tensor, after: object) -> Iterator[Diagnostic]:
         after: What is to be there.
     """
     if not isinstance(after, Tensor):
-        message = f"the parameter `{name}` is a tensor, but this is a {type(after).__name__}"
-        yield Diagnostic("wrong-type", message, here(PACKAGES).span(), hint="make a `Tensor` of it")
+        message = f"the parameter `{name}` is a tensor, but this is {shown(after)}"
+        hint = "make one of it: `tp.Tensor(...)`" if is_data(after) else None
+        yield Diagnostic("wrong-type", message, _place(name), hint=hint)
     elif not fits(before, after):
         code = "weight-dtype" if before.dtype is not after.dtype else "weight-shape"
         message = f"the parameter `{name}` is {before.type}, but this is {after.type}"
-        hint = f"`cast` it to {before.dtype}" if code == "weight-dtype" else None
-        yield Diagnostic(code, message, here(PACKAGES).span(), hint=hint)
+        hint = None
+        if code == "weight-dtype":
+            hint = f"cast it: `tp.cast(..., tp.{before.dtype})`"
+        elif before.type.rank == MATRIX and before.type.shape == after.type.shape[::-1]:
+            hint = "turn it: `tp.transpose(..., 0, 1)`"
+        yield Diagnostic(code, message, _place(name), hint=hint)
+
+
+def _place(name: str) -> Span:
+    """Where a tensor is written that is given under a name; else who gives it."""
+    place = here(PACKAGES)
+    call = call_at(place)
+    return (call and call.argument("state_dict", (name,))) or place.span()
 
 
 def load(

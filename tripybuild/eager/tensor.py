@@ -14,6 +14,7 @@ from tripybuild.frontend.unknown import PROTOCOL, unknown_member
 from tripybuild.trace.callsite import call_at
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import Location, PythonLocation, here
+from tripybuild.trace.messages import in_python
 from tripybuild.trace.refused import dtype_of, refused
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import dtype as DType, from_numpy  # noqa: N812
@@ -180,8 +181,9 @@ class Tensor(Immutable, of_values=True):
     def __iter__(self) -> Any:
         """Refused: how many rows there are may be known only when the graph runs."""
         message = f"{self.type} cannot be iterated over: its size may be known only when it runs"
-        hint = "take rows by their index, or `split` it"
-        raise IterationError(Diagnostic("not-iterable", message, here(PACKAGES).span(), hint=hint))
+        place, hint = here(PACKAGES), "take rows by their index, or `split(...)` it"
+        hint = in_python(hint) if isinstance(place, PythonLocation) else hint
+        raise IterationError(Diagnostic("not-iterable", message, place.span(), hint=hint))
 
     def __bool__(self) -> bool:
         """Whether the only element is true.
@@ -195,7 +197,7 @@ class Tensor(Immutable, of_values=True):
             if array.size == 1:
                 return bool(array)
             message = f"whether {self.type} is true is ambiguous: it has {array.size} elements"
-            span, hint = here(PACKAGES).span(), "ask `all` or `any` of it"
+            span, hint = here(PACKAGES).span(), "ask `tp.all(...)` or `tp.any(...)` of it"
             raise TruthError(Diagnostic("ambiguous-truth", message, span, hint=hint))
         except DiagnosticError as error:
             if isinstance(here(PACKAGES), PythonLocation):

@@ -12,8 +12,10 @@ from typing import Any
 
 from tripybuild.diagnostics import Diagnostic
 from tripybuild.frontend.misfits import CallError, misfits
-from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.trace.location import here
+
+_guarded: set[type] = set()
 
 
 def guarded(name: str, value: Any, package: str) -> Any:
@@ -27,12 +29,18 @@ def guarded(name: str, value: Any, package: str) -> Any:
     """
     PACKAGES.add(package)
     if isinstance(value, FunctionType):
+        _guard_class(Tensor._kind)  # noqa: SLF001 - of this layer; what a function gives has methods
         return _guard(name, value)
     if isinstance(value, type) and not issubclass(value, BaseException):
-        for kind in value.__mro__:
-            if kind.__module__.partition(".")[0] in PACKAGES:
-                _guard_methods(kind)
+        _guard_class(value)
     return value
+
+
+def _guard_class(value: type) -> None:
+    for kind in set(value.__mro__) - _guarded:
+        _guarded.add(kind)
+        if kind.__module__.partition(".")[0] in PACKAGES:
+            _guard_methods(kind)
 
 
 def _guard_methods(kind: type) -> None:
@@ -82,7 +90,8 @@ def _problems(
     signature = inspect.Signature(list(parameters.values()))
     note = f"can be called as {name}{_spelt(signature)}"
     places = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    for each in misfits(name, arguments, named, places, _left_out(signature)):
+    lists = [p.name for p in parameters.values() if "Sequence" in str(p.annotation)]
+    for each in misfits(name, arguments, named, places, _left_out(signature), lists):
         span = each.span(location) or location.span()
         yield Diagnostic(f"{name}/signature", each.message, span, notes=(note,), hint=each.hint)
 

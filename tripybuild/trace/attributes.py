@@ -126,6 +126,8 @@ class Attributes(Failures):
             names = [str(each) for each in allowed]
             near = nearest_dtype(value, names)
             hint = f"did you mean `{near}`?" if near else None
+            if isinstance(value, int):
+                hint = "the sizes of a shape stand together, in one list"
             self._refuse(name, f"one of {', '.join(names)}", value, hint)
         return found
 
@@ -207,7 +209,10 @@ class Attributes(Failures):
         several = isinstance(value, (list, tuple, range))
         if not lengths:
             if not several:
-                self._refuse(name, f"a sequence of {words}", value)
+                hint = (
+                    f"put it into a list: `[{name}]`" if isinstance(value, (int, float)) else None
+                )
+                self._refuse(name, f"a sequence of {words}", value, hint)
             return tuple(each(name, item) for item in value)  # type: ignore[attr-defined]
         length, *rest = lengths
         items = value if several else [value] * length

@@ -68,27 +68,36 @@ class CallSite:
         and what is long or on several lines, keeps the name of its parameter.
         """
         node = expression_at(self.location)
-        return {} if isinstance(node, ast.Call) else self.written()
+        if isinstance(node, ast.Call):
+            return {}
+        index = node.slice if isinstance(node, ast.Subscript) else None
+        named = {name: operand for name, operand in self._given(node) if operand is not index}
+        return {name: text for name, text in self.written().items() if name in named}
 
     def written(self) -> dict[str, str]:
         """What the user wrote for each parameter of what is checked, and for each tensor of a list.
 
-        An index, and what is long or on several lines, is not there.
+        An index that is no expression, and what is long or on several lines, is not there.
         """
         node = expression_at(self.location)
-        if node is None:
-            return {}
-        given = dict(given_in(node, self.entry))
         found: dict[str, str] = {}
-        for name, _ in _values(self.checked):
-            operand = given.get(self._parameter(name))
-            if operand is None or (isinstance(node, ast.Subscript) and operand is node.slice):
+        for name, operand in self._given(node):
+            in_brackets = isinstance(node, ast.Subscript) and operand is node.slice
+            if in_brackets and isinstance(operand, (ast.Slice, ast.Tuple)):
                 continue
             items = elements(operand)
             parts = {name: operand} | {f"{name}[{i}]": each for i, each in enumerate(items)}
             texts = {part: text_of(self.location, each) for part, each in parts.items()}
             found |= {part: text for part, text in texts.items() if 0 < len(text) <= LONGEST}
         return found
+
+    def _given(self, node: ast.AST | None) -> Iterator[tuple[str, ast.expr]]:
+        """What is written for the parameters of what is checked."""
+        given = {} if node is None else dict(given_in(node, self.entry))
+        for name, _ in _values(self.checked):
+            operand = given.get(self._parameter(name))
+            if operand is not None:
+                yield name, operand
 
     def _parameter(self, name: str) -> str | None:
         """What the parameter is called in the function that the user called."""

@@ -7,7 +7,7 @@ from tripybuild.trace.location import PythonLocation
 from tripybuild.trace.messages import either, shown
 from tripybuild.trace.numbers import is_data, own_dtype, unnested
 from tripybuild.trace.regions import Regions
-from tripybuild.trace.values import TensorType
+from tripybuild.trace.values import TensorType, is_tensor
 from tripybuild.types.dtypes import dtype
 
 
@@ -62,6 +62,8 @@ class Elements(Regions):
             for name, value in values.items()
             if value is not None and unnested(value)[0] is None
         }
+        for name, value in tensors.items():
+            self.tensor_or_number(name, value)
         if tensors:
             return self.element(variable, allowed, **tensors)
         kinds = {name: own_dtype(value) for name, value in numbers.items()}
@@ -99,15 +101,24 @@ class Elements(Regions):
     ) -> NoReturn:
         """Refuse the dtype of a tensor, with the one that is nearest to it."""
         nearest = next((each for each in allowed if each.kind == found.kind), allowed[0])
-        hint = f"cast it: `cast({called}, {nearest})`"
+        other = found.kind == "boolean" and nearest.kind == "integer"  # a mask is no index
+        hint = None if other else f"cast it: `cast({called}, {nearest})`"
         self.must(name, f"be {either(allowed)}", label, part=part, hint=hint)
+
+    def tensor_or_number(self, name: str, value: object) -> None:
+        """Refuse what is neither a tensor, nor a number, nor a list of tensors."""
+        if not isinstance(value, (list, tuple)) and not is_tensor(value):
+            hint = f"make one of it: `Tensor({name})`" if self._makes(value) else None
+            self.must(name, "be a tensor or a number", f"found {shown(value)}", hint=hint)
+
+    def _makes(self, value: object) -> bool:
+        """Whether a tensor can be made of a value: Python has data, a model's file has none."""
+        return isinstance(self.location, PythonLocation) and is_data(value)
 
     def tensor(self, name: str, value: object) -> Any:
         """An input that must be a tensor."""
         if not isinstance(getattr(value, "type", None), TensorType):  # `is_tensor`, asked often
-            # Only Python has data at hand; a model's file has none.
-            makes = isinstance(self.location, PythonLocation) and is_data(value)
-            hint = f"make one of it: `Tensor({name})`" if makes else None
+            hint = f"make one of it: `Tensor({name})`" if self._makes(value) else None
             self.must(name, "be a tensor", f"found {shown(value)}", hint=hint)
         return value
 
