@@ -9,7 +9,19 @@ from tripybuild.types import dtypes
 
 
 class Tensor(eager.Tensor, of_values=True):
-    """A tensor that has not been computed yet, with the operators as methods."""
+    """A tensor, which is computed when somebody looks at it, and then keeps what it holds.
+
+    Operators are functions; those of Python's syntax, and a few more, are methods, too.
+
+    Args:
+        data: A number, nested lists of numbers, or anything with DLPack, which is copied.
+        dtype: The dtype; by default that of the first number, or of the array.
+        device: Where it is said to be; only lists and numbers can be put somewhere.
+        name: What it is called where graphs are printed.
+
+    Raises:
+        DiagnosticError: No tensor can be made of this.
+    """
 
     def __abs__(self) -> "Tensor":
         return tp.abs(self)
@@ -139,4 +151,17 @@ class DimensionSize(eager.Dimension, Tensor, of_sizes=True):
 
 
 class Parameter(eager.Parameter, Tensor):
-    """A tensor of a module, which may be given later."""
+    """A tensor of a module, which may be given later.
+
+    With a shape, `tp.Parameter((3, 4), tp.float16)`, it is to be given later; with a tensor,
+    `tp.Parameter(tp.zeros((4,)))`, it is given.
+
+    Args:
+        value: The tensor, or the shape of one that is to be given later.
+        dtype: The type of the elements of one that is to be given later.
+        ranks: Ranks that such a one may have instead of its shape's; its uses check its sizes.
+        optional: Whether such a one need not be given. The attribute is None until then.
+
+    Raises:
+        DiagnosticError: A size is no whole number, or is negative.
+    """

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.layout import WIDTH
 from tripybuild.codegen.places import BUILT_IN
-from tripybuild.codegen.text import Imports, header, import_order
+from tripybuild.codegen.text import Imports, docstring, header, import_order
 
 SOURCE = "ops_registry/"
 
@@ -129,6 +129,34 @@ def _imports(places: Mapping[str, str]) -> list[str]:
     return lines
 
 
+# What the hand-written halves of these classes take; programs, and editors, look at the whole.
+_TENSOR = """\
+A tensor, which is computed when somebody looks at it, and then keeps what it holds.
+
+Operators are functions; those of Python's syntax, and a few more, are methods, too.
+"""
+_TENSOR_ARGUMENTS = [
+    ("data", "A number, nested lists of numbers, or anything with DLPack, which is copied."),
+    ("dtype", "The dtype; by default that of the first number, or of the array."),
+    ("device", "Where it is said to be; only lists and numbers can be put somewhere."),
+    ("name", "What it is called where graphs are printed."),
+]
+_NO_TENSOR = ("Raises", [("DiagnosticError", "No tensor can be made of this.")])
+_PARAMETER = """\
+A tensor of a module, which may be given later.
+
+With a shape, `tp.Parameter((3, 4), tp.float16)`, it is to be given later; with a tensor,
+`tp.Parameter(tp.zeros((4,)))`, it is given.
+"""
+_PARAMETER_ARGUMENTS = [
+    ("value", "The tensor, or the shape of one that is to be given later."),
+    ("dtype", "The type of the elements of one that is to be given later."),
+    ("ranks", "Ranks that such a one may have instead of its shape's; its uses check its sizes."),
+    ("optional", "Whether such a one need not be given. The attribute is None until then."),
+]
+_NO_PARAMETER = ("Raises", [("DiagnosticError", "A size is no whole number, or is negative.")])
+
+
 def tensor_file(contributions: Iterable[Contribution]) -> str:
     """The Tensor: the hand-written half plus a method for each alias that a declaration gives."""
     imports = Imports()
@@ -145,11 +173,11 @@ def tensor_file(contributions: Iterable[Contribution]) -> str:
     return (
         f"{header(SOURCE)}\n{imports.text()}\n\n\n"
         "class Tensor(eager.Tensor, of_values=True):\n"
-        '    """A tensor that has not been computed yet, with the operators as methods."""\n\n'
+        f"{docstring(_TENSOR, 4, [('Args', _TENSOR_ARGUMENTS), _NO_TENSOR])}\n\n"
         + "\n\n".join(methods[name] for name in sorted(methods))
         + "\n\n    __hash__ = frontend.Tensor.__hash__\n\n\n"
         "class DimensionSize(eager.Dimension, Tensor, of_sizes=True):\n"
         '    """A size of a tensor, which may be known only when a graph runs."""\n\n\n'
         "class Parameter(eager.Parameter, Tensor):\n"
-        '    """A tensor of a module, which may be given later."""\n'
+        f"{docstring(_PARAMETER, 4, [('Args', _PARAMETER_ARGUMENTS), _NO_PARAMETER])}\n"
     )

@@ -32,7 +32,7 @@ def compile(
 
     It is called once, with inputs in the place of each `InputInfo`; whatever else it is given, and
     the tensors that it finds elsewhere, are constants of what is compiled. The parameters of a
-    module are its weights.
+    module are its weights; one that holds NaN is warned of.
 
     Args:
         func: The function, the module, or a method of one.
@@ -40,8 +40,6 @@ def compile(
         args: What to call it with.
         kwargs: What to call it with by name.
         target: What runs it: `cpu`, `tensorrt-rtx[:sm89]` or `tensorrt`.
-
-    A parameter that holds NaN is warned of.
 
     Raises:
         DiagnosticError: The function cannot be called like this, gives something that is no tensor,

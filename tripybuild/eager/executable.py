@@ -30,7 +30,10 @@ from tripybuild.types.dtypes import BY_NAME, from_numpy
 
 
 class Executable:
-    """A compiled function.
+    """A compiled function: it is called as the function was, and is one file when it is saved.
+
+    `tp.compile` and `tp.Executable.load` make them. `input_infos` and `output_infos` say what one
+    takes and gives.
 
     Args:
         program: What runs.

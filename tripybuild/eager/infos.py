@@ -58,7 +58,17 @@ def _in_order(*three: Any) -> bool:
 
 @dataclass(frozen=True, init=False)
 class NamedDimension:
-    """A dimension with a name: all of one name have one size in a call."""
+    """A dimension with a name: all of one name have one size in a call.
+
+    Args:
+        name: The name.
+        min: The least size.
+        opt: The size to be fastest for.
+        max: The greatest size.
+
+    Raises:
+        DiagnosticError: The name is no text, or these are no three sizes in order.
+    """
 
     name: str
     bounds: Bounds[int]

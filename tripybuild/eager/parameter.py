@@ -14,23 +14,7 @@ from tripybuild.types.shapes import is_int
 
 
 class Parameter:
-    """The half of `Parameter` that is written by hand: a tensor for an attribute of a module.
-
-    ```python
-    self.scale = tp.Parameter((3, 4), tp.float16)  # to be given later
-    self.shift = tp.Parameter(tp.zeros((4,)))
-    ```
-
-    Args:
-        value: The tensor, or the shape of one that is to be given later.
-        dtype: The type of the elements of one that is to be given later.
-        ranks: Ranks that such a one may have instead of that of the shape; what uses it looks at
-            its sizes.
-        optional: Whether such a one need not be given. The attribute is None until then.
-
-    Raises:
-        DiagnosticError: A size is no whole number, or is negative.
-    """
+    """The half of `Parameter` that is written by hand; the public class says what it takes."""
 
     def __init__(
         self,

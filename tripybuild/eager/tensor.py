@@ -40,17 +40,7 @@ class IterationError(DiagnosticError, TypeError):
 
 
 class Tensor(Immutable, of_values=True):
-    """A tensor that is computed when somebody looks at it, and then keeps what it holds.
-
-    Args:
-        data: A number, nested lists of numbers, or anything with DLPack, which is copied.
-        dtype: The dtype; by default that of the first number, or of the array.
-        device: Where it is said to be; only lists and numbers can be put somewhere.
-        name: What it is called where graphs are printed.
-
-    Raises:
-        DiagnosticError: No tensor can be made of this.
-    """
+    """A tensor that is computed when somebody looks at it; the public class says what it takes."""
 
     _device: Device | None = None
 
