@@ -298,12 +298,19 @@ def test_what_is_made_of_sizes_is_a_size():
     for found, number in [
         (size + 1, 7), (2 * size, 12), (size - size, 0), (size / 4, 1), (size // 4, 1),
         (size % 4, 2), (tp.maximum(size, 9), 9), (tp.minimum(size, 2), 2),
-        (-size, -6), (abs(-size), 6), (abs(size), 6),
+        (-size, -6), (abs(-size), 6), (abs(size), 6), (-size / 4, -1), (-size // 4, -2),
     ]:  # fmt: skip
         assert isinstance(found, tp.DimensionSize)
         assert (found.dtype, found.shape, int(found)) == (tp.int32, (), number)
     assert not isinstance(tp.Tensor([1]) + size, tp.DimensionSize)
     assert not isinstance(size == 6, tp.DimensionSize)
+
+
+def test_sizes_are_cut_off_where_they_are_divided():
+    """Towards zero, as tensors are; what is known only when the graph runs, too."""
+    made = tp.compile(lambda x: ((x.shape[0] - 4) / 2, -x.shape[0] // 2), args=[info((1, 4, 8))])
+    for size, wanted in [(1, (-1, -1)), (3, (0, -2)), (4, (0, -2)), (7, (1, -4))]:
+        assert tuple(each.tolist() for each in made(tp.ones([size]))) == wanted
 
 
 def test_sizes_are_made_of_numbers_of_any_kind():

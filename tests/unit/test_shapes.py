@@ -24,6 +24,7 @@ from tripybuild.types.shapes import (
     insert,
     inverse,
     prod,
+    quotient,
     replace,
     scaled,
     unknown,
@@ -119,6 +120,19 @@ def test_division_rounds_up(size, by):
     assert evaluate(ceildiv(A, by), {"A": size}) == expected
     assert evaluate(ceildiv(A, B), {"A": size, "B": by}) == expected
     assert evaluate(ceildiv(size, A), {"A": by}) == expected
+
+
+@given(st.integers(-30, 30), st.integers(-7, 7).filter(bool))
+@settings(max_examples=200, deadline=None)
+def test_a_quotient_is_cut_off(size, by):
+    """Whatever of both is a symbol, and whatever is known of its sign."""
+    expected = math.trunc(size / by)
+    left, right = symbol("L", -99, 99), symbol("R", -99, 99)
+    sizes = {"L": size, "R": by, "A": abs(size)}
+    for one, other in [(size, by), (left, by), (size, right), (left, right), (-left, -by)]:
+        assert evaluate(quotient(one, other), sizes) == expected
+    assert evaluate(quotient(-A, by), sizes) == math.trunc(-abs(size) / by)
+    assert same(quotient(A, 3), A // 3)  # nothing is said twice where signs are known
 
 
 @given(st.integers(0, 300), st.sampled_from([1, 2, 0.5, 2.0, 1.5, 0.25, 1 / 3, 0.1]))

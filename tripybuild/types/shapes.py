@@ -168,6 +168,14 @@ def ceildiv(size: Size | float, by: Size | float) -> Size:
     return (size + by - 1) // by if (by >= 1) is True else -(-size // by)
 
 
+def quotient(size: Size, by: Size) -> Size:
+    """Give the quotient, cut off towards zero: what `/` gives of tensors of integers."""
+    along = disjunction(
+        [conjunction([size >= 0, by > 0]), conjunction([size <= 0, by < 0])]  # no sign, or two
+    )
+    return select(along, size // by, -(-size // by))
+
+
 def scaled(size: Size, factor: Size | float) -> Size:
     """Give `floor(size * factor)`. For a `Dim`, the factor is the nearest simple fraction."""
     if not isinstance(factor, float):
@@ -290,6 +298,7 @@ SHAPE_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "min": smallest,
         "prod": prod,
         "products": products,
+        "quotient": quotient,
         "replace": replace,
         "scaled": scaled,
         "select": select,

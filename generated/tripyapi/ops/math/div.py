@@ -3,6 +3,7 @@
 from tripyapi.tensor import Tensor
 from tripyapi.trace.math.div import Div
 from tripybuild.frontend import are_sizes, dimension, record, size_of
+from tripybuild.types import shapes
 
 
 def div(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
@@ -22,5 +23,5 @@ def div(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
         DiagnosticError: Where a law does not hold: `div/broadcastable`.
     """
     if are_sizes(lhs, rhs):
-        return dimension(size_of(lhs) // size_of(rhs))
+        return dimension(shapes.quotient(size_of(lhs), size_of(rhs)))
     return record(Div, lhs, rhs)
