@@ -311,6 +311,9 @@ def test_sizes_are_cut_off_where_they_are_divided():
     made = tp.compile(lambda x: ((x.shape[0] - 4) / 2, -x.shape[0] // 2), args=[info((1, 4, 8))])
     for size, wanted in [(1, (-1, -1)), (3, (0, -2)), (4, (0, -2)), (7, (1, -4))]:
         assert tuple(each.tolist() for each in made(tp.ones([size]))) == wanted
+    made = tp.compile(lambda x: x[: 4 / (x.shape[0] - 2)], args=[info((1, 4, 8))])
+    assert made(tp.ones([4])).shape == (2,)
+    assert refused(made, tp.ones([2])).message == "a size is divided by zero for x_0=2"
 
 
 def test_sizes_are_made_of_numbers_of_any_kind():

@@ -34,9 +34,18 @@ class Lowered:
 
 
 def lowered(graph: Graph, sizes: Mapping[str, int]) -> Lowered:
-    """The StableHLO of a graph for given sizes."""
+    """The StableHLO of a graph for given sizes.
+
+    Raises:
+        DiagnosticError: For these, a size is divided by zero.
+    """
     with logger.timed(f"lower {graph.name}, {sizes_name(sizes)}, to StableHLO"):
-        module = lower_stablehlo(graph.substituted(sizes))
+        try:
+            fixed = graph.substituted(sizes)
+        except ZeroDivisionError as error:
+            message = f"a size is divided by zero for {sizes_name(sizes)}"
+            raise DiagnosticError(Diagnostic("size-out-of-range", message)) from error
+        module = lower_stablehlo(fixed)
     logger.mlir(module.text)
     return Lowered(module.bytecode(), module.bytecode(locations=False))
 
