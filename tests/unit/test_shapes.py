@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from tripybuild.types.conditions import Condition
-from tripybuild.types.dims import Dim, evaluate, same, symbol
+from tripybuild.types.dims import Dim, evaluate, quotient, same, symbol
 from tripybuild.types.dtypes import boolean, float16, int8, int32, int64
 from tripybuild.types.shapes import (
     SHAPE_FUNCTIONS,
@@ -24,7 +24,6 @@ from tripybuild.types.shapes import (
     insert,
     inverse,
     prod,
-    quotient,
     replace,
     scaled,
     unknown,

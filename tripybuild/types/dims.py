@@ -41,6 +41,7 @@ __all__ = [
     "minimum",
     "parse_condition",
     "parse_dim",
+    "quotient",
     "same",
     "select",
     "substitute",
@@ -101,6 +102,14 @@ def select(condition: Truth, then: Size, otherwise: Size) -> Size:
     if not isinstance(condition, Condition):
         return then if condition else otherwise
     return size_of(choose(condition, terms_of(then), terms_of(otherwise)))
+
+
+def quotient(size: Size, by: Size) -> Size:
+    """Give the quotient, cut off towards zero: what `/` gives of tensors of integers."""
+    along = disjunction(
+        [conjunction([size >= 0, by > 0]), conjunction([size <= 0, by < 0])]  # no sign, or two
+    )
+    return select(along, size // by, -(-size // by))
 
 
 def parse_dim(text: str, symbols: Mapping[str, Dim]) -> Size:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tripybuild.types.broadcasting import agreed, common
 from tripybuild.types.conditions import Condition, Truth, conjunction, disjunction, negation
-from tripybuild.types.dims import Dim, Size, maximum, minimum, select, symbol
+from tripybuild.types.dims import Dim, Size, maximum, minimum, quotient, select, symbol
 from tripybuild.types.subscripts import parts
 
 if TYPE_CHECKING:
@@ -166,14 +166,6 @@ def ceildiv(size: Size | float, by: Size | float) -> Size:
     if isinstance(size, float) or isinstance(by, float):
         return math.ceil(size / by)  # type: ignore[operator]  # a float beside a Dim fails
     return (size + by - 1) // by if (by >= 1) is True else -(-size // by)
-
-
-def quotient(size: Size, by: Size) -> Size:
-    """Give the quotient, cut off towards zero: what `/` gives of tensors of integers."""
-    along = disjunction(
-        [conjunction([size >= 0, by > 0]), conjunction([size <= 0, by < 0])]  # no sign, or two
-    )
-    return select(along, size // by, -(-size // by))
 
 
 def scaled(size: Size, factor: Size | float) -> Size:
