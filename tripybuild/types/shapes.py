@@ -16,9 +16,10 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tripybuild.types import dims
 from tripybuild.types.broadcasting import agreed, common
 from tripybuild.types.conditions import Condition, Truth, conjunction, disjunction, negation
-from tripybuild.types.dims import Dim, Size, maximum, minimum, quotient, select, symbol
+from tripybuild.types.dims import Dim, Size, maximum, minimum, select, symbol
 from tripybuild.types.subscripts import parts
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from tripybuild.types.dtypes import dtype
 
+quotient = dims.quotient  # generated code reads it here
 Shape = Sequence[Size]
 # What the sizes of a shape are: numbers alone where sizes are known, or numbers and symbols.
 Sizes = TypeVar("Sizes", bound=Size)
