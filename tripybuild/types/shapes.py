@@ -266,8 +266,7 @@ def _extreme(
     values: tuple[Any, ...], of_sizes: Callable[..., Size], of_anything: Callable[..., Any]
 ) -> Any:
     listed = list(values[0] if len(values) == 1 else values)
-    has_sizes = any(isinstance(each, Dim) for each in listed)
-    return of_sizes(*listed) if has_sizes else of_anything(listed)
+    return of_sizes(*listed) if any(isinstance(e, Dim) for e in listed) else of_anything(listed)
 
 
 SHAPE_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
