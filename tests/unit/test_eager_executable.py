@@ -265,3 +265,33 @@ def test_streams_without_a_gpu():
     finally:
         tp.config.nvtripy_devices = False
     assert made(numbers(1)).tolist() == [1.0]
+
+
+def test_a_tensor_of_pytorch_is_converted_as_pytorch_does():
+    """Where it has another dtype than the function was compiled for."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    made = tp.compile(tp.exp, args=[info(2)])
+    found = refused(lambda: made(torch.ones(2, dtype=torch.float64)), "input-dtype")
+    assert found.hint == "convert it: `input.to(torch.float32)`"
+    assert made(torch.zeros(2)).tolist() == [1.0, 1.0]
+
+
+def test_a_module_in_a_module_is_not_called_right():
+    """The error is of the inner one, at its line; errors of `forward` itself are its own."""
+
+    class Inner(tp.Module):
+        def forward(self, x):
+            return x + int(None)
+
+    class Outer(tp.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x, *more):
+            return self.inner(x, *more)
+
+    with pytest.raises(DiagnosticError, match="`Inner` takes at most 1 argument by place"):
+        Outer()(tp.ones((2,)), 3)
+    with pytest.raises(TypeError, match="int"):
+        Outer()(tp.ones((2,)))

@@ -184,7 +184,7 @@ def test_programs_have_kinds_of_tensors_of_their_own():
 def test_a_shape_is_made_of_sizes(shape):
     [found] = refused(tp.Parameter, shape)
     assert found.code == "wrong-value"
-    assert found.message == f"the shape of a parameter is a list of sizes, but this is {shape!r}"
+    assert found.message == "`value` of `Parameter` must be a tensor, or a list of sizes"
     assert here(found)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from tripybuild.numerics.arrays import Array
 from tripybuild.numerics.memory import owned
 from tripybuild.trace.numbers import own_dtype, python_number
+from tripybuild.trace.values import is_tensor
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import dtype, from_numpy
 
@@ -52,7 +53,8 @@ def array_of(data: Any, type: dtype | None = None) -> Array:
         found = _exchanged(data)
         if type is None or found.dtype == type.numpy:
             return found
-        raise DataError(f"its elements are {found.dtype}, and not {type}", "cast the tensor")
+        hint = f"cast the tensor: `tp.cast(tp.Tensor(...), tp.{type})`"
+        raise DataError(f"its elements are {found.dtype}, and not {type}", hint)
     shape = list(_shape(data))
     flat = _of_one_class(data, shape)
     kind = type or own_dtype(flat[0] if flat else 0.0)
@@ -106,7 +108,8 @@ def _numbers(data: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...
         return
     if not isinstance(data, SEQUENCES):
         where = f"the element at {list(place)}" if place else "it"
-        raise DataError(f"{where} is no number but a {type(data).__name__}", place=place)
+        hint = "`tp.stack(...)` makes one tensor of several" if is_tensor(data) else None
+        raise DataError(f"{where} is no number but a {type(data).__name__}", hint, place)
     shapes = [list(_shape(each)) for each in data]
     for index, shape in enumerate(shapes):
         if shape != shapes[0]:

@@ -27,7 +27,7 @@ class device:  # noqa: N801 - the API's name
     def __init__(self, device: str) -> None:
         kind, colon, index = str(device).partition(":")
         if kind not in KINDS:
-            near = suggest(kind, KINDS)
+            near = "gpu" if kind == "cuda" else suggest(kind, KINDS)
             hint = f"did you mean `{near}`?" if near else None
             raise _refused(f"there is no kind of device `{kind}`; there are cpu and gpu", hint)
         if colon and not index.isdecimal():

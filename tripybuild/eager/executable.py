@@ -15,6 +15,7 @@ from tripybuild.build.targets import ENGINES
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager import results
 from tripybuild.eager.arguments import matched
+from tripybuild.eager.blame import blamed
 from tripybuild.eager.call import KEY, Call, read_info
 from tripybuild.eager.device import on_gpu
 from tripybuild.eager.evaluate import array_of
@@ -27,6 +28,8 @@ from tripybuild.numerics.arrays import Array
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import here
 from tripybuild.types.dtypes import BY_NAME, from_numpy
+
+PYTORCH = "torch."  # before the names of its dtypes
 
 
 class Executable:
@@ -123,13 +126,19 @@ class Executable:
             yield from matched(name, form, bound.arguments.get(name, empty))
 
     def _refuse_miscast(self, given: Mapping[str, Any]) -> None:
-        """Compare the dtypes of tensors; those of arrays are compared by the program."""
+        """Compare the dtypes of tensors, and of PyTorch's; the program compares those of arrays."""
         found = []
         for name, each in given.items():
             wanted = getattr(self.input_infos[name], "dtype", None)
-            if isinstance(each, Tensor) and wanted is not None and each.dtype is not wanted:
-                message = f"the input `{name}` must be {wanted}, but this is {each.dtype}"
+            other = str(getattr(each, "dtype", None))
+            if isinstance(each, Tensor):
                 hint = f"cast it: `tp.cast({name}, tp.{wanted})`"
+            elif other.startswith(PYTORCH):
+                other, hint = other[len(PYTORCH) :], f"convert it: `{name}.to({PYTORCH}{wanted})`"
+            else:
+                continue
+            if wanted is not None and other != str(wanted):
+                message = f"the input `{name}` must be {wanted}, but this is {other}"
                 found.append(Diagnostic("input-dtype", message, hint=hint))
         if found:
             raise DiagnosticError(*found)
@@ -165,7 +174,12 @@ class Executable:
         Raises:
             DiagnosticError: There is none, it was altered, or it was made from no function.
         """
-        program = opened(Path(path))
+        with blamed((), here(PACKAGES).span(), "loaded"):
+            return cls._loaded(Path(path))
+
+    @classmethod
+    def _loaded(cls, path: Path) -> Self:
+        program = opened(path)
         data = program.manifest["provenance"].get(KEY)
         if data is None:
             message = f"`{path}` was compiled from a spec, and no function"

@@ -12,6 +12,7 @@ from tripybuild.eager.members import Member, below, members
 from tripybuild.eager.parameters import dummy, is_optional, is_unset, refuse_missing
 from tripybuild.eager.state import compared, load
 from tripybuild.eager.tensor import Tensor
+from tripybuild.frontend.guard import refuse_call
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
 from tripybuild.trace.refused import refused
@@ -35,6 +36,10 @@ def looked_at() -> Iterator[None]:
         yield
     finally:
         _looked_at.reset(token)
+
+
+class UnsaidError(DiagnosticError, NotImplementedError):
+    """A module does not say what it does."""
 
 
 class _Forward(Protocol[Taken, Result_co]):
@@ -90,16 +95,22 @@ class Module:
         Raises:
             DiagnosticError: Parameters have not been given yet, here or in modules below.
         """
-        if _looked_at.get():
-            return self.forward(*args, **kwargs)
-        self._refuse_missing()
-        with looked_at():
-            return self.forward(*args, **kwargs)
+        try:
+            if _looked_at.get():
+                return self.forward(*args, **kwargs)
+            self._refuse_missing()
+            with looked_at():
+                return self.forward(*args, **kwargs)
+        except TypeError as error:
+            refuse_call(type(self).__name__, self.forward, args, kwargs, error)
+            raise
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module does."""
+        del args, kwargs
         message = f"`{type(self).__name__}` does not say in `forward` what it does"
-        raise NotImplementedError(message)
+        hint = "define `forward(self, ...)` in the class"
+        raise UnsaidError(Diagnostic("wrong-type", message, here(PACKAGES).span(), hint=hint))
 
     if not TYPE_CHECKING:  # to type checkers, an attribute that is nowhere declared is wrong
 

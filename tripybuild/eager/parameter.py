@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager.parameters import Unset
 from tripybuild.eager.tensor import Tensor
-from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.trace.location import here
+from tripybuild.trace.refused import dtype_of, refused
 from tripybuild.trace.values import TensorType, Value
-from tripybuild.types.dtypes import dtype, float32
+from tripybuild.types.dtypes import dtype, dtype as DType, float32  # noqa: N812 - it is a class
 from tripybuild.types.shapes import is_int
 
 
@@ -28,8 +26,12 @@ class Parameter:
             vars(self).update(vars(value))
             self.value: Value = value.value
             return
+        if not isinstance(dtype, DType):
+            dtype = dtype_of("Parameter", "dtype", dtype)
         sizes: list[Any] = list(value) if isinstance(value, (list, tuple)) else [value]
         if any(not is_int(size) or size < 0 for size in sizes):
-            message = f"the shape of a parameter is a list of sizes, but this is {value!r}"
-            raise DiagnosticError(Diagnostic("wrong-value", message, here(PACKAGES).span()))
+            data = hasattr(value, "__array__") or any(isinstance(each, float) for each in sizes)
+            hint = "make a tensor of it: `tp.Tensor(...)`" if data else None
+            wanted = "a tensor, or a list of sizes"
+            raise refused("Parameter", "value", wanted, value, hint, code="wrong-value")
         self.value = Unset(TensorType(dtype, tuple(sizes)), ranks, optional=optional)

@@ -10,6 +10,7 @@ from typing import Any
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.frontend.tensor import Tensor
 from tripybuild.trace.messages import shown
+from tripybuild.trace.numbers import is_data
 from tripybuild.trace.values import Value
 
 TUPLE, DICT = "tuple", "dict"
@@ -61,7 +62,9 @@ def _form(result: Any, name: str, found: dict[str, Value], place: Span) -> Any:
             raise _refused(f"{_which(name)} has the key {wrong[0]!r}, which is no text", place)
         return [DICT, *([k, _form(e, f"{name}_{k}", found, place)] for k, e in result.items())]
     if not isinstance(result, Tensor):
-        raise _refused(f"{_which(name)} must be a tensor, but is {shown(result)}", place)
+        hint = "make one of it: `tp.Tensor(...)`" if is_data(result) else None
+        hint = "`return` what is to be computed" if result is None and name == ONLY else hint
+        raise _refused(f"{_which(name)} must be a tensor, but is {shown(result)}", place, hint)
     if name in found:
         raise _refused(f"two results would be called `{name}`", place)
     found[name] = result.value
@@ -73,8 +76,8 @@ def _which(name: str) -> str:
     return f"result {path} of the function" if path else "the function's result"
 
 
-def _refused(message: str, place: Span) -> DiagnosticError:
-    return DiagnosticError(Diagnostic("wrong-type", message, place))
+def _refused(message: str, place: Span, hint: str | None = None) -> DiagnosticError:
+    return DiagnosticError(Diagnostic("wrong-type", message, place, hint=hint))
 
 
 def given(form: Any, tensors: Callable[[str], Tensor]) -> Any:

@@ -8,6 +8,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.eager.module import Module
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
+from tripybuild.trace.messages import shown
 
 ModuleLike = Module | Callable[[Any], Any]
 
@@ -37,9 +38,12 @@ class Sequential(Module):
             named = dict(modules[0])
         for name, module in named.items():
             if not isinstance(name, str) or not callable(module):
-                what = f"the module `{name}` is {module!r}, which cannot be called"
+                what = f"the module `{name}` is {shown(module)}, which cannot be called"
                 message = what if isinstance(name, str) else f"the name {name!r} is no text"
-                raise DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
+                several = isinstance(module, (list, tuple))
+                hint = "give them one by one: `tp.Sequential(*modules)`" if several else None
+                place = here(PACKAGES).span()
+                raise DiagnosticError(Diagnostic("wrong-type", message, place, hint=hint))
         self.modules = named
 
     def forward(self, input: Any) -> Any:

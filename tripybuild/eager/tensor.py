@@ -199,11 +199,12 @@ class Tensor(Immutable, of_values=True):
         """The size of the first dimension.
 
         Raises:
-            TypeError: There is no dimension.
+            IterationError: There is no dimension.
             DiagnosticError: The size is known only when the graph runs.
         """
         if not self.value.type.shape:
-            raise TypeError("a tensor of rank 0 has no length")
+            message = "a tensor of rank 0 has no length"
+            raise IterationError(Diagnostic("not-iterable", message, here(PACKAGES).span()))
         size: Any = Tensor.of_size(self.value.type.shape[0])
         return int(size)
 

@@ -10,7 +10,7 @@ from functools import wraps
 from types import FunctionType
 from typing import Any
 
-from tripybuild.diagnostics import Diagnostic
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.misfits import CallError, misfits
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.trace.location import here
@@ -64,6 +64,32 @@ def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         raise CallError(*_problems(_spoken(name, arguments), function, arguments, named))
 
     return call
+
+
+def refuse_call(
+    name: str,
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    named: Mapping[str, Any],
+    error: TypeError,
+) -> None:
+    """Say of a user's function that ours calls why Python could not call it.
+
+    Args:
+        name: What the user called.
+        function: What that calls.
+        arguments: What it was given by place.
+        named: What it was given by name.
+        error: What Python raised; if in the function itself, nothing is said.
+
+    Raises:
+        CallError: The function has other parameters.
+    """
+    trace = error.__traceback__
+    if trace is None or trace.tb_next is not None or isinstance(error, DiagnosticError):
+        return
+    if problems := list(_problems(name, function, arguments, named)):
+        raise CallError(*problems) from None
 
 
 def _spoken(name: str, arguments: Sequence[Any]) -> str:

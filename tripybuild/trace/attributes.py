@@ -110,7 +110,8 @@ class Attributes(Failures):
         text = value if isinstance(value, str) else _spelled_device(value)
         kind, colon, index = text.partition(":")
         if kind not in ("cpu", "gpu") or (colon and index != "0"):
-            self._refuse(name, "`cpu` or `gpu`, of which the only index is 0", value)
+            hint = "did you mean `gpu`?" if kind == "cuda" else None
+            self._refuse(name, "`cpu` or `gpu`, of which the only index is 0", value, hint)
         return f"{kind}:0"
 
     def choice(self, name: str, value: object, *options: str) -> str:

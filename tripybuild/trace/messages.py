@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import FunctionType
 
 from tripybuild.callers import PACKAGES
 from tripybuild.diagnostics import suggest
@@ -55,7 +56,9 @@ def _other(value: object) -> str:
     if isinstance(shape, tuple):
         kind = _called(type(value))
         return f"{'an array' if kind == 'numpy.ndarray' else f'a {kind}'} of shape {shown(shape)}"
-    return repr(value) if isinstance(value, (str, bytes)) else str(value)
+    if isinstance(value, FunctionType):
+        return f"the function {value.__name__}"
+    return repr(value) if isinstance(value, (str, bytes)) else " ".join(str(value).split())
 
 
 def _called(kind: type) -> str:
