@@ -526,6 +526,11 @@ def test_an_overload_that_does_not_fit_is_shown_at_the_call():
     assert found.span.path == __file__
 
 
+def test_fields_of_a_plugin_have_any_name():
+    found = refused(tp.plugin, "custom")
+    assert found.notes[0].endswith("version=..., namespace=..., **fields)")
+
+
 def test_names_that_are_not_there_have_hints():
     with pytest.raises(AttributeError, match=r"call the function: `tp.relu\(...\)`"):
         X.relu()

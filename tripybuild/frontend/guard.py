@@ -131,11 +131,12 @@ def _left_out(signature: inspect.Signature) -> list[str]:
 
 
 def _spelt(signature: inspect.Signature) -> str:
-    """`(input, dim=..., *, name=...)`."""
+    """`(input, dim=..., *, name=..., **fields)`."""
     shown, starred = [], False
     for each in signature.parameters.values():
         if each.kind is each.KEYWORD_ONLY and not starred:
             shown.append("*")
             starred = True
-        shown.append(each.name + ("" if each.default is each.empty else "=..."))
+        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        shown.append(stars + each.name + ("" if each.default is each.empty else "=..."))
     return f"({', '.join(shown)})"
