@@ -17,6 +17,12 @@ from tripybuild.trace.location import here
 
 _guarded: set[type] = set()
 
+# What stands before the name of a parameter that takes all the rest.
+STARS: Mapping[Any, str] = {
+    inspect.Parameter.VAR_POSITIONAL: "*",
+    inspect.Parameter.VAR_KEYWORD: "**",
+}
+
 
 def guarded(name: str, value: Any, package: str) -> Any:
     """A public name's value: of a function one that refuses calls in our words.
@@ -137,6 +143,7 @@ def _spelt(signature: inspect.Signature) -> str:
         if each.kind is each.KEYWORD_ONLY and not starred:
             shown.append("*")
             starred = True
-        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
-        shown.append(stars + each.name + ("" if each.default is each.empty else "=..."))
+        shown.append(
+            STARS.get(each.kind, "") + each.name + ("" if each.default is each.empty else "=...")
+        )
     return f"({', '.join(shown)})"
