@@ -297,7 +297,9 @@ def test_a_look_at_all_numbers_gives_what_a_look_at_each_does(data, type, monkey
 def test_the_only_element_is_a_number():
     assert int(tp.Tensor([[3.7]])) == 3
     assert float(tp.Tensor([True])) == 1.0
-    for convert in (int, float):
+    assert f"{tp.Tensor(1.5):>6.2f}" == "  1.50"
+    assert f"{tp.Tensor([1, 2])}" == str(tp.Tensor([1, 2]))
+    for convert in (int, float, "{:.2f}".format):
         with pytest.raises(TypeError, match="it has 2 elements"):
             convert(tp.Tensor([1, 2]))
         with pytest.raises(DiagnosticError, match="it has 0 elements"):
