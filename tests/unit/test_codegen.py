@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import tripyapi as tp
+from tripybuild.codegen.contribution import Contribution
+from tripybuild.codegen.others import others_file
 from tripybuild.codegen.plan import owned, plan
 from tripybuild.codegen.schemas import KINDS, schema_file
 from tripybuild.codegen.sync import differences, write
@@ -355,3 +357,15 @@ def test_names_that_nothing_reads(statement, reads):
     body.add("x = y = 1")
     body.block("if y:").add(statement)
     assert ("x" not in body.unread()) == reads
+
+
+def test_other_systems_names_are_told_once():
+    """What is the package's own name stays its own; of several operators, the first has a name."""
+
+    def part(name, *others):
+        return Contribution(name, "", "", "", (), {}, {}, {}, others)
+
+    parts = [part("tril", "trilu", "triangle"), part("gelu"), part("fast", "gelu", "triangle")]
+    names: dict[str, object] = {}
+    exec(others_file(parts), names)
+    assert names["NAMES"] == {"triangle": "fast", "trilu": "tril"}

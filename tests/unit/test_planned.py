@@ -225,6 +225,7 @@ def test_parts_come_back_as_they_were_stored():
         summary="\u00c4ndern.\n",
         home="tripyapi.ops.math.mine",
         uses=("add", "exp"),
+        others=("own",),
         methods={"mine": "def mine(self):\n"},
         imports={"typing": ["Any"]},
         files=files,

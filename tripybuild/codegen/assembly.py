@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.index import index_page
+from tripybuild.codegen.others import others_file
 from tripybuild.codegen.package import front_door, submodules, tensor_file
 from tripybuild.codegen.places import BUILT_IN, DOCS, MODULE_DOCS
 
@@ -17,6 +18,7 @@ def assembled(
     for each in own:
         files.update(each.files)
     files[f"{package}/__init__.py"] = front_door(package, own)
+    files[f"{package}/others.py"] = others_file(own)
     files[f"{package}/py.typed"] = ""
     if package == BUILT_IN:
         files |= {f"{package}/tensor.py": tensor_file(own), **submodules(package)}

@@ -12,9 +12,9 @@ from typing import Any
 class Contribution:
     """One operator's or module's part of a package.
 
-    `home` is where its public name lives. `uses` are the operators that its decomposition calls.
-    `methods` are the texts of the Tensor's methods by name, and `imports` the modules that they
-    need, with the names taken from them.
+    `home` is where its public name lives, and `others` are what other systems call it. `uses` are
+    the operators that its decomposition calls. `methods` are the texts of the Tensor's methods by
+    name, and `imports` the modules that they need, with the names taken from them.
     `files` has none where another package holds it.
     """
 
@@ -26,6 +26,7 @@ class Contribution:
     methods: Mapping[str, str]
     imports: Mapping[str, list[str]]
     files: Mapping[str, str]
+    others: tuple[str, ...] = ()
     family: str | None = None
     is_module: bool = False
 
@@ -36,4 +37,4 @@ class Contribution:
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "Contribution":
         """The contribution that `data()` gave."""
-        return cls(**{**data, "uses": tuple(data["uses"])})
+        return cls(**{**data, "uses": tuple(data["uses"]), "others": tuple(data["others"])})

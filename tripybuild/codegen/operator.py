@@ -8,6 +8,7 @@ from tripybuild.codegen.docs import operator_page
 from tripybuild.codegen.frontend import frontend_file
 from tripybuild.codegen.lowering import decomposition_file, lowering_file, reference_file
 from tripybuild.codegen.methods import tensor_methods_of
+from tripybuild.codegen.others import others
 from tripybuild.codegen.places import DOCS, SUITES, module, place
 from tripybuild.codegen.suites import suite_file
 from tripybuild.codegen.trace import trace_file
@@ -26,6 +27,7 @@ def contribution(operator: Operator, calls: Calls) -> Contribution:
         summary=operator.doc.split("\n\n")[0],
         home=module(calls.package, "ops", operator),
         family=operator.family,
+        others=others(operator),
         uses=uses(operator, calls.operators),
         methods=methods,
         imports=imports,

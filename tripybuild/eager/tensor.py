@@ -1,6 +1,5 @@
 """The half of the public Tensor that computes: looked at, it becomes numbers."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
@@ -214,8 +213,8 @@ class Tensor(Immutable, of_values=True):
             """Say where what is asked for is: operators are functions, and few are methods."""
             if name.startswith(PROTOCOL):  # NumPy asks each tensor for two that are not there
                 raise AttributeError(f"a tensor has no attribute `{name}`")
-            functions = import_module(type(self).__module__.partition(".")[0]).__all__
-            raise unknown_member(name, lambda: dir(type(self)), "tp", functions)
+            home = type(self).__module__.partition(".")[0]
+            raise unknown_member(name, lambda: dir(type(self)), "tp", home)
 
     def __int__(self) -> int:
         """The only element as an integer.

@@ -1,6 +1,7 @@
 """What is said where a name is asked for that is not there."""
 
 from collections.abc import Callable, Iterable
+from importlib import import_module
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.tensor import PACKAGES
@@ -9,6 +10,11 @@ from tripybuild.trace.messages import OTHER_DTYPES
 
 # Attributes that libraries look for, to learn what an object can do.
 PROTOCOL = "__"
+# What other libraries call what is made by hand here.
+OTHERS = {
+    **OTHER_DTYPES,
+    **dict.fromkeys(("array", "asarray", "as_tensor", "from_numpy", "from_dlpack"), "Tensor"),
+}
 # What other libraries' tensors have, and what does it here.
 ELSEWHERE = {
     **dict.fromkeys(("T", "mT", "t", "swapaxes"), "{package}.transpose(tensor, 0, 1)"),
@@ -53,7 +59,8 @@ def unknown_name(package: str, name: str, known: Iterable[str]) -> AttributeErro
     """
 
     def hint() -> str | None:
-        near = OTHER_DTYPES.get(name) or suggest(name, known)
+        names = import_module(f"{package}.others").NAMES
+        near = OTHERS.get(name) or names.get(name.lower()) or suggest(name, known)
         return f"did you mean `{near}`?" if near else None
 
     message = f"module `{package}` has no attribute `{name}`"
@@ -61,7 +68,7 @@ def unknown_name(package: str, name: str, known: Iterable[str]) -> AttributeErro
 
 
 def unknown_member(
-    name: str, members: Callable[[], Iterable[str]], package: str, functions: Iterable[str]
+    name: str, members: Callable[[], Iterable[str]], package: str, home: str
 ) -> NameUnknownError:
     """The error of a tensor's attribute that is not there: what is no method may be a function.
 
@@ -69,15 +76,16 @@ def unknown_member(
         name: What was asked for.
         members: What a tensor has.
         package: The package of the functions, as programs call it.
-        functions: Their names.
+        home: Its own name.
     """
 
     def hint() -> str | None:
-        known = set(functions)
+        known = set(import_module(home).__all__)
+        other = import_module(f"{home}.others").NAMES.get(name)
         if name in ELSEWHERE:
             return f"write `{ELSEWHERE[name].format(package=package)}`"
-        if name in known:
-            return f"call the function: `{package}.{name}(...)`"
+        if name in known or other is not None:
+            return f"call the function: `{package}.{other or name}(...)`"
         if near := suggest(name, [each for each in members() if not each.startswith("_")]):
             return f"did you mean `{near}`?"
         near = suggest(name, known)
