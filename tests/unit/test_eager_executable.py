@@ -1,6 +1,7 @@
 """Tests of executables of functions: sizes as arguments, forms of results, streams, errors."""
 
 import inspect
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -144,12 +145,49 @@ def test_any_number_of_arguments():
     made = tp.compile(total, args=[info(2), info(2)], kwargs={"scale": 2.0, "less": info(1)})
     assert str(inspect.signature(made)).startswith("(*tensors: ")
     assert made(numbers(2), numbers(2), less=np.ones(1, np.float32)).tolist() == [-1.0, 3.0]
+    assert list(made.input_infos) == ["tensors_0", "tensors_1", "less"]
     for wrong in (
         lambda: made(numbers(2), less=np.ones(1, np.float32)),
         lambda: made(numbers(2), numbers(2)),
         lambda: made(numbers(2), numbers(2), more=np.ones(1, np.float32)),
     ):
         assert refused(wrong, "wrong-type").message.endswith("as the function was compiled for")
+
+
+def test_constants_among_any_number_of_arguments():
+    """They may be given again, or be left out, also of lists and dictionaries."""
+
+    def total(*tensors, **options):
+        return (tensors[0] * tensors[1] + options["more"]["x"]) * options["times"]
+
+    more = {"x": info(2), "kind": "sum"}
+    made = tp.compile(total, args=[2.0, info(2)], kwargs={"more": more, "times": 3.0})
+    assert list(made.input_infos) == ["tensors_1", "more_x"]
+    x = numbers(2)
+    for given, options in [((x,), {}), ((2.0, x), {}), ((x,), {"times": 3.0})]:
+        for inner in ({"x": x}, {"x": x, "kind": "sum"}):
+            assert made(*given, more=inner, **options).tolist() == [0.0, 9.0]
+    for options in ({}, {"more": {}}, {"more": {"x": x}, "others": 1}):
+        found = refused(partial(made, x, **options), "wrong-type")
+        assert found.message.endswith("as the function was compiled for")
+
+
+def test_names_of_arguments_and_results():
+    """Methods have a `self`; no result has an input's name, and no two inputs have one name."""
+    made = tp.compile(tp.Tensor.reshape, args=[info(2, 2), (4,)])
+    assert made(numbers(2, 2)).tolist() == made(self=numbers(2, 2)).tolist() == [0, 1, 2, 3]
+
+    def named(x, output):
+        first = x + 1.0
+        first.name = "x"
+        return first, output * 2.0
+
+    made = tp.compile(named, args=[info(2), info(2)])
+    assert list(made.output_infos) == ["x_", "output1"]
+    made = tp.compile(lambda output: output + 1.0, args=[info(2)])
+    assert list(made.output_infos) == ["output_"]
+    with pytest.raises(DiagnosticError, match="two inputs would be called `x_0`"):
+        tp.compile(lambda x, x_0: x[0] + x_0, args=[[info(2)], info(2)])
 
 
 def test_constants_that_are_tensors_are_baked_in():

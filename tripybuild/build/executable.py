@@ -67,7 +67,7 @@ class Executable:
         """Write the executable to a file, whole or not at all."""
         container.write(Path(path), self.manifest, self._members, self._measured)
 
-    def __call__(self, **arrays: Any) -> dict[str, Array]:
+    def __call__(self, /, **arrays: Any) -> dict[str, Array]:
         """Run the model.
 
         Args:

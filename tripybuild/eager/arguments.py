@@ -28,6 +28,9 @@ class Inputs:
         A size is the size of an input of its own, whose elements nobody reads: so all that decides
         sizes is in the shapes of what an executable takes.
         """
+        if name in self.values:
+            message = f"two inputs would be called `{name}`"
+            raise DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
         if isinstance(info, DimensionInputInfo):
             size = self._size(f"{name}_value", info.value_bounds)
             self.values[name] = Value(TensorType(int32, (size,)), name=name)
@@ -59,19 +62,32 @@ class Inputs:
 
 
 def replaced(name: str, given: Any, change: Callable[[str, Info], Any]) -> Any:
-    """An argument with something else for each info in it, also in lists and dictionaries."""
+    """An argument with something else for each info in it, also in lists and dictionaries.
+
+    Args:
+        name: The argument; nothing for those of `**kwargs`, which have names of their own.
+        given: What is given for it.
+        change: Gives something for an info and its name.
+    """
     if isinstance(given, Info):
         return change(name, given)
     if isinstance(given, (list, tuple)):
-        items = [replaced(f"{name}_{i}", each, change) for i, each in enumerate(given)]
+        items = [replaced(below(name, i), each, change) for i, each in enumerate(given)]
         return type(given)(*items) if hasattr(given, "_fields") else type(given)(items)
     if isinstance(given, dict):
-        return {key: replaced(f"{name}_{key}", each, change) for key, each in given.items()}
+        return {key: replaced(below(name, key), each, change) for key, each in given.items()}
     return given
+
+
+def below(name: str, key: object) -> str:
+    """The name of what stands in an argument, by its key or place."""
+    return f"{name}_{key}" if name else str(key)
 
 
 def matched(name: str, form: Any, given: Any) -> Iterator[tuple[str, Any]]:
     """What a call gives for each info of an argument, by the info's name.
+
+    Constants may be given, too, or left out.
 
     Raises:
         DiagnosticError: It is not of the form that the function was compiled for.
@@ -80,16 +96,39 @@ def matched(name: str, form: Any, given: Any) -> Iterator[tuple[str, Any]]:
         yield name, given
     elif isinstance(form, Mapping):
         if not isinstance(given, Mapping) or given.keys() != form.keys():
-            raise _other(name, f"a dictionary of {', '.join(map(repr, form))}")
+            form = _needed(name, form, given)
         for key, each in form.items():
-            yield from matched(f"{name}_{key}", each, given[key])
+            yield from matched(below(name, key), each, given[key])
     elif isinstance(form, (list, tuple)):
+        places: Sequence[int] = range(len(form))
         if not isinstance(given, Sequence) or len(given) != len(form):
-            raise _other(name, f"a sequence of {len(form)}")
-        for i, each in enumerate(form):
-            yield from matched(f"{name}_{i}", each, given[i])
+            places = _places(name, form, given)
+        for i, each in zip(places, given, strict=True):
+            yield from matched(below(name, i), form[i], each)
+
+
+def has_infos(form: Any) -> bool:
+    """Whether an argument is an info, or holds some."""
+    return any(isinstance(each, Info) for _, each in matched("", form, form))
+
+
+def _needed(name: str, form: Mapping[str, Any], given: Any) -> dict[str, Any]:
+    """The entries of a dictionary that are no constants, all of which must be given."""
+    needed = {key: each for key, each in form.items() if has_infos(each)}
+    if not isinstance(given, Mapping) or not needed.keys() <= given.keys() <= form.keys():
+        raise _other(name, f"a dictionary of {', '.join(map(repr, form))}")
+    return needed
+
+
+def _places(name: str, form: Sequence[Any], given: Any) -> Sequence[int]:
+    """The places in a list of what is no constant, for which as many must be given."""
+    places = [i for i, each in enumerate(form) if has_infos(each)]
+    if not isinstance(given, Sequence) or len(given) != len(places):
+        raise _other(name, f"a sequence of {len(form)}")
+    return places
 
 
 def _other(name: str, wanted: str) -> DiagnosticError:
-    message = f"`{name}` must be {wanted}, as the function was compiled for"
+    what = f"`{name}`" if name else "what is given by name"
+    message = f"{what} must be {wanted}, as the function was compiled for"
     return DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))

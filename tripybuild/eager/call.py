@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from tripybuild.eager.arguments import matched
+from tripybuild.eager.arguments import below, has_infos
 from tripybuild.eager.infos import DimensionInputInfo, Info, InputInfo, NamedDimension
 from tripybuild.frontend.tensor import Tensor
 from tripybuild.types.dtypes import BY_NAME
@@ -31,7 +31,7 @@ class Call:
     @classmethod
     def of(cls, signature: inspect.Signature, given: Mapping[str, Any], gives: Any) -> Self:
         """The call of a function that was given these arguments."""
-        forms = {name: form for name, form in given.items() if _has_infos(form)}
+        forms = {name: form for name, form in given.items() if has_infos(form)}
         kinds = {name: signature.parameters[name].kind.name for name in forms}
         return cls(forms, kinds, gives)
 
@@ -52,7 +52,8 @@ class Call:
         """The call as JSON can say it; in lists, since JSON's objects have no order."""
         return {
             "parameters": [
-                [name, self.kinds[name], _spelt(name, form)] for name, form in self.forms.items()
+                [name, self.kinds[name], _spelt(prefix(name, self.kinds[name]), form)]
+                for name, form in self.forms.items()
             ],
             "gives": self.gives,
             "infos": {name: _info(each) for name, each in infos.items()},
@@ -66,22 +67,23 @@ class Call:
         return cls(forms, {name: kind for name, kind, _ in parameters}, data["gives"])
 
 
+def prefix(name: str, kind: str) -> str:
+    """What stands before the names of inputs in a parameter: nothing before those of `**kwargs`."""
+    return "" if kind == inspect.Parameter.VAR_KEYWORD.name else name
+
+
 def _annotation(form: Any, tensor: type[Tensor]) -> Any:
     if isinstance(form, Info):
         return int if isinstance(form, DimensionInputInfo) else tensor
     return dict if isinstance(form, dict) else list
 
 
-def _has_infos(form: Any) -> bool:
-    return any(isinstance(each, Info) for _, each in matched("", form, form))
-
-
 def _spelt(name: str, form: Any) -> Any:
     """A form with names for infos."""
     if isinstance(form, (list, tuple)):
-        return [_spelt(f"{name}_{i}", each) for i, each in enumerate(form)]
+        return [_spelt(below(name, i), each) for i, each in enumerate(form)]
     if isinstance(form, dict):
-        return {key: _spelt(f"{name}_{key}", each) for key, each in form.items()}
+        return {key: _spelt(below(name, key), each) for key, each in form.items()}
     return name if isinstance(form, Info) else None
 
 

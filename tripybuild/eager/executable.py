@@ -16,7 +16,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager import results
 from tripybuild.eager.arguments import matched
 from tripybuild.eager.blame import blamed
-from tripybuild.eager.call import KEY, Call, read_info
+from tripybuild.eager.call import KEY, Call, prefix, read_info
 from tripybuild.eager.device import on_gpu
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.infos import DimensionInputInfo, Info, OutputInfo
@@ -89,7 +89,7 @@ class Executable:
             raise DiagnosticError(Diagnostic("target-unfit", message, span, hint=hint))
         return bytes(self.program.member(PLAN))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the function.
 
         Args:
@@ -123,7 +123,8 @@ class Executable:
             raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint)) from error
         for name, form in self.call.forms.items():
             empty: Any = {} if isinstance(form, dict) else ()
-            yield from matched(name, form, bound.arguments.get(name, empty))
+            given = bound.arguments.get(name, empty)
+            yield from matched(prefix(name, self.call.kinds[name]), form, given)
 
     def _refuse_miscast(self, given: Mapping[str, Any]) -> None:
         """Compare the dtypes of tensors, and of PyTorch's; the program compares those of arrays."""

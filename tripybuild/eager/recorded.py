@@ -14,7 +14,7 @@ from tripybuild.build.sizes import Range
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.eager import results
 from tripybuild.eager.arguments import Inputs, replaced
-from tripybuild.eager.call import KEY, Call
+from tripybuild.eager.call import KEY, Call, prefix
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.infos import Info
 from tripybuild.eager.mistaken import blamed_on_constants, refuse_arguments, unbound
@@ -99,10 +99,11 @@ def recorded(
     parameters = nullcontext() if module is None else looked_at()
     with uncollected(), fresh_symbols(), tracing(), parameters, timed:
         for name, given in forms.items():
-            bound.arguments[name] = replaced(name, given, inputs.take)
+            start = prefix(name, bound.signature.parameters[name].kind.name)
+            bound.arguments[name] = replaced(start, given, inputs.take)
         with blamed_on_constants(func, forms, kwargs, at):
             result = func(*bound.args, **bound.kwargs)
-    gives, outputs = results.taken(result, place)
+    gives, outputs = results.taken(result, place, inputs.values.keys())
     graph = Graph(name_of(func), inputs.values, _weights(module), outputs)
     _closed(graph)
     call = Call.of(bound.signature, forms, gives)

@@ -4,7 +4,7 @@ Their form is data: the name of an output, or a list of `tuple` and forms, or a 
 pairs of keys and forms. So it can stand in an executable's manifest. Lists come back as tuples.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
@@ -17,10 +17,11 @@ TUPLE, DICT = "tuple", "dict"
 ONLY = "output"
 
 
-def taken(result: Any, place: Span) -> tuple[Any, dict[str, Value]]:
+def taken(result: Any, place: Span, inputs: Iterable[str] = ()) -> tuple[Any, dict[str, Value]]:
     """The form of what a function gave, and its tensors by name.
 
-    They have the names that the function gave them, where all are different, or those of places.
+    They have the names that the function gave them, where all are different, or those of places;
+    with a line behind those that inputs have.
 
     Raises:
         DiagnosticError: Something is no tensor, a key is no text, or there are no tensors.
@@ -31,8 +32,19 @@ def taken(result: Any, place: Span) -> tuple[Any, dict[str, Value]]:
         raise _refused("the function gives nothing", place)
     own = {name: _own(value) or name for name, value in found.items()}
     if len({*own.values()}) < len(own):
-        return form, found
+        own = {name: name for name in own}
+    own = dict(zip(own, _apart(own.values(), inputs), strict=True))
     return _renamed(form, own), {own[name]: value for name, value in found.items()}
+
+
+def _apart(names: Iterable[str], inputs: Iterable[str]) -> Iterator[str]:
+    """Names of results that no input and no other result has."""
+    known = {*inputs}
+    for each in names:
+        while each in known:
+            each += "_"  # noqa: PLW2901 - until it is free
+        known.add(each)
+        yield each
 
 
 def _own(value: Value) -> str | None:
