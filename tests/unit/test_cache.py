@@ -178,6 +178,29 @@ def test_the_least_recently_used_entries_go_first(tmp_path):
     assert [cache.get(each) is not None for each in keys] == [True, False, False, True, True]
 
 
+def test_entries_are_looked_at_only_when_there_may_be_too_many(tmp_path, monkeypatch):
+    """What other processes store counts, and a ledger that is lost or damaged is made anew."""
+    looked = []
+    monkeypatch.setattr(
+        Cache, "_entries", lambda self, f=Cache._entries: looked.append(1) or f(self)
+    )
+    keys = [key({"n": str(number)}) for number in range(9)]
+    for each in keys[:4]:
+        Cache(tmp_path, limit=1000).put(each, bytes(200))
+    assert len(looked) == 1, "the first entry of a folder"
+    Cache(tmp_path, limit=1000).put(keys[4], bytes(200))
+    assert len(looked) == 2
+    held = [each for each in keys if Cache(tmp_path).get(each) is not None]
+    assert len(held) in (3, 4)
+    ledger = Cache(tmp_path).folder / module.LEDGER
+    for lost in (b"", b"\xff" * 11, None):
+        ledger.unlink() if lost is None else ledger.write_bytes(lost)
+        Cache(tmp_path, limit=1000).put(keys[5], bytes(20))
+        there = sum(each.stat().st_size for each in Cache(tmp_path).folder.glob("??/*"))
+        assert int.from_bytes(ledger.read_bytes(), "little") == there
+    assert len(looked) == 5
+
+
 def test_what_is_larger_than_the_cache_is_not_stored(tmp_path):
     """A huge content does not sweep everything else away."""
     cache = Cache(tmp_path, limit=100)

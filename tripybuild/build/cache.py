@@ -26,6 +26,8 @@ FIVE_GIBIBYTES = 5 << 30
 KEPT_SHARE = 0.8  # of the limit, so that not every new entry starts a sweep
 HALF_AN_HOUR = 1800.0
 LOCK_SUFFIX, SEAL_SUFFIX = ".lock", ".seal"
+LEDGER = "ledger"  # sizes: all that was there when somebody last looked, and what was stored since
+RECORD = 8  # bytes of a size in it, the lowest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class Cache:
                 stream.write(content)
         except (OSError, DiagnosticError) as error:
             return (unwritable(self.folder, error),)
-        self.sweep()
+        self.stored(len(content))
         return ()
 
     def get_or_make(self, key: str, make: Callable[[], bytes]) -> Outcome:
@@ -147,38 +149,61 @@ class Cache:
                 held.enter_context(lock.acquire(timeout=self.patience))
             yield
 
+    def stored(self, size: int) -> None:
+        """Sweep if there may be too much now: a look at thousands of entries takes a while."""
+        try:
+            with (self.folder / LEDGER).open("a+b") as ledger:  # who else appends loses nothing
+                ledger.seek(0)
+                known = ledger.read()
+                ledger.write(size.to_bytes(RECORD, "little"))
+        except OSError:
+            known = b""
+        sizes = [known[at : at + RECORD] for at in range(0, len(known), RECORD)]
+        total = sum(int.from_bytes(each, "little") for each in sizes) + size
+        if not known or total > self.limit:
+            self.sweep()
+
     def sweep(self) -> None:
         """Remove the least recently used entries when there is too much."""
-        entries = []
-        with contextlib.suppress(OSError):
-            for place in self.folder.glob("*/*"):
-                with contextlib.suppress(OSError):
-                    if place.suffix != SEAL_SUFFIX:
-                        entries.append((_used(place), place.stat().st_size, place))
+        entries = list(self._entries())
         total = sum(size for _, size, _ in entries)
-        if total <= self.limit:
-            return
-        for _, size, place in sorted(entries):
+        excess = total > self.limit
+        for _, size, place in sorted(entries) if excess else ():
             with contextlib.suppress(OSError):
                 place.unlink()
                 total -= size
             with contextlib.suppress(OSError):
                 seal(place).unlink()
             if total <= self.limit * KEPT_SHARE:
-                return
+                break
+        with (
+            contextlib.suppress(OSError, DiagnosticError),
+            publish(self.folder / LEDGER, durable=False) as ledger,
+        ):
+            ledger.write(total.to_bytes(RECORD, "little"))
+
+    def _entries(self) -> Iterator[tuple[int, int, Path]]:
+        """When each entry was used, its size and its place.
+
+        One with a seal may be a file of the user's, whose time is his: it was used when its seal
+        was.
+        """
+        with contextlib.suppress(OSError):
+            for folder in os.scandir(self.folder):
+                found = {}
+                with contextlib.suppress(OSError):  # also what is no folder
+                    for each in os.scandir(folder):
+                        with contextlib.suppress(OSError):  # another process may have removed it
+                            found[each.name] = each.stat()
+                for name, status in found.items():
+                    if not name.endswith(SEAL_SUFFIX):
+                        used = found.get(name + SEAL_SUFFIX, status).st_mtime_ns
+                        yield used, status.st_size, Path(folder.path, name)
 
 
 def seal(place: Path) -> Path:
     """Where the seal of an entry is that does not hold it itself."""
     return place.with_name(place.name + SEAL_SUFFIX)
-
-
-def _used(place: Path) -> int:
-    """When an entry was used; one with a seal may be a file of the user's, whose time is his."""
-    try:
-        return seal(place).stat().st_mtime_ns
-    except OSError:
-        return place.stat().st_mtime_ns
 
 
 def sealed(key: str, digest: str) -> bytes:

@@ -107,7 +107,7 @@ class PlanCache(Cache):
             file.rename(place)
         except (OSError, DiagnosticError) as error:
             return (unwritable(self.folder, error),)
-        self.sweep()
+        self.stored(member.size)
         return ()
 
 
