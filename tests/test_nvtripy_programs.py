@@ -59,7 +59,9 @@ def test_a_step_of_a_diffusion_model():
     agree(ours(tp.Tensor(latents), tp.Tensor(steps)), theirs(latents, steps))
     shape = (2, unet.LATENT, 8, 8)
     infos = [tp.InputInfo(shape, tp.float32), tp.InputInfo((2,), tp.float32)]
-    agree(tp.compile(ours, args=infos)(latents, steps), theirs(latents, steps))
+    made = tp.compile(ours, args=infos)
+    agree(made(latents, steps), theirs(latents, steps))
+    agree(made(steps=steps, latents=latents), theirs(latents, steps))
 
 
 @pytest.mark.parametrize("size", [(32, 32), (32, 40)])

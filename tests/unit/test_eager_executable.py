@@ -172,6 +172,18 @@ def test_constants_among_any_number_of_arguments():
         assert found.message.endswith("as the function was compiled for")
 
 
+def test_inputs_keep_their_order_in_files(tmp_path):
+    """That of the function's parameters, of sizes, too."""
+    made = tp.compile(
+        lambda z, n, a: z[:n] + a, args=[info(4), tp.DimensionInputInfo((1, 2, 4)), info(1)]
+    )
+    made.save(tmp_path / "made.tpb")
+    again = tp.Executable.load(tmp_path / "made.tpb")
+    assert list(again.input_infos.items()) == list(made.input_infos.items())
+    assert str(again) == str(made)
+    assert list(made.input_infos) == ["z", "n", "a"]
+
+
 def test_names_of_arguments_and_results():
     """Methods have a `self`; no result has an input's name, and no two inputs have one name."""
     made = tp.compile(tp.Tensor.reshape, args=[info(2, 2), (4,)])

@@ -186,7 +186,8 @@ class Executable:
             message = f"`{path}` was compiled from a spec, and no function"
             hint = "load it with `tripybuild.load`"
             raise DiagnosticError(Diagnostic("executable-not-recognised", message, hint=hint))
-        infos = {name: read_info(each) for name, each in data["infos"].items()}
+        # An object of JSON has no order, and the inputs of the program have that of the function's.
+        infos = {name: read_info(data["infos"][name]) for name in program.signature.inputs}
         return cls(program, Call.read(data, infos), infos)
 
     def __str__(self) -> str:
