@@ -782,6 +782,7 @@ if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
     def __getattr__(name: str) -> object:
         place = _PLACES.get(name)
         if place is None:
+            import_module("tripybuild.eager")  # who shows errors
             unknown = import_module("tripybuild.frontend.unknown")
             raise unknown.unknown_name(__name__, name, __all__)
         if place == __name__:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import tripyapi as tp
 from tripybuild import eager, frontend
 from tripybuild.frontend import DeviceLike, IndexLike
+from tripybuild.frontend.unknown import refuse_calls
 from tripybuild.types import dtypes
 
 
@@ -82,6 +83,9 @@ class Tensor(eager.Tensor, of_values=True):
 
     def __rfloordiv__(self, lhs: "Tensor | float") -> "Tensor":
         return tp.floordiv(lhs, self)
+
+    def __rmatmul__(self, lhs: "Tensor") -> "Tensor":
+        return tp.matmul(lhs, self)
 
     def __rmod__(self, lhs: "Tensor | float") -> "Tensor":
         return tp.mod(lhs, self)
@@ -165,3 +169,7 @@ class Parameter(eager.Parameter, Tensor):
     Raises:
         DiagnosticError: A size is no whole number, or is negative.
     """
+
+
+# `tp.tensor(...)` is what other libraries would call, and `tp.tensor` is this file.
+refuse_calls(__name__)

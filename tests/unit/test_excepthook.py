@@ -103,3 +103,11 @@ def test_methods_of_what_a_function_gives_are_guarded(tmp_path):
 
     assert "error[Tensor.reshape/signature]" in text
     assert "hint: put them into a list: `[3, 2]`" in text
+
+
+def test_a_name_that_is_not_there_is_shown_alone(tmp_path):
+    """Also where it is the first thing that is asked for."""
+    text = shown(tmp_path, "x = tp.Tensr([1.0])\n")
+
+    assert "Traceback" not in text
+    assert "hint: did you mean `Tensor`?" in text

@@ -33,6 +33,7 @@ if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
     def __getattr__(name: str) -> object:
         place = _PLACES.get(name)
         if place is None:
+            import_module("tripybuild.eager")  # who shows errors
             unknown = import_module("tripybuild.frontend.unknown")
             raise unknown.unknown_name(__name__, name, __all__)
         if place == __name__:
@@ -162,6 +163,7 @@ def tensor_file(contributions: Iterable[Contribution]) -> str:
     imports = Imports()
     imports.module("tripyapi as tp")
     imports.name("tripybuild", "eager", "frontend")
+    imports.name("tripybuild.frontend.unknown", "refuse_calls")
     methods: dict[str, str] = {}
     for each in contributions:
         methods |= each.methods
@@ -180,4 +182,6 @@ def tensor_file(contributions: Iterable[Contribution]) -> str:
         '    """A size of a tensor, which may be known only when a graph runs."""\n\n\n'
         "class Parameter(eager.Parameter, Tensor):\n"
         f"{docstring(_PARAMETER, 4, [('Args', _PARAMETER_ARGUMENTS), _NO_PARAMETER])}\n"
+        "\n\n# `tp.tensor(...)` is what other libraries would call, and `tp.tensor` is this file.\n"
+        "refuse_calls(__name__)\n"
     )

@@ -1,12 +1,16 @@
 """What is said where a name is asked for that is not there."""
 
+import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from types import ModuleType
+from typing import NoReturn
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.frontend.misfits import CallError
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
-from tripybuild.trace.messages import OTHER_DTYPES
+from tripybuild.trace.messages import OTHER_DTYPES, PYTHON
 
 # Attributes that libraries look for, to learn what an object can do.
 PROTOCOL = "__"
@@ -47,6 +51,28 @@ class NameUnknownError(DiagnosticError, AttributeError):
     @diagnostics.setter
     def diagnostics(self, _: object) -> None:
         """The base sets it to what it is given, which is nothing yet."""
+
+
+def refuse_calls(module: str) -> None:
+    """Let a module say what is meant where a program calls it."""
+    sys.modules[module].__class__ = _Uncalled
+
+
+class _Uncalled(ModuleType):
+    """A module that other libraries have a function of the same name for."""
+
+    def __call__(self, *arguments: object, **named: object) -> NoReturn:
+        """Say what is called instead.
+
+        Raises:
+            CallError: Always.
+        """
+        del arguments, named
+        package, _, name = self.__name__.rpartition(".")
+        near = suggest(name, import_module(package).__all__)
+        hint = f"did you mean `{PYTHON}.{near}`?" if near else None
+        message = f"`{package}.{name}` is a module, and no function"
+        raise CallError(Diagnostic("unknown-name", message, here(PACKAGES).span(), hint=hint))
 
 
 def unknown_name(package: str, name: str, known: Iterable[str]) -> AttributeError:

@@ -10,11 +10,12 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
+from tripybuild.trace.callsite import call_at
 from tripybuild.trace.constants import constant, number
 from tripybuild.trace.elements import Elements
 from tripybuild.trace.location import Location
 from tripybuild.trace.messages import law_message, shown
-from tripybuild.trace.numbers import NESTED, becomes, python_number, unnested
+from tripybuild.trace.numbers import NESTED, becomes, own_dtype, python_number, unnested
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
 from tripybuild.trace.values import Size, is_known, is_tensor
 from tripybuild.types.dims import Undecided
@@ -71,11 +72,20 @@ class Check(Elements):
 
     def _turns_into(self, name: str, value: bool | float, type: dtype) -> None:
         if not becomes(value, type):
+            call = call_at(self.location)
+            tensors = () if call is None else call.tensors()
+            other = next((each for each, tensor in tensors if tensor.dtype is type), None)
+            wide = own_dtype(value)
+            hint = "cast the other operand first"
+            if not becomes(value, wide):
+                hint = "no dtype holds it"
+            elif other is not None:
+                hint += f": `cast({other}, {wide})`"
             self.fail(
                 name,
                 f"refusing to turn `{shown(value)}` into {type}",
                 label=f"`{name}` takes the dtype of the other operand, {type}",
-                hint="cast the other operand first",
+                hint=hint,
                 at=name,
             )
 

@@ -61,7 +61,12 @@ class Failures:
         """A hint in the language of who reads it, with what is written there for parameters."""
         if not isinstance(self.location, PythonLocation):
             return hint
-        return named(in_python(hint), {} if call is None else call.written(), alone=expression)
+        if call is None:
+            return in_python(hint)
+        words = call.written()
+        if expression:  # which names no parameters
+            words = dict.fromkeys([name for name, _ in call.tensors()], "...") | words
+        return named(in_python(hint), words, alone=expression)
 
     def _places(
         self,

@@ -19,6 +19,7 @@ _COMPARED = {
 def expression_at(location: PythonLocation) -> ast.AST | None:
     """The expression that an instruction computes."""
     line, end_line, column, end_column = location.position
+    linecache.checkcache(location.code.co_filename)  # another file may have had the name
     try:
         tree = ast.parse("".join(linecache.getlines(location.code.co_filename)))
     except (SyntaxError, ValueError):
