@@ -281,3 +281,13 @@ def test_what_decides_is_checked_first():
     assert found.code == "cond/predicate"
     assert refusal(tp.cond, given("p", dtype=int32), calls.append, calls.append).code == found.code
     assert not calls
+
+
+def test_an_error_inside_of_a_branch_is_its_own():
+    """It is not taken for one of the call."""
+
+    def wrong():
+        return tp.ones((2,)) * len(3)
+
+    with pytest.raises(TypeError, match="has no len"):
+        tp.cond(tp.Tensor(True), wrong, lambda: tp.ones((2,)))

@@ -183,7 +183,8 @@ class Module:
         """Write all parameters to a safetensors file, under their paths."""
         from tripybuild.eager.weights import save  # noqa: PLC0415 - NumPy
 
-        save(self.state_dict(), Path(path))
+        with blamed((), here(PACKAGES).span(), "written"):
+            save(self.state_dict(), Path(path))
 
     def load_weights(self, path: str | Path, strict: bool = True) -> tuple[set[str], set[str]]:
         """Read parameters from a safetensors file, as `load_state_dict` takes them."""

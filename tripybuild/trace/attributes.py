@@ -11,8 +11,9 @@ from typing import Any, Protocol, overload
 from tripybuild.trace.constants import dimension_of
 from tripybuild.trace.failures import Failures
 from tripybuild.trace.indexing import Index, IndexFormError, resolve
+from tripybuild.trace.location import PythonLocation
 from tripybuild.trace.messages import nearest_dtype, shown
-from tripybuild.trace.values import Size
+from tripybuild.trace.values import Size, is_tensor
 from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.subscripts import EquationError, explicit
@@ -210,9 +211,11 @@ class Attributes(Failures):
         several = isinstance(value, (list, tuple, range))
         if not lengths:
             if not several:
-                hint = (
-                    f"put it into a list: `[{name}]`" if isinstance(value, (int, float)) else None
-                )
+                hint = None
+                if isinstance(value, (int, float)):
+                    hint = f"put it into a list: `[{name}]`"
+                elif isinstance(self.location, PythonLocation) and _is_array(value):
+                    hint = f"give its numbers: `{name}.tolist()`"
                 self._refuse(name, f"a sequence of {words}", value, hint)
             return tuple(each(name, item) for item in value)  # type: ignore[attr-defined]
         length, *rest = lengths
@@ -224,6 +227,10 @@ class Attributes(Failures):
         if rest:
             return tuple(self._spread(name, item, rest, each, words) for item in items)  # type: ignore[attr-defined]
         return tuple(each(name, item) for item in items)  # type: ignore[attr-defined]
+
+
+def _is_array(value: object) -> bool:
+    return is_tensor(value) or hasattr(value, "__array__")
 
 
 def _spelled_device(value: object) -> str:

@@ -134,7 +134,8 @@ class Check(Elements):
                     self._mismatch(name, tensor, pattern, sizes)
 
     def _mismatch(self, name: str, tensor: Any, pattern: str, sizes: Sequence[Size]) -> NoReturn:
-        self.must(name, f"have shape {pattern} = {shown(sizes)}", f"`{name}` is {tensor.type}")
+        what = f"have shape {pattern} = {shown(sizes)}" if sizes else "be one value, of rank 0"
+        self.must(name, what, f"`{name}` is {tensor.type}")
 
     def law(self, name: str, **names: object) -> "_Require":
         """Open a law: `with check.law("groups-divide", C=C) as require:`, then `require(...)`."""

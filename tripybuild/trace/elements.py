@@ -101,8 +101,9 @@ class Elements(Regions):
     ) -> NoReturn:
         """Refuse the dtype of a tensor, with the one that is nearest to it."""
         nearest = next((each for each in allowed if each.kind == found.kind), allowed[0])
-        other = found.kind == "boolean" and nearest.kind == "integer"  # a mask is no index
-        hint = None if other else f"cast it: `cast({called}, {nearest})`"
+        mask = found.kind == "boolean" and nearest.kind == "integer"  # which is no index
+        loses = found.kind == nearest.kind and nearest.bits < found.bits
+        hint = None if mask or loses else f"cast it: `cast({called}, {nearest})`"
         self.must(name, f"be {either(allowed)}", label, part=part, hint=hint)
 
     def tensor_or_number(self, name: str, value: object) -> None:

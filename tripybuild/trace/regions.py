@@ -7,8 +7,10 @@ are closed together: what one of them reads, all of them take.
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from traceback import walk_tb
 from typing import Any, NoReturn
 
+from tripybuild.callers import PACKAGES
 from tripybuild.trace.attributes import Attributes
 from tripybuild.trace.messages import shown
 from tripybuild.trace.operation import Law
@@ -101,13 +103,28 @@ class Regions(Attributes):
         with recording() as scope:
             named = ((f"{name}({i})", type) for i, type in enumerate(takes))
             taken = tuple([Value(type, name=each) for each, type in named])
-            gives = tuple([self._given(name, each) for each in value(*taken)])
+            gives = tuple([self._given(name, each) for each in self._called(name, value, taken)])
         try:
             operations, outside = inside(scope, gives)
         except LeakError:
             label = "it was made by a function that was recorded for another region"
             self.must(name, "not use a tensor of another region", label)
         return Draft(name, taken, gives, tuple(operations), tuple(outside))
+
+    def _called(self, name: str, function: Any, taken: Sequence[Value]) -> Sequence[object]:
+        """What a function gives; one with other parameters is refused."""
+        try:
+            given: Sequence[object] = function(*taken)
+        except TypeError as error:
+            *_, (innermost, _) = walk_tb(error.__traceback__)
+            # Where Python cannot bind the arguments, the innermost frame is that of who calls.
+            if str(innermost.f_globals.get("__name__")).partition(".")[0] not in PACKAGES:
+                raise
+            if innermost.f_code not in (self._called.__code__, getattr(function, "__code__", None)):
+                raise
+            many = f"{len(taken)} tensor{'' if len(taken) == 1 else 's'}"
+            self.must(name, f"take {many}", str(error))
+        return given
 
     def _closed(self, draft: Draft, outside: Sequence[Value]) -> Region:
         if draft.region is None:
