@@ -3,6 +3,8 @@
 What differs is listed in `ARCHITECTURE.md`, and nothing is listed that does not differ.
 """
 
+import inspect
+
 import pytest
 from nvtripy_surface import (
     DTYPES,
@@ -85,6 +87,15 @@ def test_modules_are_made_alike(name):
     """Names, order and defaults."""
     ours = constructor(name)
     agrees(name, "arguments", "" if fits(FACTS["modules"][name], ours) else ours)
+
+
+@pytest.mark.parametrize("name", FACTS["modules"])
+def test_modules_are_called_alike(name):
+    """By name, too; an executable's input has the same one."""
+    assert list(inspect.signature(getattr(tp, name).forward).parameters) == [
+        "self",
+        FACTS["forwards"][name],
+    ]
 
 
 @pytest.mark.parametrize("name", FACTS["members"])

@@ -1,11 +1,15 @@
 """Modules in Python: what they hold, how it is given, and what is said where it is not."""
 
+from typing import Generic, TypeVar
+
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
 import tripyapi as tp
 from tripybuild.diagnostics import DiagnosticError
+
+Kind = TypeVar("Kind")
 
 
 class Scaled(tp.Module):
@@ -55,6 +59,29 @@ def filled():
 
 
 # --- what modules hold ---
+
+
+def test_a_module_may_be_derived_from_other_classes_too():
+    """Also from one that asks for something where it is derived from."""
+
+    class Tagged:
+        def __init_subclass__(cls, tag="", **options):
+            super().__init_subclass__(**options)
+            cls.tag = tag
+
+    class Both(tp.Module, Tagged, Generic[Kind], tag="both"):
+        def forward(self, x):
+            return x * 2.0
+
+    assert Both.tag == "both"
+    assert Both[int]()(tp.Tensor([1.0])).tolist() == [2.0]
+
+
+def test_a_module_within_itself_is_shown_once():
+    module = Scaled()
+    module.inner = module
+    assert "inner: Module = ...," in str(module)
+    assert list(module.state_dict()) == ["scale", "shift"]
 
 
 def test_a_call_runs_forward():

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -79,12 +80,14 @@ class Module:
 
     _fixed: ClassVar[frozenset[str]] = frozenset()
 
-    def __init_subclass__(cls, fixed: Sequence[str] = ()) -> None:
+    def __init_subclass__(cls, fixed: Sequence[str] = (), **options: Any) -> None:
         """Make a kind of module.
 
         Args:
             fixed: The attributes that parameters were made from: once set, they stay as they are.
+            options: Those of the other classes that it is derived from.
         """
+        super().__init_subclass__(**options)
         cls._fixed |= frozenset(fixed)
 
     def __call__(
@@ -213,6 +216,7 @@ class Module:
         values = {path: member.value.value for path, member in self._state()}
         refuse_missing(values, here(PACKAGES).span)
 
+    @recursive_repr(fillvalue="...")
     def __str__(self) -> str:
         lines = [f"{type(self).__name__}("]
         for name, parameter in self.named_parameters():

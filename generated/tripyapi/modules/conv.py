@@ -134,18 +134,18 @@ class Conv(Module, fixed=("in_channels", "out_channels", "kernel_dims", "groups"
         self.weight = tp.Parameter((out_channels, in_channels // groups, *kernel_dims), dtype)
         self.bias = tp.Parameter((out_channels,), dtype) if bias else None
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Give `out`.
 
         Args:
-            x: `F[N, in_channels, *D]`.
+            input: `F[N, in_channels, *D]`.
         """
         check = begin(DECLARATION)
-        check.element("F", (self.dtype,), x=x)
-        N, _, *D = check.shape("x", x, "[N, in_channels, *D]")
-        check.match("x", x, "[N, in_channels, *D]", (N, self.in_channels, *D))
+        check.element("F", (self.dtype,), input=input)
+        N, _, *D = check.shape("input", input, "[N, in_channels, *D]")
+        check.match("input", input, "[N, in_channels, *D]", (N, self.in_channels, *D))
         return check.settled(
             tp.convolution(
-                x, self.weight, self.bias, self.stride, self.padding, self.groups, self.dilation
+                input, self.weight, self.bias, self.stride, self.padding, self.groups, self.dilation
             )
         )

@@ -136,18 +136,18 @@ class ConvTranspose(
         self.weight = tp.Parameter((in_channels, out_channels // groups, *kernel_dims), dtype)
         self.bias = tp.Parameter((out_channels,), dtype) if bias else None
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Give `out`.
 
         Args:
-            x: `F[N, in_channels, *D]`.
+            input: `F[N, in_channels, *D]`.
         """
         check = begin(DECLARATION)
-        check.element("F", (self.dtype,), x=x)
-        N, _, *D = check.shape("x", x, "[N, in_channels, *D]")
-        check.match("x", x, "[N, in_channels, *D]", (N, self.in_channels, *D))
+        check.element("F", (self.dtype,), input=input)
+        N, _, *D = check.shape("input", input, "[N, in_channels, *D]")
+        check.match("input", input, "[N, in_channels, *D]", (N, self.in_channels, *D))
         return check.settled(
             tp.deconvolution(
-                x, self.weight, self.bias, self.stride, self.padding, self.groups, self.dilation
+                input, self.weight, self.bias, self.stride, self.padding, self.groups, self.dilation
             )
         )
