@@ -2,6 +2,10 @@
 
 What comes back from a compiler names the line and the column of an operation. The operation itself
 knows the whole expression; who asked for it to be compiled is another place.
+
+Where expressions begin is enough for all but those that begin at one place, `f(x)` and `f(x) + 1`.
+Their ends could be sent, too, but they would be in the text of each executable, in the names of
+TensorRT's layers, and in what NVIDIA's compiler reads, whose MLIR may know no stretches of files.
 """
 
 from collections.abc import Iterable, Iterator
