@@ -47,13 +47,7 @@ def test_torch(types: str) -> None:
     SUITE.check_torch(types)
 
 
-@pytest.mark.parametrize("call", ["zeros([2])", "zeros([2, -3])", "zeros([2], float8)"])
+@pytest.mark.parametrize("call", ["zeros([2])", "zeros([2], float8)"])
 def test_example(call: str) -> None:
     """An example gives what it says, also on TensorRT, or breaks the law that it names."""
     SUITE.check_example(call)
-
-
-@pytest.mark.parametrize("law", ["not-negative"])
-def test_law(law: str) -> None:
-    """Each law is broken by an example, or by dtypes, that break no other one."""
-    SUITE.check_law(law)

@@ -5,14 +5,10 @@ from collections.abc import Sequence
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.frontend import IntLike, begin, tensor
-from tripybuild.trace import Declaration, Law
-from tripybuild.types import dtypes, shapes
+from tripybuild.trace import Declaration
+from tripybuild.types import dtypes
 
-DECLARATION = Declaration(
-    "zeros",
-    "ops_registry/create/zeros.yaml",
-    {"not-negative": Law("all(d >= 0 for d in shape)", 20, about="shape")},
-)
+DECLARATION = Declaration("zeros", "ops_registry/create/zeros.yaml")
 
 
 def zeros(shape: Sequence[IntLike], dtype: dtypes.dtype = dtypes.float32) -> Tensor:
@@ -24,9 +20,6 @@ def zeros(shape: Sequence[IntLike], dtype: dtypes.dtype = dtypes.float32) -> Ten
 
     Returns:
         The tensor of zeros. (`T[*shape]`)
-
-    Raises:
-        DiagnosticError: Where a law does not hold: `zeros/not-negative`.
     """
     check = begin(DECLARATION)
     dtype = T = check.dtype(
@@ -41,6 +34,4 @@ def zeros(shape: Sequence[IntLike], dtype: dtypes.dtype = dtypes.float32) -> Ten
         dtypes.bool,
     )
     shape = check.sizes("shape", shape)
-    with check.law("not-negative", shape=shape) as require:
-        require(shapes.every(d >= 0 for d in shape))
-    return check.settled(tp.full(shape, tensor(0, T), T))
+    return tp.full(shape, tensor(0, T), T)
