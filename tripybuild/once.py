@@ -1,9 +1,11 @@
 """What a process has one of, made by whoever asks first.
 
 Two threads that ask a `functools.cache` at the same time make two, and XLA ends a process that
-mixes what two of its clients have made.
+mixes what two of its clients have made. A process that was forked has none of the threads that the
+things of the first one need, so it makes its own.
 """
 
+import os
 from collections.abc import Callable
 from functools import update_wrapper
 from threading import RLock
@@ -24,6 +26,15 @@ class Once(Generic[Taken, Made]):
         self._known: dict[object, Made] = {}
         self._lock = RLock()
         update_wrapper(self, make)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._leave)
+
+    def _leave(self) -> None:
+        """Begin anew, without taking apart what the parent made: that would wait for threads."""
+        from ctypes import py_object, pythonapi  # noqa: PLC0415 - few programs fork
+
+        pythonapi.Py_IncRef(py_object(self._known))
+        self._known, self._lock = {}, RLock()
 
     def __call__(self, *arguments: Taken.args, **named: Taken.kwargs) -> Made:
         """What was made, or is made now."""

@@ -90,7 +90,7 @@ def test_long_graphs_are_computed_in_parts(count, monkeypatch):
     """Equal parts are one program; what later parts read is kept."""
     made = []
     monkeypatch.setattr(evaluate, "MOST", 4)
-    monkeypatch.setattr(programs, "_PROGRAMS", type(programs._PROGRAMS)())
+    programs._programs.cache_clear()
     monkeypatch.setattr(programs, "_loaded", lambda *a, f=programs._loaded: made.append(a) or f(*a))
     first = tp.ones((LARGE, LARGE)).eval()
     x, seen = first, []
@@ -108,7 +108,7 @@ def test_long_graphs_are_computed_in_parts(count, monkeypatch):
 def test_a_loop_compiles_once(monkeypatch):
     """Constants are no part of the structure of a graph, neither arrays nor numbers."""
     made = []
-    monkeypatch.setattr(programs, "_PROGRAMS", type(programs._PROGRAMS)())
+    programs._programs.cache_clear()
     monkeypatch.setattr(programs, "_loaded", lambda *a, f=programs._loaded: made.append(a) or f(*a))
     x = tp.Tensor(np.zeros((LARGE, LARGE), np.float32))
     for i in range(4):
@@ -122,12 +122,12 @@ def test_a_loop_compiles_once(monkeypatch):
 def test_few_programs_are_kept(monkeypatch):
     """Those that were used last."""
     monkeypatch.setattr(programs, "MOST", 2)
-    monkeypatch.setattr(programs, "_PROGRAMS", type(programs._PROGRAMS)())
+    programs._programs.cache_clear()
     x = tp.Tensor(np.ones((LARGE, LARGE), np.float32))
     for function in (tp.exp, tp.abs, tp.exp, tp.relu):
         function(x).eval()
-    assert len(programs._PROGRAMS) == 2
-    kinds = [steps[0][0].__name__ for _, steps, _ in programs._PROGRAMS]
+    assert len(programs._programs()) == 2
+    kinds = [steps[0][0].__name__ for _, steps, _ in programs._programs()]
     assert kinds == ["Exp", "Relu"]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tripybuild.once import once
 
-PROGRAM = """
+THREADS = """
     import sys
     import threading
     import traceback
@@ -48,6 +48,29 @@ PROGRAM = """
     for each in threads:
         each.join()
     sys.exit("\\n".join(faults) or 0)
+"""
+
+FORKED = """
+    import os
+    import sys
+
+    import numpy as np
+    import tripyapi as tp
+
+    def work(size):
+        x = tp.Tensor(np.ones((size, size), np.float32))
+        assert (np.asarray(tp.matmul(x, x) + 1.0) == size + 1).all()
+        assert float(tp.Tensor(1.0) + 1.0) == 2.0
+
+    run = tp.compile(lambda x: x * 2.0, args=[tp.InputInfo((400, 400), tp.float32)])
+    x = tp.ones((400, 400)).eval()
+    work(300)
+    child = os.fork()
+    work(300)
+    work(400 if child else 500)
+    assert (np.asarray(run(x)) == 2).all()
+    if child:
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
@@ -94,9 +117,11 @@ def test_what_fails_is_tried_again():
     assert len(asked) == 2
 
 
-def test_threads_compile_and_compute_from_the_first_call_on(tmp_path):
-    """XLA would end the process if there were two of its clients."""
+@pytest.mark.parametrize("text", [THREADS, FORKED], ids=["threads", "forked"])
+def test_programs_of_several_threads_and_processes(text, tmp_path):
+    """XLA ends a process with two of its clients, and waits for threads that a fork left behind."""
     program = tmp_path / "program.py"
-    program.write_text(textwrap.dedent(PROGRAM), encoding="utf-8")
-    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
+    program.write_text(textwrap.dedent(text), encoding="utf-8")
+    words = [sys.executable, program]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr

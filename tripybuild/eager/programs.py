@@ -13,6 +13,7 @@ from tripybuild.build.lower import lower_stablehlo
 from tripybuild.build.specialise import compiled
 from tripybuild.logger import logger
 from tripybuild.numerics.arrays import Array
+from tripybuild.once import once
 from tripybuild.targets import pjrt
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
@@ -21,7 +22,12 @@ from tripybuild.trace.structure import forms
 from tripybuild.trace.values import Value
 
 MOST = 1024  # programs that are kept loaded
-_PROGRAMS: OrderedDict[object, pjrt.Executable] = OrderedDict()
+
+
+@once
+def _programs() -> OrderedDict[object, pjrt.Executable]:
+    """Those of this process."""
+    return OrderedDict()
 
 
 def computed(operations: Sequence[TraceOp], wanted: Sequence[Value]) -> list[Array]:
@@ -40,12 +46,13 @@ def computed(operations: Sequence[TraceOp], wanted: Sequence[Value]) -> list[Arr
     read = {value.producer for operation in operations for value in operation.reads()}
     given = sorted((e for e in read if isinstance(e, Constant)), key=attrgetter("serial"))
     key = structure(given, operations, wanted)
-    program = _PROGRAMS.pop(key, None)  # another thread that misses it now loads it, too
+    programs = _programs()
+    program = programs.pop(key, None)  # another thread that misses it now loads it, too
     if program is None:
         program = _loaded(given, wanted)
-    _PROGRAMS[key] = program
-    if len(_PROGRAMS) > MOST:
-        _PROGRAMS.popitem(last=False)
+    programs[key] = program
+    if len(programs) > MOST:
+        programs.popitem(last=False)
     return program(*[each.data.array for each in given])
 
 
