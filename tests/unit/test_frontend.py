@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -376,3 +377,17 @@ def test_devices_are_words_or_objects():
         with pytest.raises(DiagnosticError) as raised:
             tp.copy(x, device)
         assert raised.value.diagnostics[0].code == "copy/device"
+
+
+class Size(NamedTuple):
+    """A tuple with names, as libraries give shapes."""
+
+    height: int
+    width: int
+
+
+def test_a_shape_may_have_names():
+    """It is a tuple."""
+    for _ in range(2):  # found, and known
+        assert tp.reshape(tp.ones((6,)), Size(2, 3)).shape == (2, 3)
+    assert tp.permute(tp.ones((4, 5)), Size(1, 0)).shape == (5, 4)

@@ -72,8 +72,10 @@ def _value(argument: object) -> object:
         if argument.value.scope is not None:
             _usable(argument.value)
         return argument.value
-    if isinstance(argument, (list, tuple)):
-        return type(argument)([_value(item) for item in argument])
+    if isinstance(argument, list):
+        return [_value(item) for item in argument]
+    if isinstance(argument, tuple):  # also one with names, as libraries give shapes
+        return tuple([_value(item) for item in argument])
     return python_number(argument)
 
 
