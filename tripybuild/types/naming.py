@@ -14,7 +14,10 @@ RESERVED = frozenset(
 
 # The parts of a generated package: nothing declared can be called so beside them.
 LAYERS = frozenset(
-    {"decompositions", "lowering", "modules", "ops", "references", "tensor", "trace"}
+    {
+        *("config", "decompositions", "lowering", "modules", "ops", "others", "references"),
+        *("tensor", "trace", "types"),
+    }
 )
 
 # The field of an operation that holds what its regions read from outside.
