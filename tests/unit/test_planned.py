@@ -1,6 +1,8 @@
 """What is kept of a registry's plan: after any change, it is what a plan from nothing gives."""
 
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -129,6 +131,18 @@ def write(root, files):
             place.unlink()
         else:
             place.write_text(text)
+
+
+def test_a_kept_plan_needs_no_schema():
+    """To load it takes as long as all that is left to do."""
+    code = "import sys, tripybuild.cli.planned; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {each for each in done.stdout.split() if each.startswith("tripybuild.")}
+    assert "tripybuild.codegen.assembly" in loaded
+    assert not {each for each in loaded if ".schema." in each} - {"tripybuild.schema.places"}
+    assert not {
+        each for each in loaded if each.startswith(("tripybuild.trace", "tripybuild.source"))
+    }
 
 
 def test_nothing_is_read_where_nothing_changed(folder, monkeypatch):

@@ -1,10 +1,13 @@
 """What other systems call operators, for the hints of names that a package has not."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.text import header
-from tripybuild.schema.operator import Operator
+
+if TYPE_CHECKING:  # a plan that is kept is put together without the schema
+    from tripybuild.schema.operator import Operator
 
 _FILE = '''{header}"""What other systems call what is here: `cat` of PyTorch is `concatenate`."""
 
@@ -13,7 +16,7 @@ NAMES = {{
 '''
 
 
-def others(operator: Operator) -> tuple[str, ...]:
+def others(operator: "Operator") -> tuple[str, ...]:
     """The names that an operator has in other systems, as functions are called, in their order.
 
     Overloads have one name there, and those that begin with a line are nobody's to call.
