@@ -106,6 +106,17 @@ def test_sizes_can_be_compiled_ahead(folder, compilations):
     assert compilations == []
 
 
+def test_not_all_sizes_stay_in_memory(folder, compilations, monkeypatch):
+    """A program that was let go is read again from the cache, and compiled once all the same."""
+    monkeypatch.setattr(executable, "MOST_LOADED", 2)
+    run = tripybuild.load(folder / "tiny.tpb")
+    for size in (2, 4, 6, 8, 2, 4, 4, 8, 6):
+        np.testing.assert_array_equal(run(x=inputs(size), k=K)["same"], inputs(size))
+        assert len(run._by_sizes) <= 2
+        assert set(run._prepared.values()) == set(run._by_sizes.values())
+    assert len(compilations) <= 3, "the file has one of them"
+
+
 @pytest.mark.parametrize("name", ["tiny", "reference"])
 def test_outputs_own_their_memory(folder, name):
     """Whoever writes to one changes neither inputs, nor weights, nor later results."""

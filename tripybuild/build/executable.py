@@ -25,6 +25,9 @@ from tripybuild.trace.graph import Graph
 from tripybuild.version import VERSION
 
 Run = Callable[[list[Any]], list[Array]]
+# Sizes whose programs are in memory, which take megabytes each. Those that were there longest are
+# read again from the cache when they are asked for.
+MOST_LOADED = 128
 
 
 class Executable:
@@ -95,10 +98,17 @@ class Executable:
     def _prepare(self, key: object, given: list[Array]) -> Run:
         sizes = self.signature.bind(given)
         name = sizes_name(sizes)
-        if name not in self._by_sizes:
-            self._by_sizes[name] = self._run_for(self.manifest["target"], sizes)
-        self._prepared[key] = self._by_sizes[name]
-        return self._by_sizes[name]
+        run = self._by_sizes.get(name)
+        if run is None:
+            if len(self._by_sizes) >= MOST_LOADED:
+                self._let_go(self._by_sizes.pop(next(iter(self._by_sizes)), None))
+            run = self._by_sizes[name] = self._run_for(self.manifest["target"], sizes)
+        self._prepared[key] = run
+        return run
+
+    def _let_go(self, run: Run | None) -> None:
+        """Forget by which calls a program was run."""
+        self._prepared = {key: each for key, each in self._prepared.items() if each is not run}
 
     def _run_for(self, target: str, sizes: Mapping[str, int]) -> Run:
         if target == REFERENCE:
