@@ -24,8 +24,6 @@ SEQUENCES = (list, tuple, range)
 SHOWN = 30  # letters of an element, in a message
 # What arrays may hold and no operator takes, not even a cast.
 UNTAKEN = (dtypes.float64, dtypes.uint8)
-# What holds every number of a kind that is allowed, before it takes its dtype.
-_EXACT = {"float": np.float64, "integer": np.int64, "boolean": np.bool_}
 
 
 class DataError(ValueError):

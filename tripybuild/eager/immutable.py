@@ -1,17 +1,21 @@
 """What Python may do with a tensor, which never changes: copy it, keep it, and not assign to it."""
 
+from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager.evaluate import array_of
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import here
+from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import from_numpy
 
 if TYPE_CHECKING:
     from tripybuild.numerics.arrays import Array
+
+Kind = TypeVar("Kind", bound=Tensor)
 
 
 class ChangeError(DiagnosticError, TypeError):
@@ -23,10 +27,7 @@ class Immutable(Tensor):
 
     def __copy__(self) -> Self:
         """Another tensor that holds the same."""
-        made = object.__new__(type(self))
-        vars(made).update(vars(self))
-        made.value = self.value
-        return made
+        return _made(type(self), self.value, vars(self))
 
     def __deepcopy__(self, memo: object) -> Self:
         """The same as a copy: what cannot change need not be there twice."""
@@ -54,8 +55,13 @@ class Immutable(Tensor):
 def _restored(
     kind: type[Tensor], array: "Array", name: str | None, members: dict[str, Any]
 ) -> Tensor:
+    value = constant(array, from_numpy(array.dtype))
+    value.name = name
+    return _made(kind, value, members)
+
+
+def _made(kind: type[Kind], value: Value, members: Mapping[str, Any]) -> Kind:
     made = object.__new__(kind)
     vars(made).update(members)
-    made.value = constant(array, from_numpy(array.dtype))
-    made.value.name = name
+    made.value = value
     return made

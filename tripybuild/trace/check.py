@@ -49,8 +49,7 @@ class Check(Elements):
             return value
         value = python_number(value)
         if not isinstance(value, (bool, int, float)):
-            hint = f"make one of it: `Tensor({name})`" if self._makes(value) else None
-            self.must(name, "be a tensor or a number", f"found {shown(value)}", hint=hint)
+            self._no_tensor(name, "a tensor or a number", value)
         self._turns_into(name, value, type)
         return self.constant(value, type)
 

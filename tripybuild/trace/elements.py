@@ -109,18 +109,18 @@ class Elements(Regions):
     def tensor_or_number(self, name: str, value: object) -> None:
         """Refuse what is neither a tensor, nor a number, nor a list of tensors."""
         if not isinstance(value, (list, tuple)) and not is_tensor(value):
-            hint = f"make one of it: `Tensor({name})`" if self._makes(value) else None
-            self.must(name, "be a tensor or a number", f"found {shown(value)}", hint=hint)
+            self._no_tensor(name, "a tensor or a number", value)
 
-    def _makes(self, value: object) -> bool:
-        """Whether a tensor can be made of a value: Python has data, a model's file has none."""
-        return isinstance(self.location, PythonLocation) and is_data(value)
+    def _no_tensor(self, name: str, wanted: str, value: object) -> NoReturn:
+        """Refuse a value, with the way to a tensor: Python has data, a model's file has none."""
+        makes = isinstance(self.location, PythonLocation) and is_data(value)
+        hint = f"make one of it: `Tensor({name})`" if makes else None
+        self.must(name, f"be {wanted}", f"found {shown(value)}", hint=hint)
 
     def tensor(self, name: str, value: object) -> Any:
         """An input that must be a tensor."""
         if not isinstance(getattr(value, "type", None), TensorType):  # `is_tensor`, asked often
-            hint = f"make one of it: `Tensor({name})`" if self._makes(value) else None
-            self.must(name, "be a tensor", f"found {shown(value)}", hint=hint)
+            self._no_tensor(name, "a tensor", value)
         return value
 
 

@@ -15,6 +15,7 @@ from tripybuild.trace.check import Check
 from tripybuild.trace.constants import Constant, dimension_of, number
 from tripybuild.trace.location import Location
 from tripybuild.trace.operation import DeferredLaw, TraceOp
+from tripybuild.trace.structure import exact
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import dtype
@@ -113,14 +114,12 @@ def _key(operation: type[TraceOp], given: Iterable[object]) -> object:
 def _part(argument: object) -> object:
     """An attribute, or tensors in a list, with the classes of all that is in it."""
     kind = type(argument)
-    if kind in _PLAIN:
-        return kind, argument
+    if kind in _PLAIN or isinstance(argument, float):
+        return exact(argument)
     if isinstance(argument, Value):  # in a list of sizes, the size itself
         size = dimension_of(argument)
         known = size if size is not argument else None
         return argument.type.dtype, argument.type.shape, known
-    if isinstance(argument, float):
-        return kind, repr(argument)  # as text, -0.0 is not 0.0, and NaN is itself
     if isinstance(argument, slice):
         argument = (argument.start, argument.stop, argument.step)
     if isinstance(argument, (list, tuple)):

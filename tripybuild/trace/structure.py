@@ -40,11 +40,16 @@ def _form(argument: object, numbers: Numbers | None) -> object:
         return Value if numbers is None else (Value, numbers[argument])
     if isinstance(argument, tuple):
         return tuple([_form(item, numbers) for item in argument])
-    if isinstance(argument, float):
-        return float, repr(argument)  # as text, -0.0 is not 0.0, and NaN is itself
     if isinstance(argument, Region):
         types = tuple([value.type for value in argument.takes])
         return types, forms(argument.takes, argument.operations, argument.gives)
     if isinstance(argument, Data):
         return argument.digest
-    return type(argument), argument
+    return exact(argument)
+
+
+def exact(argument: object) -> tuple[type, object]:
+    """A number or another attribute that equals those only that mean the same."""
+    kind = type(argument)
+    # As text, -0.0 is not 0.0, and NaN is itself.
+    return kind, repr(argument) if isinstance(argument, float) else argument

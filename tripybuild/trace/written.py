@@ -3,6 +3,7 @@
 import ast
 import linecache
 from collections.abc import Iterator
+from functools import lru_cache
 from types import FrameType
 
 from tripybuild.diagnostics import Span
@@ -16,16 +17,22 @@ _COMPARED = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> ast.Module | None:
+    """A program's tree; one refusal asks several times for that of its file."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
 def expression_at(location: PythonLocation) -> ast.AST | None:
     """The expression that an instruction computes."""
     line, end_line, column, end_column = location.position
     linecache.checkcache(location.code.co_filename)  # another file may have had the name
-    try:
-        tree = ast.parse("".join(linecache.getlines(location.code.co_filename)))
-    except (SyntaxError, ValueError):
-        return None
+    tree = _parsed("".join(linecache.getlines(location.code.co_filename)))
     last = None
-    for node in ast.walk(tree):
+    for node in () if tree is None else ast.walk(tree):
         if isinstance(node, _KINDS):
             if (node.end_lineno, node.end_col_offset) != (end_line, end_column):
                 continue
