@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import sections
 
-from tripybuild.cli import registry
 from tripybuild.cli.main import main
 from tripybuild.diagnostics import CODES, DiagnosticError
+from tripybuild.packages import roots as registry
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "tripybuild"

@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 
 import tripybuild
 from tripybuild import project
-from tripybuild.cli import gen, registry
+from tripybuild.cli import gen, new
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.assignments import setting, shape
 from tripybuild.cli.command import conclude
@@ -22,6 +22,7 @@ from tripybuild.cli.console import Form
 from tripybuild.cli.main import main
 from tripybuild.codegen.sync import Difference
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.packages import roots
 
 COMMAND = [sys.executable, "-c", "from tripybuild.cli.main import main; main()"]
 DOUBLE = """\
@@ -182,7 +183,7 @@ def test_settings_have_the_types_that_they_look_like():
 
 def test_gen_writes_only_what_differs_and_removes_what_is_stale(cli, folder, monkeypatch):
     """A second `gen` changes nothing, `--check` notices each change, and `gen` mends it."""
-    monkeypatch.setattr(registry, "built_in", lambda: folder / "ops_registry")
+    monkeypatch.setattr(roots, "built_in", lambda: folder / "ops_registry")
     (folder / "ops_registry").mkdir()
     shutil.copy(project.registry() / "targets.yaml", folder / "ops_registry")
     cli("new", "op", "double")
@@ -360,7 +361,7 @@ def test_values_that_json_lacks_are_texts(cli, folder):
 
 def test_the_registry_of_an_installed_package_is_not_written_to(cli, monkeypatch):
     """Outside of a checkout, `new op` wants a folder of the user's own."""
-    monkeypatch.setattr(registry, "is_installed", lambda: True)
+    monkeypatch.setattr(new, "is_installed", lambda: True)
     code, _, problems = cli("new", "op", "double")
 
     assert code == 1

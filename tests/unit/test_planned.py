@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from tripybuild.cli import planned as plans, registry
-from tripybuild.cli.parts import Part, Parts
-from tripybuild.cli.renewed import _some
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.plan import plan
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.packages import planned as plans, roots as registry
+from tripybuild.packages.parts import Part, Parts
+from tripybuild.packages.renewed import _some
 from tripybuild.schema.load import load
 from tripybuild.source import read as see
 
@@ -135,7 +135,7 @@ def write(root, files):
 
 def test_a_kept_plan_needs_no_schema():
     """To load it takes as long as all that is left to do."""
-    code = "import sys, tripybuild.cli.planned; print(*sys.modules)"
+    code = "import sys, tripybuild.packages.planned; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {each for each in done.stdout.split() if each.startswith("tripybuild.")}
     assert "tripybuild.codegen.assembly" in loaded
@@ -188,7 +188,7 @@ def test_other_files_are_not_read_again(folder, monkeypatch, name):
         return read[-1]
 
     write(folder, CHANGES[name])
-    monkeypatch.setattr("tripybuild.cli.renewed._some", noted)
+    monkeypatch.setattr("tripybuild.packages.renewed._some", noted)
     monkeypatch.setattr(registry, "load", None)
     plans.planned([], "tripyapi")
     assert read[0] is not None

@@ -9,9 +9,9 @@ import pytest
 PREPARED = """
 import os
 from pathlib import Path
-from tripybuild.cli import beside as module, renewed, shares
-from tripybuild.cli.planned import _digests
-from tripybuild.cli.registry import built_in
+from tripybuild.packages import beside as module, renewed, shares
+from tripybuild.packages.planned import _digests
+from tripybuild.packages.roots import built_in
 from tripybuild.codegen.places import BUILT_IN
 
 module._is_possible = lambda: True

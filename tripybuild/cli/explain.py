@@ -7,8 +7,9 @@ import typer
 
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
-from tripybuild.cli.registry import Registries, load
+from tripybuild.cli.registry import Registries
 from tripybuild.diagnostics import CODES, Diagnostic, DiagnosticError, suggest
+from tripybuild.packages.roots import load
 
 if TYPE_CHECKING:
     from tripybuild.schema.load import Module, Registry

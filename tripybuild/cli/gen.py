@@ -39,7 +39,7 @@ def generate(
     start = time.perf_counter()
     added = registry or []
     name = _package(package, added)
-    from tripybuild.cli.planned import planned  # noqa: PLC0415
+    from tripybuild.packages.planned import planned  # noqa: PLC0415
 
     files = planned(added, name)
     found = _sync(out, files, name, check=check)

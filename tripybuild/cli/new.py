@@ -12,11 +12,11 @@ from typing import Annotated
 import typer
 
 from tripybuild import project
-from tripybuild.cli import registry as registries
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
-from tripybuild.cli.registry import Registries, shown
+from tripybuild.cli.registry import Registries, is_installed
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.packages import roots
 from tripybuild.types.naming import LAYERS
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -91,7 +91,7 @@ def new_operator(
     _check_folder(folder)
     root = _registry(registry or [])
     file = root / folder / f"{name}.yaml"
-    known = registries.load([path for path in registry or [] if path.is_dir()])
+    known = roots.load([path for path in registry or [] if path.is_dir()])
     if name in known.operators and not file.exists():
         message = f"there is an operator `{name}` already"
         note = f"declared in {known.operators[name].path}"
@@ -149,18 +149,18 @@ def _registry(added: list[Path]) -> Path:
     """Give the registry that gets the file: the last one named, or this checkout's."""
     if added:
         return added[-1]
-    if registries.is_installed():
+    if is_installed():
         message = "the built-in registry is part of an installed package and stays as it is"
         hint = "name a folder of your own: `--registry my_registry`"
         raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
-    return shown(registries.built_in())
+    return roots.shown(roots.built_in())
 
 
 def _modeline(file: Path, kind: str) -> str:
     """Say where the schema is: from the file where both are in one tree, else absolutely."""
     schema = project.schemas() / f"{kind}.json"
     inside = file.resolve().is_relative_to(project.CHECKOUT)
-    if registries.is_installed() or not inside:
+    if is_installed() or not inside:
         return schema.as_posix()
     return Path(os.path.relpath(schema, file.resolve().parent)).as_posix()
 

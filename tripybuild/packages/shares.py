@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tripybuild.cli import registry
-from tripybuild.cli.beside import beside
-from tripybuild.cli.parts import MODULE, OPERATOR, Parts, agree, made
 from tripybuild.codegen.places import BUILT_IN
+from tripybuild.packages import roots as registries
+from tripybuild.packages.beside import beside
+from tripybuild.packages.parts import MODULE, OPERATOR, Parts, agree, made
 from tripybuild.project import content
 from tripybuild.schema.places import sources
 
@@ -99,7 +99,7 @@ def _prepare() -> None:
 
 def _looked_at(work: _Work) -> _Work:
     """The work, with what the texts seem to declare."""
-    roots = registry.roots(work.added)
+    roots = registries.roots(work.added)
     for index, root in enumerate(roots):
         for shown, path in sources(root).items():
             match = _DECLARES.search(content(str(path)) or b"")
@@ -120,7 +120,7 @@ def _half(work: _Work, paths: Sequence[str]) -> _Half | None:
     from tripybuild.schema.load import Some, load  # noqa: PLC0415
 
     read, names = {*paths, *work.paths[None]}, work.names
-    declared, found = load(registry.roots(work.added), Some(read, frozenset(names.operators)))
+    declared, found = load(registries.roots(work.added), Some(read, frozenset(names.operators)))
     if found or check_builders(declared):
         return None
     calls = Calls(names.operators, names.own, work.package, names.modules)

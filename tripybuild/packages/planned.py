@@ -1,7 +1,7 @@
 """The generated files of registries; what a declaration gives is kept for as long as it stays.
 
 Law: what is kept is used only where all that it depends on is the same: our own code, Python, the
-package, and the declaration with its family (`cli.parts` says which of them are).
+package, and the declaration with its family (`packages.parts` says which of them are).
 """
 
 import json
@@ -11,11 +11,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from tripybuild.build.cache import Cache, key
-from tripybuild.cli import registry
-from tripybuild.cli.parts import Parts
-from tripybuild.cli.renewed import renewed
 from tripybuild.codegen.assembly import assembled
 from tripybuild.garbage import uncollected
+from tripybuild.packages import roots as registries
+from tripybuild.packages.parts import Parts
+from tripybuild.packages.renewed import renewed
 from tripybuild.project import PACKAGE, below, content
 from tripybuild.schema.places import sources
 
@@ -27,7 +27,7 @@ def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
         DiagnosticError: With all that is wrong in any of the registries.
     """
     with uncollected():
-        roots = [registry.built_in(), *added]
+        roots = [registries.built_in(), *added]
         digests = _digests(roots)
         cache, place = Cache(), _key([root.name for root in roots], package)
         stored = cache.get(place)

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from pathlib import Path
 
-from tripybuild.cli import registry
-from tripybuild.cli.parts import FAMILY, Part, Parts, agree, made
-from tripybuild.cli.shares import shared
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.places import BUILT_IN
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.packages import roots as registries
+from tripybuild.packages.parts import FAMILY, Part, Parts, agree, made
+from tripybuild.packages.shares import shared
 from tripybuild.project import content
 from tripybuild.schema.places import TARGETS, sources
 
@@ -35,7 +35,7 @@ def alone(digests: Mapping[str, str], added: Sequence[Path], package: str) -> Pa
     from tripybuild.codegen.calls import Calls  # noqa: PLC0415
     from tripybuild.codegen.schemas import schema_files  # noqa: PLC0415
 
-    declared = registry.load(added)
+    declared = registries.load(added)
     if found := check_builders(declared):
         raise DiagnosticError(*found)
     calls = Calls(declared.operators, declared.own, package, frozenset(declared.modules))
@@ -65,7 +65,7 @@ def _some(
     modules = frozenset(others) - frozenset(operators)
     read = digests.keys() - stay.keys()
     read |= _named((path for path, part in stay.items() if part.kind == FAMILY), read, added)
-    declared, found = load(registry.roots(added), Some(read, frozenset(operators)))
+    declared, found = load(registries.roots(added), Some(read, frozenset(operators)))
     if found or check_builders(declared):
         return None
     names = declared.operators.keys() | declared.modules.keys()
@@ -89,7 +89,7 @@ def _named(families: Iterable[str], paths: AbstractSet[str], added: Sequence[Pat
 
     A family has the name of its file; one that is missed is a problem, and then all are read.
     """
-    places = (each for root in registry.roots(added) for each in sources(root).items())
+    places = (each for root in registries.roots(added) for each in sources(root).items())
     contents = (content(str(path)) or b"" for shown, path in places if shown in paths)
     text = b"\n".join(contents).decode("utf-8", errors="replace")
     return {path for path in families if Path(path).name == TARGETS or Path(path).stem in text}
