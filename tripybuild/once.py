@@ -50,6 +50,22 @@ class Once(Generic[Taken, Made]):
             self._known.clear()
 
 
+class Process:
+    """The identity of this process: `mark` is another object after a fork."""
+
+    def __init__(self) -> None:
+        self.mark = object()
+        self.forked = False
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._leave)
+
+    def _leave(self) -> None:
+        self.mark, self.forked = object(), True
+
+
+process = Process()
+
+
 def once(make: Callable[Taken, Made]) -> Once[Taken, Made]:
     """Let a function make what it makes once, whichever threads ask for it."""
     return Once(make)

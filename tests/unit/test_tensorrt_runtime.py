@@ -15,6 +15,7 @@ from fake_tensorrt import Program, Tensor
 from tripybuild.build import engine_run
 from tripybuild.build.executable import Executable
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.once import process
 from tripybuild.targets.tensorrt import fitness, gpu, outputs, packing, ranges
 from tripybuild.targets.tensorrt.cuda import Cuda
 from tripybuild.targets.tensorrt.library import Library
@@ -96,6 +97,21 @@ def test_an_engine_computes():
     assert s == rows(3).sum()
     assert y.flags.owndata
     assert y.flags.writeable
+
+
+def test_a_forked_process_is_told_of_cuda(monkeypatch):
+    """CUDA is not inherited: the call is refused before it waits for a lock of the parent."""
+    bench = Bench(DOUBLED)
+    bench.engine._lock.acquire()
+    monkeypatch.setattr(process, "mark", object())
+
+    with pytest.raises(DiagnosticError) as raised:
+        bench.run(rows(3))
+
+    (found,) = raised.value.diagnostics
+    assert found.code == "engine-failed"
+    assert "forked" in found.message
+    assert "spawn" in found.hint
 
 
 def test_what_depends_on_shapes_is_done_once():

@@ -107,8 +107,8 @@ class Cache:
 
     def place(self, key: str) -> Path:
         """Where the entry of a key is."""
-        assert len(key) == 64
-        assert key.isalnum()  # so that it cannot lead out of the folder
+        if len(key) != 64 or not key.isalnum():  # so that it cannot lead out of the folder
+            raise ValueError(f"`{key}` is no key of the cache")
         return self.folder / key[:2] / key[2:]
 
     def _read(self, key: str) -> tuple[bytes | None, tuple[Diagnostic, ...]]:

@@ -21,6 +21,7 @@ from tripybuild.schema.model import load_module
 from tripybuild.schema.part import Part
 from tripybuild.semantics.run import reference_run
 from tripybuild.suite.generators import generated
+from tripybuild.suite.problems import refuse_difference
 from tripybuild.suite.registry import declared_in, roots
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME, int32
@@ -74,7 +75,8 @@ class ModuleSuite:
 
         module = self._made(dtype)
 
-        assert {name: each.type for name, each in module.state_dict().items()} == wanted
+        found = {name: each.type for name, each in module.state_dict().items()}
+        refuse_difference("the parameters", found, wanted)
 
     def check_values(self, dtype: str | None = None) -> None:
         """The class computes what the module computes in a specification."""
@@ -104,14 +106,13 @@ class ModuleSuite:
         with pytest.raises(DiagnosticError) as raised:
             getattr(self.package, self.part.name)(*given, **named)
 
-        assert [each.code for each in raised.value.diagnostics] == [
-            f"{self.part.name}/{example.fails}"
-        ]
+        code = f"{self.part.name}/{example.fails}"
+        refuse_difference("the class", [each.code for each in raised.value.diagnostics], [code])
         if example.fails in self.part.laws:
             with pytest.raises(DiagnosticError) as raised:
                 self._built("float32", example.call)
-            codes = {each.code for each in raised.value.diagnostics}
-            assert f"{self.part.name}/{example.fails}" in codes
+            codes = sorted({each.code for each in raised.value.diagnostics})
+            refuse_difference("the specification", [each for each in codes if each == code], [code])
 
     def _value(self, node: ast.expr) -> object:
         return evaluate(Program("", (), node), BY_NAME, SHAPE)

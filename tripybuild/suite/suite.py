@@ -27,7 +27,7 @@ from tripybuild.suite.engines import available, engine_problems
 from tripybuild.suite.facts import CPU, ENGINE, refusals, refused, said, unproved
 from tripybuild.suite.gpus import wrong_gates
 from tripybuild.suite.laws import not_broken_alone
-from tripybuild.suite.problems import refuse, spoken
+from tripybuild.suite.problems import refuse, refuse_difference, spoken
 from tripybuild.suite.registry import declared_in
 from tripybuild.suite.sample import bind
 from tripybuild.suite.support import YES, Key, key
@@ -279,7 +279,8 @@ class Suite:
                 if example.fails is not None:
                     codes = [d.code for d in getattr(made, "diagnostics", [])]
                     found = codes[0] if codes else "nothing"
-                    assert found == f"{self.operator.name}/{example.fails}", f"failed with {found}"
+                    wanted = f"{self.operator.name}/{example.fails}"
+                    refuse_difference("the example fails with", found, wanted)
                     continue
                 if isinstance(made, DiagnosticError):
                     raise AssertionError(spoken(made))

@@ -3,51 +3,30 @@
 This is the only module that touches jaxlib's semi-private client. It never imports `jax`, and it
 never calls what does so in C++: an array that is taken apart or copied to the host looks for
 `jax.core` and imports it where it is installed. Results are therefore built by result handlers,
-and read through their address.
+and read through their address (`pjrt_arrays`).
 """
 
-import ctypes
 import json
-import math
 import os
 import platform
 import struct
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
-import ml_dtypes
 import numpy as np
-import numpy.typing as npt
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.once import once
+from tripybuild.once import once, process
+from tripybuild.targets.pjrt_arrays import DTYPES, Array, TensorType, reader
 
-_NAMES = (
-    *("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float4_e2m1fn"),
-    *("bool", "int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32"),
-    *("int64", "uint64"),
-)
-DTYPES = {name: np.dtype(getattr(ml_dtypes, name, name)) for name in _NAMES}
-PACKED = frozenset({"int4", "uint4", "float4_e2m1fn"})  # two values in a byte, low half first
 MAGIC = b"tbpjrt01"
-
-Array = npt.NDArray[Any]
 
 
 class CompileError(RuntimeError):
     """The compiler refused the module; the text is the compiler's own."""
-
-
-@dataclass(frozen=True, slots=True)
-class TensorType:
-    """The type of one argument or result; also what the client reads as an abstract value."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    weak_type: bool = False
 
 
 @once
@@ -143,18 +122,23 @@ def load(payload: bytes | memoryview, constants: Sequence[Array] = ()) -> "Execu
     Raises:
         DiagnosticError: The payload is none, or another version or processor made it.
     """
-    from jaxlib import xla_client  # noqa: PLC0415 - heavy
-
     header, content = _split(memoryview(payload))
     if header["identity"] != identity():
         raise DiagnosticError(_incompatible(header["identity"]))
+    types = _types(header["parameters"]), _types(header["results"])
+    return Executable(content, *types, constants)
+
+
+def _deserialize(content: memoryview) -> Any:
+    """Load a program into the client of this process."""
+    from jaxlib import xla_client  # noqa: PLC0415 - heavy
+
     try:
-        loaded = client().deserialize_executable(
+        return client().deserialize_executable(
             bytes(content), _devices(), xla_client.CompileOptions()
         )
     except RuntimeError as error:
         raise _not_recognised(str(error).splitlines()[0]) from error
-    return Executable(loaded, _types(header["parameters"]), _types(header["results"]), constants)
 
 
 def _split(payload: memoryview) -> tuple[dict[str, Any], memoryview]:
@@ -218,35 +202,59 @@ def _placement() -> Any:
     return Placement(client().local_devices()[0])
 
 
+@once
+def _reloading() -> RLock:
+    """Serialize the threads of a forked process that call what was loaded before the fork."""
+    return RLock()
+
+
 class Executable:
-    """A loaded program: call it with arrays of exactly its parameters' types."""
+    """A loaded program: call it with arrays of exactly its parameters' types.
+
+    A forked process has none of the client's threads, and a call that needs them would never
+    return. The first call in such a process therefore loads the program again.
+    """
 
     def __init__(
         self,
-        loaded: Any,
+        content: memoryview,
         parameters: tuple[TensorType, ...],
         results: tuple[TensorType, ...],
         constants: Sequence[Array],
     ) -> None:
-        from jaxlib import xla_client  # noqa: PLC0415 - heavy
-
         self.parameters = parameters[len(constants) :]
         self.results = results
+        self._readers = [reader(type) for type in results]
+        self._content = content
+        self._constant_arrays = tuple(constants)
+        self._constant_types = parameters[: len(constants)]
+        self._load()
+
+    def _load(self) -> None:
+        """Hand the program and its constants to the client of this process."""
+        from jaxlib import xla_client  # noqa: PLC0415 - heavy
+
+        mark = process.mark
+        loaded = _deserialize(self._content)
         self._execute = loaded.execute_sharded
         self._put = xla_client.batched_device_put
         self._share = xla_client.HostBufferSemantics.ZERO_COPY
         self._placement = _placement()
         self._devices = client().local_devices()[:1]
         self._constants: list[Any] = []
-        self._constants = self._place(constants, parameters[: len(constants)])
+        self._constants = self._place(self._constant_arrays, self._constant_types)
         self._handlers = [
             xla_client.array_result_handler(type, self._placement, True, _skip_checks=True)
-            for type in results
+            for type in self.results
         ]
-        self._readers = [_reader(type) for type in results]
+        self._mark = mark  # last: another thread calls as soon as it reads this
 
     def __call__(self, *arrays: Array) -> list[Array]:
         """Run the program; the results own their memory and may be written to."""
+        if self._mark is not process.mark:
+            with _reloading():
+                if self._mark is not process.mark:
+                    self._load()
         arguments = self._place(arrays, self.parameters)
         outcome = self._execute(arguments).consume_with_handlers(self._handlers)
         return [read(buffer) for read, buffer in zip(self._readers, outcome, strict=True)]
@@ -263,30 +271,3 @@ class Executable:
                 )
             placed.append(put(type, placement, [array], devices, True, False, share, True))
         return placed
-
-
-def _reader(type: TensorType) -> Callable[[Any], Array]:
-    """Return a function from a result on the device to an array over the same memory."""
-    shape, dtype = type.shape, type.dtype
-    count = math.prod(shape)
-    packed = dtype.name in PACKED
-    block = ctypes.c_char * ((count + 1) // 2 if packed else count * dtype.itemsize)
-    at, array = block.from_address, np.ndarray
-
-    def read(buffer: Any) -> Array:
-        buffer.block_until_ready()
-        memory = at(buffer.unsafe_buffer_pointer())
-        memory.owner = buffer  # type: ignore[attr-defined] # the array keeps the buffer alive
-        return array(shape, dtype, memory)  # type: ignore[arg-type]
-
-    def unpack(buffer: Any) -> Array:
-        buffer.block_until_ready()
-        octets = np.frombuffer(bytes(at(buffer.unsafe_buffer_pointer())), np.uint8)
-        halves = np.stack((octets & 15, octets >> 4), axis=-1).reshape(-1)[:count]
-        return halves.view(dtype).reshape(shape)
-
-    def empty(buffer: Any) -> Array:
-        buffer.block_until_ready()
-        return np.empty(shape, dtype)
-
-    return empty if count == 0 else unpack if packed else read

@@ -169,7 +169,7 @@ def context() -> Any:
     context.append_dialect_registry(registry)
     bindings.stablehlo.register_dialect(context)
     bindings.chlo.register_dialect(context)
-    assert context.dialects["func"]  # asking for a dialect loads it
+    context.get_dialect_descriptor("func")  # loads the dialect
     return context
 
 

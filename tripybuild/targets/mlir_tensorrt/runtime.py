@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.once import process
 from tripybuild.targets import dlpack
 from tripybuild.targets.mlir_tensorrt import NAME, installed, interface
 from tripybuild.targets.tensorrt import gpu
+from tripybuild.targets.tensorrt.cuda import refuse_fork
 from tripybuild.targets.tensorrt.packing import size_of, unpacked
 from tripybuild.types.dtypes import BY_NAME, dtype
 
@@ -62,6 +64,7 @@ class Session:
         self._dtypes = [BY_NAME[each["dtype"]] for each in record["outputs"]]
         self._order = [names.index(name) for name in outputs]
         self._lock = threading.Lock()
+        self._process = process.mark
 
     def prepared(
         self, inputs: Sequence[str], shapes: Sequence[Shape]
@@ -71,6 +74,7 @@ class Session:
         places = [inputs.index(each["name"]) for each in self._inputs]
 
         def run(arrays: Sequence[Any]) -> list[Array]:
+            refuse_fork(self._process)  # before the lock, which a thread of the parent may hold
             with self._lock:
                 return self._run([arrays[place] for place in places])
 

@@ -5,9 +5,10 @@ from importlib import import_module
 from typing import Any
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.once import once
+from tripybuild.once import once, process
 
 RUNTIME = "cuda.bindings.runtime"
+SPAWN = 'start processes with `multiprocessing.get_context("spawn")`'
 LEAST = 256  # bytes: nothing may lie at no address, not even an empty tensor
 
 
@@ -90,7 +91,26 @@ class Cuda:
         _, text = self._module.cudaGetErrorString(error)
         said = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
         message = f"CUDA cannot run the engine: {said}"
-        return Diagnostic("engine-failed", message, notes=(f"`{name}` gave the error {error}",))
+        notes = (f"`{name}` gave the error {error}",)
+        return Diagnostic("engine-failed", message, notes=notes, hint=_fork_hint())
+
+
+def _fork_hint() -> str | None:
+    return f"CUDA does not work in a forked process; {SPAWN}" if process.forked else None
+
+
+def refuse_fork(mark: object) -> None:
+    """Refuse what the parent of a forked process loaded: CUDA's state is not inherited.
+
+    Args:
+        mark: The mark of the process that loaded it.
+
+    Raises:
+        DiagnosticError: That is another process.
+    """
+    if mark is not process.mark:
+        message = "the engine was loaded before this process was forked, and CUDA is not inherited"
+        raise DiagnosticError(Diagnostic("engine-failed", message, hint=SPAWN))
 
 
 class Buffer:

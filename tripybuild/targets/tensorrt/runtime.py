@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.once import process
 from tripybuild.targets.dlpack import DeviceArray
 from tripybuild.targets.tensorrt import ranges
 from tripybuild.targets.tensorrt.context import Context
-from tripybuild.targets.tensorrt.cuda import Buffer, Cuda
+from tripybuild.targets.tensorrt.cuda import Buffer, Cuda, refuse_fork
 from tripybuild.targets.tensorrt.library import Library
 from tripybuild.targets.tensorrt.log import Log
 from tripybuild.targets.tensorrt.outputs import Output
@@ -73,6 +74,7 @@ class Engine:
         self._overwritten = {each.alias for each in self._outputs}
         self._bound: object = None
         self._lock = threading.Lock()
+        self._process = process.mark
 
     def _names(self, outputs: Sequence[str]) -> list[str]:
         return [*(each["name"] for each in self._record), *outputs]
@@ -83,6 +85,7 @@ class Engine:
         ordered = [shapes[place] for place in places]
 
         def run(arrays: Sequence[Any]) -> list[Array]:
+            refuse_fork(self._process)  # before the lock, which a thread of the parent may hold
             with self._lock:
                 return self._run(ordered, [arrays[place] for place in places])
 

@@ -1,0 +1,57 @@
+"""The CPU client's buffers as NumPy arrays: dtypes, tensor types, and readers of results."""
+
+import ctypes
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+_NAMES = (
+    *("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float4_e2m1fn"),
+    *("bool", "int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32"),
+    *("int64", "uint64"),
+)
+DTYPES = {name: np.dtype(getattr(ml_dtypes, name, name)) for name in _NAMES}
+PACKED = frozenset({"int4", "uint4", "float4_e2m1fn"})  # two values in a byte, low half first
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """The type of one argument or result; also what the client reads as an abstract value."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    weak_type: bool = False
+
+
+def reader(type: TensorType) -> Callable[[Any], Array]:
+    """Return a function from a result on the device to an array over the same memory."""
+    shape, dtype = type.shape, type.dtype
+    count = math.prod(shape)
+    packed = dtype.name in PACKED
+    block = ctypes.c_char * ((count + 1) // 2 if packed else count * dtype.itemsize)
+    at, array = block.from_address, np.ndarray
+
+    def read(buffer: Any) -> Array:
+        buffer.block_until_ready()
+        memory = at(buffer.unsafe_buffer_pointer())
+        memory.owner = buffer  # type: ignore[attr-defined] # the array keeps the buffer alive
+        return array(shape, dtype, memory)  # type: ignore[arg-type]
+
+    def unpack(buffer: Any) -> Array:
+        buffer.block_until_ready()
+        octets = np.frombuffer(bytes(at(buffer.unsafe_buffer_pointer())), np.uint8)
+        halves = np.stack((octets & 15, octets >> 4), axis=-1).reshape(-1)[:count]
+        return halves.view(dtype).reshape(shape)
+
+    def empty(buffer: Any) -> Array:
+        buffer.block_until_ready()
+        return np.empty(shape, dtype)
+
+    return empty if count == 0 else unpack if packed else read
