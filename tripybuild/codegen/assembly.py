@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from tripybuild.codegen.account import account_file
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.index import index_page
 from tripybuild.codegen.others import others_file
 from tripybuild.codegen.package import front_door, submodules, tensor_file
-from tripybuild.codegen.places import BUILT_IN, DOCS, MODULE_DOCS
+from tripybuild.codegen.places import BUILT_IN, DOCS, MODULE_DOCS, SUITES
 
 
 def assembled(
@@ -20,6 +21,7 @@ def assembled(
     files[f"{package}/__init__.py"] = front_door(package, own)
     files[f"{package}/others.py"] = others_file(own)
     files[f"{package}/py.typed"] = ""
+    files[f"{SUITES}/conftest.py"] = account_file()
     if package == BUILT_IN:
         files |= {f"{package}/tensor.py": tensor_file(own), **submodules(package)}
     for folder in sorted(_folders(path for path in files if path.startswith(f"{package}/"))):

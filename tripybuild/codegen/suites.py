@@ -8,24 +8,27 @@ from collections.abc import Iterator, Sequence
 from tripybuild.codegen.expressions import quoted
 from tripybuild.codegen.layout import Doc, bracketed, call, render
 from tripybuild.codegen.text import header
+from tripybuild.schema.facts import ENGINE
 from tripybuild.schema.foreign import LACKING
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import known, places, spell as spell_place
-from tripybuild.schema.tuples import legal, spell as spell_types
+from tripybuild.schema.tuples import illegal, legal, mixed, spell as spell_types
 
 # What is asked, in the words of the test's docstring.
 _QUESTIONS = {
     "values": "Each legal tuple of dtypes computes on `cpu` what the reference computes.",
-    "tensorrt": "Each legal tuple of dtypes is recorded for TensorRT, unless TensorRT refuses it.",
+    "tensorrt": "TensorRT builds each legal tuple of dtypes, or refuses it as declared.",
     "tensorrt_refusals": "TensorRT refuses each other tuple, unless `targets:` says it builds.",
     "tensorrt_gpus": "A GPU has the dtypes that `targets.yaml` says; for others it is refused.",
     "tensorrt_facts": "Each fact below `targets:` has a case that shows it.",
     "composition": "The decomposition computes what the reference computes.",
     "illegal_dtypes": "Every other tuple of dtypes is refused, with the code of what refuses it.",
     "symbol": "A size that is a symbol gives the shape that a number gives.",
+    "tensorrt_symbol": "TensorRT builds the sample with a size that is a symbol.",
     "aliases": "What an alias gives to another system's operator can be read back from it.",
     "torch": "PyTorch's operator computes what the reference and `cpu` compute.",
-    "example": "An example gives what it says, also on TensorRT, or breaks the law that it names.",
+    "example": "An example gives what it says, or breaks the law that it names.",
+    "tensorrt_example": "TensorRT builds an example, or refuses it as the declaration says.",
     "law": "Each law is broken by an example, or by dtypes, that break no other one.",
 }
 
@@ -55,6 +58,8 @@ def suite_file(operator: Operator, package: str) -> str:
     data = [f'SUITE = Suite("{operator.path}", "{package}", __file__)']
     if any("TYPES" in test for test in tests):
         data.append(render(["TYPES = ", _list(types)]))
+    if sizes := _sizes(operator):
+        data.append(render(["SIZES = ", _list(sizes)]))
     lines = [header(operator.path), *imports, "from tripybuild.suite import Suite", "", *data]
     return "\n\n\n".join(["\n".join(lines), *tests]) + "\n"
 
@@ -69,23 +74,33 @@ def _tests(operator: Operator) -> Iterator[str]:
             and not operator.inline
         ):
             yield _each("composition", "types", "TYPES")
-        yield _test("illegal_dtypes", "")
-        yield _test("tensorrt_refusals", "")
+        if any(True for refused in (illegal, mixed) for _ in refused(operator)):
+            yield _test("illegal_dtypes", "")
+            yield _test("tensorrt_refusals", "")
         yield _test("tensorrt_gpus", "")
-        if any(facts.refuses or facts.builds for facts in operator.targets.values()):
+        engines = [facts for target, facts in operator.targets.items() if target in ENGINE]
+        if any(facts.refuses or facts.builds for facts in engines):
             yield _test("tensorrt_facts", "")
-    sizes = [spell_place(place) for place in places(operator) if place[0] not in known(operator)]
-    if sizes:
-        yield _each("symbol", "size", _list(sizes))
+    if _sizes(operator):
+        yield _each("symbol", "size", "SIZES")
+        yield _each("tensorrt_symbol", "size", "SIZES")
     if operator.foreign:
         yield _test("aliases", "")
     if any(alias.system == "aten" for alias in operator.foreign):
-        yield _each("torch", "types", _for_torch(operator), ['pytest.importorskip("torch")'])
+        yield _each("torch", "types", _for_torch(operator))
     calls = [" ".join(example.call.text.split()) for example in operator.examples]
     if calls:
         yield _each("example", "call", _list(list(dict.fromkeys(calls))))
+    giving = [" ".join(e.call.text.split()) for e in operator.examples if e.gives is not None]
+    if giving:
+        yield _each("tensorrt_example", "call", _list(list(dict.fromkeys(giving))))
     if operator.laws:
         yield _each("law", "law", _list(list(operator.laws)))
+
+
+def _sizes(operator: Operator) -> list[str]:
+    """The places of the sample's sizes that can be symbols."""
+    return [spell_place(place) for place in places(operator) if place[0] not in known(operator)]
 
 
 def _for_torch(operator: Operator) -> Doc:
@@ -99,17 +114,16 @@ def _for_torch(operator: Operator) -> Doc:
     return f'[*{types}, "examples"]'
 
 
-def _each(question: str, argument: str, values: Doc, before: Sequence[str] = ()) -> str:
+def _each(question: str, argument: str, values: Doc) -> str:
     decorator = render(call("@pytest.mark.parametrize", [f'"{argument}"', values]))
-    return f"{decorator}\n{_test(question, argument, before)}"
+    return f"{decorator}\n{_test(question, argument)}"
 
 
-def _test(question: str, argument: str, before: Sequence[str] = ()) -> str:
+def _test(question: str, argument: str) -> str:
     parameter = f"{argument}: str" if argument else ""
     lines = [
         f"def test_{question}({parameter}) -> None:",
         f'    """{_QUESTIONS[question]}"""',
-        *(f"    {line}" for line in before),
         f"    SUITE.check_{question}({argument})",
     ]
     return "\n".join(lines)

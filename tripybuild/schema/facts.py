@@ -23,6 +23,8 @@ from tripybuild.source import Document
 
 Common = Mapping[str, CommonFactsEntry]
 Read = Callable[[object, Document, Location], Snippet]
+# The targets whose facts are about TensorRT as suites ask it: both builders, on RTX.
+ENGINE = ("tensorrt", "tensorrt-rtx")
 Stock = StockRefusalEntry | StockBuildEntry
 
 

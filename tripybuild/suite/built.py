@@ -9,6 +9,7 @@ from functools import cached_property
 from tripybuild.schema.operator import Fact, Operator
 from tripybuild.schema.tuples import legal
 from tripybuild.suite import batch
+from tripybuild.suite.asked import asked
 from tripybuild.suite.cases import Case, Function, sample_case
 from tripybuild.suite.engines import available, engine_problems, undeclared
 from tripybuild.suite.facts import ENGINE, refusals, unproved
@@ -26,10 +27,13 @@ class Samples:
         for case, found in self._all.items():
             if case.types != types:
                 continue
+            can_build = available()
             if not found:
+                asked()
                 yield from undeclared(case.graph)
                 yield from self._unbuilt.get(case, [])
-            elif available():
+            elif can_build:
+                asked()
                 yield from unproved(found, list(engine_problems(case.graph)))
 
     @cached_property

@@ -7,8 +7,6 @@ the same process apart. Where the library is not installed, the module is verifi
 import json
 import os
 from collections.abc import Iterator
-from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 from tripybuild.build.engine_model import PIPELINE, check_record, dialect_module, spelt
@@ -18,17 +16,20 @@ from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.dialects.mlir import verifier
 from tripybuild.dialects.tensorrt.emission import Emitted, Profile
 from tripybuild.passes import pipeline
+from tripybuild.suite.asked import is_installed, lacks
 from tripybuild.targets import child
 from tripybuild.targets.tensorrt.agreement import disagreements
 from tripybuild.trace.graph import Graph
 
-TARGET = "tensorrt-rtx"
+TARGET = "tensorrt-rtx"  # builds engines without a GPU
 
 
-@cache
 def available() -> bool:
-    """Whether the library is here that builds engines without a GPU."""
-    return find_spec("tensorrt_rtx") is not None
+    """Whether TensorRT can be asked; a question to which it has no answer then lacks it."""
+    found = is_installed(TARGET)
+    if not found:
+        lacks(TARGET)
+    return found
 
 
 def engine_problems(

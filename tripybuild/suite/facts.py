@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
 from tripybuild.schema.expressions import expression_text
-from tripybuild.schema.facts import words
+from tripybuild.schema.facts import ENGINE as ENGINE, words  # noqa: PLC0414
 from tripybuild.schema.operator import Fact, Operator
 from tripybuild.schema.samples import Place, sized_by
 from tripybuild.schema.target_files import CommonFactsEntry
@@ -14,9 +14,8 @@ from tripybuild.suite.sample import Bound
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 
-# What stands between an operator and the engines that suites ask: XLA, and TensorRT for RTX.
+# What stands between an operator and XLA; for TensorRT, see `schema.facts.ENGINE`.
 CPU = ("cpu", "stablehlo")
-ENGINE = ("tensorrt", "tensorrt-rtx")
 
 
 def refusals(

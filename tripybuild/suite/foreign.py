@@ -16,6 +16,7 @@ from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.numerics.arrays import Array, rounded
 from tripybuild.schema.operator import Alias, Attribute, Input, Operator, Snippet
 from tripybuild.semantics.reference import Scope
+from tripybuild.suite.asked import asked
 from tripybuild.suite.cases import Case
 from tripybuild.suite.sample import Names
 from tripybuild.trace.printer import canonical
@@ -119,6 +120,7 @@ def wrong_aliases(operator: Operator, cases: list[Case]) -> Iterator[str]:
         try:
             sayable = [call for call in calls if call.sayable(alias)]
             for call in sayable:
+                asked()
                 yield from call.wrongly_read(alias)
         except EvaluationError as error:
             yield f"{alias.text}: {error}"

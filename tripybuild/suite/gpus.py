@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tripybuild.schema.operator import Fact
 from tripybuild.schema.tuples import legal
+from tripybuild.suite.asked import asked
 from tripybuild.suite.batch import unbuilt
 from tripybuild.suite.cases import Case, sample_case
 from tripybuild.suite.facts import ENGINE, refusals, stock_refusals
@@ -52,17 +53,17 @@ def expected(subject: Subject, case: Case, gpu: str | None) -> Expected:
     return Expected([*facts], lacking(case.graph, subject.rtx, gpu) if gpu else [])
 
 
-def wrong_gates(subject: Subject, gpu: str) -> Iterator[str]:
-    """What is wrong with the samples for one GPU, of those with dtypes that not every GPU has."""
+def gated_samples(subject: Subject) -> list[Case]:
+    """The samples with dtypes that not every GPU has."""
     operator = subject.operator
     samples = [sample_case(operator, subject.function, types) for types in legal(operator)]
-    gated = [case for case in samples if case.allowed and needed(case.graph, subject.rtx)]
-    yield from wrong_for_gpu(subject, gated, gpu)
+    return [case for case in samples if case.allowed and needed(case.graph, subject.rtx)]
 
 
 def wrong_for_gpu(subject: Subject, cases: Sequence[Case], gpu: str | None) -> Iterator[str]:
     """What is wrong with the engines of legal calls for one GPU, or for all of them."""
     for answer in answers(subject, cases, gpu):
+        asked()
         named = " ".join(filter(None, [answer.case.types, answer.case.label, gpu]))
         yield from (f"{named}: {problem}" for problem in answer.problems)
 

@@ -18,6 +18,7 @@ from tripybuild.frontend.record import InlineCheck, checked_by
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.schema.operator import Example, Operator
 from tripybuild.schema.tuples import dtype_laws, illegal, slots
+from tripybuild.suite.asked import asked
 from tripybuild.suite.unchecked import Ignored
 from tripybuild.trace.check import Check
 from tripybuild.trace.operation import DeferredLaw
@@ -37,6 +38,7 @@ def not_broken_alone(operator: Operator, law: str, call: Call) -> Iterator[str]:
     examples = [each for each in operator.examples if each.fails == law]
     if not examples and not _by_dtypes(operator, law):
         yield f"no example breaks `{law}`"
+    asked()
     for example in examples:
         others = [n for n in operator.laws if n != law and _breaks(operator, n, example, call)]
         if others:

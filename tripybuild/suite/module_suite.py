@@ -20,6 +20,7 @@ from tripybuild.schema.expressions import expression_text
 from tripybuild.schema.model import load_module
 from tripybuild.schema.part import Part
 from tripybuild.semantics.run import reference_run
+from tripybuild.suite.asked import asked, question
 from tripybuild.suite.generators import generated
 from tripybuild.suite.problems import refuse_difference
 from tripybuild.suite.registry import declared_in, roots
@@ -68,6 +69,7 @@ class ModuleSuite:
             if name not in tensors:
                 self.names[name] = evaluate(program, self.names, SHAPE)
 
+    @question
     def check_weights(self, dtype: str | None = None) -> None:
         """The parameters are the weights of a specification."""
         weights = self._built(dtype or "float32").graph.weights
@@ -75,9 +77,11 @@ class ModuleSuite:
 
         module = self._made(dtype)
 
+        asked()
         found = {name: each.type for name, each in module.state_dict().items()}
         refuse_difference("the parameters", found, wanted)
 
+    @question
     def check_values(self, dtype: str | None = None) -> None:
         """The class computes what the module computes in a specification."""
         graph = self._built(dtype or "float32").graph
@@ -93,8 +97,10 @@ class ModuleSuite:
 
         several = found if isinstance(found, tuple) else (found,)
         for got, want in zip(several, wanted, strict=True):
+            asked()
             np.testing.assert_array_equal(np.asarray(got), want)
 
+    @question
     def check_example(self, index: int) -> None:
         """What an example breaks is said of the class and of a specification."""
         example = self.examples[index]
@@ -103,6 +109,7 @@ class ModuleSuite:
         given = [self._value(each) for each in call.args]
         named = {each.arg: self._value(each.value) for each in call.keywords if each.arg}
 
+        asked()
         with pytest.raises(DiagnosticError) as raised:
             getattr(self.package, self.part.name)(*given, **named)
 

@@ -12,6 +12,7 @@ from tripybuild.schema.operator import Alias, Operator
 from tripybuild.semantics.compare import difference, distributions_differ, tolerance
 from tripybuild.semantics.execute import execute
 from tripybuild.suite import batch, pytorch
+from tripybuild.suite.asked import asked
 from tripybuild.suite.cases import Case, Function, of_arguments
 from tripybuild.suite.examples import ExampleCase
 from tripybuild.suite.foreign import Said
@@ -54,6 +55,16 @@ def judged(
     return found
 
 
+def sayable(operator: Operator, calls: Sequence[Judged]) -> bool:
+    """Whether PyTorch can say one of some calls; what hinders it otherwise is for it to say."""
+    aliases = [alias for alias in operator.foreign if alias.system == "aten"]
+    said = [Said.of(operator, call.case) for call in calls]
+    try:
+        return any(each.sayable(alias) for alias in aliases for each in said)
+    except EvaluationError:
+        return True
+
+
 def wrong_results(operator: Operator, calls: Sequence[Judged]) -> Iterator[str]:
     """Where PyTorch computes something else than the reference or `cpu`.
 
@@ -74,6 +85,7 @@ def _wrong(operator: Operator, alias: Alias, call: Judged, seen: dict[str, bool]
     try:
         if not said.sayable(alias):
             return
+        asked()
         found = _compared(operator, alias, call, said)
         declared = said.differences(alias)
     except EvaluationError as error:

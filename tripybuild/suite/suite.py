@@ -15,17 +15,18 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.decompose import decomposed
 from tripybuild.language.evaluate import EvaluationError
 from tripybuild.schema.operator import Example, Operator
-from tripybuild.schema.samples import places, spell as spell_place
+from tripybuild.schema.samples import Place, places, spell as spell_place
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.schema.tuples import Tuple, illegal, legal, mixed, spell as spell_types
 from tripybuild.semantics.compare import difference, tolerance
 from tripybuild.semantics.execute import execute, run_operation
 from tripybuild.suite import batch, examples, foreign, interpreted, oracle, truth
+from tripybuild.suite.asked import asked, needs, nothing, question
 from tripybuild.suite.built import Samples
 from tripybuild.suite.cases import Case, Function, sample_case, variations
-from tripybuild.suite.engines import available, engine_problems
+from tripybuild.suite.engines import TARGET, engine_problems
 from tripybuild.suite.facts import CPU, ENGINE, refusals, refused, said, unproved
-from tripybuild.suite.gpus import wrong_gates
+from tripybuild.suite.gpus import gated_samples, wrong_for_gpu
 from tripybuild.suite.laws import not_broken_alone
 from tripybuild.suite.problems import refuse, refuse_difference, spoken
 from tripybuild.suite.registry import declared_in
@@ -103,6 +104,7 @@ class Suite:
         allowed = [case for case, _ in self._cases if case.allowed]
         return dict(zip(allowed, batch.run(allowed), strict=True))
 
+    @question
     def check_values(self, types: str) -> None:
         """On `cpu`, the sample and the calls near it equal the reference within the tolerance."""
         refuse(self._wrong_values(types))
@@ -115,6 +117,7 @@ class Suite:
             if found and spell_types(given) == types:
                 case = sample_case(self.operator, self.function(self.operator.name), given)
                 (outcome,) = batch.run([case])
+                asked()
                 yield from unproved(found, [outcome] if isinstance(outcome, str) else [])
                 if not refused(self.operator, ("reference",), bind(self.operator, given)):
                     execute(case.graph, self.operators, case.data)
@@ -136,13 +139,14 @@ class Suite:
                 yield f"{case.label}: the reference failed: {spoken(error)}"
                 continue
             results = (outcome, list(wanted))
+            asked()
             yield from interpreted.differences(self.operator, case, given.values(), results)
 
+    @question
     def check_composition(self, types: str) -> None:
         """The decomposition and the reference say the same."""
-        case, given = next(
-            (c, t) for c, t in self._cases if c.types == types and c.label == "sample"
-        )
+        given = next(each for each in legal(self.operator) if spell_types(each) == types)
+        case = sample_case(self.operator, self.function(self.operator.name), given)
         outputs = list(case.graph.outputs.values())
         operation = outputs[0].producer
         assert operation is not None
@@ -154,6 +158,7 @@ class Suite:
                 zip(step.outputs, run_operation(step, self.operators, values), strict=True)
             )
         for got, want in zip(results, wanted, strict=True):
+            asked()
             found = np.asarray(values[got], dtype=np.float64), np.asarray(want, dtype=np.float64)
             refuse(
                 filter(None, [difference(*found, tolerance(self.operator, tuple(given.values())))])
@@ -167,17 +172,23 @@ class Suite:
         near, given = self._outcomes, self._example_outcomes.values()
         return oracle.judged(self.operator, self.operators, function, near, given)
 
+    @question
     def check_aliases(self) -> None:
         """What an alias gives to the other operator can be read back from it."""
         refuse(foreign.wrong_aliases(self.operator, [each.case for each in self._judged]))
 
+    @question
     def check_torch(self, types: str) -> None:
         """PyTorch computes what the reference and `cpu` compute; `types` may be `examples`."""
+        needs("torch")
         calls = [judged for judged in self._judged if judged.kind == types]
+        if not oracle.sayable(self.operator, calls):
+            nothing("no alias can say one of these calls")
         refuse(oracle.wrong_results(self.operator, calls))
 
     # --- refusals ---
 
+    @question
     def check_illegal_dtypes(self) -> None:
         """Each tuple of dtypes that is not legal is refused with the code of what refuses it."""
         refuse(self._wrongly_accepted())
@@ -185,6 +196,7 @@ class Suite:
     def _wrongly_accepted(self) -> Iterator[str]:
         name = self.operator.name
         for types, codes in (*illegal(self.operator), *mixed(self.operator)):
+            asked()
             code = self._refusal(types)
             if code not in {f"{name}/{part}" for part in codes}:
                 wanted = " or ".join(sorted(f"{name}/{part}" for part in codes))
@@ -200,20 +212,26 @@ class Suite:
             return error.diagnostics[0].code
         return None
 
+    @question
     def check_tensorrt_refusals(self) -> None:
         """TensorRT refuses each tuple that is not legal, but for what `targets:` says it builds."""
-        if available():
-            refuse(truth.wrong_refusals(self._subject, self._written))
+        needs(TARGET)
+        refuse(truth.wrong_refusals(self._subject, self._written))
 
+    @question
     def check_tensorrt_gpus(self) -> None:
         """A GPU that many have builds the samples of dtypes that not every GPU has."""
-        if available():
-            refuse(wrong_gates(self._subject, COMMON_GPU))
+        needs(TARGET)
+        gated = gated_samples(self._subject)
+        if not gated:
+            nothing("every GPU has the dtypes of all samples")
+        refuse(wrong_for_gpu(self._subject, gated, COMMON_GPU))
 
+    @question
     def check_tensorrt_facts(self) -> None:
         """Each fact below `targets:` has a case that shows it."""
-        if available():
-            refuse([*truth.wrong_facts(self._subject), *self._unseen_facts()])
+        needs(TARGET)
+        refuse([*truth.wrong_facts(self._subject), *self._unseen_facts()])
 
     def _unseen_facts(self) -> Iterator[str]:
         """The facts that neither types nor sizes say, and of which no example is a case."""
@@ -221,6 +239,7 @@ class Suite:
         for fact in truth.never(self.operator):
             graphs = [made.graph for made in giving if not isinstance(made, DiagnosticError)]
             problems = [problem for graph in graphs for problem in engine_problems(graph)]
+            asked()
             if not any(says in problem for says in fact.says for problem in problems):
                 yield f"{fact.name}: no example is such a case"
 
@@ -242,17 +261,26 @@ class Suite:
 
     # --- shapes, engines, examples ---
 
+    @question
     def check_symbol(self, size: str) -> None:
-        """A symbol gives the shapes that a number gives, and TensorRT builds it."""
-        place = next(p for p in places(self.operator) if spell_place(p) == size)
+        """A symbol gives the shapes that a number gives."""
         function = self.function(self.operator.name)
-        refuse(disagreements(self.operator, function, place))
-        refuse(engine_disagreements(self.operator, function, place))
+        refuse(disagreements(self.operator, function, self._place(size)))
+
+    @question
+    def check_tensorrt_symbol(self, size: str) -> None:
+        """TensorRT builds the sample with a size that is a symbol."""
+        function = self.function(self.operator.name)
+        refuse(engine_disagreements(self.operator, function, self._place(size)))
+
+    def _place(self, size: str) -> Place:
+        return next(p for p in places(self.operator) if spell_place(p) == size)
 
     @cached_property
     def _samples(self) -> Samples:
         return Samples(self.operator, self.function(self.operator.name))
 
+    @question
     def check_tensorrt(self, types: str) -> None:
         """TensorRT builds the sample, with the dtypes and shapes that were inferred."""
         refuse(self._samples.wrong(types))
@@ -271,11 +299,13 @@ class Suite:
         except EvaluationError as error:
             return DiagnosticError(Diagnostic("bad-example", str(error), example.call.span()))
 
+    @question
     def check_example(self, call: str) -> None:
-        """An example gives what it says and TensorRT builds it, or it fails as it says."""
+        """An example gives what it says, or it fails as it says."""
         for example in self.operator.examples:
             if examples.spell(example) == call:
                 made = self._example(example)
+                asked()
                 if example.fails is not None:
                     codes = [d.code for d in getattr(made, "diagnostics", [])]
                     found = codes[0] if codes else "nothing"
@@ -286,8 +316,20 @@ class Suite:
                     raise AssertionError(spoken(made))
                 outcome = self._example_outcomes[made.label]
                 refuse(examples.wrong_results(self.operator, self.operators, example, outcome))
-                refuse(p for p in engine_problems(made.graph) if not said(self.operator, ENGINE, p))
 
+    @question
+    def check_tensorrt_example(self, call: str) -> None:
+        """TensorRT builds an example, or refuses it as the declaration says."""
+        for example in self.operator.examples:
+            if examples.spell(example) == call and example.gives is not None:
+                made = self._example(example)
+                if isinstance(made, DiagnosticError):
+                    raise AssertionError(spoken(made))
+                found = engine_problems(made.graph)
+                asked()
+                refuse(each for each in found if not said(self.operator, ENGINE, each))
+
+    @question
     def check_law(self, law: str) -> None:
         """An example, or a tuple of dtypes, breaks the law and no other one."""
         refuse(not_broken_alone(self.operator, law, self._called))

@@ -13,6 +13,7 @@ from tripybuild.frontend import Tensor
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import Place, spell
 from tripybuild.schema.tuples import KEPT, legal
+from tripybuild.suite.asked import asked, nothing
 from tripybuild.suite.cases import Function, at_place, known, outputs, sample_case
 from tripybuild.suite.engines import available, engine_problems
 from tripybuild.suite.facts import ENGINE, is_static, refused
@@ -43,6 +44,7 @@ def disagreements(operator: Operator, function: Function, place: Place) -> Itera
         yield "; ".join(map(concise, error.diagnostics))
         return
     for name, value in numbers.outputs.items():
+        asked()
         found = symbols.outputs[name]
         if str(found.type) != str(value.type):
             yield f"{name}: symbols give {found.type}, numbers {value.type}"
@@ -53,8 +55,10 @@ def engine_disagreements(operator: Operator, function: Function, place: Place) -
     size = at_place(operator, place)
     types = legal(operator)[0]
     sample = bind(operator, types)
-    if refused(operator, ENGINE, sample) or size == 0:
-        return
+    if refused(operator, ENGINE, sample):
+        nothing("TensorRT is declared to refuse the sample")
+    if size == 0:
+        nothing("no profile has a size of 0 at its best")
 
     def change(where: Place, old: int) -> Any:
         return symbol(SYMBOL, 1, size * 2) if where == place else old
@@ -64,6 +68,7 @@ def engine_disagreements(operator: Operator, function: Function, place: Place) -
     except DiagnosticError as error:
         yield "; ".join(map(concise, error.diagnostics))
         return
+    asked()
     sizes = {SYMBOL: size}
     found = list(engine_problems(graph, Profile(sizes, sizes, sizes)))
     if not is_static(operator, "tensorrt", place, sample):

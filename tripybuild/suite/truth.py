@@ -14,6 +14,7 @@ from tripybuild.language.names import free
 from tripybuild.schema.operator import Fact, Operator
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.schema.tuples import Tuple, illegal, legal, legal_but_for, mixed, slots, spell
+from tripybuild.suite.asked import asked
 from tripybuild.suite.cases import Function
 from tripybuild.suite.facts import ENGINE, concerns, declared, holds, may_build, stock_refusals
 from tripybuild.suite.sample import Bound, bind
@@ -66,6 +67,7 @@ def wrong_refusals(subject: Subject, written: Written = lambda _: None) -> Itera
         written: What is written down about a tuple, if anything is.
     """
     for types, _ in (*illegal(subject.operator), *mixed(subject.operator)):
+        asked()
         found, _ = subject.judged(types)
         problems = list(wrong_refusal(subject, types, found))
         if written(types) not in {None, found.level}:
@@ -128,8 +130,10 @@ def wrong_facts(subject: Subject) -> Iterator[str]:
     for fact in declared(subject.operator, ENGINE, "refuses", silent=True):
         if fact in never(subject.operator):
             continue
+        asked()
         yield from _prefixed(fact.name, _wrong_refusal(_shown(subject, fact), fact))
     for fact in declared(subject.operator, ENGINE, "builds"):
+        asked()
         yield from _prefixed(fact.name, _wrong_build(_shown(subject, fact), fact))
 
 

@@ -19,6 +19,7 @@ TYPES = [
     "bool-int64",
     "bool-bool",
 ]
+SIZES = ["S[0][0]", "S[0][1]", "S[1][0]", "S[1][1]"]
 
 
 @pytest.mark.parametrize("types", TYPES)
@@ -29,7 +30,7 @@ def test_values(types: str) -> None:
 
 @pytest.mark.parametrize("types", TYPES)
 def test_tensorrt(types: str) -> None:
-    """Each legal tuple of dtypes is recorded for TensorRT, unless TensorRT refuses it."""
+    """TensorRT builds each legal tuple of dtypes, or refuses it as declared."""
     SUITE.check_tensorrt(types)
 
 
@@ -53,10 +54,16 @@ def test_tensorrt_facts() -> None:
     SUITE.check_tensorrt_facts()
 
 
-@pytest.mark.parametrize("size", ["S[0][0]", "S[0][1]", "S[1][0]", "S[1][1]"])
+@pytest.mark.parametrize("size", SIZES)
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
     SUITE.check_symbol(size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tensorrt_symbol(size: str) -> None:
+    """TensorRT builds the sample with a size that is a symbol."""
+    SUITE.check_tensorrt_symbol(size)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +82,21 @@ def test_symbol(size: str) -> None:
     ],
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
+    """An example gives what it says, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cond(any([True, False]), exp(operands[0]), -operands[0], [[0.0, 1.0]])",
+        "cond(any([False, False]), exp(operands[0]), -operands[0], [[0.0, 1.0]])",
+        "cond(all([True]), [sum(operands[0], 0), operands[0]], [max(operands[0], 0), 2.0 * operands[0]], [[3.0, 4.0]])",
+    ],
+)
+def test_tensorrt_example(call: str) -> None:
+    """TensorRT builds an example, or refuses it as the declaration says."""
+    SUITE.check_tensorrt_example(call)
 
 
 @pytest.mark.parametrize("law", ["gives-something"])

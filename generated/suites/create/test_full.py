@@ -72,7 +72,7 @@ def test_values(types: str) -> None:
 
 @pytest.mark.parametrize("types", TYPES)
 def test_tensorrt(types: str) -> None:
-    """Each legal tuple of dtypes is recorded for TensorRT, unless TensorRT refuses it."""
+    """TensorRT builds each legal tuple of dtypes, or refuses it as declared."""
     SUITE.check_tensorrt(types)
 
 
@@ -104,7 +104,6 @@ def test_aliases() -> None:
 @pytest.mark.parametrize("types", [*[t for t in TYPES if "int4" not in t], "examples"])
 def test_torch(types: str) -> None:
     """PyTorch's operator computes what the reference and `cpu` compute."""
-    pytest.importorskip("torch")
     SUITE.check_torch(types)
 
 
@@ -120,8 +119,14 @@ def test_torch(types: str) -> None:
     ],
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
+    """An example gives what it says, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize("call", ["full([2], 1.5)", "full([2], 1.5, int32)", "full([2], -1.0)"])
+def test_tensorrt_example(call: str) -> None:
+    """TensorRT builds an example, or refuses it as the declaration says."""
+    SUITE.check_tensorrt_example(call)
 
 
 @pytest.mark.parametrize("law", ["int8-to-bool", "in-range", "not-negative"])

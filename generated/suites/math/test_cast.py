@@ -82,6 +82,7 @@ TYPES = [
     "bool-int64",
     "bool-bool",
 ]
+SIZES = ["S[0]", "S[1]"]
 
 
 @pytest.mark.parametrize("types", TYPES)
@@ -92,7 +93,7 @@ def test_values(types: str) -> None:
 
 @pytest.mark.parametrize("types", TYPES)
 def test_tensorrt(types: str) -> None:
-    """Each legal tuple of dtypes is recorded for TensorRT, unless TensorRT refuses it."""
+    """TensorRT builds each legal tuple of dtypes, or refuses it as declared."""
     SUITE.check_tensorrt(types)
 
 
@@ -116,10 +117,16 @@ def test_tensorrt_facts() -> None:
     SUITE.check_tensorrt_facts()
 
 
-@pytest.mark.parametrize("size", ["S[0]", "S[1]"])
+@pytest.mark.parametrize("size", SIZES)
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
     SUITE.check_symbol(size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tensorrt_symbol(size: str) -> None:
+    """TensorRT builds the sample with a size that is a symbol."""
+    SUITE.check_tensorrt_symbol(size)
 
 
 def test_aliases() -> None:
@@ -130,7 +137,6 @@ def test_aliases() -> None:
 @pytest.mark.parametrize("types", [*[t for t in TYPES if "int4" not in t], "examples"])
 def test_torch(types: str) -> None:
     """PyTorch's operator computes what the reference and `cpu` compute."""
-    pytest.importorskip("torch")
     SUITE.check_torch(types)
 
 
@@ -145,8 +151,14 @@ def test_torch(types: str) -> None:
     ],
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
+    """An example gives what it says, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize("call", ["cast([1.5, -1.5, 0.0], int32)", "cast([2, 0], bool)"])
+def test_tensorrt_example(call: str) -> None:
+    """TensorRT builds an example, or refuses it as the declaration says."""
+    SUITE.check_tensorrt_example(call)
 
 
 @pytest.mark.parametrize("law", ["float8-to-integer", "int8-to-float8", "int4-to-narrow"])

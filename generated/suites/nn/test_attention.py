@@ -13,6 +13,7 @@ TYPES = [
     "bfloat16-bool",
     "bfloat16-bfloat16",
 ]
+SIZES = ["B", "H", "G", "Q", "L", "D", "V", "M[0]", "M[1]", "M[2]"]
 
 
 @pytest.mark.parametrize("types", TYPES)
@@ -23,7 +24,7 @@ def test_values(types: str) -> None:
 
 @pytest.mark.parametrize("types", TYPES)
 def test_tensorrt(types: str) -> None:
-    """Each legal tuple of dtypes is recorded for TensorRT, unless TensorRT refuses it."""
+    """TensorRT builds each legal tuple of dtypes, or refuses it as declared."""
     SUITE.check_tensorrt(types)
 
 
@@ -42,10 +43,16 @@ def test_tensorrt_gpus() -> None:
     SUITE.check_tensorrt_gpus()
 
 
-@pytest.mark.parametrize("size", ["B", "H", "G", "Q", "L", "D", "V", "M[0]", "M[1]", "M[2]"])
+@pytest.mark.parametrize("size", SIZES)
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
     SUITE.check_symbol(size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tensorrt_symbol(size: str) -> None:
+    """TensorRT builds the sample with a size that is a symbol."""
+    SUITE.check_tensorrt_symbol(size)
 
 
 def test_aliases() -> None:
@@ -56,7 +63,6 @@ def test_aliases() -> None:
 @pytest.mark.parametrize("types", [*TYPES, "examples"])
 def test_torch(types: str) -> None:
     """PyTorch's operator computes what the reference and `cpu` compute."""
-    pytest.importorskip("torch")
     SUITE.check_torch(types)
 
 
@@ -75,8 +81,22 @@ def test_torch(types: str) -> None:
     ],
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
+    """An example gives what it says, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "attention([[[[1.0]]]], [[[[0.0], [0.0]]]], [[[[1.0, 2.0], [3.0, 6.0]]]])",
+        "attention([[[[1.0], [1.0]]]], [[[[0.0], [0.0]]]], [[[[1.0], [3.0]]]], causal=True)",
+        "attention([[[[0.0], [0.0]]]], [[[[1.0], [1.0]]]], [[[[1.0], [3.0]]]], [[False, True], [False, False]])",
+        "attention([[[[2.0]]]], [[[[1.0], [0.0]]]], [[[[1.0], [0.0]]]], [[0.0, 1.0]], scale=0.5)",
+    ],
+)
+def test_tensorrt_example(call: str) -> None:
+    """TensorRT builds an example, or refuses it as the declaration says."""
+    SUITE.check_tensorrt_example(call)
 
 
 @pytest.mark.parametrize("law", ["groups-divide", "one-mask", "mask-rank", "mask-fits"])

@@ -13,6 +13,7 @@ TYPES = [
     "bfloat16-int32",
     "bfloat16-int64",
 ]
+SIZES = ["B", "H", "S", "D", "A[0]", "P"]
 
 
 @pytest.mark.parametrize("types", TYPES)
@@ -23,7 +24,7 @@ def test_values(types: str) -> None:
 
 @pytest.mark.parametrize("types", TYPES)
 def test_tensorrt(types: str) -> None:
-    """Each legal tuple of dtypes is recorded for TensorRT, unless TensorRT refuses it."""
+    """TensorRT builds each legal tuple of dtypes, or refuses it as declared."""
     SUITE.check_tensorrt(types)
 
 
@@ -47,10 +48,16 @@ def test_tensorrt_facts() -> None:
     SUITE.check_tensorrt_facts()
 
 
-@pytest.mark.parametrize("size", ["B", "H", "S", "D", "A[0]", "P"])
+@pytest.mark.parametrize("size", SIZES)
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
     SUITE.check_symbol(size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tensorrt_symbol(size: str) -> None:
+    """TensorRT builds the sample with a size that is a symbol."""
+    SUITE.check_tensorrt_symbol(size)
 
 
 def test_aliases() -> None:
@@ -72,8 +79,21 @@ def test_aliases() -> None:
     ],
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
+    """An example gives what it says, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "rotary_embedding([[[[1.0, 2.0, 3.0, 4.0, 5.0]]]], [[0.0, 1.0]], [[1.0, 0.0]])",
+        "rotary_embedding([[[[1.0, 2.0, 3.0, 4.0]]]], [[0.0, 1.0]], [[1.0, 0.0]], interleaved=True)",
+        "rotary_embedding([[[[1.0, 2.0], [3.0, 4.0]]]], [[1.0], [0.0]], [[0.0], [1.0]], [1, 0])",
+    ],
+)
+def test_tensorrt_example(call: str) -> None:
+    """TensorRT builds an example, or refuses it as the declaration says."""
+    SUITE.check_tensorrt_example(call)
 
 
 @pytest.mark.parametrize("law", ["pairs-fit", "table-rank", "place-rank", "places-fit"])

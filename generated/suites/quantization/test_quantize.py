@@ -19,6 +19,7 @@ TYPES = [
     "bfloat16-float8",
     "bfloat16-float4",
 ]
+SIZES = ["S[0]", "S[1]"]
 
 
 @pytest.mark.parametrize("types", TYPES)
@@ -29,7 +30,7 @@ def test_values(types: str) -> None:
 
 @pytest.mark.parametrize("types", TYPES)
 def test_tensorrt(types: str) -> None:
-    """Each legal tuple of dtypes is recorded for TensorRT, unless TensorRT refuses it."""
+    """TensorRT builds each legal tuple of dtypes, or refuses it as declared."""
     SUITE.check_tensorrt(types)
 
 
@@ -53,10 +54,16 @@ def test_tensorrt_facts() -> None:
     SUITE.check_tensorrt_facts()
 
 
-@pytest.mark.parametrize("size", ["S[0]", "S[1]"])
+@pytest.mark.parametrize("size", SIZES)
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
     SUITE.check_symbol(size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tensorrt_symbol(size: str) -> None:
+    """TensorRT builds the sample with a size that is a symbol."""
+    SUITE.check_tensorrt_symbol(size)
 
 
 def test_aliases() -> None:
@@ -83,8 +90,23 @@ def test_aliases() -> None:
     ],
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
+    """An example gives what it says, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "quantize([[0.5, 1.5, 2.5], [-0.5, 300.0, -300.0]], 1.0, int8)",
+        "quantize([[1.0, 2.0], [3.0, 4.0]], [1.0, 0.5], int8, dim=0)",
+        "quantize([[1.0, 2.0], [3.0, 40.0]], [[1.0, 2.0]], int4)",
+        "quantize([17.0, 460.0, -1000.0], 1, float8)",
+        "quantize([[0.3, 5.1, 7.0, -2.5, 1.25, 1.75]], [[1.0, 1.0, 0.5]], float4)",
+    ],
+)
+def test_tensorrt_example(call: str) -> None:
+    """TensorRT builds an example, or refuses it as the declaration says."""
+    SUITE.check_tensorrt_example(call)
 
 
 @pytest.mark.parametrize(

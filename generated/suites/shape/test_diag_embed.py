@@ -6,6 +6,7 @@ from tripybuild.suite import Suite
 
 SUITE = Suite("ops_registry/shape/diag_embed.yaml", "tripyapi", __file__)
 TYPES = ["float32", "float16", "bfloat16", "int8", "int32", "int64"]
+SIZES = ["B[0]", "N"]
 
 
 @pytest.mark.parametrize("types", TYPES)
@@ -16,7 +17,7 @@ def test_values(types: str) -> None:
 
 @pytest.mark.parametrize("types", TYPES)
 def test_tensorrt(types: str) -> None:
-    """Each legal tuple of dtypes is recorded for TensorRT, unless TensorRT refuses it."""
+    """TensorRT builds each legal tuple of dtypes, or refuses it as declared."""
     SUITE.check_tensorrt(types)
 
 
@@ -40,10 +41,16 @@ def test_tensorrt_facts() -> None:
     SUITE.check_tensorrt_facts()
 
 
-@pytest.mark.parametrize("size", ["B[0]", "N"])
+@pytest.mark.parametrize("size", SIZES)
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
     SUITE.check_symbol(size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tensorrt_symbol(size: str) -> None:
+    """TensorRT builds the sample with a size that is a symbol."""
+    SUITE.check_tensorrt_symbol(size)
 
 
 def test_aliases() -> None:
@@ -54,7 +61,6 @@ def test_aliases() -> None:
 @pytest.mark.parametrize("types", [*TYPES, "examples"])
 def test_torch(types: str) -> None:
     """PyTorch's operator computes what the reference and `cpu` compute."""
-    pytest.importorskip("torch")
     SUITE.check_torch(types)
 
 
@@ -68,5 +74,13 @@ def test_torch(types: str) -> None:
     ],
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
+    """An example gives what it says, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize(
+    "call", ["diag_embed([1.0, 2.0])", "diag_embed([1, 2], 1)", "diag_embed([3], -1)"]
+)
+def test_tensorrt_example(call: str) -> None:
+    """TensorRT builds an example, or refuses it as the declaration says."""
+    SUITE.check_tensorrt_example(call)

@@ -21,6 +21,7 @@ TYPES = [
     "int64-int64",
     "int64-bool",
 ]
+SIZES = ["J[0]", "J[1]"]
 
 
 @pytest.mark.parametrize("types", TYPES)
@@ -31,7 +32,7 @@ def test_values(types: str) -> None:
 
 @pytest.mark.parametrize("types", TYPES)
 def test_tensorrt(types: str) -> None:
-    """Each legal tuple of dtypes is recorded for TensorRT, unless TensorRT refuses it."""
+    """TensorRT builds each legal tuple of dtypes, or refuses it as declared."""
     SUITE.check_tensorrt(types)
 
 
@@ -55,10 +56,16 @@ def test_tensorrt_facts() -> None:
     SUITE.check_tensorrt_facts()
 
 
-@pytest.mark.parametrize("size", ["J[0]", "J[1]"])
+@pytest.mark.parametrize("size", SIZES)
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
     SUITE.check_symbol(size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tensorrt_symbol(size: str) -> None:
+    """TensorRT builds the sample with a size that is a symbol."""
+    SUITE.check_tensorrt_symbol(size)
 
 
 def test_aliases() -> None:
@@ -78,8 +85,16 @@ def test_aliases() -> None:
     ],
 )
 def test_example(call: str) -> None:
-    """An example gives what it says, also on TensorRT, or breaks the law that it names."""
+    """An example gives what it says, or breaks the law that it names."""
     SUITE.check_example(call)
+
+
+@pytest.mark.parametrize(
+    "call", ["one_hot([2, 0], 3, [0.0, 1.0])", "one_hot([2, 0], 3, [5, 7], 0)"]
+)
+def test_tensorrt_example(call: str) -> None:
+    """TensorRT builds an example, or refuses it as the declaration says."""
+    SUITE.check_tensorrt_example(call)
 
 
 @pytest.mark.parametrize("law", ["positive-depth"])

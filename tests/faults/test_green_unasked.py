@@ -1,0 +1,141 @@
+"""A question that nobody could be asked is a skip with its reason, and never a green test."""
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tripybuild.suite import ModuleSuite, Suite
+from tripybuild.suite.account import holds
+from tripybuild.suite.asked import asked, lacks, nothing, question
+
+ROOT = Path(__file__).resolve().parents[2]
+# A plugin that hides modules, and what tells of their installation.
+BLIND = """\
+import importlib.metadata, sys
+
+sys.modules.update(dict.fromkeys(("tensorrt_rtx", "torch")))
+there = importlib.metadata.Distribution.from_name.__func__
+
+
+def from_name(cls, name):
+    if name in HIDDEN:
+        raise importlib.metadata.PackageNotFoundError(name)
+    return there(cls, "pytest" if name in ("tensorrt-rtx", "torch") else name)
+
+
+importlib.metadata.Distribution.from_name = classmethod(from_name)
+"""
+
+
+def run(folder, hidden, *arguments):
+    """Run suites in a process where TensorRT and PyTorch cannot be imported."""
+    (folder / "blind.py").write_text(BLIND.replace("HIDDEN", repr(hidden)), encoding="utf-8")
+    paths = [str(folder), str(ROOT), str(ROOT / "generated")]
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            *["-p", "blind", "-p", "no:cacheprovider", "-n0", "-vv"],
+            *arguments,
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = re.findall(r"::(test_\w+)(?:\[.*\])? (PASSED|SKIPPED|FAILED)", done.stdout)
+    outcomes = {}
+    for name, outcome in found:
+        outcomes.setdefault(name, set()).add(outcome)
+    return done.returncode, outcomes, done.stdout
+
+
+def test_who_is_not_here_is_not_asked(tmp_path):
+    """TensorRT's questions and PyTorch's are skips with a reason; the others are asked."""
+    suites = [
+        "generated/suites/math/test_acos.py",
+        "generated/suites/quantization/test_dequantize.py",
+    ]
+    code, outcomes, text = run(
+        tmp_path, ("tensorrt-rtx", "torch"), *suites, "-k", "tensorrt or torch or illegal or symbol"
+    )
+
+    assert code == 0, text
+    assert outcomes == {
+        "test_tensorrt": {"SKIPPED"},
+        "test_illegal_dtypes": {"PASSED"},
+        "test_tensorrt_refusals": {"SKIPPED"},
+        "test_tensorrt_gpus": {"SKIPPED"},
+        "test_tensorrt_facts": {"SKIPPED"},
+        "test_symbol": {"PASSED"},
+        "test_tensorrt_symbol": {"SKIPPED"},
+        "test_torch": {"SKIPPED"},
+        "test_tensorrt_example": {"SKIPPED"},
+    }
+    assert re.search(r"left out: \d+ \(tensorrt-rtx is not installed\)\n", text)
+    assert re.search(r"left out: \d+ \(torch is not installed\)\n", text)
+
+
+def test_a_reason_that_is_not_true_fails_the_run(tmp_path):
+    """What is installed, and cannot be imported, is no reason to leave out a question."""
+    suite = "generated/suites/math/test_acos.py"
+    code, outcomes, text = run(tmp_path, (), suite, "-k", "tensorrt_gpus")
+
+    assert outcomes == {"test_tensorrt_gpus": {"SKIPPED"}}
+    assert "left out: 1 (tensorrt-rtx is not installed)  <- this is no reason" in text
+    assert code == 1
+
+
+def test_each_check_is_a_question():
+    """No check of a suite can end well without having asked."""
+    for suite in (Suite, ModuleSuite):
+        checks = [f for n, f in inspect.getmembers(suite) if n.startswith("check_")]
+        assert checks
+        assert all(getattr(check, "is_question", False) for check in checks)
+
+
+def test_a_check_that_asks_nothing_fails():
+    """A loop over no cases is no proof."""
+
+    @question
+    def check_cases(cases):
+        for _ in cases:
+            asked()
+
+    check_cases([1])
+    with pytest.raises(AssertionError, match="`check_cases` asked nothing"):
+        check_cases([])
+
+
+def test_a_fault_comes_before_a_skip():
+    """What could be asked is told, also where somebody is missing who would answer the rest."""
+
+    @question
+    def check(wrong):
+        asked()
+        lacks("torch")
+        if wrong:
+            raise AssertionError("a fault")
+
+    with pytest.raises(AssertionError, match="a fault"):
+        check(wrong=True)
+    with pytest.raises(pytest.skip.Exception, match="torch is not installed"):
+        check(wrong=False)
+
+
+def test_reasons():
+    """A reason is what is missing, what a suite found nothing to ask of, or what a system lacks."""
+    with pytest.raises(pytest.skip.Exception) as skipped:
+        nothing("no alias says it")
+
+    assert holds(skipped.value.msg)
+    assert holds("this system has no fork")
+    assert not holds("pytest is not installed")
+    assert not holds("flaky")

@@ -1,0 +1,83 @@
+"""Whether a question was asked: one that was not is a skip with its reason, and never green.
+
+Law: each check of a suite is a `question`. It says `asked()` where it holds something against what
+a declaration says, and `lacks(...)` where somebody who should answer is not here. A check that ends
+well without either is a fault of the suite.
+"""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import wraps
+from importlib.util import find_spec
+from typing import Any, NoReturn
+
+import pytest
+
+NOTHING = "nothing to ask"
+# The modules of the distributions that answer, where they are installed.
+MODULES = {"tensorrt-rtx": "tensorrt_rtx", "torch": "torch"}
+
+
+@dataclass
+class _Question:
+    """How much a check asked, and who was not here to answer the rest."""
+
+    asked: int = 0
+    lacking: set[str] = field(default_factory=set)
+
+
+_current: ContextVar[_Question | None] = ContextVar("question", default=None)
+
+
+def question(check: Callable[..., None]) -> Callable[..., None]:
+    """Make a check that is skipped where a part of it was not asked, and fails where all was not.
+
+    What could be asked is asked before: a fault that is found is no skip.
+    """
+
+    @wraps(check)
+    def put(*arguments: Any, **named: Any) -> None:
+        current = _Question()
+        token = _current.set(current)
+        try:
+            check(*arguments, **named)
+        finally:
+            _current.reset(token)
+        for distribution in sorted(current.lacking):
+            pytest.skip(f"{distribution} is not installed")
+        if not current.asked:
+            raise AssertionError(f"`{check.__name__}` asked nothing")
+
+    put.__dict__["is_question"] = True
+    return put
+
+
+def asked() -> None:
+    """Note that something was held against what a declaration says."""
+    current = _current.get()
+    if current is not None:
+        current.asked += 1
+
+
+def lacks(distribution: str) -> None:
+    """Note that a distribution is not here, which would have to answer."""
+    current = _current.get()
+    if current is not None:
+        current.lacking.add(distribution)
+
+
+def is_installed(distribution: str) -> bool:
+    """Whether a distribution that answers questions is here."""
+    return find_spec(MODULES[distribution]) is not None
+
+
+def needs(distribution: str) -> None:
+    """Skip a question that only a distribution could answer which is not here."""
+    if not is_installed(distribution):
+        pytest.skip(f"{distribution} is not installed")
+
+
+def nothing(why: str) -> NoReturn:
+    """Skip a question that a declaration leaves nothing to ask of."""
+    pytest.skip(f"{NOTHING}: {why}")
