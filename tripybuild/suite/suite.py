@@ -3,77 +3,35 @@
 Each raises an AssertionError that says everything that is wrong.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import cached_property
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics import DiagnosticError
 from tripybuild.frontend.decompose import decomposed
-from tripybuild.language.evaluate import EvaluationError
-from tripybuild.schema.operator import Example, Operator
-from tripybuild.schema.samples import Place, places, spell as spell_place
-from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.schema.tuples import Tuple, illegal, legal, mixed, spell as spell_types
 from tripybuild.semantics.compare import difference, tolerance
 from tripybuild.semantics.execute import execute, run_operation
-from tripybuild.suite import batch, examples, foreign, interpreted, oracle, truth
+from tripybuild.suite import batch, examples, foreign, interpreted, oracle
 from tripybuild.suite.asked import asked, needs, nothing, question
-from tripybuild.suite.built import Samples
-from tripybuild.suite.cases import Case, Function, sample_case, variations
-from tripybuild.suite.engines import TARGET, engine_problems
-from tripybuild.suite.facts import CPU, ENGINE, refusals, refused, said, unproved
-from tripybuild.suite.gpus import gated_samples, wrong_for_gpu
+from tripybuild.suite.cases import Case, sample_case, variations
+from tripybuild.suite.facts import CPU, refusals, refused, unproved
 from tripybuild.suite.laws import not_broken_alone
 from tripybuild.suite.problems import refuse, refuse_difference, spoken
-from tripybuild.suite.registry import declared_in
 from tripybuild.suite.sample import bind
-from tripybuild.suite.support import YES, Key, key
-from tripybuild.suite.support_table import beside, part_of
-from tripybuild.suite.symbolic import disagreements, engine_disagreements, left_out, recorded
-from tripybuild.suite.verdicts import BUILDS
+from tripybuild.suite.symbolic import disagreements, left_out, recorded
+from tripybuild.suite.tensorrt_questions import TensorrtQuestions
 from tripybuild.trace.location import Unknown, at
 from tripybuild.trace.values import Value
 
 # Of more tuples than this, the calls near the sample are made for the first of each kind only.
 MANY = 24
-# The GPU that is asked in each run: the oldest with all dtypes that nvtripy has.
-COMMON_GPU = "sm89"
 
 
-class Suite:
-    """The suite of one operator.
-
-    Args:
-        source: The declaration, such as `ops_registry/nn/softmax.yaml`.
-        package: The generated package.
-        file: The file of the suite; the registry is found in a folder above it.
-        exhaustive: Whether the calls near the sample are made for each tuple of dtypes, and not for
-            the first of each kind only.
-    """
-
-    def __init__(self, source: str, package: str, file: str, *, exhaustive: bool = False) -> None:
-        self.source, self.package, self.file = source, package, file
-        self.exhaustive = exhaustive
-
-    @cached_property
-    def operator(self) -> Operator:
-        """The declaration."""
-        return next(o for o in self.operators.values() if o.path == self.source)
-
-    @cached_property
-    def operators(self) -> Mapping[str, Operator]:
-        """All declarations that the package can use."""
-        return declared_in(self.source, self.file).operators
-
-    def function(self, name: str) -> Function:
-        """The public function of an operator."""
-        own = getattr(import_module(self.package), name, None)
-        found: Function = own if own is not None else getattr(import_module("tripyapi"), name)
-        return found
+class Suite(TensorrtQuestions):
+    """The suite of one operator."""
 
     # --- numbers ---
 
@@ -212,99 +170,26 @@ class Suite:
             return error.diagnostics[0].code
         return None
 
-    @question
-    def check_tensorrt_refusals(self) -> None:
-        """TensorRT refuses each tuple that is not legal, but for what `targets:` says it builds."""
-        needs(TARGET)
-        refuse(truth.wrong_refusals(self._subject, self._written))
-
-    @question
-    def check_tensorrt_gpus(self) -> None:
-        """A GPU that many have builds the samples of dtypes that not every GPU has."""
-        needs(TARGET)
-        gated = gated_samples(self._subject)
-        if not gated:
-            nothing("every GPU has the dtypes of all samples")
-        refuse(wrong_for_gpu(self._subject, gated, COMMON_GPU))
-
-    @question
-    def check_tensorrt_facts(self) -> None:
-        """Each fact below `targets:` has a case that shows it."""
-        needs(TARGET)
-        refuse([*truth.wrong_facts(self._subject), *self._unseen_facts()])
-
-    def _unseen_facts(self) -> Iterator[str]:
-        """The facts that neither types nor sizes say, and of which no example is a case."""
-        giving = [self._example(e) for e in self.operator.examples if e.gives is not None]
-        for fact in truth.never(self.operator):
-            graphs = [made.graph for made in giving if not isinstance(made, DiagnosticError)]
-            problems = [problem for graph in graphs for problem in engine_problems(graph)]
-            asked()
-            if not any(says in problem for says in fact.says for problem in problems):
-                yield f"{fact.name}: no example is such a case"
-
-    def _written(self, types: Tuple) -> str | None:
-        """How far the support table says that a network of a tuple comes."""
-        said = self._table.get(key(self.operator, types), (None, None))[1]
-        return BUILDS if said == YES else said
-
-    @cached_property
-    def _table(self) -> Mapping[Key, Sequence[str | None]]:
-        """What the support table says of the operator, if the package has a table."""
-        return part_of(self.operator, beside(Path(self.file)).get(self.operator.name, []))
-
-    @cached_property
-    def _subject(self) -> truth.Subject:
-        known = declared_in(self.source, self.file).targets
-        facts = [known.get(target, CommonFactsEntry()) for target in ENGINE]
-        return truth.Subject(self.operator, self.function(self.operator.name), *facts)
-
     # --- shapes, engines, examples ---
 
     @question
     def check_symbol(self, size: str) -> None:
         """A symbol gives the shapes that a number gives."""
         function = self.function(self.operator.name)
-        refuse(disagreements(self.operator, function, self._place(size)))
-
-    @question
-    def check_tensorrt_symbol(self, size: str) -> None:
-        """TensorRT builds the sample with a size that is a symbol."""
-        function = self.function(self.operator.name)
-        refuse(engine_disagreements(self.operator, function, self._place(size)))
-
-    def _place(self, size: str) -> Place:
-        return next(p for p in places(self.operator) if spell_place(p) == size)
-
-    @cached_property
-    def _samples(self) -> Samples:
-        return Samples(self.operator, self.function(self.operator.name))
-
-    @question
-    def check_tensorrt(self, types: str) -> None:
-        """TensorRT builds the sample, with the dtypes and shapes that were inferred."""
-        refuse(self._samples.wrong(types))
+        refuse(disagreements(self.operator, function, self.place(size)))
 
     @cached_property
     def _example_outcomes(self) -> dict[str, tuple[examples.ExampleCase, batch.Outcome]]:
         giving = [e for e in self.operator.examples if e.gives is not None]
-        cases = [c for e in giving if not isinstance(c := self._example(e), DiagnosticError)]
+        cases = [c for e in giving if not isinstance(c := self.made_example(e), DiagnosticError)]
         return {c.label: (c, o) for c, o in zip(cases, batch.run(cases), strict=True)}
-
-    def _example(self, example: Example) -> examples.ExampleCase | DiagnosticError:
-        try:
-            return self._called(example)
-        except DiagnosticError as error:
-            return error
-        except EvaluationError as error:
-            return DiagnosticError(Diagnostic("bad-example", str(error), example.call.span()))
 
     @question
     def check_example(self, call: str) -> None:
         """An example gives what it says, or it fails as it says."""
         for example in self.operator.examples:
             if examples.spell(example) == call:
-                made = self._example(example)
+                made = self.made_example(example)
                 asked()
                 if example.fails is not None:
                     codes = [d.code for d in getattr(made, "diagnostics", [])]
@@ -318,21 +203,6 @@ class Suite:
                 refuse(examples.wrong_results(self.operator, self.operators, example, outcome))
 
     @question
-    def check_tensorrt_example(self, call: str) -> None:
-        """TensorRT builds an example, or refuses it as the declaration says."""
-        for example in self.operator.examples:
-            if examples.spell(example) == call and example.gives is not None:
-                made = self._example(example)
-                if isinstance(made, DiagnosticError):
-                    raise AssertionError(spoken(made))
-                found = engine_problems(made.graph)
-                asked()
-                refuse(each for each in found if not said(self.operator, ENGINE, each))
-
-    @question
     def check_law(self, law: str) -> None:
         """An example, or a tuple of dtypes, breaks the law and no other one."""
-        refuse(not_broken_alone(self.operator, law, self._called))
-
-    def _called(self, example: Example) -> examples.ExampleCase:
-        return examples.example_case(example, self.operators, self.function)
+        refuse(not_broken_alone(self.operator, law, self.called))
