@@ -13,7 +13,7 @@ import pytest
 import tripyapi as tp
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.others import others_file
-from tripybuild.codegen.plan import owned, plan
+from tripybuild.codegen.plan import plan
 from tripybuild.codegen.schemas import KINDS, schema_file
 from tripybuild.codegen.sync import differences, write
 from tripybuild.codegen.text import Body, Imports, header
@@ -206,8 +206,8 @@ def test_imports_are_in_natural_order():
 def test_write_makes_the_plan_and_then_has_nothing_to_do(folder, tmp_path):
     """A second run writes nothing."""
     files = planned(folder)
-    assert len(write(tmp_path, files, owned())) == len(files)
-    assert write(tmp_path, files, owned()) == []
+    assert len(write(tmp_path, files, "tripyapi")) == len(files)
+    assert write(tmp_path, files, "tripyapi") == []
 
 
 def test_write_removes_what_is_stale_with_its_folder(folder, tmp_path):
@@ -216,7 +216,7 @@ def test_write_removes_what_is_stale_with_its_folder(folder, tmp_path):
     stale = tmp_path / "tripyapi" / "trace" / "old" / "gone.py"
     stale.parent.mkdir(parents=True)
     stale.write_text(header("ops/old/gone.yaml"))
-    found = write(tmp_path, files, owned())
+    found = write(tmp_path, files, "tripyapi")
     assert [d.path for d in found if d.kind == "stale"] == ["tripyapi/trace/old/gone.py"]
     assert not stale.parent.exists()
 
@@ -224,11 +224,11 @@ def test_write_removes_what_is_stale_with_its_folder(folder, tmp_path):
 def test_first_differing_line_is_named(folder, tmp_path):
     """A drift is reported by its first line, with what is there and what should be."""
     files = planned(folder)
-    write(tmp_path, files, owned())
+    write(tmp_path, files, "tripyapi")
     path = "tripyapi/trace/math/double.py"
     lines = files[path].splitlines()
     (tmp_path / path).write_text("\n".join([*lines[:4], "edited = True", *lines[5:]]) + "\n")
-    (found,) = differences(tmp_path, files, owned())
+    (found,) = differences(tmp_path, files, "tripyapi")
     assert (found.kind, found.line, found.found) == ("different", 5, "edited = True")
     assert found.wanted == lines[4]
 
@@ -241,7 +241,7 @@ def test_foreign_files_stay(folder, tmp_path):
     taken = tmp_path / "tripyapi" / "ops" / "math" / "double.py"
     taken.parent.mkdir(parents=True)
     taken.write_text("also_mine = True\n")
-    write(tmp_path, planned(folder), owned())
+    write(tmp_path, planned(folder), "tripyapi")
     assert mine.read_text() == "mine = True\n"
     assert taken.read_text() == "also_mine = True\n"
 
@@ -250,7 +250,7 @@ def test_foreign_files_stay(folder, tmp_path):
 @pytest.mark.parametrize("command", [["format", "--check"], ["check"]], ids=["format", "check"])
 def test_generated_code_is_accepted(command, folder, tmp_path):
     """The formatter has nothing to change, and the linter nothing to say."""
-    write(tmp_path, planned(ROOT / "ops_registry"), owned())
+    write(tmp_path, planned(ROOT / "ops_registry"), "tripyapi")
     (tmp_path / "generated").mkdir()
     for name in ("tripyapi", "suites"):
         shutil.move(tmp_path / name, tmp_path / "generated" / name)
@@ -317,7 +317,7 @@ def test_a_deprecated_operator_warns_at_the_line_that_calls_it(tmp_path, monkeyp
     text = f"{DECLARATION}since: 1.0.0\ndeprecated: |\n{words}".replace("1.0.0", "'1.0'")
     (folder / "math" / "double.yaml").write_text(text)
     files = planned(ROOT / "ops_registry", folder, package="on_its_way_out")
-    write(out, files, owned("on_its_way_out"))
+    write(out, files, "on_its_way_out")
     page = files["docs/operators/double.md"]
     assert "**Deprecated**: since 2.0, write `x + x`." in " ".join(page.split())
     assert "Since 1.0." in page

@@ -18,9 +18,9 @@ import numpy as np
 
 from tripybuild.build import weights
 from tripybuild.build.elements import Array, DType
-from tripybuild.build.publish import publish
 from tripybuild.build.refusals import refuse_pipe, unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.publish import publish
 
 REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")

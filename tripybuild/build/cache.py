@@ -15,9 +15,9 @@ from pathlib import Path
 
 import platformdirs
 
-from tripybuild.build.publish import publish
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.digests import ALGORITHMS, algorithm
+from tripybuild.publish import publish
 
 FOLDER_VARIABLE = "TRIPYBUILD_CACHE_DIR"
 MAGIC = b"tbcache2"

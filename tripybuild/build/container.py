@@ -40,10 +40,10 @@ from tripybuild.build.manifest import (
     encode,
 )
 from tripybuild.build.members import PIECE, Content, FilePart, changed, measure, pieces, transferred
-from tripybuild.build.publish import publish
 from tripybuild.build.refusals import refusal, refuse_pipe, too_new, unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.digests import ALGORITHMS
+from tripybuild.publish import publish
 
 NAME = re.compile(r"[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*(/[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*)*")
 LONGEST_NAME = 200

@@ -18,8 +18,8 @@ from tripybuild.build.cache import Cache, damaged, seal, sealed, unwritable
 from tripybuild.build.layout import ALIGNMENT
 from tripybuild.build.manifest import Member
 from tripybuild.build.members import FilePart, OpenFile, measure
-from tripybuild.build.publish import SUFFIX, publish
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.publish import SUFFIX, publish
 
 START = ALIGNMENT
 MAGIC = b"tbcache3"

@@ -185,7 +185,7 @@ def answered(text: str, emit: Emit, output: Path | None) -> Answer:
     """A text on the way, printed or written."""
     if output is None:
         return Answer(text.rstrip("\n"), data={"emit": emit.value, "text": text})
-    from tripybuild.build.publish import publish  # noqa: PLC0415
+    from tripybuild.publish import publish  # noqa: PLC0415
 
     with publish(output) as stream:
         stream.write(text.encode())

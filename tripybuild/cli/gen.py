@@ -2,7 +2,7 @@
 
 import keyword
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +10,15 @@ import typer
 
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
-from tripybuild.cli.registry import Registries
+from tripybuild.cli.registry import Registries, is_installed
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.packages.roots import built_in, shown
 
 if TYPE_CHECKING:
     from tripybuild.codegen.sync import Difference
 
 BUILT_IN = "tripyapi"
+GENERATED = Path("generated")
 MOST_SHOWN = 5
 MARKS = {"missing": "+", "different": "~", "stale": "-"}
 RESERVED = frozenset({BUILT_IN, "tripybuild"})
@@ -28,8 +30,9 @@ def generate(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail on a drift.")] = False,
     registry: Registries = None,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the package's folder is.")
-    ] = Path("generated"),
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Where the package's folder is: `generated`."),
+    ] = None,
     package: Annotated[
         str | None,
         typer.Option("--package", metavar="NAME", help="Required with `--registry`."),
@@ -39,20 +42,22 @@ def generate(
     start = time.perf_counter()
     added = registry or []
     name = _package(package, added)
+    from tripybuild.codegen.sync import differences, write  # noqa: PLC0415
     from tripybuild.packages.planned import planned  # noqa: PLC0415
 
+    place = _place(out, added)
     files = planned(added, name)
-    found = _sync(out, files, name, check=check)
+    found = (differences if check else write)(place, files, name)
     seconds = time.perf_counter() - start
     data = {
         "files": len(files),
-        "differences": [{"path": (out / d.path).as_posix(), "kind": d.kind} for d in found],
+        "differences": [{"path": (place / d.path).as_posix(), "kind": d.kind} for d in found],
     }
     if check and found:
-        drift = tuple(_drift(out, each) for each in found)
+        drift = tuple(_drift(place, each) for each in found)
         text = f"{_files(len(found))} out of date; `tripybuild gen` mends that"
         return Answer(remark=text, data=data, diagnostics=drift)
-    return Answer(remark=_summary(out, found, len(files), seconds), data=data)
+    return Answer(remark=_summary(place, found, len(files), seconds), data=data)
 
 
 def _package(given: str | None, added: Sequence[Path]) -> str:
@@ -70,26 +75,15 @@ def _package(given: str | None, added: Sequence[Path]) -> str:
     return given
 
 
-def _sync(out: Path, files: Mapping[str, str], package: str, *, check: bool) -> list["Difference"]:
-    from tripybuild.codegen.sync import apply, differences, neighbours  # noqa: PLC0415
-
-    if others := neighbours(out, package):
-        message = f"`{out}` holds the generated package `{others[0]}`, and would hold `{package}`"
-        hint = "give each package a folder of its own with `--out`"
-        raise DiagnosticError(Diagnostic("not-generated", message, hint=hint))
-    owned = tuple(sorted({path.split("/")[0] for path in files if "/" in path}))
-    found = differences(out, files, owned)
-    if foreign := [each for each in found if each.kind == "foreign"]:
-        raise DiagnosticError(*(_foreign(out, each) for each in foreign))
-    if not check:
-        apply(out, files, found)
-    return found
-
-
-def _foreign(out: Path, difference: "Difference") -> Diagnostic:
-    message = f"`{(out / difference.path).as_posix()}` was not generated, and stays as it is"
-    hint = "choose another `--out` or `--package`, or remove the file"
-    return Diagnostic("not-generated", message, hint=hint)
+def _place(given: Path | None, added: Sequence[Path]) -> Path:
+    """Give the folder of the package: the built-in one's is in the checkout, wherever one is."""
+    if given is not None or added:
+        return given or GENERATED
+    if is_installed():
+        message = "the built-in package is installed with all of its code"
+        hint = "name a registry of yours: `--registry DIR --package NAME`; or a folder: `--out DIR`"
+        raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
+    return shown(built_in().parent / GENERATED)
 
 
 def _drift(out: Path, difference: "Difference") -> Diagnostic:
@@ -112,7 +106,8 @@ def _drift(out: Path, difference: "Difference") -> Diagnostic:
 
 def _summary(out: Path, changed: Sequence["Difference"], count: int, seconds: float) -> str:
     if not changed:
-        return f"Up to date: {_files(count)} in {seconds:.2f}s"
+        where = "" if out == GENERATED else f" of `{out}`"
+        return f"Up to date: {_files(count)}{where} in {seconds:.2f}s"
     lines = [f"Generated {_files(len(changed))} of {count} in {seconds:.2f}s"]
     lines += [f" {MARKS[d.kind]} {(out / d.path).as_posix()}" for d in changed[:MOST_SHOWN]]
     if len(changed) > MOST_SHOWN:

@@ -81,7 +81,7 @@ def _answer(wishes: "Wishes", text: str, path: str, output: Path | None) -> Answ
     if output is None or outcome.diagnostics:
         printed = "" if output else outcome.text.rstrip("\n")
         return Answer(printed, data={"text": printed}, diagnostics=tuple(outcome.diagnostics))
-    from tripybuild.build.publish import publish  # noqa: PLC0415
+    from tripybuild.publish import publish  # noqa: PLC0415
 
     with publish(output) as stream:
         stream.write(outcome.text.encode())

@@ -28,3 +28,8 @@ def place(operator: Placed, prefix: str = "") -> str:
 def module(package: str, layer: str, operator: Placed) -> str:
     """`tripyapi.trace.nn.softmax`: the dotted name of an operator's file in one layer."""
     return ".".join([package, layer, *place(operator).split("/")])
+
+
+def owned(package: str = BUILT_IN) -> tuple[str, ...]:
+    """The folders that hold nothing but what is planned; anything else in them is stale."""
+    return (package, SUITES, DOCS, MODULE_DOCS, *([SCHEMAS] if package == BUILT_IN else []))

@@ -4,7 +4,7 @@ from tripybuild.codegen.assembly import assembled
 from tripybuild.codegen.calls import Calls
 from tripybuild.codegen.module import module_contribution
 from tripybuild.codegen.operator import contribution
-from tripybuild.codegen.places import BUILT_IN, DOCS, MODULE_DOCS, SCHEMAS, SUITES
+from tripybuild.codegen.places import BUILT_IN
 from tripybuild.codegen.schemas import schema_files
 from tripybuild.schema.load import Registry
 
@@ -20,8 +20,3 @@ def plan(registry: Registry, package: str = BUILT_IN) -> dict[str, str]:
     parts = [contribution(each, calls) for each in registry.operators.values()]
     parts += [module_contribution(each, calls) for each in registry.modules.values()]
     return assembled(parts, schema_files() if package == BUILT_IN else {}, package)
-
-
-def owned(package: str = BUILT_IN) -> tuple[str, ...]:
-    """The folders that hold nothing but what `plan` gives; anything else in them is stale."""
-    return (package, SUITES, DOCS, MODULE_DOCS, *([SCHEMAS] if package == BUILT_IN else []))

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from tripybuild.build import weights
-from tripybuild.build.publish import publish
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.tensor import Tensor
+from tripybuild.publish import publish
 from tripybuild.trace.constants import constant
 from tripybuild.types.dtypes import from_numpy
 

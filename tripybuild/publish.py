@@ -1,22 +1,26 @@
 """Files appear whole or not at all.
 
 A file is written beside its final place, forced to the disk and renamed. Whatever goes wrong, what
-stood there before stands there still.
+stood there before stands there still. Where many files are published, all are written before the
+first of them takes its place.
 """
 
 import contextlib
 import errno
 import os
 import secrets
+import shutil
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 SUFFIX = ".part"
+STAGE = ".stage"
 STALE_AFTER = 24 * 3600.0  # seconds; nothing is written for so long
 HINTS = {
     errno.ENOSPC: "free some space on the disk, or write to another one",
@@ -57,7 +61,48 @@ def publish(
         if durable:
             _sync_folder(place.parent)
     except OSError as error:
-        raise DiagnosticError(_unwritable(path, error)) from error
+        raise DiagnosticError(unwritable(path, error)) from error
+
+
+def publish_all(root: Path, files: Mapping[str, bytes]) -> None:
+    """Give files below a folder their contents, by their paths in it.
+
+    Folders that are missing are made. Who calls holds a lock on the folder, and knows that none of
+    the places is a link, or below one.
+
+    Raises:
+        DiagnosticError: The operating system does not let a file be written. If it is the contents
+            for which there is no room, nothing has changed.
+    """
+    stage = root / f"{STAGE}.{secrets.token_hex(8)}{SUFFIX}"
+    path = ""
+    try:
+        stage.mkdir()
+        with _removed_on_failure(stage):
+            staged = {path: str(stage / str(index)) for index, path in enumerate(files)}
+            for path, content in files.items():
+                with open(staged[path], "xb", buffering=0) as stream:  # noqa: PTH123 - thousands
+                    _write_all(stream, content)
+            for folder in dict.fromkeys(path.rpartition("/")[0] for path in files):
+                path = folder
+                (root / folder).mkdir(parents=True, exist_ok=True)
+            for path, place in staged.items():
+                os.replace(place, f"{root}/{path}")  # noqa: PTH105 - thousands
+            stage.rmdir()
+    except OSError as error:
+        raise DiagnosticError(unwritable(root / path, error)) from error
+
+
+def stages(root: Path) -> list[Path]:
+    """What `publish_all` has left in a folder where it was killed."""
+    found = root.glob(f"{STAGE}.????????????????{SUFFIX}")
+    return [each for each in found if each.is_dir() and not each.is_symlink()]
+
+
+def _write_all(stream: FileIO, content: bytes) -> None:
+    left = memoryview(content)
+    while left:
+        left = left[stream.write(left) :]
 
 
 def _opened(partial: Path, given: Callable[[Path], bool]) -> BinaryIO:
@@ -88,7 +133,10 @@ def _removed_on_failure(partial: Path) -> Iterator[None]:
         yield
     except BaseException:
         with contextlib.suppress(OSError):
-            partial.unlink()
+            if partial.is_dir():
+                shutil.rmtree(partial)
+            else:
+                partial.unlink()
         raise
 
 
@@ -111,7 +159,8 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _unwritable(path: Path, error: OSError) -> Diagnostic:
+def unwritable(path: Path, error: OSError) -> Diagnostic:
+    """What is said where the operating system refuses to write."""
     message = f"`{path}` cannot be written: {error.strerror or error}"
     hint = HINTS.get(error.errno) if error.errno is not None else None
     return Diagnostic("output-unwritable", message, hint=hint)
