@@ -1,6 +1,7 @@
 """Where our files are, beside the package or in a wheel inside of it, and what files hold."""
 
 import os
+import stat
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
@@ -22,15 +23,16 @@ def below(root: Path, ending: str = "") -> list[str]:
 
 
 def content(path: str) -> bytes | None:
-    """What a file holds, or None where there is none. Thousands are read: no `Path`, no buffer."""
+    """What a file holds, or None where there is none. Thousands are read: no `Path`, no buffer.
+
+    A pipe or a device is no file: whoever opens one may wait for ever.
+    """
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - see above
+            return None
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - see above
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError:  # which it is of a folder, in words that depend on the system
-        if Path(path).is_file():
-            raise
         return None
 
 

@@ -223,6 +223,39 @@ def test_gen_writes_nothing_where_a_declaration_is_wrong(cli, folder):
     assert not (folder / "generated").exists()
 
 
+def test_gen_writes_the_built_in_package_into_the_checkout_alone(cli, folder, monkeypatch):
+    """Wherever it is called; a package that is installed is not written anywhere unasked."""
+    checkout = folder / "checkout"
+    (checkout / "ops_registry").mkdir(parents=True)
+    shutil.copy(project.registry() / "targets.yaml", checkout / "ops_registry")
+    monkeypatch.setattr(roots, "built_in", lambda: checkout / "ops_registry")
+    cli("new", "op", "double")
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    assert cli("gen")[0] == 0
+    assert (checkout / "generated/tripyapi/ops/math/double.py").is_file()
+    assert f"of `{checkout / 'generated'}` in" in cli("gen")[2]
+
+    monkeypatch.setattr(gen, "is_installed", lambda: True)
+    code, _, problems = cli("gen")
+    assert (code, "error[registry-read-only]" in problems) == (1, True)
+    assert "hint: name a registry of yours" in problems
+    assert not list((folder / "elsewhere").iterdir())
+    assert cli("gen", "--out", "here")[0] == 0
+    assert (folder / "elsewhere/here/tripyapi/ops/math/double.py").is_file()
+
+
+def test_files_of_a_registry_have_names_of_text_and_are_files(cli, folder):
+    """A name that is no UTF-8 cannot be written into code, and a pipe may say nothing for ever."""
+    cli("new", "op", "double", "--registry", "mine")
+    os.mkfifo(folder / "mine/math/waits.yaml")
+    code, _, problems = cli("gen", "--registry", "mine", "--package", "mine")
+    assert (code, "`mine/math/waits.yaml` is a device, not a file" in problems) == (1, True)
+    (folder / "mine/math").rename(folder / "mine/m\udcff")
+    code, _, problems = cli("gen", "--registry", "mine", "--package", "mine")
+    assert (code, "error[bad-name]: the name of the file `mine/m\\xff" in problems) == (1, True)
+
+
 def test_packages_do_not_share_a_folder(cli, folder):
     """A second package in the folder of another would take its suites away."""
     cli("new", "op", "double", "--registry", "mine")

@@ -17,6 +17,7 @@ from tripybuild.codegen.plan import plan
 from tripybuild.codegen.schemas import KINDS, schema_file
 from tripybuild.codegen.sync import differences, write
 from tripybuild.codegen.text import Body, Imports, header
+from tripybuild.diagnostics import DiagnosticError
 from tripybuild.schema.files import READING_ORDER
 from tripybuild.schema.load import load
 
@@ -241,7 +242,9 @@ def test_foreign_files_stay(folder, tmp_path):
     taken = tmp_path / "tripyapi" / "ops" / "math" / "double.py"
     taken.parent.mkdir(parents=True)
     taken.write_text("also_mine = True\n")
-    write(tmp_path, planned(folder), "tripyapi")
+    with pytest.raises(DiagnosticError, match="was not generated, and stays as it is"):
+        write(tmp_path, planned(folder), "tripyapi")
+    assert sorted(each for each in tmp_path.rglob("*") if each.is_file()) == [mine, taken]
     assert mine.read_text() == "mine = True\n"
     assert taken.read_text() == "also_mine = True\n"
 

@@ -12,7 +12,7 @@ from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
 from tripybuild.cli.registry import Registries, is_installed
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.packages.roots import built_in, shown
+from tripybuild.packages import roots
 
 if TYPE_CHECKING:
     from tripybuild.codegen.sync import Difference
@@ -83,7 +83,7 @@ def _place(given: Path | None, added: Sequence[Path]) -> Path:
         message = "the built-in package is installed with all of its code"
         hint = "name a registry of yours: `--registry DIR --package NAME`; or a folder: `--out DIR`"
         raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
-    return shown(built_in().parent / GENERATED)
+    return roots.shown(roots.built_in().parent / GENERATED)
 
 
 def _drift(out: Path, difference: "Difference") -> Diagnostic:

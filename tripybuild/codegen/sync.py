@@ -64,7 +64,7 @@ def write(root: Path, files: Mapping[str, str], package: str) -> list[Difference
         DiagnosticError: As `differences` does, or the operating system does not let it be written.
     """
     changed = differences(root, files, package)
-    if changed or stages(root):
+    if changed or stages(root) or _mode(f"{root}/{LOCK}") is not None:
         with _alone(root):
             for stage in stages(root):
                 shutil.rmtree(stage, ignore_errors=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tripybuild.build.cache import Cache, key
 from tripybuild.codegen.assembly import assembled
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.garbage import uncollected
 from tripybuild.packages import roots as registries
 from tripybuild.packages.parts import Parts
@@ -41,7 +42,24 @@ def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
 def _digests(roots: Sequence[Path]) -> dict[str, str]:
     """Give a digest of each declaration; what cannot be read fails in the plan."""
     files = {shown: path for root in roots for shown, path in sources(root).items()}
-    return {shown: sha256(content(str(path)) or b"").hexdigest() for shown, path in files.items()}
+    if wrong := [_no_text(path) for shown, path in files.items() if not _is_text(shown)]:
+        raise DiagnosticError(*wrong)
+    return {shown: sha256(registries.contents(path)).hexdigest() for shown, path in files.items()}
+
+
+def _is_text(name: str) -> bool:
+    """Whether the name of a file is text: it is written into files that are."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _no_text(path: Path) -> Diagnostic:
+    shown = str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
+    message = f"the name of the file `{shown}`, or of a folder above it, is no UTF-8 text"
+    return Diagnostic("bad-name", message, hint="rename it: folders become Python packages")
 
 
 def _key(roots: Sequence[str], package: str) -> str:

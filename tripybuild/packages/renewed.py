@@ -9,7 +9,6 @@ from tripybuild.diagnostics import DiagnosticError
 from tripybuild.packages import roots as registries
 from tripybuild.packages.parts import FAMILY, Part, Parts, agree, made
 from tripybuild.packages.shares import shared
-from tripybuild.project import content
 from tripybuild.schema.places import TARGETS, sources
 
 
@@ -90,7 +89,7 @@ def _named(families: Iterable[str], paths: AbstractSet[str], added: Sequence[Pat
     A family has the name of its file; one that is missed is a problem, and then all are read.
     """
     places = (each for root in registries.roots(added) for each in sources(root).items())
-    contents = (content(str(path)) or b"" for shown, path in places if shown in paths)
+    contents = (registries.contents(path) for shown, path in places if shown in paths)
     text = b"\n".join(contents).decode("utf-8", errors="replace")
     return {path for path in families if Path(path).name == TARGETS or Path(path).stem in text}
 

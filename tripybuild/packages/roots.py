@@ -27,6 +27,14 @@ def roots(added: Sequence[Path]) -> list[Path]:
     return [shown(built_in()), *added]
 
 
+def contents(path: Path) -> bytes:
+    """Give what a file holds: nothing where it cannot be read, which the schema says in words."""
+    try:
+        return project.content(str(path)) or b""
+    except OSError:
+        return b""
+
+
 def load(added: Sequence[Path]) -> "Registry":
     """Read the built-in registry and those added behind it.
 

@@ -16,7 +16,6 @@ from tripybuild.codegen.places import BUILT_IN
 from tripybuild.packages import roots as registries
 from tripybuild.packages.beside import beside
 from tripybuild.packages.parts import MODULE, OPERATOR, Parts, agree, made
-from tripybuild.project import content
 from tripybuild.schema.places import sources
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def _looked_at(work: _Work) -> _Work:
     roots = registries.roots(work.added)
     for index, root in enumerate(roots):
         for shown, path in sources(root).items():
-            match = _DECLARES.search(content(str(path)) or b"")
+            match = _DECLARES.search(registries.contents(path))
             kind = match[1].decode() if match else None
             work.paths[kind].append(shown)
             if match:
