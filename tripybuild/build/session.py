@@ -22,6 +22,7 @@ from tripybuild.build.model import Built, Origin, build
 from tripybuild.build.signature import Signature
 from tripybuild.build.specialise import compiled, lowered, sizes_name
 from tripybuild.build.targets import CPU, ENGINES, Target, known, parse_target
+from tripybuild.build.weight_warnings import nonfinite_warnings
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.dialects.stablehlo import Module
 from tripybuild.garbage import uncollected
@@ -29,6 +30,7 @@ from tripybuild.logger import logger
 from tripybuild.targets import child, pjrt
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
+from tripybuild.types.nonfinite import Nonfinite, nonfinite
 
 WEIGHTS = "weights.safetensors"
 KINDS = ("trace", "stablehlo", "tensorrt")
@@ -154,16 +156,19 @@ def _compiled(
             manifest["specialisations"].append(entry)
             warnings += said
         if graph.weights:
-            members[WEIGHTS], measured[WEIGHTS] = stored.result()
+            members[WEIGHTS], measured[WEIGHTS], suspects = stored.result()
+            warnings += nonfinite_warnings(suspects, graph.weights, read)
     made = Executable(json.loads(json.dumps(manifest)), members, measured)
     made.warnings += dict.fromkeys(warnings)
     return made
 
 
-def _stored(graph: Graph, read: Weights) -> tuple[memoryview, Member]:
-    """The weights that a graph needs, as a file in memory, and its digests."""
-    content = memoryview(weights_file.encode(read(graph.weights))).toreadonly()
-    return content, measure(content)
+def _stored(graph: Graph, read: Weights) -> tuple[memoryview, Member, dict[str, Nonfinite]]:
+    """The weights that a graph needs, as a file in memory, its digests, and what is suspect."""
+    arrays = read(graph.weights)
+    content = memoryview(weights_file.encode(arrays)).toreadonly()
+    scanned = {name: nonfinite(array) for name, array in arrays.items()}
+    return content, measure(content), {name: each for name, each in scanned.items() if each}
 
 
 def emit(

@@ -30,6 +30,7 @@ from tripybuild.build.elements import (
     spell,
     unpack,
 )
+from tripybuild.build.file_state import FileState, unchanged
 from tripybuild.build.refusals import unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 
@@ -76,24 +77,37 @@ class Stored:
     end: int
 
 
-def read_places(path: Path) -> dict[str, Stored]:
+def file_state(path: Path) -> FileState:
+    """Return the state of the file that is there now.
+
+    Raises:
+        DiagnosticError: There is no such file.
+    """
+    with _reported(path):
+        return FileState.of(path.stat())
+
+
+def read_places(path: Path, state: FileState | None = None) -> dict[str, Stored]:
     """Return where each tensor of a file lies, reading its header only.
 
     Raises:
-        DiagnosticError: There is no such file, or it is malformed.
+        DiagnosticError: There is no such file, it is malformed, or it is no longer in this state.
     """
-    with _reported(path), path.open("rb") as file:
+    with _reported(path), path.open("rb") as file, unchanged(path, file, state):
         tensors, start = _read_header(file)
     return {n: Stored(t.dtype, t.shape, start + t.begin, start + t.end) for n, t in tensors.items()}
 
 
-def read(path: Path, names: Iterable[str] | None = None) -> dict[str, Array]:
+def read(
+    path: Path, names: Iterable[str] | None = None, state: FileState | None = None
+) -> dict[str, Array]:
     """Read tensors of a file; all of them where no names are given.
 
     Raises:
-        DiagnosticError: There is no such file, it is malformed, or it lacks one of the tensors.
+        DiagnosticError: There is no such file, it is malformed, it lacks one of the tensors, or
+            it is not in this state before and after.
     """
-    with _reported(path), path.open("rb") as file:
+    with _reported(path), path.open("rb") as file, unchanged(path, file, state):
         tensors, start = _read_header(file)
         wanted = list(tensors if names is None else names)
         if absent := [name for name in wanted if name not in tensors]:

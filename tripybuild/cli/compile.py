@@ -15,7 +15,7 @@ from tripybuild.cli.command import command
 from tripybuild.cli.console import Phases
 from tripybuild.cli.inputs import Input, Inputs
 from tripybuild.cli.program import Program, program, recorded
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, render, text_of
 
 if TYPE_CHECKING:
     from tripybuild.build.executable import Executable
@@ -177,7 +177,7 @@ def _compiled(spec: Path, path: Path, target: str, make: Callable[[str], "Execut
     took, size = time.perf_counter() - start, path.stat().st_size
     text = f"Compiled `{spec}` for `{target}` into `{path}` ({_bytes(size)}) in {took:.2f}s"
     data = {"path": path.as_posix(), "target": target, "bytes": size, "seconds": round(took, 3)}
-    warnings = [f"warning: {each.message}" for each in executable.warnings]
+    warnings = [render(each, text_of, kind="warning") for each in executable.warnings]
     return Answer(remark="\n".join([*warnings, text]), data=data)
 
 

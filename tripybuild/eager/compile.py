@@ -9,7 +9,6 @@ from tripybuild.diagnostics import render, text_of
 from tripybuild.eager.blame import blamed
 from tripybuild.eager.evaluate import array_of
 from tripybuild.eager.executable import Executable
-from tripybuild.eager.faults import holding_nan
 from tripybuild.eager.infos import Info
 from tripybuild.eager.parameters import refuse_missing
 from tripybuild.eager.recorded import Held, Recorded, recorded
@@ -32,7 +31,7 @@ def compile(
 
     It is called once, with inputs in the place of each `InputInfo`; whatever else it is given, and
     the tensors that it finds elsewhere, are constants of what is compiled. The parameters of a
-    module are its weights; one that holds NaN is warned of.
+    module are its weights; those that hold NaN or infinity are warned of.
 
     Args:
         func: The function, the module, or a method of one.
@@ -55,11 +54,9 @@ def compile(
     found = recorded(func, args, kwargs, place)
     with blamed(found.graph.operations, place, "compiled"):
         refuse_missing(found.graph.weights, lambda: place)
-        for fault in holding_nan(found.graph.weights, place):  # may be what computes a weight
-            logger.warning(render(fault, text_of, kind="warning"))
         made = compiled(found, target, options={"optimization_level": optimization_level})
     for warning in made.program.warnings:
-        logger.warning(warning.message)
+        logger.warning(render(warning, text_of, kind="warning"))
     return made
 
 
@@ -91,7 +88,7 @@ def compiled(
         array_of(each)
     made = compile_built(
         found.built,
-        Held(found.graph.weights),
+        Held(found.graph.weights, found.place),
         chosen,
         wanted(found.built, shapes),
         found.provenance,

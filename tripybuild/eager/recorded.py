@@ -184,7 +184,9 @@ class Held:
     """Weights that are in memory."""
 
     values: Mapping[str, Value]
+    span: Span
     path: Path = Path()
+    noun: str = "parameter"
 
     def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
         """The arrays of some weights."""
@@ -194,3 +196,6 @@ class Held:
         """None of them lies in a file."""
         del wanted
         return {}
+
+    def verify(self) -> None:
+        """Nobody writes to what tensors hold."""

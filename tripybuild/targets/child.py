@@ -70,6 +70,7 @@ class CompilerProcess:
         *,
         timeout: float | None = None,
         meanwhile: Callable[[], object] | None = None,
+        mapped: Sequence[str] = (),
     ) -> bytes:
         """Compile a module in the child.
 
@@ -79,6 +80,7 @@ class CompilerProcess:
             options: The target's options, as JSON can say them.
             timeout: Seconds that it may take, in the place of the process's own limit.
             meanwhile: What the session has to do until the reply is there.
+            mapped: The user's files that the child maps; they are named where it loses them.
 
         Raises:
             DiagnosticError: The compiler refused the module, crashed, hung or ran out of memory.
@@ -88,7 +90,7 @@ class CompilerProcess:
             self._requests += 1
             header = {"id": self._requests, "target": target, "options": dict(options or {})}
             talk = functools.partial(self._exchange, header, body, meanwhile or _nothing)
-            reply, payload = self._ask(target, timeout or self.timeout, talk)
+            reply, payload = self._ask(target, timeout or self.timeout, talk, mapped)
         if reply.get("outcome") == "done":
             return payload
         raise DiagnosticError(*ends.refused(target, reply))
@@ -118,7 +120,11 @@ class CompilerProcess:
         self.close()
 
     def _ask(
-        self, target: str, timeout: float, talk: Callable[[], tuple[frames.Header, bytes]]
+        self,
+        target: str,
+        timeout: float,
+        talk: Callable[[], tuple[frames.Header, bytes]],
+        mapped: Sequence[str],
     ) -> tuple[frames.Header, bytes]:
         """Send a request and wait for its reply; whatever goes wrong ends the child."""
         try:
@@ -136,7 +142,7 @@ class CompilerProcess:
             status, notes = self._bury()
             if expired.is_set():
                 raise DiagnosticError(ends.hung(target, timeout, notes)) from error
-            raise DiagnosticError(ends.crashed(target, status, notes)) from error
+            raise DiagnosticError(ends.crashed(target, status, notes, mapped)) from error
         except BaseException:  # Ctrl-C above all: the child would go on compiling
             self._bury()
             raise

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Sequence
 from typing import IO
 
 from tripybuild.diagnostics import Diagnostic
@@ -46,8 +47,16 @@ def hung(target: str, timeout: float, notes: tuple[str, ...]) -> Diagnostic:
     return Diagnostic("compiler-timeout", message, notes=notes, hint=hint)
 
 
-def crashed(target: str, status: int | None, notes: tuple[str, ...]) -> Diagnostic:
+def crashed(
+    target: str, status: int | None, notes: tuple[str, ...], mapped: Sequence[str] = ()
+) -> Diagnostic:
     """It ended with a status, or is there and talks nonsense."""
+    if status == -signal.SIGBUS and mapped:
+        files = ", ".join(f"`{each}`" for each in mapped)
+        message = f"the weights in {files} became fewer while the model was compiled"
+        hint = "compile again when nothing writes to the file"
+        notes = (*notes, "the compiler's process ended with SIGBUS: it read where no file was left")
+        return Diagnostic("weights-changed", message, notes=notes, hint=hint)
     if status == -signal.SIGKILL:
         return _starved(target, (*notes, "the process was killed from outside"))
     if status is None or status == 0:
