@@ -127,7 +127,7 @@ def _write_checks(scope: Scope) -> None:
     check_call(scope)
     shortcut = scope.operator.shortcut
     if shortcut is not None:
-        define("shortcut", shortcut.program, scope.rewriter, scope.body)
+        define("shortcut: Value | None", shortcut.program, scope.rewriter, scope.body)
         scope.body.block("if shortcut is not None:").add("return shortcut")
     made = call("cls", [*(each.name for each in scope.parameters), *_captured(scope)])
     scope.body.add("return ", call([made, ".gives"], output_types(scope)))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES as PACKAGES, Tensor  # noqa: PLC0414
@@ -17,8 +17,12 @@ from tripybuild.trace.region import LeakError, check_open
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import dtype
 
+# What a generated function says that it gives: the Tensor class of its package, which is not known
+# here. Type checkers take it from the function that returns it.
+Given = TypeVar("Given")
 
-def record(operation: type[TraceOp], *arguments: object) -> Any:
+
+def record(operation: type[TraceOp], *arguments: object) -> Given:  # type: ignore[type-var]
     """Record an operation that gives one tensor.
 
     Raises:
@@ -26,8 +30,8 @@ def record(operation: type[TraceOp], *arguments: object) -> Any:
     """
     result = _recorded(operation, arguments)
     if isinstance(result, Value):
-        return _itself(result, arguments)
-    return Tensor.of(result.outputs[0])
+        return cast("Given", _itself(result, arguments))
+    return cast("Given", Tensor.of(result.outputs[0]))
 
 
 def _itself(value: Value, arguments: Sequence[object]) -> Tensor:
@@ -39,17 +43,17 @@ def _itself(value: Value, arguments: Sequence[object]) -> Tensor:
     return Tensor.of(value)
 
 
-def record_several(operation: type[TraceOp], *arguments: object) -> Any:
+def record_several(operation: type[TraceOp], *arguments: object) -> Given:  # type: ignore[type-var]
     """Record an operation that gives several tensors, as a tuple."""
     result = _recorded(operation, arguments)
     assert isinstance(result, TraceOp)
-    return tuple(Tensor.of(output) for output in result.outputs)
+    return cast("Given", tuple(Tensor.of(output) for output in result.outputs))
 
 
-def record_any(operation: type[TraceOp], *arguments: object) -> Any:
+def record_any(operation: type[TraceOp], *arguments: object) -> Given:  # type: ignore[type-var]
     """Record an operation that gives any number of tensors: one as itself, several as a tuple."""
-    results = record_several(operation, *arguments)
-    return results[0] if len(results) == 1 else results
+    results: tuple[Tensor, ...] = record_several(operation, *arguments)
+    return cast("Given", results[0] if len(results) == 1 else results)
 
 
 def _recorded(operation: type[TraceOp], arguments: tuple[object, ...]) -> TraceOp | Value:
@@ -116,7 +120,7 @@ class InlineCheck(Check):
         """An array as a tensor."""
         return Tensor.of(constant(array, type, self.location))
 
-    def settled(self, result: Any) -> Any:
+    def settled(self, result: Given) -> Given:
         """Hand the laws that are still open to an operation that the function recorded.
 
         They stand before its own: what breaks those is what the function was given.

@@ -1,9 +1,11 @@
 """Sizes as tensors: what operators are on them, without an operation being recorded."""
 
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from tripybuild.frontend.tensor import Tensor
 from tripybuild.trace.values import Size
+
+Given = TypeVar("Given")  # the class of sizes, which only generated code knows
 
 
 def are_sizes(*values: object) -> bool:
@@ -22,6 +24,6 @@ def size_of(value: Any) -> Any:
     return value.dimension if hasattr(type(value), "dimension") else value
 
 
-def dimension(size: Size) -> Any:
+def dimension(size: Size) -> Given:  # type: ignore[type-var]
     """A tensor that stands for a size."""
-    return Tensor.of_size(size)
+    return cast("Given", Tensor.of_size(size))

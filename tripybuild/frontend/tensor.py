@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from tripybuild.callers import PACKAGES as PACKAGES  # noqa: PLC0414 - the front door to it
 from tripybuild.trace.constants import Constant, Data
@@ -12,7 +12,7 @@ from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import dtype
 
 if TYPE_CHECKING:
-    from tripyapi.tensor import DimensionSize
+    from tripyapi.tensor import DimensionSize, Tensor as PublicTensor
 
     IntLike: TypeAlias = int | Dim | DimensionSize
 else:  # nobody looks at it while a program runs
@@ -20,6 +20,7 @@ else:  # nobody looks at it while a program runs
 
 IndexEntry = IntLike | slice | EllipsisType | None
 IndexLike = IndexEntry | Sequence[IndexEntry]
+Placed = TypeVar("Placed", bound="Tensor")
 
 
 class Tensor:
@@ -94,18 +95,18 @@ class Tensor:
 Tensor._kind = Tensor  # noqa: SLF001 - until the generated class exists
 
 
-def tensor(value: Size | float, type: dtype) -> Any:
+def tensor(value: Size | float, type: dtype) -> "PublicTensor":
     """A number, or a size that is known only when the graph runs, as a tensor of rank 0."""
     if type.kind != "float" and not isinstance(value, Dim):
         value = bool(value) if type.kind == "boolean" else int(value)
     kind = TensorType(type, ())
     made = Constant(Data(value, kind)).gives(kind).placed(Unknown())
-    return Tensor.of(made.outputs[0])
+    return cast("PublicTensor", Tensor.of(made.outputs[0]))
 
 
-def placed_on(tensor: Any, device: str) -> Any:
+def placed_on(tensor: Placed, device: str) -> Placed:
     """The same tensor, which says that it is on a device; in a graph there are none."""
-    return tensor.placed_on(device)
+    return cast("Placed", tensor.placed_on(device))
 
 
 def dtype_of(tensor: Tensor) -> dtype:

@@ -66,7 +66,7 @@ class Cast(TraceOp):
         with check.law("int4-to-narrow", T=T, U=U) as require:
             require(T != dtypes.int4 or U not in [dtypes.float8, dtypes.int8, dtypes.int64])
         S = check.shape("input", input, "[*S]")
-        shortcut = input if T == U else None
+        shortcut: Value | None = input if T == U else None
         if shortcut is not None:
             return shortcut
         return cls(input, dtype).gives(TensorType(U, (*S,)))

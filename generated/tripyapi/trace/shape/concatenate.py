@@ -62,7 +62,7 @@ class Concatenate(TraceOp):
                 )
             )
         E = shapes.replace(S[0], dim, sum(s[dim] for s in S))
-        shortcut = tensors[0] if len(tensors) == 1 else None
+        shortcut: Value | None = tensors[0] if len(tensors) == 1 else None
         if shortcut is not None:
             return shortcut
         return cls(tensors, dim).gives(TensorType(T, (*E,)))

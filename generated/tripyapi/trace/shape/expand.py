@@ -66,7 +66,7 @@ class Expand(TraceOp):
         ]
         with check.law("expandable", S=S, E=E, new=new) as require:
             require(shapes.every(shapes.some([s == 1, s == e]) for s, e in zip(S, E[new:])))
-        shortcut = (
+        shortcut: Value | None = (
             input if len(E) == len(S) == shapes.count([e - s for e, s in zip(E, S)], 0) else None
         )
         if shortcut is not None:

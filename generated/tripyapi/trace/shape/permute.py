@@ -47,7 +47,7 @@ class Permute(TraceOp):
         perm = check.axes("perm", perm, len(S))
         with check.law("all-dimensions", perm=perm, S=S) as require:
             require(len(perm) == len(S))
-        shortcut = input if list(perm) == list(range(len(S))) else None
+        shortcut: Value | None = input if list(perm) == list(range(len(S))) else None
         if shortcut is not None:
             return shortcut
         return cls(input, perm).gives(TensorType(T, (*[S[i] for i in perm],)))

@@ -69,7 +69,7 @@ class Reshape(TraceOp):
         E = [shapes.prod(S) // known if i in places else d for i, d in enumerate(shape)]
         with check.law("same-volume", E=E, S=S, shape=shape) as require:
             require(shapes.prod(E) == shapes.prod(S))
-        shortcut = (
+        shortcut: Value | None = (
             input if len(E) == len(S) == shapes.count([e - s for e, s in zip(E, S)], 0) else None
         )
         if shortcut is not None:

@@ -110,7 +110,7 @@ class Slice(TraceOp):
                 )
             )
         changes = [*start, *[n - d for n, d in zip(size, S)], *[t - 1 for t in step]]
-        shortcut = input if shapes.count(changes, 0) == len(changes) else None
+        shortcut: Value | None = input if shapes.count(changes, 0) == len(changes) else None
         if shortcut is not None:
             return shortcut
         return cls(input, start, size, step, mode, value).gives(TensorType(T, (*size,)))
