@@ -16,7 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tripybuild"
 # Facts without imports of ours: codes, digests, garbage, the version, the place of the project. All
 # may read them.
-FACTS = frozenset({"callers", "codes", "digests", "garbage", "once", "project", "version"})
+FACTS = frozenset(
+    {"callers", "catalog", "codes", "digests", "garbage", "once", "project", "version"}
+)
 
 
 def table() -> dict[str, frozenset[str]]:

@@ -119,6 +119,13 @@ CODES: dict[str, str] = {
     "executable-truncated": "The executable is shorter than when it was written.",
     "executable-altered": "A byte of the executable is not the one that was written.",
     "executable-too-new": "A later version of tripybuild wrote the executable.",
+    "missing-package": (
+        "An executable compiles new sizes from its operators, and must find those of other "
+        "registries."
+    ),
+    "package-changed": (
+        "Operators that were declared anew may compute something else than when this was compiled."
+    ),
     "executable-version": "Only the version that wrote an executable can compile more sizes of it.",
     "executable-incompatible": "The executable was compiled for another machine or runtime.",
     "missing-input": "A run gives every input of the executable.",

@@ -15,7 +15,7 @@ class Contribution:
     `home` is where its public name lives, and `others` are what other systems call it. `uses` are
     the operators that its decomposition calls. `methods` are the texts of the Tensor's methods by
     name, and `imports` the modules that they need, with the names taken from them.
-    `files` has none where another package holds it.
+    `files` has none where another package holds it. `digest` is that of an operator's declaration.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Contribution:
     others: tuple[str, ...] = ()
     family: str | None = None
     is_module: bool = False
+    digest: str = ""
 
     def data(self) -> dict[str, Any]:
         """The contribution as JSON holds it."""

@@ -27,6 +27,7 @@ def contribution(operator: Operator, calls: Calls) -> Contribution:
         summary=operator.doc.split("\n\n")[0],
         home=module(calls.package, "ops", operator),
         family=operator.family,
+        digest=operator.digest,
         others=others(operator),
         uses=uses(operator, calls.operators),
         methods=methods,

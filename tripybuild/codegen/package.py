@@ -1,6 +1,7 @@
 """The files of a package that concern all its operators: the front door and the Tensor."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.layout import WIDTH
@@ -26,7 +27,7 @@ _PLACES = {{
 
 __all__ = [
 {names}]
-
+{entered}
 
 if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
 
@@ -49,7 +50,13 @@ def __dir__() -> list[str]:
 '''
 
 
-def front_door(package: str, contributions: Iterable[Contribution]) -> str:
+def _digest(contributions: Iterable[Contribution]) -> str:
+    """The digest of the operators' declarations, whatever the package is called."""
+    digests = sorted(f"{each.name} {each.digest}" for each in contributions if each.digest)
+    return sha256("\n".join(digests).encode()).hexdigest()
+
+
+def front_door(package: str, contributions: Sequence[Contribution]) -> str:
     """The package's `__init__`: a table of names, resolved when they are used."""
     places = {each.name: each.home for each in contributions}
     if package == BUILT_IN:
@@ -67,7 +74,8 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     return _FRONT_DOOR.format(
         header=header(SOURCE),
         summary="The operators of the registry, as Python functions on tensors, and its modules.",
-        version_import=_VERSION_IMPORT if package == BUILT_IN else "",
+        version_import=_VERSION_IMPORT if package == BUILT_IN else _ENTRY_IMPORT,
+        entered="" if package == BUILT_IN else _ENTRY.format(digest=_digest(contributions)),
         version=_VERSION if package == BUILT_IN else "",
         imports="\n".join(_imports(places)),
         places="".join(f'    "{name}": "{place}",\n' for name, place in places.items()),
@@ -75,6 +83,15 @@ def front_door(package: str, contributions: Iterable[Contribution]) -> str:
     )
 
 
+_ENTRY_IMPORT = "\nfrom tripybuild.catalog import register\n"
+_ENTRY = """
+# Executables name the package that their operators are of, with this digest of its declarations.
+register(
+    __name__,
+    "{digest}",
+    _PLACES,
+)
+"""
 _VERSION_IMPORT = "\nfrom tripybuild.version import VERSION\n"
 _VERSION = "\n__version__ = VERSION\n"
 _EAGER = ("Module", "Sequential", "TripyException", "config")

@@ -2,11 +2,12 @@
 
 from collections.abc import Container, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 
 from tripybuild.diagnostics import Diagnostic
 from tripybuild.schema.checks import check_name, check_operator, check_registry
-from tripybuild.schema.elaborate import elaborate
+from tripybuild.schema.elaborate import Families, elaborate
 from tripybuild.schema.entries import Strict
 from tripybuild.schema.facts import Common, explained, merged
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
@@ -103,7 +104,7 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
             if operator is not None:
                 operator, unexplained = explained(operator, targets)
                 found += unexplained
-                operator = replace(operator, family_path=shown.get(operator.family or ""))
+                operator = _sourced(operator, families, shown)
                 found += _same_name(file, operator.name, {**modules, **operators})
                 operators[operator.name] = operator
         elif isinstance(file.model, ModuleFile):
@@ -121,6 +122,14 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
     if only is None and not found:
         found += check_registry(operators)
     return Registry(operators, dict(sorted(modules.items())), frozenset(own), targets), found
+
+
+def _sourced(operator: Operator, families: Families, shown: Mapping[str, str]) -> Operator:
+    """An operator that knows its family's file, and the digest of what both files say."""
+    family = operator.family or ""
+    texts = [operator.document.text, *([families[family][0].text] if family in families else [])]
+    digest = sha256("\0".join(texts).encode()).hexdigest()
+    return replace(operator, family_path=shown.get(family), digest=digest)
 
 
 def _check(

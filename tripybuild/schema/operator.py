@@ -209,7 +209,7 @@ class Operator:
 
     `path` is as shown to people, and `folder` is the place below the registry's root. `on_sizes`
     says what the operator does to sizes that are tensors of the Python frontend, which will read
-    it; until then, only its names are checked.
+    it; until then, only its names are checked. `digest` is that of its text and its family's.
     """
 
     name: str
@@ -242,6 +242,7 @@ class Operator:
     deprecated: str | None = None
     family: str | None = None
     family_path: str | None = None
+    digest: str = ""
     _cache: dict[str, object] = field(default_factory=dict, repr=False)
 
     def arguments(self) -> Iterator[Input | Attribute]:

@@ -69,7 +69,7 @@ class Scope:
 
     def operand(self, value: Any) -> Any:
         """What an input is in a snippet."""
-        return _worked(value)
+        return worked(value)
 
     def element(self, value: Any) -> dtype:
         """The dtype of an input."""
@@ -135,9 +135,10 @@ class Scope:
             self.names[name] = self.evaluate(snippet)
 
 
-def _worked(value: Any) -> Any:
+def worked(value: Any) -> Any:
+    """What a reference is given for an array, or a list of arrays."""
     if isinstance(value, (list, tuple)):
-        return [_worked(item) for item in value]
+        return [worked(item) for item in value]
     array = working(np.asarray(value)).view()
     array.flags.writeable = False  # a third party's reference cannot change what it is given
     return array

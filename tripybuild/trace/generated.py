@@ -10,8 +10,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from tripybuild.catalog import Package
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.trace.operation import TraceOp
 from tripybuild.types.naming import class_name
+
+BUILT_IN = "tripyapi"
 
 
 def lowering(operation: type[TraceOp], target: str) -> Callable[..., Any] | None:
@@ -43,12 +47,28 @@ def _generated(module: str, layer: str, function: str) -> Callable[..., Any] | N
     return found
 
 
+def operation_class(name: str, package: Package | None = None) -> type[TraceOp]:
+    """The class of an operator of a generated package, of the built-in one by default.
+
+    Raises:
+        DiagnosticError: The package has no such operator, or it records no operation of its own.
+    """
+    module = BUILT_IN if package is None else package.module
+    found = _operation_class(name, module, None if package is None else package.digest)
+    if found is None:
+        by = "" if package is None else f" by `{package.name}`"
+        message = f"the operator `{name}` is not installed here{by}"
+        raise DiagnosticError(Diagnostic("unknown-operator", message))
+    return found
+
+
 @cache
-def operation_class(name: str, package: str = "tripyapi") -> type[TraceOp] | None:
-    """The class of an operator, looked up in the table of an installed generated package."""
-    place = import_module(package)._PLACES.get(name)  # noqa: SLF001 - the package's table is for this
-    if place is None or f"{package}.ops." not in place:
+def _operation_class(name: str, package: str, _digest: str | None) -> type[TraceOp] | None:
+    """The class, looked up in the table of the package; `_digest` tells reloaded ones apart."""
+    table: dict[str, str] = vars(import_module(package))["_PLACES"]
+    place = table.get(name, "")
+    module = place.replace(".ops.", ".trace.", 1)
+    if module == place or find_spec(module) is None:  # a class, or a function of other operators
         return None
-    module = import_module(place.replace(".ops.", ".trace.", 1))
-    found: type[TraceOp] = getattr(module, class_name(name))
+    found: type[TraceOp] = getattr(import_module(module), class_name(name))
     return found

@@ -1,7 +1,7 @@
 """A graph as JSON data and back, so that an executable can be specialised for later sizes.
 
-Reading is data only: an operation is looked up by its operator's name in an installed generated
-package, never by anything else that a file says.
+Reading is data only: an operation is looked up by its operator's name in a generated package that
+the process knows (`catalog`), never by anything else that a file says.
 """
 
 import math
@@ -9,12 +9,14 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tripybuild.catalog import Package, package_of
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.trace.check import Check
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import StoredLocation
 from tripybuild.trace.operation import DeferredLaw, Law, TraceOp
+from tripybuild.trace.packages import package_data, read_package
 from tripybuild.trace.region import Region
 from tripybuild.trace.values import TensorType, Value, is_known
 from tripybuild.types.dims import Dim, parse_dim, same
@@ -22,6 +24,7 @@ from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.shapes import fresh_symbols
 
 Arrays = Mapping[str, Any]
+Find = Callable[[str, Package | None], type[TraceOp]]
 _UNKNOWN = re.compile(r"\b_([0-9]{1,9})\b")
 LARGEST_LINE = 1 << 31  # MLIR's
 
@@ -35,7 +38,7 @@ def from_data(
     data: Mapping[str, Any],
     arrays: Arrays,
     symbols: Mapping[str, Dim],
-    operation: Callable[[str], type[TraceOp] | None],
+    operation: Find,
 ) -> Graph:
     """The graph that `to_data` wrote.
 
@@ -43,10 +46,10 @@ def from_data(
         data: The JSON data.
         arrays: The array constants.
         symbols: The dynamic sizes by name, with their ranges.
-        operation: Finds the class of an operator.
+        operation: Finds the class of an operator of a package, of the built-in one for None.
 
     Raises:
-        DiagnosticError: For an operator that is not installed, or data that is not a graph.
+        DiagnosticError: For an operator or a package that is not here, or data that is not a graph.
     """
     try:
         return _Reader(arrays, symbols, operation).graph(data)
@@ -121,6 +124,7 @@ class _Writer:
         self.arrays: dict[str, Any] = {}
         self.names: dict[Data, str] = {}
         self.places: dict[tuple[Any, ...], int] = {}
+        self.packages: dict[Package, int] = {}
 
     def written(self) -> tuple[dict[str, Any], dict[str, Any]]:
         graph = self.graph
@@ -128,11 +132,12 @@ class _Writer:
         weights = [[name, *self.declared(value)] for name, value in graph.weights.items()]
         operations = [self.operation(operation) for operation in graph.operations]
         outputs = [[name, self.numbers[value]] for name, value in graph.outputs.items()]
-        places = [list(place) for place in self.places]
         data = {
             "name": graph.name, "inputs": inputs, "weights": weights,
-            "operations": operations, "outputs": outputs, "places": places,
+            "operations": operations, "outputs": outputs, "places": [*map(list, self.places)],
         }  # fmt: skip
+        if self.packages:
+            data["packages"] = [package_data(each) for each in self.packages]
         return data, self.arrays
 
     def declared(self, value: Value) -> list[Any]:
@@ -155,7 +160,10 @@ class _Writer:
         for output in operation.outputs:
             self.numbers[output] = len(self.numbers)
             types.append(_type(output.type))
-        return {"op": operation.operator, "arguments": arguments, "types": types, "at": at}
+        entry = {"op": operation.operator, "arguments": arguments, "types": types, "at": at}
+        if package := package_of(type(operation).__module__):
+            entry["of"] = self.packages.setdefault(package, len(self.packages))
+        return entry
 
     def argument(self, value: object) -> Any:
         if isinstance(value, Value):
@@ -187,14 +195,16 @@ class _Reader:
         self,
         arrays: Arrays,
         symbols: Mapping[str, Dim],
-        operation: Callable[[str], type[TraceOp] | None],
+        operation: Find,
     ) -> None:
         self.arrays, self.symbols, self.find = arrays, dict(symbols), operation
         self.values: list[Value] = []
         self.places: list[StoredLocation] = []
+        self.packages: list[Package] = []
 
     def graph(self, data: Mapping[str, Any]) -> Graph:
         self.places = [_place(*place) for place in data["places"]]
+        self.packages = [read_package(each) for each in data.get("packages", ())]
         inputs = {name: self.declared(name, *rest) for name, *rest in data["inputs"]}
         weights = {name: self.declared(name, *rest, weight=True) for name, *rest in data["weights"]}
         for entry in data["operations"]:
@@ -227,10 +237,7 @@ class _Reader:
             data = self.data(entry["arguments"]["data"], type)
             made: TraceOp = Constant(data).gives(type).placed(place)
         else:
-            found = self.find(str(entry["op"]))
-            if found is None:
-                message = f"the operator `{entry['op']}` is not installed here"
-                raise DiagnosticError(Diagnostic("unknown-operator", message))
+            found = self.find(entry["op"], self.packages[entry["of"]] if "of" in entry else None)
             with fresh_symbols(self.first_unknown(entry["types"])):
                 made = self.inferred(found, place, entry["arguments"])
         self.learn(made)
