@@ -51,6 +51,10 @@ CODES: dict[str, str] = {
     "ambiguous-truth": "Of a tensor with several elements nobody knows which one is asked for.",
     "unknown-name": "A module or a tensor has nothing of this name.",
     "unknown-family": "No family of operators has this name.",
+    "function-value": (
+        "A function or a namespace of a vocabulary is called by its name, and is never a value."
+    ),
+    "unknown-attribute": "Values of this kind of snippet have no attribute of this name.",
     "unknown-function": "The vocabulary of the snippet has no function of this name.",
     "unknown-argument": "The vocabulary of the snippet has no argument of this name.",
     "unknown-builder": "The dialect has no builder of this name, or the builder no such argument.",

@@ -3,7 +3,6 @@
 Law: nothing that is there is overwritten, and what is written passes as it is.
 """
 
-import keyword
 import os
 import re
 from pathlib import Path
@@ -17,10 +16,7 @@ from tripybuild.cli.command import command
 from tripybuild.cli.registry import Registries, is_installed
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.packages import roots
-from tripybuild.types.naming import LAYERS
-
-NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-LONGEST_NAME = 80
+from tripybuild.types.naming import LAYERS, LONGEST, is_folder, is_name
 
 OPERATOR = """\
 # yaml-language-server: $schema={schema}
@@ -118,12 +114,12 @@ def new_model(
 
 
 def _check_name(name: str, kind: str) -> None:
-    if NAME.fullmatch(name) and len(name) <= LONGEST_NAME and not keyword.iskeyword(name):
+    if is_name(name):
         return
     proposed = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-    proposed = re.sub(r"[^a-z0-9]+", "_", proposed).strip("_0123456789")[:LONGEST_NAME]
+    proposed = re.sub(r"[^a-z0-9]+", "_", proposed).strip("_0123456789")[:LONGEST]
     hint = "names are lower-case words of ASCII letters and digits, joined by `_`"
-    if NAME.fullmatch(proposed) and not keyword.iskeyword(proposed):
+    if is_name(proposed):
         hint += f", such as `{proposed}`"
     raise DiagnosticError(
         Diagnostic("bad-name", f"`{name}` cannot be the name of {kind}", hint=hint)
@@ -139,7 +135,7 @@ def _check_layers(name: str) -> None:
 
 
 def _check_folder(folder: str) -> None:
-    if not all(NAME.fullmatch(part) and not keyword.iskeyword(part) for part in folder.split("/")):
+    if not folder or not is_folder(folder):
         hint = "each folder becomes a Python package: `math`, or `nn/attention`"
         message = f"`{folder}` cannot be a folder of a registry"
         raise DiagnosticError(Diagnostic("bad-name", message, hint=hint))

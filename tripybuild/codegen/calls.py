@@ -1,7 +1,7 @@
 """How one operator calls another in generated code, and where it looks for it."""
 
 import ast
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from tripybuild.codegen.places import BUILT_IN
@@ -22,10 +22,10 @@ _DTYPE = "dtype_of"
 class Calls:
     """The names of operators and modules: `own` are those of the package that is generated."""
 
-    operators: Container[str]
+    operators: Collection[str]
     own: Container[str]
     package: str = BUILT_IN
-    modules: Container[str] = frozenset()
+    modules: Collection[str] = frozenset()
 
     def rewriter(
         self, operator: Operator, names: Mapping[str, ast.expr], imports: Imports

@@ -4,12 +4,11 @@ Dtypes and the laws about them; the plain names of shapes; attributes; laws, wit
 expressions inside the types of inputs; and last what the outputs need.
 """
 
-import ast
 from collections.abc import Iterable, Iterator
 
 from tripybuild.codegen.attribute_checks import check_attributes, checked_value
 from tripybuild.codegen.element_checks import check_elements
-from tripybuild.codegen.expressions import document
+from tripybuild.codegen.expressions import document, quoted
 from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import Doc, call
 from tripybuild.codegen.region_checks import check_regions
@@ -20,7 +19,8 @@ from tripybuild.codegen.shape_checks import (
     fresh_names,
 )
 from tripybuild.codegen.statements import assign
-from tripybuild.language.names import free
+from tripybuild.language.grammar import parse_expression
+from tripybuild.language.names import PLACEHOLDER, free
 from tripybuild.schema.operator import Input, Law, Operator
 from tripybuild.schema.scope import laws_around_regions
 from tripybuild.schema.tuples import dtype_laws
@@ -146,7 +146,7 @@ def _check_law(scope: Scope, law: Law) -> None:
     operator = scope.operator
     values = {*scope.bound, *operator.attributes, *operator.inputs, *operator.infer}
     shown = [name for name in dict.fromkeys(names) if name in values]
-    arguments = [f'"{law.name}"', *(f"{name}={name}" for name in shown)]
+    arguments = [quoted(law.name), *(f"{name}={name}" for name in shown)]
     block = scope.body.block("with ", call("check.law", arguments), " as require:")
     assign(law.that.program, scope.rewriter, block)
     block.add(call("require", [document(scope.rewriter.rewrite(law.that.result))]))
@@ -154,7 +154,5 @@ def _check_law(scope: Scope, law: Law) -> None:
 
 def _message_names(message: str) -> Iterator[str]:
     """The names that a message of a law reads: `the rank is {len(S)}`."""
-    for part in message.split("{")[1:]:
-        expression = part.partition("}")[0]
-        nodes = ast.walk(ast.parse(expression, mode="eval"))
-        yield from (node.id for node in nodes if isinstance(node, ast.Name))
+    for expression in PLACEHOLDER.findall(message):
+        yield from free(parse_expression(expression))

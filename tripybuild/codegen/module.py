@@ -12,6 +12,7 @@ from tripybuild.codegen.text import Imports
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema import load
 from tripybuild.schema.model import load_module
+from tripybuild.schema.module_scope import outside
 from tripybuild.schema.part import Part
 
 # What a part of a model can have, and a Python object cannot say.
@@ -26,6 +27,7 @@ def module_contribution(module: load.Module, calls: Calls) -> Contribution:
     """
     part, found = load_module(module.document, module.file)
     found += _unsaid(part)
+    found += [] if found else outside(part, frozenset(calls.operators), frozenset(calls.modules))
     if found:
         raise DiagnosticError(*found)
     return Contribution(

@@ -114,9 +114,10 @@ def class_file(module: Module) -> str:
     )
     attributes = "\n".join(f"    {line}" for line in _annotations(module))
     declared = declaration(operator, imports, 0, "DECLARATION = ")
+    members = "\n\n".join(part for part in (attributes, constructor, forward) if part)
     return (
         f"{header(module.path)}\n{imports.text()}\n\n{declared}\n\n\n"
-        f"{_head(module)}\n{about}\n\n{attributes}\n\n{constructor}\n\n{forward}\n"
+        f"{_head(module)}\n{about}\n\n{members}\n"
     )
 
 

@@ -26,7 +26,7 @@ FLOATS = ("float32", "float16", "bfloat16")  # what a type variable can be, wher
 
 
 def constructor_lines(module: "Module", operator: Operator) -> str:
-    """The method, of a module and of what makes it.
+    """The method, of a module and of what makes it; none where there is nothing to make.
 
     ```python
     def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
@@ -44,7 +44,7 @@ def constructor_lines(module: "Module", operator: Operator) -> str:
     head = render([call("def __init__", ["self", *given]), " -> None:"], 4)
     body = Body(module.imports, 8)
     body.written(lambda part, unread: _write(module, operator, part, unread))
-    return f"    {head}\n{body.text()}"
+    return f"    {head}\n{body.text()}" if body.lines else ""
 
 
 def _write(module: "Module", operator: Operator, body: Body, unread: frozenset[str]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tripybuild.codegen.calls import Tensors
-from tripybuild.codegen.expressions import document, statement_value
+from tripybuild.codegen.expressions import document, quoted, statement_value
 from tripybuild.codegen.layout import Doc, bracketed, call, render
 from tripybuild.codegen.rewrite import Rewriter, attribute
 from tripybuild.codegen.shape_checks import targets
@@ -147,7 +147,7 @@ class _Forward:
             if not all(fresh):
                 compared.append((name, shape))
         for name, shape in compared:
-            arguments = [f'"{name}"', name, f'"{shape_text(shape)}"', self._sizes(shape)]
+            arguments = [f'"{name}"', name, quoted(shape_text(shape)), self._sizes(shape)]
             self._guarded(name).add(call("check.match", arguments))
 
     def _check_shape(
@@ -160,7 +160,7 @@ class _Forward:
             start = targets(shape, read)
         elif not all(fresh) and not (len(shape) == 1 and shape[0].star):
             return  # the comparison says what there is to say
-        arguments = [f'"{name}"', name, f'"{shape_text(shape)}"']
+        arguments = [f'"{name}"', name, quoted(shape_text(shape))]
         self._guarded(name).add(start, call("check.shape", arguments))
 
     def _sizes(self, shape: tuple[Dimension, ...]) -> Doc:

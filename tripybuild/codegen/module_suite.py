@@ -32,7 +32,7 @@ def module_suite(module: Module, examples: Sequence[RefusedEntry]) -> str:
         *(["import pytest", ""] if by_dtype or examples else []),
         "from tripybuild.suite import ModuleSuite",
         "",
-        f'SUITE = ModuleSuite("{module.path}", "{module.calls.package}", __file__)',
+        f"SUITE = ModuleSuite({quoted(module.path)}, {quoted(module.calls.package)}, __file__)",
         *([f"DTYPES = {chosen}".replace("'", '"')] if by_dtype else []),
         *([render(["EXAMPLES = ", _listed(examples)])] if examples else []),
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from tripybuild.codegen.expressions import quoted
 from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import call
 from tripybuild.codegen.text import Body
@@ -54,7 +55,7 @@ def add_shape(
     body: Body, input: Input, given: str, shape: Sequence[Dimension], names: Sequence[str | None]
 ) -> None:
     """Write one call of `check.shape`, which unpacks what it finds into the names."""
-    arguments = [f'"{input.name}"', given, f'"{shape_text(tuple(shape))}"']
+    arguments = [f'"{input.name}"', given, quoted(shape_text(tuple(shape)))]
     body.add(targets(shape, names), call("check.shape", arguments))
 
 
@@ -91,7 +92,7 @@ def _bind_shapes(scope: Scope, input: Input, shape: Sequence[Dimension]) -> None
 
 def _match(scope: Scope, body: Body, input: Input, shape: tuple[Dimension, ...]) -> None:
     """`check.match("weight", weight, "[K, C // groups]", (K, C // groups))`."""
-    arguments = [f'"{input.name}"', input.name, f'"{shape_text(shape)}"', scope.sizes(shape)]
+    arguments = [f'"{input.name}"', input.name, quoted(shape_text(shape)), scope.sizes(shape)]
     body.add(call("check.match", arguments))
 
 

@@ -55,7 +55,7 @@ def suite_file(operator: Operator, package: str) -> str:
     types = [spell_types(each) for each in legal(operator)]
     tests = list(_tests(operator))
     imports = ["import pytest", ""] if any("pytest" in test for test in tests) else []
-    data = [f'SUITE = Suite("{operator.path}", "{package}", __file__)']
+    data = [f"SUITE = Suite({quoted(operator.path)}, {quoted(package)}, __file__)"]
     if any("TYPES" in test for test in tests):
         data.append(render(["TYPES = ", _list(types)]))
     if sizes := _sizes(operator):

@@ -30,6 +30,8 @@ def docstring(
                 lines.append(_entry(f"{name}: {about}" if name else about, WIDTH - indent))
             parts.append("\n".join(lines))
     body = "\n\n".join(parts).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    if body.endswith('"') and not body.endswith('\\"'):
+        body = f'{body[:-1]}\\"'  # four quotes would end it after three
     if "\n" not in body and len(body) + indent + 6 <= WIDTH:
         return f'{pad}"""{body}"""'
     return textwrap.indent(f'"""{body}\n"""', pad, lambda line: bool(line.strip()))

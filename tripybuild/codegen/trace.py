@@ -10,7 +10,7 @@ from tripybuild.codegen.arguments import (
     parameters,
 )
 from tripybuild.codegen.checks import check_call, output_types
-from tripybuild.codegen.expressions import document
+from tripybuild.codegen.expressions import document, quoted
 from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import Doc, bracketed, call, render
 from tripybuild.codegen.statements import define
@@ -72,7 +72,7 @@ def trace_file(operator: Operator) -> str:
 
 def declaration(operator: Operator, imports: Imports, indent: int, start: str) -> str:
     """`Declaration("softmax", "ops_registry/nn/softmax.yaml", {"law": Law("...", 12)})`."""
-    arguments: list[Doc] = [f'"{operator.name}"', f'"{operator.path}"']
+    arguments: list[Doc] = [quoted(operator.name), quoted(operator.path)]
     if operator.laws:
         imports.name("tripybuild.trace", "Law")
         entries: list[Doc] = []
@@ -88,10 +88,10 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
                 facts.append(["hint=", _text(law.hint)])
             if (about := subject(operator, law)) is not None:
                 facts.append(["about=", _text(about)])
-            entries.append([f'"{law.name}": ', call("Law", facts)])
+            entries.append([_text(law.name), ": ", call("Law", facts)])
         arguments.append(bracketed("{", entries, "}"))
     refused = ((name, reason(operator, name)) for name in operator.targets)
-    whys: list[Doc] = [[f'"{name}": ', _text(why)] for name, why in refused if why is not None]
+    whys: list[Doc] = [[_text(name), ": ", _text(why)] for name, why in refused if why is not None]
     if whys:
         arguments.append(["refuses=", bracketed("{", whys, "}")])
     return " " * indent + render([start.lstrip(), call("Declaration", arguments)], indent)

@@ -5,10 +5,15 @@ namespace is for the caller to know.
 """
 
 import ast
+import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Final
 
 from tripybuild.language.grammar import Program
+
+# What a message fills in: `the rank is {len(S)}`. Other braces are only braces.
+PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
 
 _Comprehension = ast.ListComp | ast.DictComp | ast.GeneratorExp
 

@@ -1,5 +1,6 @@
 """The laws between the parts of a declaration, and between declarations."""
 
+import keyword
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from tripybuild.diagnostics import Diagnostic, suggest
@@ -8,7 +9,15 @@ from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import free_sizes, sized_by
 from tripybuild.schema.vocabularies import TARGETS
 from tripybuild.source import Document
-from tripybuild.types.naming import LAYERS, RESERVED
+from tripybuild.types.naming import LAYERS, RESERVED, class_name
+from tripybuild.types.patterns import (
+    LikePattern,
+    Pattern,
+    TensorPattern,
+    TensorsPattern,
+    options,
+    tensors,
+)
 
 LONGEST_SUMMARY = 88
 # The three engines that an operator must reach, be refused by, or decompose for.
@@ -22,13 +31,19 @@ def check_operator(operator: Operator) -> Iterator[Diagnostic]:
     yield from _targets(operator)
     yield from _static(operator)
     yield from _reserved(operator)
+    yield from _tensors(operator)
     yield from _examples(operator)
 
 
 def check_name(document: Document, kind: str, name: str) -> Iterator[Diagnostic]:
     """What is declared stands in a package beside its layers."""
+    problem = None
     if name in LAYERS:
-        message = f"nothing can be called `{name}`: every generated package has a part of that name"
+        problem = "every generated package has a part of that name"
+    elif keyword.iskeyword(class_name(name)) or keyword.iskeyword(name.lower()):
+        problem = "its class or its file would be called as a keyword of Python"
+    if problem is not None:
+        message = f"nothing can be called `{name}`: {problem}"
         yield Diagnostic("bad-name", message, document.span((kind,)))
 
 
@@ -155,6 +170,37 @@ def _reserved(operator: Operator) -> Iterator[Diagnostic]:
                 message = f"no argument can be called `{name}`: every operation has that"
                 span = operator.document.span((key, name), key=True)
                 yield Diagnostic("bad-name", message, span)
+
+
+def _tensors(operator: Operator) -> Iterator[Diagnostic]:
+    """What goes in and comes out are tensors; the shapes of what comes out are said."""
+    for name, input in operator.inputs.items():
+        if next(tensors(input.pattern), None) is None:
+            message = f"`{name}` is an input, but `{input.pattern}` is no tensor"
+            span = operator.document.span(("inputs", name, "type"))
+            hint = "a Python value stands under `attributes:`"
+            yield Diagnostic("type-syntax", message, span, hint=hint)
+    for name, output in operator.outputs.items():
+        if not _says_shapes(options(output.pattern)[-1]):
+            message = f"`{name}` is an output, but `{output.pattern}` is no tensor of a known shape"
+            span = operator.document.span(("outputs", name, "type"))
+            hint = "write `T[*S]`, `list[T[*S]]` or `like(input)`"
+            yield Diagnostic("type-syntax", message, span, hint=hint)
+    if not operator.outputs:
+        message = f"`{operator.name}` has no `outputs:`"
+        yield Diagnostic("missing-key", message, operator.document.span(("op",)))
+
+
+def _says_shapes(pattern: Pattern) -> bool:
+    """Whether a type is one of tensors whose shapes it says."""
+    match pattern:
+        case LikePattern():
+            return True
+        case TensorPattern(shape=shape):
+            return shape is not None
+        case TensorsPattern(each=TensorPattern(shape=shape)):
+            return bool(shape)
+    return False
 
 
 def failures(operator: Operator) -> frozenset[str]:

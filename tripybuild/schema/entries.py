@@ -1,20 +1,45 @@
 """What all entries of a file are made of, and the entry of an operator's names elsewhere."""
 
+import keyword
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from tripybuild.schema.expressions import Expression
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=80)]
-SnakeCase = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
+WITHOUT_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
+
+
+def _no_keyword(name: str) -> str:
+    """A name becomes one of Python's, whose keywords are none."""
+    if keyword.iskeyword(name):
+        raise PydanticCustomError("keyword", "a keyword of Python")
+    if "__" in name:
+        raise PydanticCustomError("dunder", "a name of Python's own")
+    return name
+
+
+Name = Annotated[
+    str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=80), AfterValidator(_no_keyword)
+]
+SnakeCase = Annotated[
+    str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80), AfterValidator(_no_keyword)
+]
+# A method of the Tensor: a name, or one of Python's own for an operator of its syntax.
+Method = Annotated[
+    str,
+    Field(
+        pattern=r"^([a-z][a-z0-9]*(_[a-z0-9]+)*|__(getitem|abs|invert|neg|pos|eq|ne|lt|le|gt|ge"
+        r"|r?(add|sub|mul|truediv|floordiv|mod|pow|matmul|and|or|xor))__)$",
+        max_length=80,
+    ),
+]
 Code = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
 Doc = Annotated[str, Field(min_length=3, max_length=20_000)]
-
-WITHOUT_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 
 
 class Strict(BaseModel):
@@ -69,7 +94,7 @@ class ForeignEntry(Strict):
 class AliasEntry(Strict):
     """The names that others have for the operator."""
 
-    tensor: str | list[str] | None = None
-    reflected: str | None = None
+    tensor: Method | list[Method] | None = None
+    reflected: Method | None = None
     onnx: str | ForeignEntry | list[str | ForeignEntry] | None = None
     aten: str | ForeignEntry | list[str | ForeignEntry] | None = None

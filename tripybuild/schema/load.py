@@ -17,6 +17,7 @@ from tripybuild.schema.scope import unbound
 from tripybuild.schema.target_files import TargetsFile
 from tripybuild.schema.validate import validate
 from tripybuild.source import Document, read
+from tripybuild.types.naming import is_folder
 
 KINDS: dict[str, type[Strict]] = {
     "op": OperatorFile,
@@ -148,8 +149,18 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
     if not root.is_dir():
         found.append(Diagnostic("file-not-found", f"there is no folder `{root}`"))
         return
+    if not root.name.isprintable():
+        message = f"a registry cannot be called {root.name!a}"
+        found.append(Diagnostic("bad-name", message, hint="its name stands in what is generated"))
+        return
     for shown, path in sources(root).items():
         if only is not None and shown not in only.paths:
+            continue
+        folder = path.parent.relative_to(root).as_posix().removeprefix(".")
+        if not is_folder(folder):
+            message = f"{folder!a} cannot be a folder of a registry"
+            hint = "each folder becomes a Python package: `math`, or `nn/attention`"
+            found.append(Diagnostic("bad-name", message, hint=hint))
             continue
         document, problems = read(path)
         found += problems
@@ -174,8 +185,7 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
                 found.append(
                     Diagnostic("file-name", f"`{name}` must stand in a file `{name}.yaml`", span)
                 )
-            folder = path.parent.relative_to(root).as_posix()
-            yield _File(document, kind, model, shown, "" if folder == "." else folder, index)
+            yield _File(document, kind, model, shown, folder, index)
 
 
 def _kind(document: Document) -> str | None:

@@ -79,16 +79,18 @@ def check_laws(
 def check_names(entry: PartEntry, document: Document, at: Location) -> Iterator[Diagnostic]:
     """Each name of a part is given once: a step does not hide an input, a weight or a part."""
     seen: dict[str, str] = {}
-    for holder in (*HOLDERS, "steps"):
+    for holder in (*HOLDERS, "steps", "outputs"):
         for key in getattr(entry, holder):
             span = document.span((*at, holder, key), key=True)
-            for name in map(str.strip, key.split(",") if holder == "steps" else (key,)):
-                if name in seen:
+            several = holder in ("steps", "outputs")
+            for name in map(str.strip, key.split(",") if several else (key,)):
+                if name in seen and holder != "outputs":
                     message = f"`{name}` is given by `{seen[name]}` already"
                     yield Diagnostic("given-twice", message, span)
                 seen.setdefault(name, holder)
                 if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
-                    message = f"`{name}` cannot be the name of a step"
+                    what = "an output" if holder == "outputs" else "a step"
+                    message = f"`{name}` cannot be the name of {what}"
                     yield Diagnostic("bad-name", message, span)
     for key in entry.next:
         if key not in entry.state:

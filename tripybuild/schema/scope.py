@@ -1,18 +1,24 @@
 """Which names an operator binds, and the proof that each name of each snippet is bound."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from tripybuild.diagnostics import Diagnostic, Span, suggest
-from tripybuild.language.names import calls, free
-from tripybuild.schema.operator import Attribute, Input, Law, Operator, Output, Snippet
+from tripybuild.language.grammar import Program, SnippetError, parse_expression
+from tripybuild.language.names import PLACEHOLDER, free
+from tripybuild.schema.confinement import Surface, confined
+from tripybuild.schema.operator import Attribute, Input, Law, Location, Operator, Output, Snippet
 from tripybuild.schema.vocabularies import (
+    ATTRIBUTES,
     CONSTANTS,
     DECOMPOSE,
     DTYPES,
+    METHODS,
     NAMESPACES,
     NUMPY,
+    NUMPY_CONSTANTS,
     REFERENCE,
     SHAPE,
     WRITING,
@@ -24,6 +30,7 @@ from tripybuild.types.patterns import (
     Pattern,
     RegionPattern,
     ValuePattern,
+    expressions,
     options,
     tensors,
 )
@@ -89,12 +96,17 @@ def bound_names(operator: Operator) -> frozenset[str]:
 def unbound(operator: Operator, operators: frozenset[str]) -> Iterator[Diagnostic]:
     """A diagnostic for each name that nothing binds. `operators` are the names of all operators."""
     bound = bound_names(operator)
+    regions = frozenset(operator.regions())
     for kind, snippet in operator.snippets():
-        yield from _in_snippet(kind, snippet, bound, operators)
+        yield from _in_snippet(kind, snippet, bound, operators, regions)
     for name, snippet in operator.sample.items():
         if name in operator.regions():
             yield from _in_snippet("decompose", snippet, bound, operators)
+    for law in operator.laws.values():
+        yield from in_message(law, bound, _surface("shape", bound, operators, frozenset()))
     yield from _in_types(operator, bound)
+    for snippet in _type_snippets(operator):
+        yield from confined(snippet, _surface("shape", bound, operators, frozenset()))
     yield from _in_sample(operator, bound)
 
 
@@ -127,9 +139,20 @@ def _vocabulary(kind: str, operators: frozenset[str]) -> frozenset[str]:
 
 
 def _in_snippet(
-    kind: str, snippet: Snippet, bound: frozenset[str], operators: frozenset[str]
+    kind: str,
+    snippet: Snippet,
+    bound: frozenset[str],
+    operators: frozenset[str],
+    callables: frozenset[str] = frozenset(),
 ) -> Iterator[Diagnostic]:
-    vocabulary = _vocabulary(kind, operators)
+    yield from unbound_names(snippet, bound, _vocabulary(kind, operators))
+    yield from confined(snippet, _surface(kind, bound, operators, callables))
+
+
+def unbound_names(
+    snippet: Snippet, bound: frozenset[str], vocabulary: frozenset[str]
+) -> Iterator[Diagnostic]:
+    """A diagnostic for each name that neither the declaration nor the vocabulary has."""
     for name in free(snippet.program):
         if name not in bound and name not in vocabulary:
             near = suggest(name, bound) or suggest(name, bound | vocabulary)
@@ -141,30 +164,49 @@ def _in_snippet(
                 label="nothing binds this name",
                 hint=hint + (f"; did you mean `{near}`?" if near else ""),
             )
-    if kind == "reference":
-        for call in calls(snippet.program):
-            space, _, name = call.partition(".")
-            if space == "np" and name not in NUMPY:
-                near = suggest(name, NUMPY)
-                yield Diagnostic(
-                    "unknown-function",
-                    f"`{call}` is not part of the references' vocabulary",
-                    snippet.span(),
-                    hint=f"did you mean `np.{near}`?" if near else None,
-                )
-        yield from _writing(snippet)
 
 
-def _writing(snippet: Snippet) -> Iterator[Diagnostic]:
-    """References change nothing: `out=` writes into an array, `where=` leaves memory as it was."""
-    for node in _nodes(snippet):
-        if isinstance(node, ast.keyword) and node.arg in WRITING:
-            yield Diagnostic(
-                "unknown-argument",
-                f"`{node.arg}=` is not part of the references' vocabulary",
-                snippet.span(node.value),
-                hint="a reference gives new arrays: `np.where` chooses between two",
-            )
+def in_message(law: Law, bound: frozenset[str], surface: Surface) -> Iterator[Diagnostic]:
+    """What a law's message fills in are expressions, as the law itself is one."""
+    document, location = law.that.document, (*_entry(law), "message")
+    span = document.span(location)
+    for text in PLACEHOLDER.findall(law.message or ""):
+        try:
+            program = Program(text, (), parse_expression(text))
+        except SnippetError as error:
+            message = f"`{{{text}}}` is no expression that can be filled in: {error.message}"
+            yield Diagnostic(error.code, message, span, hint="say it in words, without braces")
+            continue
+        snippet = Snippet(program, document, location)
+        for found in (
+            *unbound_names(snippet, bound, surface.functions | DTYPES | CONSTANTS),
+            *confined(snippet, surface),
+        ):
+            yield replace(found, span=span)
+
+
+def _entry(law: Law) -> Location:
+    """The place of a law, whose expression may stand below it under a key of its own."""
+    location = law.that.location
+    return location[:-1] if location[-1] == "that" else location
+
+
+@lru_cache(maxsize=64)
+def _surface(
+    kind: str, bound: frozenset[str], operators: frozenset[str], callables: frozenset[str]
+) -> Surface:
+    """What a kind of snippet of an operator reaches."""
+    space = NAMESPACES.get(kind)
+    known = (NUMPY - NUMPY_CONSTANTS, NUMPY_CONSTANTS) if space == "np" else (None, frozenset())
+    return Surface(
+        functions=_vocabulary(kind, operators) - CONSTANTS - DTYPES - {space},
+        values=bound,
+        callables=callables,
+        namespaces={} if space is None else {space: known},
+        attributes=ATTRIBUTES[kind],
+        methods=METHODS.get(kind, frozenset()),
+        keywords=WRITING if kind == "reference" else frozenset(),
+    )
 
 
 def _nodes(snippet: Snippet) -> Iterator[ast.AST]:
@@ -212,6 +254,20 @@ def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]
                     for used in (n for part in parts for n in free(part)):
                         if used not in known:
                             yield _unbound_in_type(f"{group}.{name}.type", used, known, span)
+
+
+def _type_snippets(operator: Operator) -> Iterator[Snippet]:
+    """The expressions inside types."""
+    groups: tuple[tuple[str, Mapping[str, Input | Attribute | Output]], ...] = (
+        ("inputs", operator.inputs),
+        ("attributes", operator.attributes),
+        ("outputs", operator.outputs),
+    )
+    for group, entries in groups:
+        for name, entry in entries.items():
+            for node in expressions(entry.pattern):
+                program = Program(str(entry.pattern), (), node)
+                yield Snippet(program, operator.document, (group, name, "type"))
 
 
 def _likes(pattern: Pattern) -> Iterator[str]:

@@ -98,6 +98,13 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
                 document.span(location, key=key == "[key]" or error["loc"][-1] == "[key]"),
                 hint=NAMES,
             )
+        case "keyword" | "dunder":
+            return Diagnostic(
+                "bad-name",
+                f"`{error['input']}` cannot be a name here: it is {error['msg']}",
+                document.span(location, key=error["loc"][-1] == "[key]"),
+                hint=NAMES,
+            )
         case "string_too_short":
             message = f"this text must have at least {error['ctx']['min_length']} characters"
             return Diagnostic("wrong-value", message, document.span(location))

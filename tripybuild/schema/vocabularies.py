@@ -138,6 +138,9 @@ NUMPY = frozenset(
     ]
 )
 
+# The constants among them; everything else is a function, which can only be called.
+NUMPY_CONSTANTS = frozenset({"inf", "nan", "pi"})
+
 # Arguments of NumPy's functions that references cannot give: they write into arrays that are there.
 WRITING = frozenset({"out", "where"})
 
@@ -170,11 +173,26 @@ HELPERS = {
 }
 REFERENCE = frozenset().union(*HELPERS.values())
 
-# The methods that a tensor has in `decompose`, and an array in `reference`.
+# The methods that an array has in `reference`. Elsewhere values have none: operators are functions.
 ARRAY_METHODS = frozenset(
     {"astype", "reshape", "transpose", "sum", "max", "min", "mean", "prod", "cumsum"}
 )
 ARRAY_ATTRIBUTES = frozenset({"shape", "ndim", "size", "T", "dtype"})
+
+# The attributes of values, for each kind of snippet: plain data of dtypes, tensors and indices.
+DTYPE_ATTRIBUTES = frozenset({"bits", "highest", "lowest"})
+INDEX_ATTRIBUTES = frozenset({"result", "size", "start", "step"})
+TENSOR_ATTRIBUTES = frozenset({"dtype", "rank", "shape"})
+ATTRIBUTES = {
+    "default": DTYPE_ATTRIBUTES,
+    "shape": DTYPE_ATTRIBUTES | INDEX_ATTRIBUTES,
+    "alias": DTYPE_ATTRIBUTES | INDEX_ATTRIBUTES | TENSOR_ATTRIBUTES,
+    "decompose": DTYPE_ATTRIBUTES | INDEX_ATTRIBUTES | TENSOR_ATTRIBUTES,
+    "reference": DTYPE_ATTRIBUTES | INDEX_ATTRIBUTES | ARRAY_ATTRIBUTES,
+    "tensorrt": DTYPE_ATTRIBUTES | INDEX_ATTRIBUTES | TENSOR_ATTRIBUTES,
+    "stablehlo": DTYPE_ATTRIBUTES | INDEX_ATTRIBUTES | TENSOR_ATTRIBUTES,
+}
+METHODS = {"reference": ARRAY_METHODS}
 
 # The functions of `decompose` beside the operators.
 DECOMPOSE = frozenset({"tensor", "dtype_of"})

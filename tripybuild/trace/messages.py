@@ -8,6 +8,7 @@ from tripybuild.callers import PACKAGES
 from tripybuild.diagnostics import suggest
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse_expression
+from tripybuild.language.names import PLACEHOLDER
 from tripybuild.trace.operation import Law
 from tripybuild.trace.values import TensorType
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -27,7 +28,6 @@ OTHER_DTYPES = {
 _CODE = re.compile(r"`[^`]*`")
 # A name that is called, or a dtype; not an attribute, and not in quotation marks.
 _FROM_PACKAGE = re.compile(rf"(?<![\w.\"'])(?:\w+(?=\()|(?:{'|'.join(BY_NAME)})\b(?![\w=]))")
-_BRACES = re.compile(r"\{([^{}]+)\}")
 _MOST_ITEMS, _MOST_LETTERS = 12, 160
 
 
@@ -132,7 +132,7 @@ def law_message(operator: str, law: Law, names: Mapping[str, object]) -> tuple[s
     values = ", ".join(f"{name} = {shown(value)}" for name, value in names.items())
     if law.message is None:
         return f"`{operator}` requires `{law.text}`", values
-    return _BRACES.sub(lambda found: _filled(found[1], names), law.message), values
+    return PLACEHOLDER.sub(lambda found: _filled(found[1], names), law.message), values
 
 
 def _filled(expression: str, names: Mapping[str, object]) -> str:

@@ -1,5 +1,10 @@
 """How an operator's name becomes the name of a class. Generated code and its readers agree here."""
 
+import keyword
+import re
+
+LONGEST = 80
+
 # Names that generated modules import: a class of such a name would hide what it is made with.
 TAKEN = frozenset({"Any", "Index", "Law", "Region", "Self", "Sequence", "Size", "Value", "Wanted"})
 
@@ -20,6 +25,19 @@ LAYERS = frozenset(
     }
 )
 
+_PART = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can name an operator, a folder or a module of Python: `grid_sample`."""
+    return bool(_PART.fullmatch(text)) and len(text) <= LONGEST and not keyword.iskeyword(text)
+
+
+def is_folder(text: str) -> bool:
+    """Whether a folder below a registry can become Python packages: `nn/attention`, or none."""
+    return not text or all(map(is_name, text.split("/")))
+
+
 # The field of an operation that holds what its regions read from outside.
 CAPTURED = "captured"
 
@@ -28,3 +46,12 @@ def class_name(operator: str) -> str:
     """`grid_sample` -> `GridSample`; `any` -> `AnyOperation`, since `Any` means something else."""
     name = "".join(part[:1].upper() + part[1:] for part in operator.split("_"))
     return f"{name}Operation" if name in TAKEN else name
+
+
+# What every module of `eager` has: nothing that a module holds can be called so.
+MEMBERS = frozenset(
+    {
+        "forward", "initialize_dummy_parameters", "load_state_dict", "load_weights",
+        "named_children", "named_parameters", "save_weights", "state_dict",
+    }
+)  # fmt: skip

@@ -158,6 +158,18 @@ def options(pattern: Pattern) -> tuple[Pattern, ...]:
     return pattern.options if isinstance(pattern, UnionPattern) else (pattern,)
 
 
+def expressions(pattern: Pattern) -> Iterator[ast.expr]:
+    """The expressions of sizes inside a type."""
+    for option in options(pattern):
+        parts = (*option.takes, *option.gives) if isinstance(option, RegionPattern) else (option,)
+        for part in parts:
+            each = part.each if isinstance(part, TensorsPattern) else part
+            if isinstance(each, TensorPattern):
+                yield from (dimension.expression for dimension in each.shape or ())
+            elif isinstance(each, ValuePattern):
+                yield from (node for node in (each.argument, *(each.lengths or ())) if node)
+
+
 def tensors(pattern: Pattern) -> Iterator[TensorPattern]:
     """The tensor types inside a type."""
     for option in options(pattern):
