@@ -91,20 +91,11 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
         case "missing":
             message, label = f"`{key}` is missing", f"needs `{key}`"
             return Diagnostic("missing-key", message, document.span(location), label)
-        case "string_pattern_mismatch":
-            return Diagnostic(
-                "bad-name",
-                f"`{error['input']}` cannot be a name here",
-                document.span(location, key=key == "[key]" or error["loc"][-1] == "[key]"),
-                hint=NAMES,
-            )
-        case "keyword" | "dunder":
-            return Diagnostic(
-                "bad-name",
-                f"`{error['input']}` cannot be a name here: it is {error['msg']}",
-                document.span(location, key=error["loc"][-1] == "[key]"),
-                hint=NAMES,
-            )
+        case "string_pattern_mismatch" | "keyword" | "dunder" as kind:
+            why = "" if kind == "string_pattern_mismatch" else f": it is {error['msg']}"
+            message = f"`{error['input']}` cannot be a name here{why}"
+            span = document.span(location, key=key == "[key]")
+            return Diagnostic("bad-name", message, span, hint=NAMES)
         case "string_too_short":
             message = f"this text must have at least {error['ctx']['min_length']} characters"
             return Diagnostic("wrong-value", message, document.span(location))
