@@ -8,7 +8,7 @@ from tripybuild.codegen.layout import call
 from tripybuild.codegen.text import Body
 from tripybuild.schema.operator import Input
 from tripybuild.schema.scope import shape_names
-from tripybuild.types.patterns import Dimension, shape_text, tensors
+from tripybuild.types.patterns import Dimension, options, shape_text, tensors
 
 
 def check_shape(scope: Scope, input: Input) -> None:
@@ -27,6 +27,9 @@ def check_shape(scope: Scope, input: Input) -> None:
     known = not all(map(scope.is_fresh, pattern.shape))
     if names or not _is_anything(pattern.shape):
         add_shape(body, input, input.name, pattern.shape, fresh)
+    elif pattern.element in scope.operator.types and len(options(input.pattern)) == 1:
+        # A check of dtypes takes a list of tensors, too, and nothing else looks at this one.
+        body.add(call("check.tensor", [f'"{input.name}"', input.name]))
     scope.bound.update(names)
     named = [d for d in pattern.shape if d.name is not None or not d.star]
     repeated = len(set(shape_names(pattern))) < len(named) or known

@@ -8,6 +8,7 @@ place, never changed. A number of NumPy's is a number, too.
 import builtins
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from tripybuild.types.dtypes import dtype, from_numpy
 
 CPU = 1  # kDLCPU
 SEQUENCES = (list, tuple, range)
+DEEPEST = 64  # dimensions of an array
 SHOWN = 30  # letters of an element, in a message
 # What arrays may hold and no operator takes, not even a cast.
 UNTAKEN = (dtypes.float64, dtypes.uint8)
@@ -63,6 +65,8 @@ def array_of(data: Any, type: dtype | None = None) -> Array:
             _check(place, number, kind, given=type is not None)
         flat = [number for _, number in numbers]
     wide = np.array(flat, None if kind.kind == "float" else kind.numpy)
+    if wide.dtype == object:  # integers beyond 64 bits
+        wide = np.array(flat, np.float64)
     with np.errstate(over="ignore"):  # a float is rounded, if need be to an infinite one
         return wide.astype(kind.numpy).reshape(shape)
 
@@ -83,15 +87,21 @@ def _of_one_class(data: Any, shape: Sequence[int]) -> list[Any]:
 
 def _fit(numbers: Sequence[Any], kind: dtype) -> bool:
     """Whether a dtype holds numbers of one class as they are; where unsure, it does not."""
-    if kind.kind != "integer":
-        return kind.kind == "float" or isinstance(numbers[0], bool)
+    if kind.kind == "float":
+        return isinstance(numbers[0], float) or max(map(abs, numbers)) <= float_info.max
+    if kind.kind == "boolean":
+        return isinstance(numbers[0], bool)
     whole = not isinstance(numbers[0], float)
     return whole and kind.lowest <= min(numbers) and max(numbers) <= kind.highest
 
 
 def _shape(data: Any) -> Iterator[int]:
     """The lengths of the first sequences at each depth."""
+    depth = 0
     while isinstance(data, SEQUENCES):
+        if depth == DEEPEST:
+            raise DataError(f"its lists are nested more than {DEEPEST} deep")
+        depth += 1
         yield len(data)
         if not data:
             return
@@ -123,13 +133,15 @@ def _check(place: Sequence[int], number: Any, kind: dtype, *, given: bool) -> No
     fits = {
         "boolean": isinstance(number, bool) or (given and number in (0, 1)),
         "integer": not isinstance(number, float) and kind.lowest <= number <= kind.highest,
-        "float": True,
+        "float": isinstance(number, float) or abs(number) <= float_info.max,
     }[kind.kind]
     if not fits:
         where = f"the element at {list(place)}, {str(number)[:SHOWN]}," if place else str(number)
         why = "asked for" if given else "what the first one is"
         hint = "write all numbers in one way"
-        if isinstance(number, int) and kind.kind == "integer":
+        if kind.kind == "float":
+            hint = "no dtype holds it"
+        elif isinstance(number, int) and kind.kind == "integer":
             hint = f"{kind} holds numbers from {kind.lowest} to {kind.highest}"
         raise DataError(f"{where} is no {kind}, which is {why}", hint, place)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any, Generic, SupportsIndex, TypeVar
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -197,10 +198,18 @@ def _bounds(shape: Sequence[Any]) -> Iterator[Bounds[int]]:
             yield _bound("InputInfo", "shape", wanted, size, place)
 
 
+def _integer(given: Any) -> int | None:
+    """The integer that something is; an array of one has the method, and may be none."""
+    try:
+        return index(given)
+    except (TypeError, ValueError):
+        return None
+
+
 def _bound(owner: str, argument: str, wanted: str, size: Any, *path: int) -> Bounds[int]:
     """The bounds that a number or three numbers in an argument stand for."""
     three = tuple(size) if isinstance(size, (tuple, list)) else (size,) * THREE
-    numbers = [each.__index__() for each in three if hasattr(each, "__index__")]
+    numbers = [number for number in map(_integer, three) if number is not None]
     if len(three) != THREE or len(numbers) != THREE or isinstance(three[0], bool):
         hint = HINT if size is None or len(three) != THREE else None
         if isinstance(size, str) and path:

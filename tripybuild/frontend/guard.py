@@ -14,8 +14,10 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.misfits import CallError, misfits
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.trace.location import here
+from tripybuild.types.dtypes import dtype
 
 _guarded: set[type] = set()
+DEEPEST = 70  # lists in lists: more than the dimensions of any array, with a few around them
 
 # What stands before the name of a parameter that takes all the rest.
 STARS: Mapping[Any, str] = {
@@ -34,6 +36,8 @@ def guarded(name: str, value: Any, package: str) -> Any:
         package: The package whose door it is; what others made is left as it is.
     """
     PACKAGES.add(package)
+    if isinstance(value, dtype):
+        dtype.__call__ = _refuse_dtype_call  # type: ignore[method-assign,assignment]
     if isinstance(value, FunctionType):
         _guard_class(Tensor._kind)  # noqa: SLF001 - of this layer; what a function gives has methods
         return _guard(name, value)
@@ -67,9 +71,39 @@ def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             trace = error.__traceback__
             if trace is None or trace.tb_next is not None:
                 raise
+        except RecursionError:
+            if not _nested((arguments, named)):
+                raise
+            raise CallError(_too_deep(name)) from None
         raise CallError(*_problems(_spoken(name, arguments), function, arguments, named))
 
     return call
+
+
+def _refuse_dtype_call(kind: dtype, *_: Any, **__: Any) -> Any:
+    """Refuse `tp.float32(2.5)`, which is how NumPy makes a number of a dtype."""
+    message = f"`{kind}` is a dtype, which makes no tensor"
+    hint = f"give it to a tensor, `tp.Tensor(2.5, dtype=tp.{kind})`, or cast one to it"
+    raise CallError(Diagnostic("wrong-type", message, here(PACKAGES).span(), hint=hint))
+
+
+def _nested(value: Any) -> bool:
+    """Whether sequences and mappings are nested deeper than any argument is, or hold themselves."""
+    level, depth = [value], 0
+    while level and depth <= DEEPEST:
+        inside = [
+            each
+            for held in level
+            for each in (held.values() if isinstance(held, dict) else held)
+            if isinstance(each, (list, tuple, dict))
+        ]
+        level, depth = list({id(each): each for each in inside}.values()), depth + 1
+    return bool(level)
+
+
+def _too_deep(name: str) -> Diagnostic:
+    message = f"an argument of `{name}` is nested more than {DEEPEST} deep, or holds itself"
+    return Diagnostic("wrong-value", message, here(PACKAGES).span())
 
 
 def refuse_call(

@@ -45,6 +45,8 @@ class Data:
             return value
         import numpy as np  # noqa: PLC0415 - a graph of numbers needs no NumPy
 
+        if element.kind == "float" and not -(2**63) <= value < 2**63:
+            value = float(value)  # an integer beyond 64 bits would be an object of NumPy's
         wide = np.asarray(value, np.bool_ if element.kind == "boolean" else None)
         return (np.full(shape, wide) if shape else wide).astype(element.numpy)
 

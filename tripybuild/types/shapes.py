@@ -171,11 +171,11 @@ def ceildiv(size: Size | float, by: Size | float) -> Size:
 
 
 def scaled(size: Size, factor: Size | float) -> Size:
-    """Give `floor(size * factor)`. For a `Dim`, the factor is the nearest simple fraction."""
+    """Give `floor(size * factor)`, also beyond floats; for a `Dim`, by the nearest fraction."""
     if not isinstance(factor, float):
         return size * factor
     if not isinstance(size, Dim):
-        return math.floor(size * factor)
+        return math.floor(size * (factor if abs(factor) < 1e280 else Fraction(factor)))
     # A product of floats may round up to the next number; sizes have only exact arithmetic.
     fraction = Fraction(factor).limit_denominator()
     return size * fraction.numerator // fraction.denominator

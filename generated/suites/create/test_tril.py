@@ -59,7 +59,9 @@ def test_torch(types: str) -> None:
     SUITE.check_torch(types)
 
 
-@pytest.mark.parametrize("call", ["tril([[1.0, 2.0], [3.0, 4.0]])", "tril([1.0, 2.0])"])
+@pytest.mark.parametrize(
+    "call", ["tril([[1.0, 2.0], [3.0, 4.0]])", "tril([1.0, 2.0])", "tril([[1.0]], 1073741825)"]
+)
 def test_example(call: str) -> None:
     """An example gives what it says, or breaks the law that it names."""
     SUITE.check_example(call)
@@ -71,7 +73,7 @@ def test_tensorrt_example(call: str) -> None:
     SUITE.check_tensorrt_example(call)
 
 
-@pytest.mark.parametrize("law", ["matrices"])
+@pytest.mark.parametrize("law", ["matrices", "diagonal-range"])
 def test_law(law: str) -> None:
     """Each law is broken by an example, or by dtypes, that break no other one."""
     SUITE.check_law(law)

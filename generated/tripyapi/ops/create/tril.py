@@ -16,6 +16,6 @@ def tril(tensor: Tensor, diagonal: int = 0) -> Tensor:
         The triangles. (`T[*S]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `tril/matrices`.
+        DiagnosticError: Where a law does not hold: `tril/matrices`, `tril/diagonal-range`.
     """
     return record(Tril, tensor, diagonal)

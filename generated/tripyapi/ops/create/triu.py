@@ -16,6 +16,6 @@ def triu(tensor: Tensor, diagonal: int = 0) -> Tensor:
         The triangles. (`T[*S]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `triu/matrices`.
+        DiagnosticError: Where a law does not hold: `triu/matrices`, `triu/diagonal-range`.
     """
     return record(Triu, tensor, diagonal)

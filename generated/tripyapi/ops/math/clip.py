@@ -42,6 +42,7 @@ def clip(input: Tensor, min: float | None = None, max: float | None = None) -> T
         (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.int64),
         input=input,
     )
+    check.tensor("input", input)
     min = None if min is None else check.number("min", min)
     max = None if max is None else check.number("max", max)
     with check.law("some-bound", min=min, max=max) as require:

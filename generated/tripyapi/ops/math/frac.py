@@ -22,4 +22,5 @@ def frac(input: Tensor) -> Tensor:
     """
     check = begin(DECLARATION)
     check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    check.tensor("input", input)
     return input - tp.trunc(input)

@@ -31,6 +31,7 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """
     check = begin(DECLARATION)
     check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    check.tensor("input", input)
     eps = None if eps is None else check.real("eps", eps)
     with check.law("narrow", eps=eps) as require:
         require(eps is None or 0 <= eps <= 0.5)

@@ -23,4 +23,5 @@ def square(input: Tensor) -> Tensor:
         (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.int64),
         input=input,
     )
+    check.tensor("input", input)
     return input * input

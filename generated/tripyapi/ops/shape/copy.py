@@ -36,5 +36,6 @@ def copy(input: Tensor, device: DeviceLike) -> Tensor:
         ),
         input=input,
     )
+    check.tensor("input", input)
     device = check.device("device", device)
     return placed_on(input, device)

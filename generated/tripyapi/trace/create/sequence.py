@@ -25,7 +25,9 @@ class SequenceOperation(TraceOp):
     def infer(cls, check: Check, start: Value, step: Value, length: Size) -> Self:
         """Check a call and find the types of its outputs."""
         T = check.element("T", (dtypes.float32, dtypes.int32, dtypes.int64), start=start, step=step)
+        check.tensor("start", start)
         check.match("start", start, "[()]", ())
+        check.tensor("step", step)
         check.match("step", step, "[()]", ())
         length = check.size("length", length)
         with check.law("not-negative", length=length) as require:

@@ -17,7 +17,15 @@ class Tril(TraceOp):
     declaration = Declaration(
         "tril",
         "ops_registry/create/tril.yaml",
-        {"matrices": Law("len(S) >= 2", 20, about="tensor")},
+        {
+            "matrices": Law("len(S) >= 2", 20, about="tensor"),
+            "diagonal-range": Law(
+                "-(2 ** 30) <= diagonal <= 2 ** 30",
+                22,
+                "No matrix has the diagonal {diagonal}, which is beyond 2 ** 30",
+                about="diagonal",
+            ),
+        },
     )
 
     @classmethod
@@ -40,4 +48,6 @@ class Tril(TraceOp):
         diagonal = check.integer("diagonal", diagonal)
         with check.law("matrices", S=S) as require:
             require(len(S) >= 2)
+        with check.law("diagonal-range", diagonal=diagonal) as require:
+            require(-(2**30) <= diagonal <= 2**30)
         return cls(tensor, diagonal).gives(TensorType(T, (*S,)))

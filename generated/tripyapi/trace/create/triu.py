@@ -17,7 +17,15 @@ class Triu(TraceOp):
     declaration = Declaration(
         "triu",
         "ops_registry/create/triu.yaml",
-        {"matrices": Law("len(S) >= 2", 20, about="tensor")},
+        {
+            "matrices": Law("len(S) >= 2", 20, about="tensor"),
+            "diagonal-range": Law(
+                "-(2 ** 30) <= diagonal <= 2 ** 30",
+                22,
+                "No matrix has the diagonal {diagonal}, which is beyond 2 ** 30",
+                about="diagonal",
+            ),
+        },
     )
 
     @classmethod
@@ -40,4 +48,6 @@ class Triu(TraceOp):
         diagonal = check.integer("diagonal", diagonal)
         with check.law("matrices", S=S) as require:
             require(len(S) >= 2)
+        with check.law("diagonal-range", diagonal=diagonal) as require:
+            require(-(2**30) <= diagonal <= 2**30)
         return cls(tensor, diagonal).gives(TensorType(T, (*S,)))

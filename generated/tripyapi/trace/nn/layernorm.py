@@ -47,6 +47,7 @@ class Layernorm(TraceOp):
         )
         S = check.shape("input", input, "[*S]")
         W = check.shape("weight", weight, "[*W]")
+        check.tensor("bias", bias)
         check.match("bias", bias, "[*W]", (*W,))
         eps = check.real("eps", eps)
         with check.law("trailing-rank", W=W, S=S) as require:

@@ -53,6 +53,7 @@ class ScatterElements(TraceOp):
         check.element("I", (dtypes.int32, dtypes.int64), index=index)
         S = check.shape("input", input, "[*S]")
         J = check.shape("index", index, "[*J]")
+        check.tensor("updates", updates)
         check.match("updates", updates, "[*J]", (*J,))
         dim = check.axis("dim", dim, len(S))
         with check.law("equal-ranks", J=J, S=S) as require:

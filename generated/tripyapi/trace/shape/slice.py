@@ -75,6 +75,7 @@ class Slice(TraceOp):
         )
         S = check.shape("input", input, "[*S]")
         if value is not None:
+            check.tensor("value", value)
             check.match("value", value, "[()]", ())
         start = check.sizes("start", start, len(S))
         size = check.sizes("size", size, len(S))
