@@ -54,3 +54,44 @@ def test_inputs_are_told_apart_by_their_names(tmp_path: Path) -> None:
     operations = written.graph(tmp_path, SWAPPED).operations
 
     assert [[v.name for v in operation.reads()] for operation in operations] == [["x", "y"]] * 2
+
+
+NUMBERS = """
+    inputs:
+      x: F[B, 4]
+    parts:
+      h: block * 3
+    outputs:
+      y: h(x)
+    define:
+      block:
+        inputs:
+          x: F[B, 4]
+        outputs:
+          out: {step}
+    """
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "x + zeros([4], F)",
+        "x * ones([4], F)",
+        "x + arange(4)",
+        "x + linspace(0.0, 1.0, 4)",
+        "x + tril(ones([4, 4], F))[3]",
+        "pad(x, [[0, 0], [0, 1]])[:, 1:]",
+    ],
+)
+def test_numbers_that_inline_operators_make_are_copied(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They stand where the step does, as all that it records."""
+    text = NUMBERS.replace("{step}", step)
+    replayed = written.graph(tmp_path, text)
+    monkeypatch.setattr(replay, "key", lambda *_: object())
+    run = written.graph(tmp_path, text)
+
+    assert printer.canonical(replayed) == printer.canonical(run)
+    assert places(replayed) == places(run)
+    assert "<unknown>" not in str(places(run))

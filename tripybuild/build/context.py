@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from inspect import signature
+from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
@@ -16,6 +17,7 @@ from tripybuild.schema.operator import Snippet
 from tripybuild.schema.part import Part
 from tripybuild.source import Document
 from tripybuild.trace.location import at
+from tripybuild.trace.operation import DeferredLaw
 from tripybuild.trace.values import Value
 from tripybuild.types.dims import Undecided
 from tripybuild.types.dtypes import dtype
@@ -94,7 +96,10 @@ class Context:
         self.functions: Callable[[Scope, str], Any] = lambda scope, name: None  # noqa: ARG005
         self.known: Callable[[Scope], frozenset[str]] = lambda scope: frozenset()  # noqa: ARG005
         self._scopes: dict[int, Scope] = {}
+        self.top: Part | None = None
+        self.dynamic: frozenset[str] = frozenset()  # also those that a caller made numbers
         self.symbols: frozenset[str] = frozenset()
+        self.laws: list[DeferredLaw] = []
         self.weights: dict[str, Value] = {}
         self.states: dict[str, Value] = {}
         self.updates: dict[str, Value] = {}
@@ -119,6 +124,11 @@ class Context:
     def place(self) -> Span:
         """The expression of the user's files that is being worked on."""
         return self.document.span(()) if self._place is None else self._place.span()
+
+    def relative(self, path: str) -> str:
+        """The path of a file from the model's folder, which is the same wherever that is."""
+        folder, file = Path(self.document.path).parent, Path(path)
+        return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else path
 
     def shows(self, document: Document) -> bool:
         """Whether problems are shown in a file: in the user's own, not in the registry's."""

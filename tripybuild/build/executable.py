@@ -12,12 +12,13 @@ from typing import Any
 
 from tripybuild.build import container, weights
 from tripybuild.build.content import GRAPH, check_content, unfit
+from tripybuild.build.countable import check_countable
 from tripybuild.build.engine_run import Prepare, placed, prepare_engine
 from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import graph_of, tensors
 from tripybuild.build.members import Content, in_memory
 from tripybuild.build.signature import Array, Signature
-from tripybuild.build.specialise import compiled, lowered, sizes_name
+from tripybuild.build.specialise import compiled, fixed, lowered, sizes_name
 from tripybuild.build.targets import ENGINES, REFERENCE
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets import pjrt
@@ -158,7 +159,9 @@ class Executable:
     def _reference(self, sizes: Mapping[str, int]) -> Run:
         from tripybuild.semantics.run import reference_run  # noqa: PLC0415 - needs the declarations
 
-        return reference_run(self.graph.substituted(sizes), self.weights)
+        graph = fixed(self.graph, sizes)
+        check_countable(graph)
+        return reference_run(graph, self.weights)
 
     @cached_property
     def graph(self) -> Graph:

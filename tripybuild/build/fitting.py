@@ -2,13 +2,14 @@
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tripybuild.build.context import Context
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.trace.values import LARGEST, Size, TensorType
-from tripybuild.types.dims import Dim, Undecided, same
+from tripybuild.types.dims import Condition, Dim, Truth
 from tripybuild.types.dtypes import dtype
 from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern
 
@@ -41,34 +42,60 @@ def bind(pattern: TensorPattern, shape: tuple[Size, ...], names: dict[str, objec
             names.setdefault(dimension.name, found)
 
 
-def fits(context: Context, pattern: TensorPattern, shape: tuple[Size, ...], names: Names) -> bool:
-    """Whether a shape has the form of a type, all names being bound."""
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Two sizes that must be equal, and of which a call decides whether they are."""
+
+    dimension: str
+    found: Size
+    wanted: Size | float
+
+
+class MisfitError(Exception):
+    """A shape has another form than its type asks for."""
+
+
+def fit(
+    context: Context, pattern: TensorPattern, shape: tuple[Size, ...], names: Names
+) -> list[Open]:
+    """Hold a shape against a type, all names being bound; what stays open is given back.
+
+    Raises:
+        MisfitError: They differ, whatever the sizes of a call are.
+    """
     pairs = _paired(pattern, shape)
     if pairs is None:
-        return False
+        raise MisfitError
+    left: list[Open] = []
     for dimension, found in pairs:
         if isinstance(dimension.expression, ast.Constant) and dimension.expression.value is ...:
             continue
         if dimension.name is not None and names[dimension.name] is found:
             continue
-        if not agree(found, _size(context, dimension, names, context.place())):
-            return False
-    return True
+        wanted = _size(context, dimension, names, context.place())
+        left += agree(found, wanted, str(dimension))
+    return left
 
 
-def agree(found: Any, wanted: Any) -> bool:
-    """Equal, or not known to differ: operators check again what they need."""
+def agree(found: Any, wanted: Any, dimension: str) -> list[Open]:
+    """Compare two sizes, or two lists of them; what only a call decides is given back.
+
+    Raises:
+        MisfitError: They differ, whatever the sizes of a call are.
+    """
     if isinstance(found, list):
-        several = isinstance(wanted, (list, tuple)) and len(found) == len(wanted)
-        return several and all(map(agree, found, wanted))
+        if not isinstance(wanted, (list, tuple)) or len(found) != len(wanted):
+            raise MisfitError
+        pairs = zip(found, wanted, strict=True)
+        return [each for one, other in pairs for each in agree(one, other, dimension)]
     if not isinstance(wanted, (int, float, Dim)):
-        return False
-    if same(found, wanted):
-        return True
-    try:
-        return bool(found == wanted)
-    except Undecided:
-        return True
+        raise MisfitError
+    equal: Truth = found == wanted
+    if isinstance(equal, Condition):
+        return [Open(dimension, found, wanted)]
+    if not equal:
+        raise MisfitError
+    return []
 
 
 def described(context: Context, pattern: TensorPattern, names: Names, element: dtype) -> str:

@@ -6,9 +6,9 @@ is matched back together afterwards.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from math import prod
 from typing import Any, TypeVar
 
+from tripybuild.build.countable import countable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.dialects import stablehlo, tensorrt
 from tripybuild.dialects.stablehlo.repetition import repeated
@@ -17,11 +17,10 @@ from tripybuild.garbage import uncollected
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated import lowering
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.location import Location
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
 from tripybuild.trace.structure import form
-from tripybuild.trace.values import LARGEST, Value
+from tripybuild.trace.values import Value
 from tripybuild.types.dims import Dim
 
 Builder = stablehlo.Module | tensorrt.Network
@@ -39,7 +38,7 @@ def lower_stablehlo(graph: Graph) -> stablehlo.Module:
         DiagnosticError: Where an operation has no way to StableHLO.
     """
     for name, value in (*graph.weights.items(), *graph.inputs.items()):
-        _countable(value, f"`{name}`")
+        countable(value, f"`{name}`")
     module = stablehlo.Module(*_arguments(graph))
     _fill(module, graph, "stablehlo")
     return module
@@ -105,14 +104,6 @@ def _with_operands(operation: TraceOp, replaced: Mapping[Value, Value]) -> Trace
     return copy.giving(operation.outputs, copy.serial)
 
 
-def _countable(value: Value, name: str, location: Location | None = None) -> None:
-    """Refuse a tensor whose elements no engine can count."""
-    if prod(filter(None, value.shape)) > LARGEST:
-        message = f"{name} would be {value.type}, which no engine can hold"
-        span = None if location is None else location.span()
-        raise DiagnosticError(Diagnostic("size-out-of-range", message, span))
-
-
 def _lower_at(module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
     """Lower an operation at its place."""
     span = operation.location.span()
@@ -163,7 +154,7 @@ def _built(
 ) -> Sequence[Any]:
     """What the lowering of an operation gives, which must be what its outputs are."""
     for output in operation.outputs if target == "stablehlo" else ():
-        _countable(output, "this", operation.location)
+        countable(output, "this", operation.location)
     function = lowering(type(operation), target)
     assert function is not None
     operands = [_read(getattr(operation, name), values) for name in operation.tensor_fields()]

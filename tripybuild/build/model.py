@@ -93,6 +93,7 @@ class _Builder:
         self.homes = (*added, built_in())
         import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
         self.context = Context(model.document, _dtypes(model.types), _vocabulary())
+        self.context.top = model.top
         self.context.templates = self._template
         self.context.functions = self._function
         self.context.known = self._known
@@ -117,7 +118,7 @@ class _Builder:
         values = {name: tensor.value for name, tensor in inputs.items()}
         values |= context.states
         outputs |= {f"{path}.next": value for path, value in context.updates.items()}
-        graph = Graph(model.name, values, context.weights, outputs)
+        graph = Graph(model.name, values, context.weights, outputs, tuple(context.laws))
         sizes = {name: context.sizes[name] for name in model.sizes}
         entry = model.weights
         states = tuple(context.states)

@@ -11,20 +11,21 @@ from functools import partial
 from types import FunctionType
 
 from tripybuild.build import replay
+from tripybuild.build.agreement import check_input, check_state, rebound
 from tripybuild.build.chains import Chain
 from tripybuild.build.constants import computed
 from tripybuild.build.context import Context, Endless, Skipped
-from tripybuild.build.fitting import agree, asked, bind, described, dimensions, fits
+from tripybuild.build.fitting import asked, bind
 from tripybuild.build.steps import Next, run_steps
 from tripybuild.build.templates import Template, listed, refuse_types, told
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
 from tripybuild.schema.operator import Location, Snippet
 from tripybuild.schema.part import Weight
-from tripybuild.trace.messages import shown
 from tripybuild.trace.values import TensorType, Value, in_region
+from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import BY_NAME, dtype
-from tripybuild.types.patterns import TensorPattern, TensorsPattern
+from tripybuild.types.patterns import TensorPattern
 
 
 def instantiate(context: Context, value: object, path: str) -> object:
@@ -71,9 +72,7 @@ class Instance:
                 value = self._value(name, pattern, (*part.location, "state", name))
                 context.states[self._below(name)] = value
                 self._members[name] = Tensor.of(value)
-        bound = {d.name for pattern in part.inputs.values() for d in dimensions(pattern)}
-        symbols = context.symbols if part.document is context.document else frozenset()
-        hidden = (bound & symbols) - set(sizes)
+        hidden = rebound(context, part) - set(sizes)
         kept = {name: size for name, size in self._sizes.items() if name not in hidden}
         self._members |= self._constants({**kept, **self._types})
         self._names: dict[str, object] = {**kept, **self._types, **self._members}
@@ -105,6 +104,11 @@ class Instance:
         if weight.when is not None and not context.evaluate(weight.when, self._sizes):
             return None
         value = self._value(weight.name, weight.pattern, weight.location, weight=True)
+        if any(isinstance(size, Dim) for size in value.shape):
+            message = f"the weight `{weight.name}` would be {value.type}, whose size a call tells"
+            hint = "a weight has fixed sizes"
+            place = context.place()
+            raise DiagnosticError(Diagnostic("undecided-size", message, place, hint=hint))
         context.weights[self._below(weight.name)] = value
         return Tensor.of(value)
 
@@ -180,9 +184,9 @@ class Instance:
             value = inputs[name]
             if isinstance(value, Tensor) and isinstance(pattern, TensorPattern):
                 bind(pattern, value.shape, local)
-        for name, pattern in part.inputs.items():
+        for name in part.inputs:
             if inputs[name] is not None or name not in part.optional:
-                self._check(name, pattern, inputs[name], local)
+                check_input(context, part, name, inputs[name], local, self._types)
         local |= inputs
         with context.inside(context.running, part, "calls"):
             missing = run_steps(context, self._scope, part.steps, local, self._path, self._lost)
@@ -216,52 +220,10 @@ class Instance:
         return {"next"} if lost else set()
 
     def _store(self, name: str, value: object) -> None:
-        """Keep what a state will be, if it is of the state's own type."""
-        context, state = self._context, self._context.states[self._below(name)]
-        if not isinstance(value, Tensor):
-            message = f"the next `{name}` must be a tensor, but this is {shown(value)}"
-            raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
-        of_dtype = value.dtype is state.dtype
-        if not of_dtype or not agree(list(value.shape), list(state.shape)):
-            code = "shape-mismatch" if of_dtype else "dtype-mismatch"
-            message = f"the next `{name}` must be {state.type}, as the state is"
-            label = f"gives {value.type}"
-            raise DiagnosticError(Diagnostic(code, message, context.place(), label))
-        context.updates[self._below(name)] = value.value
-
-    def _check(
-        self, name: str, pattern: object, value: object, local: Mapping[str, object]
-    ) -> None:
-        """Check an input against its type. Each of several tensors binds what is new for itself."""
-        if isinstance(pattern, TensorsPattern):
-            for item in value if isinstance(value, (list, tuple)) else [value]:
-                names = dict(local)
-                if isinstance(item, Tensor):
-                    bind(pattern.each, item.shape, names)
-                self._check(name, pattern.each, item, names)
-            return
-        assert isinstance(pattern, TensorPattern)
-        context = self._context
-        if not isinstance(value, Tensor):
-            message = (
-                f"`{name}` of `{self._part.name}` must be a tensor, but this is {shown(value)}"
-            )
-            raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
-        element = value.dtype if pattern.element == "any" else self._dtype(pattern.element)
-        of_dtype = value.dtype is element
-        if not of_dtype or not fits(context, pattern, value.shape, local):
-            filled = described(context, pattern, local, element)
-            wanted = "" if filled == str(pattern) else f", which is {filled}"
-            where = self._part.document.span((*self._part.location, "inputs", name))
-            raise DiagnosticError(
-                Diagnostic(
-                    "shape-mismatch" if of_dtype else "dtype-mismatch",
-                    f"`{name}` of `{self._part.name}` must be `{pattern}`{wanted}",
-                    context.place(),
-                    label=f"gives {value.type}",
-                    notes=(f"required by {where}",),
-                )
-            )
+        """Keep what a state will be."""
+        path = self._below(name)
+        check_state(self._context, self._part, name, value, self._context.states[path])
+        self._context.updates[path] = value.value  # type: ignore[attr-defined]
 
     def _dtype(self, name: str) -> dtype:
         return self._types[name] if name in self._types else BY_NAME[name]

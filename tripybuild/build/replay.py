@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from tripybuild.build.context import Context, StepLocation
 from tripybuild.schema.operator import Snippet
 from tripybuild.trace.graph import between
+from tripybuild.trace.location import Location
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
 from tripybuild.trace.values import TensorType, Value, is_known
@@ -71,10 +72,11 @@ def _same(type: TensorType) -> TensorType:
     return type
 
 
-def _moved(operation: TraceOp, first: Recording, path: str, place: Snippet | None) -> StepLocation:
+def _moved(operation: TraceOp, first: Recording, path: str, place: Snippet | None) -> Location:
     """The place of a copy: its own path, and its caller's step for the first caller's."""
     location = operation.location
-    assert isinstance(location, StepLocation)
+    if not isinstance(location, StepLocation):  # nobody said where
+        return location
     label = location.label
     if label.startswith(first.path):
         label = path + label[len(first.path) :]

@@ -11,6 +11,7 @@ from typing import Any
 
 from tripybuild.build import weights as weights_file
 from tripybuild.build.checkpoint import Weights, check_weights
+from tripybuild.build.countable import check_countable
 from tripybuild.build.engine_model import engine_executable, engine_module, spelt
 from tripybuild.build.executable import Executable, opened
 from tripybuild.build.lower import lower_stablehlo
@@ -19,9 +20,9 @@ from tripybuild.build.manifest_text import described, graph_text
 from tripybuild.build.members import measure
 from tripybuild.build.mlir_model import emit_mlir, is_mlir, mlir_executable, refuse_sizes
 from tripybuild.build.model import Built, Origin, build
-from tripybuild.build.signature import Signature
-from tripybuild.build.specialise import compiled, lowered, sizes_name
-from tripybuild.build.targets import CPU, ENGINES, Target, known, parse_target
+from tripybuild.build.signature import broken
+from tripybuild.build.specialise import compiled, fixed, lowered, sizes_name
+from tripybuild.build.targets import CPU, ENGINES, REFERENCE, Target, known, parse_target
 from tripybuild.build.weight_warnings import nonfinite_warnings
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.dialects.stablehlo import Module
@@ -33,6 +34,7 @@ from tripybuild.trace.graph import Graph
 from tripybuild.types.nonfinite import Nonfinite, nonfinite
 
 WEIGHTS = "weights.safetensors"
+AHEAD = "the sizes are those to compile for: `opt` below `ranges:`, where it is said, or `shapes`"
 KINDS = ("trace", "stablehlo", "tensorrt")
 Progress = Callable[[str, float], None]
 Shapes = Sequence[Mapping[str, int]]
@@ -123,10 +125,13 @@ def compile_built(
     logger.trace(lambda: printer.text(graph))
     manifest = described(built, graph, target.name, shapes)
     manifest["provenance"] = provenance
-    _lawful(built, manifest, shapes)
+    check_countable(graph)
+    _lawful(built, graph, shapes)
     if target.name in ENGINES:
         return engine_executable(built, graph, read, target, manifest, timeout, tell, options)
     ahead = shapes if target.name == CPU else ()
+    for each in shapes if target.name == REFERENCE else ():
+        check_countable(fixed(graph, each))
     made = _compiled(graph, ahead, read, manifest, timeout, tell)
     tell("done")
     return made
@@ -185,11 +190,15 @@ def emit(
 def emit_built(built: Built, kind: str, shapes: Shapes = ()) -> str:
     """The text of a graph, whatever it was recorded from, in one of these forms."""
     graph = _used(built.graph)
+    check_countable(graph)
     if kind == "trace":
+        _lawful(built, graph, wanted(built, shapes)[1:])
         return printer.text(graph)
     if kind == "stablehlo":
         return _stablehlo(built, shapes).text()
-    return spelt(engine_module(built, graph, wanted(built, shapes)), locations=False)
+    chosen = wanted(built, shapes)
+    _lawful(built, graph, chosen)
+    return spelt(engine_module(built, graph, chosen), locations=False)
 
 
 def stablehlo_module(
@@ -200,7 +209,9 @@ def stablehlo_module(
 
 
 def _stablehlo(built: Built, shapes: Shapes) -> Module:
-    return lower_stablehlo(_used(built.graph).substituted(wanted(built, shapes)[-1]))
+    graph, chosen = _used(built.graph), wanted(built, shapes)[-1]
+    _lawful(built, graph, [chosen])
+    return lower_stablehlo(fixed(graph, chosen))
 
 
 def load(path: Path | str) -> Executable:
@@ -230,7 +241,7 @@ def _specialised(
 def _used(graph: Graph) -> Graph:
     """The graph with only the weights that its outputs need."""
     used = {name: graph.weights[name] for name in graph.used_weights()}
-    return Graph(graph.name, graph.inputs, used, graph.outputs)
+    return replace(graph, weights=used)
 
 
 def wanted(built: Built, shapes: Shapes) -> list[dict[str, int]]:
@@ -246,13 +257,14 @@ def wanted(built: Built, shapes: Shapes) -> list[dict[str, int]]:
     return result
 
 
-def _lawful(built: Built, manifest: Mapping[str, Any], shapes: Shapes) -> None:
+def _lawful(built: Built, graph: Graph, shapes: Shapes) -> None:
     """The laws that wait for sizes must hold for the sizes that are compiled for now."""
-    signature = Signature(manifest)
     for sizes in shapes:
-        if broken := signature.broken(sizes):
+        if found := broken(graph.deferred, sizes):
             span = built.document.span(("ranges",))
-            raise DiagnosticError(*(replace(each, span=span) for each in broken))
+            raise DiagnosticError(
+                *(replace(each, span=span, hint=each.hint or AHEAD) for each in found)
+            )
 
 
 def _in_range(built: Built, name: str, size: int) -> None:

@@ -99,7 +99,7 @@ def make_symbols(
             message = f"no input has a dimension `{name}`"
             hint = _hint(name, dynamic)
             context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
-    context.symbols = frozenset(ranges)
+    context.dynamic, context.symbols = frozenset(dynamic), frozenset(ranges)
     for name, each in ranges.items():
         context.sizes[name] = symbol(name, each.low, each.high, each.multiple_of)
     return ranges

@@ -33,6 +33,19 @@ class Lowered:
     bare: bytes
 
 
+def fixed(graph: Graph, sizes: Mapping[str, int]) -> Graph:
+    """The graph with numbers for symbols.
+
+    Raises:
+        DiagnosticError: For these, a size is divided by zero.
+    """
+    try:
+        return graph.substituted(sizes)
+    except ZeroDivisionError as error:
+        message = f"a size is divided by zero for {sizes_name(sizes)}"
+        raise DiagnosticError(Diagnostic("size-out-of-range", message)) from error
+
+
 def lowered(graph: Graph, sizes: Mapping[str, int]) -> Lowered:
     """The StableHLO of a graph for given sizes.
 
@@ -40,12 +53,7 @@ def lowered(graph: Graph, sizes: Mapping[str, int]) -> Lowered:
         DiagnosticError: For these, a size is divided by zero.
     """
     with logger.timed(f"lower {graph.name}, {sizes_name(sizes)}, to StableHLO"):
-        try:
-            fixed = graph.substituted(sizes)
-        except ZeroDivisionError as error:
-            message = f"a size is divided by zero for {sizes_name(sizes)}"
-            raise DiagnosticError(Diagnostic("size-out-of-range", message)) from error
-        module = lower_stablehlo(fixed)
+        module = lower_stablehlo(fixed(graph, sizes))
     logger.mlir(module.text)
     return Lowered(module.bytecode(), module.bytecode(locations=False))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from tripybuild.callers import PACKAGES as PACKAGES  # noqa: PLC0414 - the front door to it
 from tripybuild.trace.constants import Constant, Data
-from tripybuild.trace.location import Unknown
+from tripybuild.trace.location import current
 from tripybuild.trace.values import Size, TensorType, Value
 from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import dtype
@@ -100,7 +100,7 @@ def tensor(value: Size | float, type: dtype) -> "PublicTensor":
     if type.kind != "float" and not isinstance(value, Dim):
         value = bool(value) if type.kind == "boolean" else int(value)
     kind = TensorType(type, ())
-    made = Constant(Data(value, kind)).gives(kind).placed(Unknown())
+    made = Constant(Data(value, kind)).gives(kind).placed(current())
     return cast("PublicTensor", Tensor.of(made.outputs[0]))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 
 from tripybuild.trace.operation import DeferredLaw, TraceOp
@@ -32,6 +33,8 @@ class Graph:
     inputs: Mapping[str, Value]
     weights: Mapping[str, Value]
     outputs: Mapping[str, Value]
+    laws: tuple[DeferredLaw, ...] = ()
+    """What each call decides beside the laws of its operations."""
 
     @cached_property
     def operations(self) -> tuple[TraceOp, ...]:
@@ -41,12 +44,12 @@ class Graph:
 
     @cached_property
     def deferred(self) -> tuple[DeferredLaw, ...]:
-        """The laws that each call decides, each once."""
-        laws = {}
-        for operation in walked(self.operations):
-            for law in operation.deferred:
-                laws[(law.code, str(law.names))] = law
-        return tuple(laws.values())
+        """The laws that each call decides, each once; not those of sizes that depend on data."""
+        of_operations = (op.deferred for op in walked(self.operations))
+        found = chain(self.laws, chain.from_iterable(of_operations))
+        laws = {(law.code, law.law.text, str(law.names)): law for law in found}
+        symbols = set(self.symbols)
+        return tuple(law for law in laws.values() if law.symbols <= symbols)
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
@@ -69,6 +72,7 @@ class Graph:
             {name: values[value] for name, value in self.inputs.items()},
             {name: values[value] for name, value in self.weights.items()},
             {name: values[value] for name, value in self.outputs.items()},
+            self.laws,
         )
 
     def used_weights(self) -> Iterator[str]:

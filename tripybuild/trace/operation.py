@@ -13,6 +13,7 @@ from weakref import ref
 
 from tripybuild.trace.location import Location
 from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dims import Dim
 from tripybuild.types.naming import CAPTURED
 
 if TYPE_CHECKING:
@@ -55,6 +56,19 @@ class DeferredLaw:
     law: Law
     names: Mapping[str, object]
     source: str
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The sizes that it depends on."""
+        return frozenset(_symbols(tuple(self.names.values())))
+
+
+def _symbols(value: object) -> Iterator[str]:
+    if isinstance(value, Dim):
+        yield from value.symbols
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _symbols(each)
 
 
 _serial = count()
