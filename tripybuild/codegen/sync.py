@@ -222,6 +222,8 @@ def _alone(root: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):
             place.unlink()
         lock.release()
+        with contextlib.suppress(OSError):  # as it is where nothing was written: it has files else
+            root.rmdir()
 
 
 def _apply(root: Path, files: Mapping[str, str], changed: Iterable[Difference]) -> None:

@@ -10,6 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from tripybuild import project
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor, tensor
 from tripybuild.language.evaluate import EvaluationError, evaluate
@@ -17,7 +18,7 @@ from tripybuild.language.grammar import Program
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.checks import tensor_methods
 from tripybuild.schema.operator import Operator
-from tripybuild.semantics.run import declarations
+from tripybuild.suite.registry import sound
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 
@@ -37,8 +38,9 @@ def calling(operators: Mapping[str, Operator], functions: Mapping[str, Function]
 
 @cache
 def _built_in() -> Vocabulary:
-    operators, package = declarations().operators, import_module("tripyapi")
-    return calling(operators, {name: getattr(package, name) for name in operators})
+    operators, package = sound(project.registry()).operators, import_module("tripyapi")
+    made = {name: each for name, each in operators.items() if hasattr(package, name)}
+    return calling(made, {name: getattr(package, name) for name in made})
 
 
 def region_function(

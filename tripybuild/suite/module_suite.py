@@ -3,6 +3,7 @@
 import ast
 import tempfile
 from collections.abc import Mapping
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import Program, parse
 from tripybuild.numerics.arrays import Array
 from tripybuild.schema.expressions import expression_text
+from tripybuild.schema.load import Module, Registry
 from tripybuild.schema.model import load_module
 from tripybuild.schema.part import Part
 from tripybuild.semantics.run import reference_run
@@ -55,19 +57,60 @@ class ModuleSuite:
     """
 
     def __init__(self, source: str, package: str, suite: str) -> None:
-        self.registry = declared_in(source, suite)
-        module = next(each for each in self.registry.modules.values() if each.path == source)
-        self.added = [Home(package, root, root) for root in roots(source, suite)[1:]]
-        self.part: Part = load_module(module.document, module.file)[0]
-        self.package = import_module(package)
-        self.examples = module.file.examples
-        programs = {n: parse(expression_text(v)) for n, v in module.file.sample.items()}
-        tensors = {*self.part.inputs, *self.part.weights}
-        self.generators = {n: p for n, p in programs.items() if n in tensors}
-        self.names: dict[str, Any] = {}
-        for name, program in programs.items():
-            if name not in tensors:
-                self.names[name] = evaluate(program, self.names, SHAPE)
+        self.source, self.home, self.suite = source, package, suite
+
+    @cached_property
+    def registry(self) -> Registry:
+        """All declarations that the package can use."""
+        return declared_in(self.source, self.suite)
+
+    @cached_property
+    def module(self) -> Module:
+        """The declaration."""
+        return next(each for each in self.registry.modules.values() if each.path == self.source)
+
+    @cached_property
+    def part(self) -> Part:
+        """What specifications use."""
+        return load_module(self.module.document, self.module.file)[0]
+
+    @cached_property
+    def package(self) -> Any:
+        """The generated package."""
+        return import_module(self.home)
+
+    @cached_property
+    def added(self) -> list[Home]:
+        """Where specifications find what is not built in."""
+        return [Home(self.home, root, root) for root in roots(self.source, self.suite)[1:]]
+
+    @cached_property
+    def examples(self) -> Any:
+        """The calls that are refused."""
+        return self.module.file.examples
+
+    @cached_property
+    def _programs(self) -> dict[str, Program]:
+        sample = self.module.file.sample
+        return {name: parse(expression_text(value)) for name, value in sample.items()}
+
+    @cached_property
+    def generators(self) -> dict[str, Program]:
+        """How the sample makes the data of tensors, by name."""
+        return {n: p for n, p in self._programs.items() if n in self._tensors}
+
+    @cached_property
+    def names(self) -> dict[str, Any]:
+        """The sizes of the sample."""
+        names: dict[str, Any] = {}
+        for name, program in self._programs.items():
+            if name not in self._tensors:
+                names[name] = evaluate(program, names, SHAPE)
+        return names
+
+    @property
+    def _tensors(self) -> set[str]:
+        return {*self.part.inputs, *self.part.weights}
 
     @question
     def check_weights(self, dtype: str | None = None) -> None:

@@ -1,0 +1,193 @@
+"""A registry with a broken file: the suites that need the file fail with what is wrong with it."""
+
+import shutil
+import time
+
+import pytest
+
+from tripybuild import project
+from tripybuild.codegen.plan import plan
+from tripybuild.codegen.sync import write
+from tripybuild.diagnostics import DiagnosticError
+from tripybuild.schema.load import load
+from tripybuild.suite import ModuleSuite, Suite
+from tripybuild.suite.registry import _loaded, _sound
+
+PACKAGE = "breakable"
+BUILT_IN = project.registry()
+FAMILY = """\
+tripybuild: 1
+family: doubling
+parameters: [build]
+types:
+  T: [float32]
+inputs:
+  input:
+    type: T[*S]
+    doc: The values.
+outputs:
+  output:
+    type: T[*S]
+    doc: The results.
+reference: input + input
+lower:
+  tensorrt: trt.element_wise(input, input, "kSUM")
+  stablehlo: build(input, input)
+sample: {S: [2, 3]}
+"""
+MEMBER = """\
+tripybuild: 1
+op: member
+like: doubling(build=hlo.add)
+doc: Double each value.
+"""
+OPERATOR = """\
+tripybuild: 1
+op: NAME
+doc: Change each value.
+types:
+  T: [float32]
+inputs:
+  input:
+    type: T[*S]
+    doc: The values.
+outputs:
+  output:
+    type: T[*S]
+    doc: The results.
+decompose: CODE
+sample: {S: [2, 3]}
+"""
+MODULE = """\
+tripybuild: 1
+module: NAME
+doc: Add a constant.
+sizes: [width]
+inputs:
+  x: float32[N, width]
+weights:
+  bias: float32[width]
+outputs:
+  output: x + bias
+sample: {width: 3, N: 2}
+"""
+FILES = {
+    "math/alone.yaml": OPERATOR.replace("NAME", "alone").replace("CODE", "input * input"),
+    "math/broken.yaml": OPERATOR.replace("NAME", "broken").replace("CODE", "input + input"),
+    "math/user.yaml": OPERATOR.replace("NAME", "user").replace("CODE", "broken(input) * input"),
+    "math/member.yaml": MEMBER,
+    "families/doubling.yaml": FAMILY,
+    "modules/bias.yaml": MODULE.replace("NAME", "Bias"),
+    "modules/other.yaml": MODULE.replace("NAME", "Other"),
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A registry and its package, as long as all is well."""
+    root = tmp_path_factory.mktemp("broken")
+    for path in ("targets.yaml", "math/add.yaml", "math/mul.yaml", "families"):
+        place = root / "built_in" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (BUILT_IN / path).is_dir() else shutil.copy)(BUILT_IN / path, place)
+    for path, text in FILES.items():
+        (root / "own" / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / "own" / path).write_text(text)
+    found, problems = load([root / "built_in", root / "own"])
+    assert not problems
+    write(root / "out", plan(found, PACKAGE), PACKAGE)
+    return root
+
+
+@pytest.fixture
+def suites(made, tmp_path, monkeypatch):
+    """Makes suites of the registry after a change to one of its files."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setattr(project, "registry", lambda: tmp_path / "built_in")
+    monkeypatch.syspath_prepend(str(tmp_path / "out"))
+
+    def broken(path, old, new):
+        place = tmp_path / "own" / path
+        text = place.read_text()
+        assert old in text
+        place.write_text(text.replace(old, new))
+        file = str(tmp_path / "out/suites/math/test_any.py")
+        names = ("alone", "broken", "user", "member")
+        found = {name: Suite(f"own/math/{name}.yaml", PACKAGE, file) for name in names}
+        modules = ("bias", "other")
+        return found | {n: ModuleSuite(f"own/modules/{n}.yaml", PACKAGE, file) for n in modules}
+
+    yield broken
+    _loaded.cache_clear()  # nobody else asks for these folders
+    _sound.cache_clear()
+
+
+def verdicts(suites):
+    """What the suites say of the samples' numbers: a code where a declaration is wrong."""
+    result = {}
+    for name, suite in suites.items():
+        try:
+            suite.check_values("float32")
+            result[name] = "right"
+        except DiagnosticError as error:
+            result[name] = error.diagnostics[0].code
+        except AssertionError as error:
+            result[name] = str(error)
+    return result
+
+
+RIGHT = dict.fromkeys(["alone", "broken", "user", "member", "bias", "other"], "right")
+
+
+def test_a_broken_operator_fails_its_own_suite_and_its_users(suites):
+    """One with a mistake in it, for which no other one has to wait."""
+    given = suites("math/broken.yaml", "input + input", "input + nothing")
+    assert verdicts(given) == RIGHT | {"broken": "unbound-name", "user": given_by(given["user"])}
+    start = time.process_time()
+    for _ in range(20):
+        with pytest.raises(DiagnosticError):
+            given["broken"].check_illegal_dtypes()
+    assert time.process_time() - start < 0.5  # nothing is read anew
+
+
+def given_by(suite):
+    """How a suite fails of which the operator decomposes into a broken one."""
+    with pytest.raises(AssertionError) as raised:
+        suite.check_values("float32")
+    assert "`decompose` uses `nothing`" in str(raised.value)
+    return str(raised.value)
+
+
+def test_a_broken_file_is_no_riddle_for_who_uses_its_name(suites):
+    """Where a file cannot be read at all, its name is unbound: the reason comes first."""
+    given = suites("math/broken.yaml", "doc:", "docs:")
+    found = verdicts(given)
+    assert found["broken"] == found["user"] != "right"
+    assert found == RIGHT | {name: found[name] for name in ("broken", "user")}
+
+
+def test_a_broken_family_fails_its_members(suites):
+    """And no others."""
+    given = suites("families/doubling.yaml", "input + input", "input + nothing")
+    assert verdicts(given) == RIGHT | {"member": "unbound-name"}
+
+
+def test_a_family_that_cannot_be_read_fails_its_members(suites):
+    """With what is wrong with it, before what follows from that."""
+    given = suites("families/doubling.yaml", "outputs:", "outputts:")
+    assert verdicts(given) == RIGHT | {"member": "unknown-key"}
+
+
+def test_a_broken_module_fails_its_own_suite(suites):
+    """Its suite can be collected all the same."""
+    given = suites("modules/bias.yaml", "doc:", "docs:")
+    found = verdicts(given)
+    assert found == RIGHT | {"bias": found["bias"]}
+    assert found["bias"] in {"unknown-key", "missing-key"}
+
+
+def test_broken_facts_of_all_operators_fail_all(suites, tmp_path):
+    """There is nobody whom they do not concern."""
+    (tmp_path / "own/targets.yaml").write_text("tripybuild: 1\ntargets: none\n")
+    found = verdicts(suites("math/alone.yaml", "Change each", "Change each"))
+    assert set(found.values()) == {"wrong-type"}
