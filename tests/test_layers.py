@@ -14,10 +14,10 @@ from tripybuild.suite.registry import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tripybuild"
-# Facts without imports of ours: codes, digests, garbage, the version, the place of the project. All
-# may read them.
+# Facts without imports of ours: what a file may cost, codes, digests, garbage, the version, the
+# place of the project. All may read them.
 FACTS = frozenset(
-    {"callers", "catalog", "codes", "digests", "garbage", "once", "project", "version"}
+    {"budget", "callers", "catalog", "codes", "digests", "garbage", "once", "project", "version"}
 )
 
 

@@ -31,6 +31,12 @@ CODES: dict[str, str] = {
     ),
     "yaml-too-deep": "Lists and mappings are nested more deeply than any declaration needs.",
     "yaml-too-large": "The file, a text, a number or a count is beyond what is read.",
+    "over-budget": (
+        "The file asks for more work or memory than one file may: many times what the largest "
+        "models need. With `TRIPYBUILD_BUDGET=10` in the environment, it may have ten times as "
+        "much of everything."
+    ),
+    "more-problems": "So many problems are shown of a file, and there are more.",
     "duplicate-key": "A mapping gives the same key twice; each key has one value.",
     # The form of a declaration
     "unknown-key": "The form has no such key here.",

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from tripybuild.budget import SpentError
 from tripybuild.diagnostics import LINE_BREAK, Diagnostic, DiagnosticError, Span
+from tripybuild.diagnostics.amounts import spent
 from tripybuild.yaml_composer import Location, Place, Tree, compose
 
 LARGEST_FILE = 4 * 1024 * 1024
@@ -148,7 +150,10 @@ def parse_all(text: str, path: str) -> tuple[list[Document], list[Diagnostic]]:
     text = text.removeprefix("\ufeff")
     if len(text) > LARGEST_FILE:
         return [], [_too_large(path)]
-    trees, problems = compose(text, path)
+    try:
+        trees, problems = compose(text, path)
+    except SpentError as error:
+        return [], [spent(error, Span(path, 1, 1, 1, 1))]
     return [Document(path, text, tree.data, tree) for tree in trees], problems
 
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import yaml
 
+from tripybuild.budget import spend
 from tripybuild.diagnostics import HIDDEN, LINE_BREAK, Diagnostic, DiagnosticError, Span
 from tripybuild.yaml_scalars import ScalarError, describe, resolve
 from tripybuild.yaml_syntax import explain
@@ -48,6 +49,7 @@ def compose(text: str, path: str) -> tuple[list[Tree], list[Diagnostic]]:
         composer.check_characters()
         for tree in composer.trees():
             trees.append(tree)  # noqa: PERF402 - those before an error are kept
+        spend("values", composer.count)
     except DiagnosticError as error:
         composer.problems.extend(error.diagnostics)
     except (yaml.YAMLError, ValueError, OverflowError) as error:
@@ -60,10 +62,10 @@ class _Composer:
 
     def __init__(self, text: str, path: str) -> None:
         self.problems: list[Diagnostic] = []
+        self.count = 0
         self._text = text
         self._path = path
         self._events: Iterator[Any] = iter(())
-        self._count = 0
         self._values: dict[Location, Place] = {}
         self._keys: dict[Location, Place] = {}
 
@@ -96,9 +98,9 @@ class _Composer:
 
     def _value(self, event: Any, location: Location | None, depth: int) -> tuple[object, Place]:
         """Read one value; where the location is None, leave no trace of it."""
-        self._count += 1
+        self.count += 1
         place = _place(event)
-        if self._count > MOST_VALUES:
+        if self.count > MOST_VALUES:
             self._stop("yaml-too-large", f"a file has at most {MOST_VALUES:,} values", place)
         data: object = None
         if isinstance(event, yaml.AliasEvent):

@@ -25,7 +25,7 @@ from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dims import Dim
 
 LARGEST = 256 << 20
-LARGEST_TOGETHER = 1 << 30
+LARGEST_TOGETHER = 512 << 20
 HINT = "make it a step"
 
 
@@ -54,7 +54,9 @@ def computed(context: Context, part: Part, step: Step, names: Mapping[str, objec
         raise DiagnosticError(*placed) from error
     value = constant(np.array(array, order="C"), found.dtype, here(()))
     value = context.once(("constant", _digest(value)), lambda: value)  # equal data is kept once
-    context.constants.add(value)
+    if value not in context.constants:
+        context.constants.add(value)
+        context.constant_octets += _octets(value.type)
     return value
 
 
@@ -83,8 +85,7 @@ def _check_memory(context: Context, step: Step, graph: Graph) -> None:
         for size in type.shape:
             if isinstance(size, Dim):
                 raise _undecided(context, step, str(size))
-    kept = sum(_octets(value.type) for value in context.constants)
-    largest, together = max(map(_octets, types)), kept + sum(map(_octets, types))
+    largest, together = max(map(_octets, types)), context.constant_octets + sum(map(_octets, types))
     if largest > LARGEST or together > LARGEST_TOGETHER:
         most, found = (LARGEST, largest) if largest > LARGEST else (LARGEST_TOGETHER, together)
         what = "a value" if largest > LARGEST else "it, what leads to it and the constants before"

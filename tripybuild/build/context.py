@@ -10,7 +10,9 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
+from tripybuild.budget import SpentError, spend
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.diagnostics.amounts import foremost, spent
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.operator import Snippet
@@ -28,7 +30,7 @@ class Skipped(Exception):  # noqa: N818 - it is no error: what it depends on has
 
 
 class Endless(DiagnosticError):  # noqa: N818 - what it says is in its diagnostic
-    """Parts without end. Going on to find more that is wrong would take for ever, too."""
+    """Work without end. Going on to find more that is wrong would take for ever, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,6 @@ class Context:
     """The state of one build. Parts come and go; this stays."""
 
     DEEPEST: ClassVar[int] = 64
-    MOST_PARTS: ClassVar[int] = 100_000
 
     def __init__(
         self, document: Document, types: Mapping[str, dtype], vocabulary: Vocabulary
@@ -104,13 +105,13 @@ class Context:
         self.states: dict[str, Value] = {}
         self.updates: dict[str, Value] = {}
         self.constants: set[Value] = set()
+        self.constant_octets = 0
         self.made: dict[object, Any] = {}
         self.recordings: dict[object, Any] = {}
         self.found: list[Diagnostic] = []
         self._reported: set[object] = set()
         self.making: list[Part] = []
         self.running: list[Part] = []
-        self.left = self.MOST_PARTS
         self._place: StepLocation | None = None
         self._callers: list[StepLocation] = []
 
@@ -146,6 +147,8 @@ class Context:
         try:
             with at(self._place):
                 yield
+        except SpentError as error:
+            raise Endless(spent(error, self.place())) from error
         finally:
             self._place = before
             if entered:
@@ -156,15 +159,12 @@ class Context:
         """Make or run a part, which may not go on without end.
 
         Raises:
-            Endless: Where parts are nested too deeply, or there are too many.
+            Endless: Where parts are nested too deeply.
         """
-        self.left -= 1
+        spend("members")
         if len(stack) >= self.DEEPEST:
             way = " -> ".join(part.name for part in stack[-4:])
             message = f"`{part.name}` {what} itself: {way} -> ..."
-            raise Endless(Diagnostic("cyclic-parts", message, self.place()))
-        if self.left < 0:
-            message = f"the model has more than {self.MOST_PARTS} parts and calls of parts"
             raise Endless(Diagnostic("cyclic-parts", message, self.place()))
         stack.append(part)
         try:
@@ -179,6 +179,10 @@ class Context:
             if key not in self._reported:
                 self._reported.add(key)
                 self.found.append(replace(each, notes=(*each.notes, *self._used_by(each.span))))
+
+    def failure(self) -> DiagnosticError:
+        """What has been found, as the error that ends the build."""
+        return DiagnosticError(*foremost(self.found))
 
     def _used_by(self, span: Span | None) -> Iterator[str]:
         """The steps that led to a problem in a used file, from the nearest to the model's own."""

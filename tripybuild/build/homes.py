@@ -8,7 +8,9 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from tripybuild.budget import Budget
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.diagnostics.amounts import budgeted
 from tripybuild.project import registry
 from tripybuild.schema.files import ModuleFile
 from tripybuild.schema.model import load_module
@@ -68,16 +70,17 @@ def built_in() -> Home:
 @cache
 def _read(root: Path, path: Path) -> Part | None:
     """The module of a file; None, where it declares something else."""
-    document, found = read(path)
-    if document is None or found:
-        raise DiagnosticError(*found)
-    if not isinstance(document.data, dict) or "module" not in document.data:
-        return None
-    document = replace(document, path=shown_path(root, path))  # as operators are shown
-    file, found = validate(document, ModuleFile)
-    if file is None or found:
-        raise DiagnosticError(*found)
-    part, found = load_module(document, file)
-    if found:
-        raise DiagnosticError(*found)
-    return part
+    with budgeted(budget=Budget()):  # it is read once, whichever file names it first
+        document, found = read(path)
+        if document is None or found:
+            raise DiagnosticError(*found)
+        if not isinstance(document.data, dict) or "module" not in document.data:
+            return None
+        document = replace(document, path=shown_path(root, path))  # as operators are shown
+        file, found = validate(document, ModuleFile)
+        if file is None or found:
+            raise DiagnosticError(*found)
+        part, found = load_module(document, file)
+        if found:
+            raise DiagnosticError(*found)
+        return part

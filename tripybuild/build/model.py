@@ -16,6 +16,7 @@ from tripybuild.build.sizes import Range, fix_sizes, fixed_sizes, make_inputs, m
 from tripybuild.build.steps import Next
 from tripybuild.build.templates import Template
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.diagnostics.amounts import budgeted, foremost
 from tripybuild.frontend import Tensor
 from tripybuild.garbage import uncollected
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
@@ -79,11 +80,11 @@ def build(
     Raises:
         DiagnosticError: With all that is wrong with the file.
     """
-    model, found = load_model(path)
-    if model is None:
-        raise DiagnosticError(*found)
     # One file gives one graph, whatever was built before.
-    with fresh_symbols(), uncollected():
+    with budgeted(), fresh_symbols(), uncollected():
+        model, found = load_model(path)
+        if model is None:
+            raise DiagnosticError(*foremost(found))
         return _Builder(model, added).built(overrides or {})
 
 
@@ -113,7 +114,7 @@ class _Builder:
         ranges = {} if context.found else make_symbols(context, model, overrides)
         inputs = {} if context.found else make_inputs(context, model)
         if context.found:
-            raise DiagnosticError(*context.found)
+            raise context.failure()
         outputs = self._outputs(inputs)
         values = {name: tensor.value for name, tensor in inputs.items()}
         values |= context.states
@@ -149,10 +150,10 @@ class _Builder:
             whole = Instance(context, Template(context, top, self.scope, {}), "")
             result = whole(*inputs.values())
         except Skipped:
-            raise DiagnosticError(*context.found) from None
+            raise context.failure() from None
         except DiagnosticError as error:
             context.report(error)
-            raise DiagnosticError(*context.found) from error
+            raise context.failure() from error
         outputs = {}
         for (name, step), value in zip(steps, _several(result, len(steps)), strict=True):
             if isinstance(value, Tensor):
@@ -163,7 +164,7 @@ class _Builder:
             hint = "name each of them: `left, right: ...`" if several else None
             context.found.append(Diagnostic("wrong-type", message, step.value.span(), hint=hint))
         if context.found:
-            raise DiagnosticError(*context.found)
+            raise context.failure()
         return outputs
 
     # --- names ---

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from types import FunctionType
 
+from tripybuild.budget import spend
 from tripybuild.build import replay
 from tripybuild.build.agreement import check_input, check_state, rebound
 from tripybuild.build.chains import Chain
@@ -56,8 +57,10 @@ class Instance:
                 own[parameter.variable] = chosen
         self._scope = replace(scope, types={**scope.types, **own})
         self._types = self._scope.types
-        self._sizes = {**scope.sizes, **sizes}
         self._own = (*told(sizes), *told(self._types))
+        spend("members", len(part.weights) + len(part.state))
+        shared = ("sizes", id(part), *self._own)  # a file may have many sizes
+        self._sizes = context.once(shared, lambda: {**scope.sizes, **sizes})
         self._members: dict[str, object] = {}
         self._lost: set[str] = set()
         for name, snippet in part.parts.items():
@@ -72,10 +75,17 @@ class Instance:
                 value = self._value(name, pattern, (*part.location, "state", name))
                 context.states[self._below(name)] = value
                 self._members[name] = Tensor.of(value)
-        hidden = rebound(context, part) - set(sizes)
-        kept = {name: size for name, size in self._sizes.items() if name not in hidden}
-        self._members |= self._constants({**kept, **self._types})
-        self._names: dict[str, object] = {**kept, **self._types, **self._members}
+        self._hidden = rebound(context, part) - set(sizes)
+        if part.constants:
+            self._members |= self._constants(self._names())
+
+    def _names(self) -> dict[str, object]:
+        """What steps see beside their inputs, in a dictionary of its own."""
+        spend("bindings", len(self._sizes) + len(self._members))
+        names = {**self._sizes, **self._types, **self._members}
+        for name in self._hidden - self._types.keys() - self._members.keys():
+            names.pop(name, None)
+        return names
 
     def _made_of(self, snippet: Snippet) -> object:
         """What a part's expression stands for: a template, a list of them, or None."""
@@ -179,7 +189,7 @@ class Instance:
 
     def _run(self, inputs: Mapping[str, object]) -> object:
         part, context = self._part, self._context
-        local = dict(self._names)
+        local = self._names()
         for name, pattern in part.inputs.items():
             value = inputs[name]
             if isinstance(value, Tensor) and isinstance(pattern, TensorPattern):

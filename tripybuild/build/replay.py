@@ -9,6 +9,7 @@ are pure, and scope is lexical.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tripybuild.budget import spend
 from tripybuild.build.context import Context, StepLocation
 from tripybuild.schema.operator import Snippet
 from tripybuild.trace.graph import between
@@ -62,6 +63,7 @@ def replayed(context: Context, first: Recording, path: str, inputs: Sequence[Val
             value = context.weights[path + name[len(first.path) :]]
         return value
 
+    spend("operations", len(first.operations))
     for operation in first.operations:
         copy = placed(operation.rebuilt(changed, _same))
         values.update(zip(operation.outputs, copy.outputs, strict=True))

@@ -4,10 +4,11 @@ Fixed sizes are evaluated in order, and a caller can put others in their place. 
 of an input that is no fixed size becomes a symbol with the range that `ranges:` gives it.
 """
 
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tripybuild.build.context import Context
+from tripybuild.build.context import Context, Endless
 from tripybuild.build.fitting import asked
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.frontend import Tensor
@@ -61,13 +62,16 @@ def fixed_sizes(
     """The fixed sizes of one file; what is wrong with them is kept in the context."""
     lost: set[str] = set()
     sizes: dict[str, object] = {}
+    known: Mapping[str, object] = ChainMap(dict(types), sizes)  # a copy for each would be squared
     for name, snippet in declared.items():
         if name in (overrides or {}):
             sizes[name] = (overrides or {})[name]
         elif lost.isdisjoint(free(snippet.program)):
             try:
                 with context.at(snippet, name):
-                    sizes[name] = context.evaluate(snippet, {**sizes, **types})
+                    sizes[name] = context.evaluate(snippet, known)
+            except Endless:
+                raise
             except DiagnosticError as error:
                 context.report(error)
                 lost.add(name)
@@ -83,7 +87,7 @@ def make_symbols(
 
     What is wrong is kept in the context.
     """
-    dynamic = [name for name in _named(model) if name not in context.sizes]
+    dynamic = {name: None for name in _named(model) if name not in context.sizes}
     ranges = {}
     for name in dynamic:
         try:
@@ -91,6 +95,8 @@ def make_symbols(
             if name in overrides:
                 span = model.document.span(("ranges", name))
                 context.sizes[name] = _within(ranges.pop(name), name, overrides[name], span)
+        except Endless:
+            raise
         except DiagnosticError as error:
             context.report(error)
     for name in model.ranges:

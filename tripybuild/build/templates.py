@@ -6,6 +6,7 @@ A template has no weights. Made into an instance (`build.parts`), it gets a path
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tripybuild.budget import spend
 from tripybuild.build.context import Context, Scope
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.evaluate import evaluate
@@ -47,12 +48,14 @@ class Template:
             if left_out or parameter.name not in sizes:
                 if parameter.default is None:
                     raise self._misused(f"`{self.part.name}` needs `{parameter.name}`")
+                spend("bindings", len(self.scope.sizes))
                 sizes[parameter.name] = self.context.evaluate(
                     parameter.default, {**self.scope.types, **self.scope.sizes, **sizes}
                 )
             self._check(parameter, sizes[parameter.name])
             sizes[parameter.name] = _several(parameter, sizes[parameter.name])
-        self._require(sizes)
+        if self.part.laws:
+            self._require(sizes)
         return replace(self, sizes=sizes)
 
     def _check(self, parameter: Parameter, value: object) -> None:
@@ -91,7 +94,7 @@ class Template:
     def _normalised(self, sizes: Mapping[str, object]) -> Iterator[tuple[str, object]]:
         """The sizes as laws read them: so many integers for one that stands for several."""
         check = Check(Declaration(self.part.name, self.part.document.path), here(()))
-        for parameter in self.part.parameters if self.part.laws else ():
+        for parameter in self.part.parameters:
             name, pattern = parameter.name, parameter.pattern
             if sizes[name] is not None and isinstance(pattern, ValuePattern):
                 yield name, _checked(check, name, pattern, sizes)
@@ -164,5 +167,6 @@ def _identity(value: object) -> object:
     if isinstance(value, Template):
         return id(value.part), *told(value.scope.types), *told(value.sizes or {})
     if isinstance(value, (list, tuple)):
+        spend("steps", len(value))
         return type(value), *map(_identity, value)
     return repr(value)

@@ -6,6 +6,7 @@ Law: whatever a file holds, what is given here is safe to show.
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _excerpt(
 ) -> list[str]:
     """Give the source line of a span and its carets, or nothing where it cannot be had."""
     text = source(span.path)
-    lines = [] if text is None else LINE_BREAK.split(text.removeprefix("\ufeff"))
+    lines = [] if text is None else _lines(text)
     if not 1 <= span.line <= len(lines):
         return []
     line = lines[span.line - 1]
@@ -53,6 +54,12 @@ def _excerpt(
         f"{paint('blue', f'{span.line:>2} |')} {before}{marked}{after}".rstrip(),
         f"{paint('blue', f'{margin} |')} {' ' * _width(before)}{under}",
     ]
+
+
+@lru_cache(maxsize=1)
+def _lines(text: str) -> list[str]:
+    """The lines of a file, of which many problems may be shown in a row."""
+    return LINE_BREAK.split(text.removeprefix("\ufeff"))
 
 
 def shortened(line: str) -> str:

@@ -3,14 +3,16 @@
 import difflib
 from collections.abc import Iterable
 
+from tripybuild.budget import affords
+
 _LONGEST_NAME = 100
 
 
 def suggest(name: str, known: Iterable[str]) -> str | None:
     """Find the known name that `name` was most likely meant to be."""
     names = sorted(set(known) - {name})
-    if len(name) > _LONGEST_NAME:
-        return None
+    if len(name) > _LONGEST_NAME or not affords("suggestions", len(names)):
+        return None  # to compare many names with many takes minutes; the first ones have hints
     folded = name.casefold()
     for candidate in names:
         if candidate.casefold() == folded:

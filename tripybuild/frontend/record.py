@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
+from tripybuild.budget import spend
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES as PACKAGES, Tensor  # noqa: PLC0414
 from tripybuild.trace.check import Check
@@ -60,6 +61,7 @@ def _recorded(operation: type[TraceOp], arguments: tuple[object, ...]) -> TraceO
     package = operation.__module__.partition(".")[0]
     if package not in PACKAGES:
         PACKAGES.add(package)
+    spend("operations")
     location = here(PACKAGES, 3)  # above this function and the one that calls it
     values = [_value(argument) for argument in arguments]
     if regions := operation.region_fields():

@@ -3,16 +3,17 @@
 A name is looked up in the snippet's own lines, then in `names`, then in the vocabulary. Values of
 the host (sizes, tensors, arrays) take part through Python's operators. What goes wrong is an
 `EvaluationError` at the node where it did, except for what passes through unchanged: an error
-that carries diagnostics, `Undecided`, and the types in `passes`.
+that carries diagnostics, `Undecided`, a budget that is spent, and the types in `passes`.
 """
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from tripybuild.budget import current
 from tripybuild.language.frame import COLLECTIONS, EvaluationError, Frame, Meter
 from tripybuild.language.grammar import Program
-from tripybuild.language.limits import check_length, show
+from tripybuild.language.limits import MAXIMUM_STEPS, check_length, show
 from tripybuild.language.lookup import allowed, attribute, entry, name_value, namespace, spelled
 from tripybuild.language.operations import binary, comparison, unary
 from tripybuild.language.vocabulary import Vocabulary
@@ -28,7 +29,18 @@ def evaluate(
     passes: tuple[type[BaseException], ...] = (),
 ) -> Any:
     """Give the value of a snippet that `grammar.parse` accepted."""
-    frame = Frame({}, names, vocabulary, Meter(passes))
+    meter = Meter(passes)
+    frame = Frame({}, names, vocabulary, meter)
+    file = current()
+    if file is None:
+        return _run(frame, program)
+    try:
+        return _run(frame, program)
+    finally:
+        file.spend("steps", MAXIMUM_STEPS - meter.left)
+
+
+def _run(frame: Frame, program: Program | ast.expr) -> Any:
     if not isinstance(program, Program):
         return _result(frame, program)
     for line in program.assignments:

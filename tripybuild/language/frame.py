@@ -8,6 +8,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
+from tripybuild.budget import SpentError
 from tripybuild.language.limits import MAXIMUM_STEPS, LimitError, bounded, show, weigh
 from tripybuild.language.syntax import position
 from tripybuild.language.vocabulary import Vocabulary, listed
@@ -84,7 +85,7 @@ class Frame:
         kinds = type(error).__mro__
         if hasattr(error, "diagnostics") or any(kind.__name__ == "Undecided" for kind in kinds):
             raise error
-        if isinstance(error, self.meter.passes):
+        if isinstance(error, (SpentError, *self.meter.passes)):
             raise error
         # The text of a KeyError is the `repr` of the key, which may be of any length.
         reason = "" if isinstance(error, KeyError) else str(error)[:300]

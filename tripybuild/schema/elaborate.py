@@ -7,6 +7,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tripybuild.budget import spend
 from tripybuild.diagnostics import Diagnostic
 from tripybuild.language.grammar import Program, SnippetError, parse
 from tripybuild.schema.aliases import AliasReader
@@ -169,8 +170,10 @@ class _Elaboration:
         return Diagnostic(error.code, error.message, span, hint=error.hint)
 
     def snippet(self, value: object, document: Document, location: Location) -> Snippet:
+        text = expression_text(value)
+        spend("characters", len(text))
         try:
-            program = parse(expression_text(value))
+            program = parse(text)
         except SnippetError as error:
             self.found.append(self.syntax(error, document, location))
             program = Program("None", (), ast.Constant(None))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tripybuild.budget import spend
 from tripybuild.diagnostics import Diagnostic
 from tripybuild.language.grammar import Program, SnippetError, parse
 from tripybuild.language.names import free
@@ -231,8 +232,10 @@ class _Elaboration:
         return pattern
 
     def snippet(self, value: object, at: Location) -> Snippet:
+        text = expression_text(value)
+        spend("characters", len(text))
         try:
-            program = parse(expression_text(value))
+            program = parse(text)
         except SnippetError as error:
             self.found.append(self.syntax(error, at))
             program = Program("None", (), ast.Constant(None))

@@ -1,0 +1,111 @@
+"""What one file may cost: a budget of work and memory, which every stage spends that works on it.
+
+Law: a stage spends before it works, so whatever a small file asks for ends soon, and in words.
+Nothing is counted where no file is open: what a Python program asks for is its own business.
+
+The limits are ten times and more what the largest real files need (measured with
+`benchmarks/budget.py`), and what a limit allows takes a few seconds and some hundred MB.
+"""
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final, NamedTuple
+
+FACTOR: Final = "TRIPYBUILD_BUDGET"
+
+
+class Limit(NamedTuple):
+    """How much of something a file may ask for, and what a person calls it."""
+
+    amount: int
+    what: str
+
+
+LIMITS: Final[Mapping[str, Limit]] = {
+    "values": Limit(100_000, "values in its YAML and in what it uses"),
+    "characters": Limit(1_000_000, "characters of expressions"),
+    "steps": Limit(5_000_000, "steps of its expressions"),
+    "operations": Limit(200_000, "operations"),
+    "members": Limit(200_000, "parts, weights and calls of parts"),
+    "bindings": Limit(20_000_000, "names that its parts see"),
+    "comparisons": Limit(5_000_000, "comparisons of names of weights"),
+    "suggestions": Limit(50_000, "names to suggest"),
+}
+
+
+class SpentError(Exception):
+    """A file asks for more than its budget has."""
+
+    def __init__(self, limit: Limit) -> None:
+        self.message = f"the file asks for more than {limit.amount:,} {limit.what}"
+        self.hint = f"if you trust the file, `{FACTOR}=10` allows ten times as much of everything"
+        super().__init__(self.message)
+
+
+class Budget:
+    """What is left to one file."""
+
+    __slots__ = ("_limits", "left")
+
+    def __init__(self, factor: float | None = None) -> None:
+        factor = _factor() if factor is None else factor
+        scaled = {unit: int(limit.amount * factor) for unit, limit in LIMITS.items()}
+        self._limits = scaled
+        self.left = dict(scaled)
+
+    def spend(self, unit: str, amount: int = 1) -> None:
+        """Take what is about to be used; `SpentError` where that is more than there is."""
+        left = self.left[unit] = self.left[unit] - amount
+        if left < 0:
+            raise SpentError(Limit(self._limits[unit], LIMITS[unit].what))
+
+    def affords(self, unit: str, amount: int) -> bool:
+        """Take it where it is there, for work that may as well be left out."""
+        if self.left[unit] < amount:
+            return False
+        self.left[unit] -= amount
+        return True
+
+    def spent(self) -> dict[str, int]:
+        """What has been used so far."""
+        return {unit: limit - self.left[unit] for unit, limit in self._limits.items()}
+
+
+def _factor() -> float:
+    """By how much a person multiplies all limits; what is no positive number changes nothing."""
+    try:
+        factor = float(os.environ.get(FACTOR, "1"))
+    except ValueError:
+        return 1.0
+    return min(factor, 1e9) if math.isfinite(factor) and factor > 0 else 1.0
+
+
+_current: ContextVar[Budget | None] = ContextVar("budget", default=None)
+current = _current.get
+
+
+def spend(unit: str, amount: int = 1) -> None:
+    """Take from the budget of the file that is open, if one is."""
+    budget = _current.get()
+    if budget is not None:
+        budget.spend(unit, amount)
+
+
+def affords(unit: str, amount: int) -> bool:
+    """Whether the file that is open has so much left, which is taken then."""
+    budget = _current.get()
+    return budget is None or budget.affords(unit, amount)
+
+
+@contextmanager
+def opened(budget: Budget | None = None) -> Iterator[Budget]:
+    """Work on a file: with this budget, or with that of the file that it is a part of."""
+    found = budget or _current.get() or Budget()
+    token = _current.set(found)
+    try:
+        yield found
+    finally:
+        _current.reset(token)
