@@ -28,6 +28,7 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "values": Limit(100_000, "values in its YAML and in what it uses"),
     "characters": Limit(1_000_000, "characters of expressions"),
     "steps": Limit(5_000_000, "steps of its expressions"),
+    "tuples": Limit(10_000, "combinations of the dtypes of its types"),
     "operations": Limit(200_000, "operations"),
     "members": Limit(200_000, "parts, weights and calls of parts"),
     "bindings": Limit(20_000_000, "names that its parts see"),

@@ -1,11 +1,14 @@
 """Folders of YAML -> a `Registry`, with all that is wrong with any of the files."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence, Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
+from tripybuild.budget import Budget, SpentError, opened
 from tripybuild.diagnostics import Diagnostic
+from tripybuild.diagnostics.amounts import foremost, spent
 from tripybuild.schema.checks import check_name, check_operator, check_registry
 from tripybuild.schema.elaborate import Families, elaborate
 from tripybuild.schema.entries import Strict
@@ -15,6 +18,7 @@ from tripybuild.schema.operator import Operator
 from tripybuild.schema.places import sources
 from tripybuild.schema.scope import unbound
 from tripybuild.schema.target_files import TargetsFile
+from tripybuild.schema.tuples import check_tuples
 from tripybuild.schema.validate import validate
 from tripybuild.source import Document, read
 from tripybuild.types.naming import is_folder
@@ -60,6 +64,7 @@ class _File:
     shown: str
     folder: str
     root: int
+    budget: Budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +103,7 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
     own: set[str] = set()
     for file in files:
         if isinstance(file.model, OperatorFile):
-            operator, problems = elaborate(
-                file.document, file.model, (file.shown, file.folder), families
-            )
-            found += problems
+            operator = _elaborated(file, families, found)
             if operator is not None:
                 operator, unexplained = explained(operator, targets)
                 found += unexplained
@@ -119,7 +121,8 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
             own |= {name} if extends else set()
     operators = dict(sorted(operators.items()))
     declared = {f.model.op for f in files if isinstance(f.model, OperatorFile)}
-    _check(operators, declared | (only.others if only else frozenset()), found)
+    budgets = {f.document.path: f.budget for f in files}
+    _check(operators, declared | (only.others if only else frozenset()), budgets, found)
     if only is None and not found:
         found += check_registry(operators)
     return Registry(operators, dict(sorted(modules.items())), frozenset(own), targets), found
@@ -133,16 +136,44 @@ def _sourced(operator: Operator, families: Families, shown: Mapping[str, str]) -
     return replace(operator, family_path=shown.get(family), digest=digest)
 
 
+def _elaborated(file: _File, families: Families, found: list[Diagnostic]) -> Operator | None:
+    """The operator of a file, or None where something is wrong with it."""
+    assert isinstance(file.model, OperatorFile)
+    operator = None
+    with _within(file.budget, file.document, found):
+        place = (file.shown, file.folder)
+        operator, problems = elaborate(file.document, file.model, place, families)
+        found += foremost(problems)
+    return operator
+
+
+@contextmanager
+def _within(budget: Budget, document: Document, found: list[Diagnostic]) -> Iterator[None]:
+    """Work on a file within its budget; that it asks for more is a problem like others."""
+    with opened(budget):
+        try:
+            yield
+        except SpentError as error:
+            found.append(spent(error, document.span(())))
+
+
 def _check(
-    operators: Mapping[str, Operator], names: AbstractSet[str], found: list[Diagnostic]
+    operators: Mapping[str, Operator],
+    names: AbstractSet[str],
+    budgets: Mapping[str, Budget],
+    found: list[Diagnostic],
 ) -> None:
     """Hold what could be read against the laws of one declaration; `names` are all operators'."""
     known = frozenset(names)
     for operator in operators.values():
-        found += unbound(operator, known)
-    if not found:
-        for operator in operators.values():
-            found += check_operator(operator)
+        with _within(budgets[operator.document.path], operator.document, found):
+            found += foremost(unbound(operator, known))
+    if found:
+        return
+    for operator in operators.values():
+        with _within(budgets[operator.document.path], operator.document, found):
+            found += foremost(check_operator(operator))
+            found += check_tuples(operator)
 
 
 def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -> Iterator[_File]:
@@ -162,22 +193,20 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
             hint = "each folder becomes a Python package: `math`, or `nn/attention`"
             found.append(Diagnostic("bad-name", message, hint=hint))
             continue
-        document, problems = read(path)
+        budget = Budget()
+        with opened(budget):
+            document, problems = read(path)
         found += problems
         if document is None or problems:
             continue
         kind = _kind(document)
         if kind is None:
-            found.append(
-                Diagnostic(
-                    "wrong-type",
-                    "a file of a registry declares one `op:`, `family:`, `module:` or `targets:`",
-                    document.span(()),
-                )
-            )
+            message = "a file of a registry declares one `op:`, `family:`, `module:` or `targets:`"
+            found.append(Diagnostic("wrong-type", message, document.span(())))
             continue
-        model, problems = validate(document, KINDS[kind])
-        found += problems
+        with opened(budget):
+            model, problems = validate(document, KINDS[kind])
+        found += foremost(problems)
         if model is not None:
             name = TARGETS if kind == TARGETS else getattr(model, kind)
             if path.stem != name and path.stem != name.lower():
@@ -185,7 +214,7 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
                 found.append(
                     Diagnostic("file-name", f"`{name}` must stand in a file `{name}.yaml`", span)
                 )
-            yield _File(document, kind, model, shown, folder, index)
+            yield _File(document, kind, model, shown, folder, index, budget)
 
 
 def _kind(document: Document) -> str | None:

@@ -8,7 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from math import prod
 
+from tripybuild.budget import SpentError, spend
+from tripybuild.diagnostics import Diagnostic
+from tripybuild.diagnostics.amounts import spent
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.names import free
 from tripybuild.schema.operator import Input, Law, Operator
@@ -94,6 +98,17 @@ def legal(operator: Operator) -> tuple[Tuple, ...]:
         for names in product(*[_spread(slot, operator) for slot in ways])
     )
     return tuple(types for types in tuples if not refusal(operator, types))
+
+
+def check_tuples(operator: Operator) -> Iterator[Diagnostic]:
+    """All tuples of dtypes are listed, here and in the suite, so there may not be too many."""
+    try:
+        spend("tuples", prod(len(_spread(slot, operator)) for slot in slots(operator)))
+    except SpentError as error:
+        yield spent(error, operator.document.span(("types",)))
+        return
+    if dtype_laws(operator):
+        legal(operator)  # which spends what the laws take of each
 
 
 def _spread(slot: Slot, operator: Operator) -> tuple[str, ...]:
