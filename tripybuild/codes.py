@@ -167,6 +167,9 @@ CODES: dict[str, str] = {
     # The command line
     "file-exists": "Nothing that is there is overwritten.",
     "not-generated": "A file stands where one would be generated, and no generator wrote it.",
+    "generated-code": (
+        "A generated file would hold Python that no declaration can say; nothing was written."
+    ),
     "out-of-date": "A generated file is not what the declarations give; run `tripybuild gen`.",
     "package-name": "A registry's package has a name of its own, which Python can import.",
     "registry-read-only": "The built-in registry of an installed package is not written to.",

@@ -3,6 +3,7 @@
 Laws: what does not say that it was generated is neither overwritten nor removed; no link below the
 folder is followed; nothing is written while another process generates into the same folder; and
 whatever ends a run, the next one makes the files whole.
+Where one file does not conform to the grammar of generated code, none is written.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from tripybuild.codegen.places import owned
@@ -69,7 +71,7 @@ def write(root: Path, files: Mapping[str, str], package: str) -> list[Difference
             for stage in stages(root):
                 shutil.rmtree(stage, ignore_errors=True)
             changed = differences(root, files, package)  # what others have left to do
-            _apply(root, files, changed)
+            _apply(root, files, changed, package)
     return changed
 
 
@@ -226,10 +228,16 @@ def _alone(root: Path) -> Iterator[None]:
             root.rmdir()
 
 
-def _apply(root: Path, files: Mapping[str, str], changed: Iterable[Difference]) -> None:
-    """Write what differs, then remove what is stale."""
+def _apply(
+    root: Path, files: Mapping[str, str], changed: Iterable[Difference], package: str
+) -> None:
+    """Write what differs, where all of it conforms, then remove what is stale."""
     stale = [each.path for each in changed if each.kind == "stale"]
     made = [each.path for each in changed if each.kind != "stale"]
+    if made:  # a run with nothing to write needs no tables of the grammar
+        conformance = import_module("tripybuild.codegen.conformance")
+        if found := conformance.nonconforming({path: files[path] for path in made}, package):
+            raise DiagnosticError(*found)
     publish_all(root, {path: files[path].encode() for path in made})
     for path in stale:
         place = root / path

@@ -1,0 +1,85 @@
+"""Conformance of generated code: the closed grammar of what may stand in a generated Python file.
+
+The reader refuses what a snippet cannot say; here the outcome is proved once more, whatever way a
+text took. Law: a generated file imports, names, reads and calls nothing but what `tables` has.
+"""
+
+import ast
+from collections.abc import Iterable, Mapping
+
+from tripybuild.codegen.account import account_file
+from tripybuild.codegen.conformance.file import File
+from tripybuild.codegen.conformance.values import Problem
+from tripybuild.codegen.contribution import Contribution
+from tripybuild.codegen.package import front_door, submodules
+from tripybuild.codegen.places import SUITES
+from tripybuild.diagnostics import Diagnostic
+
+
+def nonconforming(files: Mapping[str, str], package: str) -> list[Diagnostic]:
+    """A diagnostic for each Python file that holds what no generated file may hold."""
+    found = []
+    for path, text in files.items():
+        if not path.endswith(".py") or not text:
+            continue
+        try:
+            problem = _problem(path, text, package)
+        except SyntaxError as error:
+            problem = Problem(error.lineno or 1, f"it is no Python: {error.msg}")
+        if problem is not None:
+            message = f"`{path}` would hold what no declaration may say; nothing was written"
+            label = f"line {problem.line}: {problem.message}"
+            notes = (label, *text.splitlines()[:1])
+            hint = "a name or a text of the declaration became code; choose another one"
+            found.append(Diagnostic("generated-code", message, notes=notes, hint=hint))
+    return found
+
+
+def _problem(path: str, text: str, package: str) -> Problem | None:
+    """What is wrong with a file: the front door is its template, all else is in the grammar."""
+    fixed = {**submodules(package), f"{SUITES}/conftest.py": account_file()}
+    if fixed.get(path) == text:
+        return None
+    tree = ast.parse(text)
+    try:
+        if path == f"{package}/__init__.py":
+            _check_front_door(tree, package)
+        else:
+            File(path, package).module(tree)
+    except Problem as problem:
+        return problem
+    return None
+
+
+def _check_front_door(tree: ast.Module, package: str) -> None:
+    """A front door is its template, with other names in its tables."""
+    example = Contribution("name", "", "", f"{package}.ops.name", (), {}, {}, {})
+    if _skeleton(tree) != _skeleton(ast.parse(front_door(package, [example]))):
+        raise Problem(1, "it is not the front door of a package")
+
+
+def _skeleton(tree: ast.Module) -> str:
+    """What is left of a front door without its names, each of which must be one."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                if not all(isinstance(each, ast.ImportFrom) for each in node.body):
+                    raise Problem(node.lineno, "a front door imports names for type checkers")
+                node.body = []
+            case ast.Dict(keys=keys, values=values):
+                _check_names([*keys, *values])
+                node.keys, node.values = [], []
+            case ast.List(elts=names):
+                _check_names(names)
+                node.elts = []
+    return ast.dump(tree)
+
+
+def _check_names(nodes: Iterable[ast.expr | None]) -> None:
+    for node in nodes:
+        if not isinstance(node, ast.Constant) or not _is_dotted(node.value):
+            raise Problem(getattr(node, "lineno", 1), "a name of a front door is no name")
+
+
+def _is_dotted(value: object) -> bool:
+    return isinstance(value, str) and all(map(str.isidentifier, value.split(".")))

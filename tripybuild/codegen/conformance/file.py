@@ -1,0 +1,157 @@
+"""Statements of generated files: imports, classes, functions and what stands in them."""
+
+import ast
+
+from tripybuild.codegen.conformance.tables import (
+    DECORATORS,
+    IMPORTS,
+    MODULES,
+    NAMESPACES,
+    STATEMENTS,
+)
+from tripybuild.codegen.conformance.values import Function, Problem, Values, is_public
+from tripybuild.codegen.places import BUILT_IN
+
+_Scope = ast.FunctionDef | ast.ClassDef
+
+
+class File:
+    """The walk over one file, which ends at the first thing that may not be there."""
+
+    def __init__(self, path: str, package: str) -> None:
+        self.packages = {package, BUILT_IN}
+        self.names = Values(is_tensor=path == f"{package}/tensor.py")
+
+    def module(self, tree: ast.Module) -> None:
+        """Walk over a whole file."""
+        for node in tree.body:
+            self.statement(node)
+
+    def statement(self, node: ast.stmt) -> None:
+        """One statement, with those inside."""
+        if type(node) not in STATEMENTS:
+            raise Problem(node.lineno, f"a statement `{type(node).__name__}`")
+        match node:
+            case ast.Import():
+                self.imports(node)
+            case ast.ImportFrom():
+                self.imports_from(node)
+            case ast.FunctionDef():
+                self.function(node)
+            case ast.ClassDef():
+                self.class_(node)
+            case ast.Assign(targets=targets, value=value):
+                self.names.value(value)
+                for target in targets:
+                    self.names.target(target)
+                self.names.check_made_by(targets, value)
+            case ast.AnnAssign(target=target, annotation=annotation, value=given):
+                self.names.annotation(annotation)
+                if given is not None:
+                    self.names.value(given)
+                self.names.target(target)
+            case ast.Expr(value=value) | ast.Return(value=ast.expr() as value):
+                self.names.value(value)
+            case ast.If(test=test, body=body, orelse=orelse):
+                self.names.value(test)
+                for each in (*body, *orelse):
+                    self.statement(each)
+            case ast.With(items=[ast.withitem(opened, ast.Name(id="require"))], body=body):
+                self.names.value(opened)
+                self.names.bind("require", opened)
+                self.names.scope.callables.add("require")
+                for each in body:
+                    self.statement(each)
+            case ast.With():
+                raise Problem(node.lineno, "a `with` of something else than a law")
+
+    def imports(self, node: ast.Import) -> None:
+        """`import numpy as np`: modules of a table, and generated packages."""
+        for alias in node.names:
+            name = alias.asname or alias.name
+            own = alias.name in self.packages and name in {alias.name, "tp"}
+            if MODULES.get(alias.name) != name and not own:
+                raise Problem(node.lineno, f"an import of `{alias.name}`")
+            self.names.modules[name] = "package" if own else name
+
+    def imports_from(self, node: ast.ImportFrom) -> None:
+        """`from tripybuild.trace import Check`: names of a table, or of a generated package."""
+        first = (node.module or "").partition(".")[0]
+        for alias in node.names:
+            name = alias.asname or alias.name
+            text = alias.name if alias.asname is None else f"{alias.name} as {alias.asname}"
+            known = text in IMPORTS.get(node.module or "", ())
+            own = first in self.packages and alias.asname is None and is_public(alias.name)
+            if (
+                node.level
+                or not (known or own)
+                or name in self.names.names | self.names.modules.keys()
+            ):
+                raise Problem(node.lineno, f"an import of `{text}` from `{node.module}`")
+            if name in NAMESPACES:
+                self.names.modules[name] = name
+            else:
+                self.names.names.add(name)
+                self.names.functions |= set() if name[:1].isupper() else {name}
+
+    def class_(self, node: ast.ClassDef) -> None:
+        """A class, which holds functions and annotated names."""
+        for part in (*node.bases, *(each.value for each in node.keywords)):
+            self.names.value(part, base=True)
+        self.decorators(node)
+        self.own(node)
+        for each in node.body:
+            if not isinstance(each, ast.FunctionDef | ast.AnnAssign | ast.Assign | ast.Expr):
+                raise Problem(each.lineno, "something else than members in a class")
+            if isinstance(each, ast.AnnAssign):
+                self.names.annotation(each.annotation)
+                if each.value is not None:
+                    self.names.value(each.value)
+            elif isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
+                self.names.value(each.value)
+            else:
+                self.statement(each)
+
+    def own(self, node: _Scope) -> None:
+        """Note the name of a class or function of the file; it hides nothing."""
+        if node.name in self.names.modules or node.name in self.names.names:
+            raise Problem(node.lineno, f"`{node.name}` hides what the file imports")
+        self.names.names.add(node.name)
+
+    def function(self, node: ast.FunctionDef) -> None:
+        """A function; what it binds is its own."""
+        method = bool(node.args.args) and node.args.args[0].arg in ("self", "cls")
+        if "__" in node.name and not (method and (self.names.is_tensor or node.name == "__init__")):
+            raise Problem(node.lineno, f"a function `{node.name}`")
+        self.decorators(node)
+        outer, self.names.scope = self.names.scope, Function()
+        arguments = node.args
+        given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        given += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
+        for each in given:
+            self.names.bind(each.arg, each)
+            if each.annotation is not None:
+                self.names.annotation(each.annotation)
+                if ast.unparse(each.annotation).startswith("Callable["):
+                    self.names.scope.callables.add(each.arg)
+        if given and given[0].arg == "cls":
+            self.names.scope.callables.add("cls")
+        for default in (*arguments.defaults, *arguments.kw_defaults):
+            if default is not None:
+                self.names.value(default)
+        if node.returns is not None:
+            self.names.annotation(node.returns)
+        for statement in node.body:
+            self.statement(statement)
+        self.names.scope = outer
+        if not method and not any(ast.unparse(d) == "overload" for d in node.decorator_list):
+            self.own(node)
+
+    def decorators(self, node: _Scope) -> None:
+        """The decorators of a class or function, which are of a table."""
+        for each in node.decorator_list:
+            text = ast.unparse(each.func if isinstance(each, ast.Call) else each)
+            if text not in DECORATORS:
+                raise Problem(node.lineno, f"a decorator `{text}`")
+            for argument in each.args if isinstance(each, ast.Call) else ():
+                self.names.value(argument)

@@ -1,0 +1,106 @@
+"""The tables of the grammar of generated code: imports, names, attributes, functions.
+
+Whoever teaches the generator to write something new adds it here, and asks whether a declaration of
+a stranger could misuse it.
+"""
+
+import ast
+from collections.abc import Mapping
+
+from tripybuild.codegen.rewrite import CONSTANTS, MATH
+from tripybuild.dialects import stablehlo, tensorrt
+from tripybuild.language.vocabulary import PYTHON
+from tripybuild.schema.vocabularies import (
+    ARRAY_METHODS,
+    ATTRIBUTES,
+    HELPERS,
+    NUMPY,
+    NUMPY_CONSTANTS,
+)
+from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.shapes import SHAPE_FUNCTIONS
+
+STATEMENTS = frozenset(
+    {
+        ast.AnnAssign, ast.Assign, ast.ClassDef, ast.Expr, ast.FunctionDef, ast.If, ast.Import,
+        ast.ImportFrom, ast.Return, ast.With,
+    }
+)  # fmt: skip
+EXPRESSIONS = frozenset(
+    {
+        ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant, ast.Dict,
+        ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.List, ast.ListComp, ast.Name, ast.Slice,
+        ast.Starred, ast.Subscript, ast.Tuple, ast.UnaryOp,
+    }
+)  # fmt: skip
+ANNOTATED = frozenset(
+    {
+        ast.Attribute, ast.BinOp, ast.BitOr, ast.Constant, ast.List, ast.Load, ast.Name,
+        ast.Subscript, ast.Tuple,
+    }
+)  # fmt: skip
+DECORATORS = frozenset({"classmethod", "dataclass", "overload", "pytest.mark.parametrize"})
+
+# Modules as they are imported, by what they are called then.
+MODULES = {"math": "math", "numpy": "np", "pytest": "pytest"}
+IMPORTS: Mapping[str, frozenset[str]] = {
+    "collections.abc": frozenset({"Callable", "Sequence"}),
+    "dataclasses": frozenset({"dataclass"}),
+    "tripybuild": frozenset({"eager", "frontend"}),
+    "tripybuild.dialects": frozenset({"stablehlo as hlo", "tensorrt as trt"}),
+    "tripybuild.eager": frozenset({"Module"}),
+    "tripybuild.frontend": frozenset(
+        {
+            "DeviceLike", "IndexLike", "IntLike", "are_sizes", "begin", "bind", "dimension",
+            "dtype_of", "placed_on", "record", "record_any", "record_several", "size_of", "tensor",
+        }
+    ),
+    "tripybuild.frontend.deprecation": frozenset({"deprecated"}),
+    "tripybuild.frontend.unknown": frozenset({"refuse_calls"}),
+    "tripybuild.numerics": frozenset(HELPERS),
+    "tripybuild.numerics.arrays": frozenset({"Array"}),
+    "tripybuild.suite": frozenset({"ModuleSuite", "Suite"}),
+    "tripybuild.trace": frozenset(
+        {
+            "Check", "Declaration", "Index", "Law", "Region", "Size", "TensorType", "TraceOp",
+            "Value", "Wanted",
+        }
+    ),
+    "tripybuild.types": frozenset({"dtypes", "shapes"}),
+    "typing": frozenset({"Any", "Self", "overload"}),
+}  # fmt: skip
+
+# Python's own functions that are called, and types that annotations name.
+BUILT_INS = frozenset(PYTHON.functions) | {"isinstance", "str", "object"}
+# What a generated package has beside operators and modules, which no declaration calls, and names
+# that nobody binds, so that they mean what they mean everywhere.
+HIDDEN = frozenset(
+    {
+        "Bounds", "DimensionInputInfo", "DimensionSize", "Executable", "InputInfo", "Module",
+        "NamedDimension", "OutputInfo", "Sequential", "Stream", "Tensor", "TripyException",
+        "compile", "config", "default_stream", "isinstance", "logger", "types",
+    }
+)  # fmt: skip
+
+# The functions behind a name, which can only be called, and what can be read; None is any name
+# that is not Python's own.
+NAMESPACES: Mapping[str, tuple[frozenset[str] | None, frozenset[str]]] = {
+    "arrays": (HELPERS["arrays"], frozenset()),
+    "control": (HELPERS["control"], frozenset()),
+    "draws": (HELPERS["draws"], frozenset()),
+    "sampling": (HELPERS["sampling"], frozenset()),
+    "dtypes": (frozenset(), frozenset(BY_NAME) | {"dtype"}),
+    "eager": (frozenset({"Tensor", "Dimension", "Parameter"}), frozenset()),
+    "frontend": (frozenset(), frozenset({"Tensor"})),
+    "hlo": (frozenset(stablehlo.BUILDERS), frozenset()),
+    "math": (MATH, CONSTANTS),
+    "np": (NUMPY - NUMPY_CONSTANTS, NUMPY_CONSTANTS),
+    "package": (None, frozenset()),
+    "pytest": (frozenset({"importorskip"}), frozenset({"mark"})),
+    "shapes": (frozenset(each.__name__ for each in SHAPE_FUNCTIONS.values()), frozenset()),
+    "trt": (frozenset(tensorrt.LAYERS) | frozenset(tensorrt.HELPERS), frozenset()),
+}
+# The attributes and methods of values.
+READ = frozenset().union(*ATTRIBUTES.values()) | {"outputs", "rest", "type"}
+CALLED = ARRAY_METHODS | {"gives", "parametrize"}
+TENSOR = frozenset({"frontend.Tensor.__hash__"})
