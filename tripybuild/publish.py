@@ -33,7 +33,11 @@ HINTS = {
 
 @contextlib.contextmanager
 def publish(
-    path: Path, *, durable: bool = True, given: Callable[[Path], bool] = lambda _: False
+    path: Path,
+    *,
+    durable: bool = True,
+    given: Callable[[Path], bool] = lambda _: False,
+    folder: Path | None = None,
 ) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its place when the block ends without an exception.
 
@@ -42,15 +46,17 @@ def publish(
         durable: Whether to wait until the disk has it, so that it survives a power cut.
         given: Gives a file that has content already the name of the new one, or says False; the
             new one is empty then.
+        folder: Where it is written until it is complete, on the same disk; beside its place by
+            default.
 
     Raises:
         DiagnosticError: The operating system does not let the file be written.
     """
     place = Path(os.path.realpath(path))
-    partial = place.parent / f".{place.name[:100]}.{secrets.token_hex(8)}{SUFFIX}"
+    partial = temporary(folder or place.parent, place.name)
     try:
         _refuse_special(place, path)
-        _sweep(place.parent)
+        swept(partial.parent)
         with _removed_on_failure(partial):
             with _opened(partial, given) as stream:
                 yield stream
@@ -62,6 +68,11 @@ def publish(
             _sync_folder(place.parent)
     except OSError as error:
         raise DiagnosticError(unwritable(path, error)) from error
+
+
+def temporary(folder: Path, name: str) -> Path:
+    """A new name in a folder, for a file that gets its own when it is complete."""
+    return folder / f".{name[:100]}.{secrets.token_hex(8)}{SUFFIX}"
 
 
 def publish_all(root: Path, files: Mapping[str, bytes]) -> None:
@@ -140,13 +151,17 @@ def _removed_on_failure(partial: Path) -> Iterator[None]:
         raise
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what a process that was killed long ago has left."""
-    limit = time.time() - STALE_AFTER
+def swept(folder: Path) -> int:
+    """Remove temporaries of processes that were killed long ago; return the size of the others."""
+    limit, left = time.time() - STALE_AFTER, 0
     for partial in folder.glob(f".*.????????????????{SUFFIX}"):
         with contextlib.suppress(OSError):
-            if partial.lstat().st_mtime < limit:
+            status = partial.lstat()
+            if status.st_mtime < limit:
                 partial.unlink()
+            else:
+                left += status.st_size
+    return left
 
 
 def _sync_folder(folder: Path) -> None:

@@ -249,6 +249,15 @@ def test_manifests_that_describe_no_model(folder, tmp_path, change):
         tripybuild.load(path)
 
 
+@pytest.mark.parametrize("target", ["warp", "CPU", "", "cpu:sm89"])
+def test_a_target_that_is_none_is_refused(folder, tmp_path, target):
+    """A manifest of somebody else, or of a later version, is not run as another target."""
+    path = rewritten(folder, tmp_path / "warp.tpb", lambda c, _: c.update(target=target))
+
+    with pytest.raises(DiagnosticError, match=f"unknown-target.*`{target}`"):
+        tripybuild.load(path)
+
+
 def test_a_graph_that_makes_no_sense(folder, tmp_path):
     """It is read only when it is needed, and then it is a diagnostic, too."""
     path = rewritten(folder, tmp_path / "g.tpb", lambda _, m: m.update({"trace.json": b"[1"}))

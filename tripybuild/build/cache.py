@@ -6,6 +6,7 @@ all the same.
 """
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -15,9 +16,10 @@ from pathlib import Path
 
 import platformdirs
 
+from tripybuild.build.members import NotRegularError, OpenFile
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.digests import ALGORITHMS, algorithm
-from tripybuild.publish import publish
+from tripybuild.publish import publish, swept
 
 FOLDER_VARIABLE = "TRIPYBUILD_CACHE_DIR"
 MAGIC = b"tbcache2"
@@ -26,7 +28,10 @@ FIVE_GIBIBYTES = 5 << 30
 KEPT_SHARE = 0.8  # of the limit, so that not every new entry starts a sweep
 HALF_AN_HOUR = 1800.0
 LOCK_SUFFIX, SEAL_SUFFIX = ".lock", ".seal"
+PARTIAL = "partial"  # the folder of what is being written
+NOWHERE = Path(os.devnull, "no home")  # where nothing can be, since no folder lies below a file
 LEDGER = "ledger"  # sizes: all that was there when somebody last looked, and what was stored since
+LONGEST_LEDGER = 1 << 24  # bytes
 RECORD = 8  # bytes of a size in it, the lowest first
 
 
@@ -40,9 +45,18 @@ class Outcome:
 
 
 def default_folder() -> Path:
-    """Return the user's cache folder, or the one that the environment names."""
+    """Return the user's cache folder, or the one that the environment names.
+
+    It is `NOWHERE` for who has no home, as a user of a container without an entry.
+    """
     named = os.environ.get(FOLDER_VARIABLE)
-    return Path(named) if named else platformdirs.user_cache_path("tripybuild")
+    if named:
+        return Path(named)
+    try:
+        found = platformdirs.user_cache_path("tripybuild")
+    except RuntimeError:
+        return NOWHERE
+    return found if found.is_absolute() else NOWHERE
 
 
 def key(parts: Mapping[str, str | bytes]) -> str:
@@ -83,7 +97,7 @@ class Cache:
         place = self.place(key)
         try:
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with publish(place, durable=False) as stream:
+            with publish(place, durable=False, folder=self.partial()) as stream:
                 stream.write(MAGIC)
                 stream.write(_digest(key, content))
                 stream.write(content)
@@ -114,7 +128,10 @@ class Cache:
     def _read(self, key: str) -> tuple[bytes | None, tuple[Diagnostic, ...]]:
         place = self.place(key)
         try:
-            stored = place.read_bytes()
+            stored = read_file(place, self.limit + START)
+        except NotRegularError:
+            self.put_aside(place)
+            return None, (damaged(place),)
         except OSError:
             return None, ()
         content = stored[START:]
@@ -125,16 +142,32 @@ class Cache:
             os.utime(place)  # the sweep takes the least recently used
         return content, ()
 
+    def partial(self) -> Path:
+        """The folder of what is being written, which is made here.
+
+        It is one for all entries, so that what killed processes left there is found by the next
+        one that stores something.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        folder = self.folder / PARTIAL
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
     def put_aside(self, place: Path) -> None:
         """Keep a damaged entry for whoever wants to know why, but out of the way."""
         aside = self.folder / "damaged" / f"{place.parent.name}{place.name}.{secrets.token_hex(4)}"
-        try:
+        with contextlib.suppress(OSError):
             aside.parent.mkdir(mode=0o700, exist_ok=True)
-            place.replace(aside)
-            seal(place).unlink(missing_ok=True)
-        except OSError:
-            with contextlib.suppress(OSError):
-                place.unlink()
+        for found, target in ((place, aside), (seal(place), seal(aside))):
+            try:
+                found.replace(target)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                with contextlib.suppress(OSError):
+                    found.unlink()
 
     @contextlib.contextmanager
     def locked(self, key: str) -> Iterator[None]:
@@ -151,34 +184,43 @@ class Cache:
 
     def stored(self, size: int) -> None:
         """Sweep if there may be too much now: a look at thousands of entries takes a while."""
+        left = swept(self.folder / PARTIAL)
+        ledger, known = self.folder / LEDGER, b""
         try:
-            with (self.folder / LEDGER).open("a+b") as ledger:  # who else appends loses nothing
-                ledger.seek(0)
-                known = ledger.read()
-                ledger.write(size.to_bytes(RECORD, "little"))
+            with contextlib.suppress(FileNotFoundError):
+                known = read_file(ledger, LONGEST_LEDGER)
+            with ledger.open("ab") as stream:  # who else appends loses nothing
+                stream.write(size.to_bytes(RECORD, "little"))
+        except NotRegularError:
+            with contextlib.suppress(OSError):
+                ledger.unlink()
         except OSError:
             known = b""
         sizes = [known[at : at + RECORD] for at in range(0, len(known), RECORD)]
-        total = sum(int.from_bytes(each, "little") for each in sizes) + size
+        total = sum(int.from_bytes(each, "little") for each in sizes) + size + left
         if not known or total > self.limit:
-            self.sweep()
+            self.sweep(left)
 
-    def sweep(self) -> None:
-        """Remove the least recently used entries when there is too much."""
+    def sweep(self, left: int = 0) -> None:
+        """Remove the least recently used entries when there is too much.
+
+        Args:
+            left: The size of what is being written, or was by a process that was killed.
+        """
         entries = list(self._entries())
         total = sum(size for _, size, _ in entries)
-        excess = total > self.limit
+        excess = total + left > self.limit
         for _, size, place in sorted(entries) if excess else ():
             with contextlib.suppress(OSError):
                 place.unlink()
                 total -= size
             with contextlib.suppress(OSError):
                 seal(place).unlink()
-            if total <= self.limit * KEPT_SHARE:
+            if total + left <= self.limit * KEPT_SHARE:
                 break
         with (
             contextlib.suppress(OSError, DiagnosticError),
-            publish(self.folder / LEDGER, durable=False) as ledger,
+            publish(self.folder / LEDGER, durable=False, folder=self.partial()) as ledger,
         ):
             ledger.write(total.to_bytes(RECORD, "little"))
 
@@ -190,7 +232,9 @@ class Cache:
         """
         with contextlib.suppress(OSError):
             for folder in os.scandir(self.folder):
-                found = {}
+                found: dict[str, os.stat_result] = {}
+                if folder.name == PARTIAL:
+                    continue
                 with contextlib.suppress(OSError):  # also what is no folder
                     for each in os.scandir(folder):
                         with contextlib.suppress(OSError):  # another process may have removed it
@@ -199,6 +243,20 @@ class Cache:
                     if not name.endswith(SEAL_SUFFIX):
                         used = found.get(name + SEAL_SUFFIX, status).st_mtime_ns
                         yield used, status.st_size, Path(folder.path, name)
+
+
+def read_file(place: Path, most: int) -> bytes:
+    """Read a file of the cache.
+
+    Raises:
+        NotRegularError: It is a pipe, a device or a folder, or longer than any file of its kind.
+        OSError: It cannot be read.
+    """
+    file = OpenFile(place)
+    if os.fstat(file.fileno()).st_size > most:
+        raise NotRegularError(errno.EFBIG, os.strerror(errno.EFBIG))
+    with os.fdopen(file.fileno(), "rb", closefd=False) as stream:
+        return stream.read()
 
 
 def seal(place: Path) -> Path:
@@ -225,9 +283,13 @@ def damaged(place: Path) -> Diagnostic:
 
 def unwritable(folder: Path, error: OSError | DiagnosticError) -> Diagnostic:
     """What is said when nothing can be stored."""
+    hint = f"set `{FOLDER_VARIABLE}` to a folder that can be written"
+    if folder.is_relative_to(NOWHERE):
+        message = "The result could not be stored in a cache: there is no home folder to have it in"
+        return Diagnostic("cache-unwritable", message, hint=hint)
     reason = error.strerror if isinstance(error, OSError) else error.diagnostics[0].message
     return Diagnostic(
         "cache-unwritable",
         f"The result could not be stored in the cache `{folder}`: {reason}",
-        hint=f"set `{FOLDER_VARIABLE}` to a folder that can be written",
+        hint=hint,
     )

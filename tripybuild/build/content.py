@@ -7,7 +7,7 @@ looks at again. A later version may add keys, never change these.
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from tripybuild.build.targets import ENGINES
+from tripybuild.build.targets import ENGINES, TARGETS
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.grammar import SnippetError, parse
 from tripybuild.types.dtypes import BY_NAME
@@ -73,6 +73,10 @@ def check_content(content: Mapping[str, Any], members: Collection[str]) -> None:
     for key, form in _FORM.items():
         if key not in content or not _has(content[key], form):
             raise unfit(f"its `{key}` cannot be understood")
+    if content["target"] not in TARGETS:
+        message = f"the executable is for the target `{content['target']}`, which is not one here"
+        hint = f"compile the model again for one of {', '.join(f'`{each}`' for each in TARGETS)}"
+        raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
     for key in ("inputs", "outputs"):
         entries = content[key]
         known = all(entry["dtype"] in BY_NAME for entry in entries)

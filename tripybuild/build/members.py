@@ -1,7 +1,9 @@
 """The contents of an executable's members: bytes in memory or a file, read in pieces."""
 
 import contextlib
+import errno
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +20,10 @@ PIECE = 1 << 20
 STRETCH = 1 << 24  # what is copied before the disk begins with it
 
 
+class NotRegularError(OSError):
+    """What is there is no file: a folder, or a pipe or a device, whose reading may never end."""
+
+
 class OpenFile:
     """A file that is open for reading for as long as somebody refers to it.
 
@@ -25,11 +31,16 @@ class OpenFile:
         path: The file.
         spare: Whether nobody reads more of it than a part, so that who asks first may write
             around that part.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file (`NotRegularError`).
     """
 
     def __init__(self, path: Path, *, spare: bool = False) -> None:
         self.name = str(path)
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+            raise NotRegularError(errno.EINVAL, "it is not a regular file")
         self._spare = spare
 
     def fileno(self) -> int:

@@ -8,21 +8,21 @@ disk. The seal of such an entry is a file of its own, since the rest of its file
 
 import contextlib
 import os
-import secrets
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tripybuild.build.cache import Cache, damaged, seal, sealed, unwritable
+from tripybuild.build.cache import PARTIAL, Cache, damaged, read_file, seal, sealed, unwritable
 from tripybuild.build.layout import ALIGNMENT
 from tripybuild.build.manifest import Member
-from tripybuild.build.members import FilePart, OpenFile, measure
+from tripybuild.build.members import FilePart, NotRegularError, OpenFile, measure
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.publish import SUFFIX, publish
+from tripybuild.publish import SUFFIX, publish, swept, temporary
 
 START = ALIGNMENT
 MAGIC = b"tbcache3"
+LONGEST_SEAL = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,9 @@ class PlanCache(Cache):
         try:
             size, expected = _read(seal(place))
             part = FilePart(OpenFile(place), START, size)
+        except NotRegularError:
+            self.put_aside(place)
+            return None, (damaged(place),)
         except OSError:
             return None, ()
         try:
@@ -79,9 +82,10 @@ class PlanCache(Cache):
         warnings: tuple[Diagnostic, ...],
     ) -> Made:
         place = self.place(key)
-        partial = place.with_name(f"{place.name}.{secrets.token_hex(4)}{SUFFIX}")
+        partial = temporary(self.folder / PARTIAL, place.name)
         try:
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            swept(self.partial())
             partial.touch(mode=0o600, exist_ok=False)
         except OSError as error:
             warnings = (*warnings, unwritable(self.folder, error))
@@ -91,7 +95,7 @@ class PlanCache(Cache):
         try:
             member = write(partial, START)
             file = OpenFile(partial, spare=True)
-            if partial.parent == place.parent and member.size <= self.limit:
+            if partial.parent == self.folder / PARTIAL and member.size <= self.limit:
                 warnings += self._published(key, file, member)
         finally:
             with contextlib.suppress(OSError):
@@ -101,7 +105,7 @@ class PlanCache(Cache):
     def _published(self, key: str, file: OpenFile, member: Member) -> tuple[Diagnostic, ...]:
         place = self.place(key)
         try:
-            with publish(seal(place), durable=False) as stream:
+            with publish(seal(place), durable=False, folder=self.partial()) as stream:
                 stream.write(MAGIC + member.size.to_bytes(8, "little"))
                 stream.write(sealed(key, member.digest))
             file.rename(place)
@@ -117,7 +121,7 @@ def _read(place: Path) -> tuple[int, bytes]:
     Raises:
         OSError: There is no seal, or it is none.
     """
-    content = place.read_bytes()
+    content = read_file(place, LONGEST_SEAL)
     if content[: len(MAGIC)] != MAGIC or len(content) != len(MAGIC) + 8 + 32:
         raise FileNotFoundError(place)
     return int.from_bytes(content[len(MAGIC) :][:8], "little"), content[-32:]

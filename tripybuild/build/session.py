@@ -1,39 +1,33 @@
 """Compile, emit and load: what the command line and `import tripybuild` call."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tripybuild.build import weights as weights_file
 from tripybuild.build.checkpoint import Weights, check_weights
 from tripybuild.build.countable import check_countable
 from tripybuild.build.engine_model import engine_executable, engine_module, spelt
 from tripybuild.build.executable import Executable, opened
+from tripybuild.build.graph_model import graph_executable
 from tripybuild.build.lower import lower_stablehlo
-from tripybuild.build.manifest import Member
-from tripybuild.build.manifest_text import described, graph_text
-from tripybuild.build.members import measure
+from tripybuild.build.manifest_text import described
 from tripybuild.build.mlir_model import emit_mlir, is_mlir, mlir_executable, refuse_sizes
 from tripybuild.build.model import Built, Origin, build
 from tripybuild.build.signature import broken
-from tripybuild.build.specialise import compiled, fixed, lowered, sizes_name
+from tripybuild.build.specialise import fixed
 from tripybuild.build.targets import CPU, ENGINES, REFERENCE, Target, known, parse_target
-from tripybuild.build.weight_warnings import nonfinite_warnings
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.dialects.stablehlo import Module
 from tripybuild.garbage import uncollected
 from tripybuild.logger import logger
-from tripybuild.targets import child, pjrt
+from tripybuild.targets import child
+from tripybuild.targets.child_ends import checked_timeout
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
-from tripybuild.types.nonfinite import Nonfinite, nonfinite
 
-WEIGHTS = "weights.safetensors"
 AHEAD = "the sizes are those to compile for: `opt` below `ranges:`, where it is said, or `shapes`"
 KINDS = ("trace", "stablehlo", "tensorrt")
 Progress = Callable[[str, float], None]
@@ -67,6 +61,8 @@ def compile_spec(
         DiagnosticError: With all that is wrong with the model, its weights or the request.
     """
     chosen = parse_target(target)
+    child.seconds()  # what the environment says is refused also where nothing is compiled
+    timeout = None if timeout is None else checked_timeout(timeout, "`timeout`")
     if chosen.name in ENGINES:
         child.session(chosen.name).start()
     began = perf_counter()
@@ -132,48 +128,9 @@ def compile_built(
     ahead = shapes if target.name == CPU else ()
     for each in shapes if target.name == REFERENCE else ():
         check_countable(fixed(graph, each))
-    made = _compiled(graph, ahead, read, manifest, timeout, tell)
+    made = graph_executable(graph, ahead, read, manifest, timeout, tell)
     tell("done")
     return made
-
-
-def _compiled(
-    graph: Graph,
-    shapes: Shapes,
-    read: Weights,
-    manifest: dict[str, Any],
-    timeout: float | None,
-    tell: Callable[[str], None],
-) -> Executable:
-    """The executable of a graph, compiled ahead for some sizes."""
-    members: dict[str, Any] = {}
-    warnings: list[Diagnostic] = []
-    measured: dict[str, Member] = {}
-    members["trace.json"], constants = graph_text(graph)
-    if constants:
-        members["constants.safetensors"] = bytes(weights_file.encode(constants))
-    # The weights are read, encoded and hashed while the compiler's process is at work.
-    with ThreadPoolExecutor(1) as worker:
-        stored = worker.submit(_stored, graph, read)
-        for each in shapes:
-            tell(f"compile {sizes_name(each)}")
-            entry, said = _specialised(graph, each, members, timeout)
-            manifest["specialisations"].append(entry)
-            warnings += said
-        if graph.weights:
-            members[WEIGHTS], measured[WEIGHTS], suspects = stored.result()
-            warnings += nonfinite_warnings(suspects, graph.weights, read)
-    made = Executable(json.loads(json.dumps(manifest)), members, measured)
-    made.warnings += dict.fromkeys(warnings)
-    return made
-
-
-def _stored(graph: Graph, read: Weights) -> tuple[memoryview, Member, dict[str, Nonfinite]]:
-    """The weights that a graph needs, as a file in memory, its digests, and what is suspect."""
-    arrays = read(graph.weights)
-    content = memoryview(weights_file.encode(arrays)).toreadonly()
-    scanned = {name: nonfinite(array) for name, array in arrays.items()}
-    return content, measure(content), {name: each for name, each in scanned.items() if each}
 
 
 def emit(
@@ -217,25 +174,6 @@ def _stablehlo(built: Built, shapes: Shapes) -> Module:
 def load(path: Path | str) -> Executable:
     """Read an executable file; every byte of it is checked against its digest."""
     return opened(Path(path))
-
-
-def _specialised(
-    graph: Graph, sizes: Mapping[str, int], members: dict[str, Any], timeout: float | None
-) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
-    """What the manifest says of a compiled module, and what was wrong with the cache."""
-    name = sizes_name(sizes)
-    module = lowered(graph, sizes)
-    payload, warnings = compiled(module.bare, timeout, module.located)
-    members[f"stablehlo/{name}.mlirbc"] = module.located
-    members[f"cpu/{name}.bin"] = payload
-    entry = {
-        "name": name,
-        "sizes": dict(sizes),
-        "stablehlo": f"stablehlo/{name}.mlirbc",
-        "payload": f"cpu/{name}.bin",
-        "identity": pjrt.identity(),
-    }
-    return entry, warnings
 
 
 def _used(graph: Graph) -> Graph:

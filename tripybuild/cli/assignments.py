@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import typer
 
+from tripybuild.targets.child_ends import MOST_SECONDS
+
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LARGEST = 1 << 62
-MOST_SECONDS = 1e6  # eleven days: timers of the system take no number at all
 
 
 class Setting(NamedTuple):

@@ -86,11 +86,12 @@ class CompilerProcess:
             DiagnosticError: The compiler refused the module, crashed, hung or ran out of memory.
         """
         body = module.encode() if isinstance(module, str) else module
+        limit = self.timeout if timeout is None else ends.checked_timeout(timeout, "`timeout`")
         with self._lock:
             self._requests += 1
             header = {"id": self._requests, "target": target, "options": dict(options or {})}
             talk = functools.partial(self._exchange, header, body, meanwhile or _nothing)
-            reply, payload = self._ask(target, timeout or self.timeout, talk, mapped)
+            reply, payload = self._ask(target, limit, talk, mapped)
         if reply.get("outcome") == "done":
             return payload
         raise DiagnosticError(*ends.refused(target, reply))
@@ -210,13 +211,19 @@ def environment() -> dict[str, str]:
     return found
 
 
+def seconds() -> float:
+    """How long a compiler may take, as the environment says.
+
+    Raises:
+        DiagnosticError: It says no number of seconds.
+    """
+    named = os.environ.get(ends.TIMEOUT_VARIABLE) or HALF_AN_HOUR
+    return ends.checked_timeout(named, f"`{ends.TIMEOUT_VARIABLE}`")
+
+
 @once
 def session(target: str = "cpu") -> CompilerProcess:
     """Return the compiler process of this session for a target; it ends with the session."""
-    try:
-        timeout = float(os.environ.get(ends.TIMEOUT_VARIABLE, HALF_AN_HOUR))
-    except ValueError:
-        timeout = HALF_AN_HOUR
-    process = CompilerProcess(timeout=timeout, command=(*COMMAND, target))
+    process = CompilerProcess(timeout=seconds(), command=(*COMMAND, target))
     atexit.register(process.close)
     return process

@@ -1,16 +1,39 @@
 """What is said when a compiler's process refuses, or ends otherwise than it should."""
 
+import math
 import os
 import signal
 from collections.abc import Sequence
 from typing import IO
 
-from tripybuild.diagnostics import Diagnostic
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets import frames, refusals
 
 TIMEOUT_VARIABLE = "TRIPYBUILD_COMPILER_TIMEOUT"
 LONGEST_TAIL = 16_384  # bytes
 MOST_LINES = 20
+MOST_SECONDS = 10**6  # eleven days: timers of the system take no number at all
+
+
+def checked_timeout(value: object, named: str) -> float:
+    """A number of seconds that a compiler may take.
+
+    Args:
+        value: A number, or the text of one.
+        named: Who says it, such as an environment variable.
+
+    Raises:
+        DiagnosticError: It is no number above 0, or so large that no clock counts so far.
+    """
+    try:
+        seconds = float(value)  # type: ignore[arg-type]
+    except (ValueError, TypeError, OverflowError):
+        seconds = math.nan
+    if not 0 < seconds <= MOST_SECONDS:
+        message = f"{named} is {value!r}, which is no number of seconds that a compiler may take"
+        hint = f"give it a number above 0 and up to {MOST_SECONDS:,}, such as 1800"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    return seconds
 
 
 def last_lines(errors: IO[bytes]) -> tuple[str, ...]:

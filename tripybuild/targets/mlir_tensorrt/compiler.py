@@ -79,14 +79,24 @@ def _client() -> tuple[Any, Any]:
 
 
 def _options() -> list[str]:
-    folder = os.environ.get("TRIPYBUILD_CACHE_DIR") or platformdirs.user_cache_path("tripybuild")
-    Path(folder).mkdir(parents=True, exist_ok=True)
     return [
-        f"--tensorrt-timing-cache-path={Path(folder) / TIMING_CACHE}",
+        *_timing_cache(),
         "--tensorrt-builder-opt-level=3",
         "--tensorrt-strongly-typed=True",
         "--force-entrypoints-return-allocs",
     ]
+
+
+def _timing_cache() -> list[str]:
+    """Where times of layers are kept; nowhere, if the user has no folder that can be written."""
+    try:
+        folder = os.environ.get("TRIPYBUILD_CACHE_DIR") or platformdirs.user_cache_path(
+            "tripybuild"
+        )
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return []
+    return [f"--tensorrt-timing-cache-path={Path(folder) / TIMING_CACHE}"]
 
 
 def _end() -> int | None:
