@@ -1,12 +1,14 @@
 """Operators and models declared in YAML; executables proved against the real compilers."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
 from tripybuild.version import VERSION
 
+TYPE_CHECKING = False  # type checkers take it for true; `typing` and `pathlib` load in 10 ms
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
     from tripybuild.build.executable import Executable
 
 __version__ = VERSION
@@ -21,7 +23,7 @@ def compile(
     sizes: Mapping[str, object] | None = None,
     shapes: Sequence[Mapping[str, int]] = (),
     timeout: float | None = None,
-) -> "Executable":
+) -> Executable:
     """Compile a model specification, or a module of the tensorrt dialect.
 
     Args:
@@ -40,7 +42,9 @@ def compile(
     Raises:
         DiagnosticError: With everything that is wrong.
     """
-    from tripybuild.build.session import compile_spec  # noqa: PLC0415 - `import tripybuild` is for free
+    from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
+
+    from tripybuild.build.session import compile_spec  # noqa: PLC0415 - the same
 
     executable = compile_spec(
         Path(spec), target=target, sizes=sizes, shapes=shapes, timeout=timeout
@@ -58,12 +62,14 @@ def emit(
     shapes: Sequence[Mapping[str, int]] = (),
 ) -> str:
     """The text of a model at one stage: `trace`, `stablehlo` or `tensorrt`."""
-    from tripybuild.build import session  # noqa: PLC0415 - `import tripybuild` is for free
+    from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
+
+    from tripybuild.build import session  # noqa: PLC0415 - the same
 
     return session.emit(Path(spec), kind, sizes=sizes, shapes=shapes)
 
 
-def load(path: Path | str) -> "Executable":
+def load(path: Path | str) -> Executable:
     """Read an executable; every byte of it is checked against its digest."""
     from tripybuild.build import session  # noqa: PLC0415 - `import tripybuild` is for free
 

@@ -1,5 +1,5 @@
 """`python -m tripybuild` is the command `tripybuild`."""
 
-from tripybuild.cli.main import main
+from tripybuild.cli.entry import main
 
 main()

@@ -15,10 +15,11 @@ import typer
 
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.console import Form, remark, report, say, say_json
+from tripybuild.cli.interrupts import INTERRUPTED
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 TRACEBACK = "TRIPYBUILD_TRACEBACK"
-FAILED, INTERRUPTED, CLOSED = 1, 130, 141
+FAILED, CLOSED = 1, 141
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Format = Annotated[Form, typer.Option("--format", help="How problems are written.")]

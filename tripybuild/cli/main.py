@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 
-from tripybuild.cli.command import INTERRUPTED, unwritten
+from tripybuild.cli.command import unwritten
 from tripybuild.cli.compile import compile_model
 from tripybuild.cli.doctor import doctor
 from tripybuild.cli.explain import explain
 from tripybuild.cli.gen import generate
 from tripybuild.cli.inspect import inspect_executable
+from tripybuild.cli.interrupts import INTERRUPTED
 from tripybuild.cli.new import new_model, new_operator
 from tripybuild.cli.opt import optimize
 from tripybuild.cli.run import run_executable

@@ -11,6 +11,7 @@ import typer
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.assignments import Source, source
 from tripybuild.cli.command import command
+from tripybuild.cli.interrupts import native_call
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def run_executable(
     loaded = session.load(executable)
     given = _read(inputs or [], loaded.inputs)
     start = time.perf_counter()
-    results = loaded(**given)
+    with native_call():
+        results = loaded(**given)
     seconds = time.perf_counter() - start
     shown = {name: _described(array) for name, array in results.items()}
     data: dict[str, object] = {"outputs": shown, "seconds": round(seconds, 6)}

@@ -1,0 +1,24 @@
+"""The program `tripybuild`: it answers Ctrl-C before it loads anything that takes time."""
+
+import os
+import signal
+
+
+def main() -> None:
+    """Run the command line as a process of its own."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # until there is more to do
+    from tripybuild.cli.interrupts import INTERRUPTED, Interrupts  # noqa: PLC0415 - see above
+
+    interrupts = Interrupts()
+    interrupts.install()
+    from tripybuild.cli.main import main as command  # noqa: PLC0415 - see above
+
+    interrupts.working = True
+    try:
+        command()
+    except KeyboardInterrupt:
+        os._exit(INTERRUPTED)
+    finally:
+        interrupts.working = False
+        if interrupts.seen:  # whatever became of the exception
+            os._exit(INTERRUPTED)
