@@ -27,6 +27,7 @@ _QUESTIONS = {
     "tensorrt_symbol": "TensorRT builds the sample with a size that is a symbol.",
     "aliases": "What an alias gives to another system's operator can be read back from it.",
     "torch": "PyTorch's operator computes what the reference and `cpu` compute.",
+    "onnx": "ONNX's operator computes what the reference and `cpu` compute.",
     "example": "An example gives what it says, or breaks the law that it names.",
     "tensorrt_example": "TensorRT builds an example, or refuses it as the declaration says.",
     "law": "Each law is broken by an example, or by dtypes, that break no other one.",
@@ -86,8 +87,10 @@ def _tests(operator: Operator) -> Iterator[str]:
         yield _each("tensorrt_symbol", "size", "SIZES")
     if operator.foreign:
         yield _test("aliases", "")
-    if any(alias.system == "aten" for alias in operator.foreign):
-        yield _each("torch", "types", _for_torch(operator))
+    systems = {alias.system for alias in operator.foreign}
+    for system, question in (("aten", "torch"), ("onnx", "onnx")):
+        if system in systems:
+            yield _each(question, "types", _types_in(system, operator))
     calls = [" ".join(example.call.text.split()) for example in operator.examples]
     if calls:
         yield _each("example", "call", _list(list(dict.fromkeys(calls))))
@@ -103,10 +106,10 @@ def _sizes(operator: Operator) -> list[str]:
     return [spell_place(place) for place in places(operator) if place[0] not in known(operator)]
 
 
-def _for_torch(operator: Operator) -> Doc:
-    """The tuples of dtypes that PyTorch has tensors of, and the word for all examples."""
+def _types_in(system: str, operator: Operator) -> Doc:
+    """The tuples of dtypes that a system has tensors of, and the word for all examples."""
     used = {str(each) for types in legal(operator) for each in types.values()}
-    lacking = sorted(used & LACKING["aten"])
+    lacking = sorted(used & LACKING[system])
     kept = "".join(f' if "{name}" not in t' for name in lacking)
     types = f"[t for t in TYPES{kept}]" if lacking else "TYPES"
     if not any(example.gives is not None for example in operator.examples):

@@ -6,7 +6,7 @@ Law: read back, from a plain name or from `reads:`, every argument is there agai
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tripybuild.diagnostics import Diagnostic, suggest
 from tripybuild.language.grammar import Program, SnippetError, parse, parse_expression
@@ -28,10 +28,13 @@ class AliasReader:
     Args:
         document: The operator's file.
         arguments: The names of the operator's arguments, in the order of a call.
+        infer: What the operator computes of them, by name.
     """
 
-    def __init__(self, document: Document, arguments: Sequence[str]) -> None:
-        self.document, self.own = document, arguments
+    def __init__(
+        self, document: Document, arguments: Sequence[str], infer: Mapping[str, Snippet]
+    ) -> None:
+        self.document, self.own, self.infer = document, arguments, infer
         self.found: list[Diagnostic] = []
 
     def read(
@@ -59,6 +62,8 @@ class AliasReader:
             hint = f"did you mean `{near}`?" if near else None
             self._wrong("unknown-alias", f"{TITLES[system]} has no `{name}`", where, hint)
             return None
+        if entry.opset is not None and system != "onnx":
+            self._wrong("alias-argument", f"{TITLES[system]} has no opsets", (*base, "opset"))
         try:
             call, result = self._call(entry.call, signature)
             given = _arguments(signature, call)
@@ -80,6 +85,7 @@ class AliasReader:
                 n: Difference(self._snippet(d.when, (*base, "differs", n, "when")), d.why)
                 for n, d in entry.differs.items()
             },
+            entry.opset,
         )
 
     def _call(self, text: str, signature: Signature) -> tuple[ast.Call, int | None]:
@@ -91,11 +97,20 @@ class AliasReader:
 
     def _say_all(self, alias: Alias, base: Location) -> None:
         """Each of our arguments is in the other's call, or in the condition under which it is."""
-        said = {name for snippet in alias.snippets() for name in free(snippet.program)}
+        said = self._behind({n for s in alias.snippets() for n in free(s.program)})
         for name in self.own:
             if name not in said:
                 hint = "give it to the call, or say in `when:` which value it must have"
                 self._wrong("alias-argument", f"`{alias.text}` leaves out `{name}`", base, hint)
+
+    def _behind(self, names: set[str]) -> set[str]:
+        """Names with all that they are computed of."""
+        found: set[str] = set()
+        while names:
+            found |= names
+            computed = (self.infer[name] for name in names if name in self.infer)
+            names = {n for snippet in computed for n in free(snippet.program)} - found
+        return found
 
     def _read_all(self, alias: Alias, base: Location) -> None:
         """Each of our arguments comes back from the other's."""

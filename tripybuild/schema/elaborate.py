@@ -109,7 +109,7 @@ class _Elaboration:
                 for n, e, d in self.entries("outputs")
             },
             laws={n: self.law(n, e, d) for n, e, d in self.entries("requires")},
-            infer={n: self.snippet(e, d, ("infer", n)) for n, e, d in self.entries("infer")},
+            infer=(infer := self.inferred()),
             on_sizes=self.optional("on_sizes"),
             shortcut=self.optional("shortcut"),
             decompose=self.optional("decompose"),
@@ -121,12 +121,16 @@ class _Elaboration:
             sample={n: self.snippet(e, d, ("sample", n)) for n, e, d in self.entries("sample")},
             examples=tuple(self.examples()),
             aliases=file.aliases or AliasEntry(),
-            foreign=tuple(self.foreign(signatures)),
+            foreign=tuple(self.foreign(signatures, infer)),
             cost=self.cost(),
             since=file.since,
             deprecated=file.deprecated,
             family=self.family[1].family if self.family else None,
         )
+
+    def inferred(self) -> dict[str, Snippet]:
+        """What is computed of the arguments, by name."""
+        return {n: self.snippet(e, d, ("infer", n)) for n, e, d in self.entries("infer")}
 
     def cost(self) -> dict[str, Snippet]:
         """What is said of the cost, by `flops` and `bytes`."""
@@ -134,10 +138,12 @@ class _Elaboration:
         given = entry.model_fields_set if entry is not None else ()
         return {n: self.snippet(getattr(entry, n), document, ("cost", n)) for n in sorted(given)}
 
-    def foreign(self, signatures: tuple[tuple[str, ...], ...]) -> list[Alias]:
+    def foreign(
+        self, signatures: tuple[tuple[str, ...], ...], infer: Mapping[str, Snippet]
+    ) -> list[Alias]:
         """The aliases of other systems; a plain name stands for a call with all arguments."""
         order = max(signatures, key=len, default=tuple(self.known))
-        reader = AliasReader(self.document, order)
+        reader = AliasReader(self.document, order, infer)
         entry = self.file.aliases or AliasEntry()
         found = [a for system in SYSTEMS for a in reader.read(system, getattr(entry, system))]
         self.found += reader.found

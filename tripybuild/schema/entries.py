@@ -89,6 +89,9 @@ class ForeignEntry(Strict):
         default_factory=dict, description="Arguments, as expressions over the other's arguments."
     )
     differs: dict[Code, DifferenceEntry] = Field(default_factory=dict)
+    opset: int | None = Field(
+        default=None, ge=1, description="Since which opset an operator of ONNX means this."
+    )
 
 
 class AliasEntry(Strict):

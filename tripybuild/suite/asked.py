@@ -16,7 +16,12 @@ import pytest
 
 NOTHING = "nothing to ask"
 # The modules of the distributions that answer, where they are installed.
-MODULES = {"tensorrt-rtx": "tensorrt_rtx", "torch": "torch"}
+MODULES = {
+    "onnx": "onnx",
+    "onnxruntime": "onnxruntime",
+    "tensorrt-rtx": "tensorrt_rtx",
+    "torch": "torch",
+}
 
 
 @dataclass
@@ -72,10 +77,11 @@ def is_installed(distribution: str) -> bool:
     return find_spec(MODULES[distribution]) is not None
 
 
-def needs(distribution: str) -> None:
-    """Skip a question that only a distribution could answer which is not here."""
-    if not is_installed(distribution):
-        pytest.skip(f"{distribution} is not installed")
+def needs(*distributions: str) -> None:
+    """Skip a question that only distributions could answer of which one is not here."""
+    for distribution in distributions:
+        if not is_installed(distribution):
+            pytest.skip(f"{distribution} is not installed")
 
 
 def nothing(why: str) -> NoReturn:

@@ -1,7 +1,8 @@
-"""PyTorch beside the reference and `cpu`: what its operators compute for the calls of a suite."""
+"""Other systems beside the reference and `cpu`: what their operators compute for calls of ours."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,31 @@ from tripybuild.numerics.arrays import Array, rounded
 from tripybuild.schema.operator import Alias, Operator
 from tripybuild.semantics.compare import difference, distributions_differ, tolerance
 from tripybuild.semantics.execute import execute
-from tripybuild.suite import batch, pytorch
+from tripybuild.suite import batch, onnx_runtime, pytorch
 from tripybuild.suite.asked import asked
 from tripybuild.suite.cases import Case, Function, of_arguments
 from tripybuild.suite.examples import ExampleCase
 from tripybuild.suite.foreign import Said
+from tripybuild.suite.systems import Call, System, Unasked
 from tripybuild.types.dtypes import from_numpy
 from tripybuild.types.patterns import tensors
+
+UNSAID = "no alias can say one of these calls"
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """Who runs the operators of a system, and the distributions that this needs."""
+
+    title: str
+    run: System
+    distributions: tuple[str, ...]
+
+
+SYSTEMS: Mapping[str, Oracle] = {
+    "aten": Oracle("PyTorch", pytorch.run, ("torch",)),
+    "onnx": Oracle("ONNX", onnx_runtime.run, ("onnx", "onnxruntime")),
+}
 
 
 @dataclass(frozen=True)
@@ -55,53 +74,72 @@ def judged(
     return found
 
 
-def sayable(operator: Operator, calls: Sequence[Judged]) -> bool:
-    """Whether PyTorch can say one of some calls; what hinders it otherwise is for it to say."""
-    aliases = [alias for alias in operator.foreign if alias.system == "aten"]
-    said = [Said.of(operator, call.case) for call in calls]
-    try:
-        return any(each.sayable(alias) for alias in aliases for each in said)
-    except EvaluationError:
-        return True
+@dataclass
+class Answers:
+    """What a system says of some calls: what is wrong, and how many calls it was asked.
+
+    `unasked` are the reasons why nothing here could run a call, by the text of the alias.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    asked: Counter[str] = field(default_factory=Counter)
+    unasked: dict[str, Unasked] = field(default_factory=dict)
+
+    def never(self) -> Iterator[str]:
+        """The aliases that say a call and are run for none."""
+        for text, reason in self.unasked.items():
+            if not self.asked[text]:
+                yield f"{text}: nothing here runs it: {reason}"
 
 
-def wrong_results(operator: Operator, calls: Sequence[Judged]) -> Iterator[str]:
-    """Where PyTorch computes something else than the reference or `cpu`.
+def answers(operator: Operator, system: str, calls: Sequence[Judged]) -> Answers:
+    """Where a system computes something else than the reference or `cpu`.
 
     A difference that is declared must be seen.
     """
+    found = Answers()
     for alias in operator.foreign:
-        if alias.system == "aten":
+        if alias.system == system:
             seen: dict[str, bool] = {}
             for call in calls:
-                yield from _wrong(operator, alias, call, seen)
+                _ask(operator, alias, call, found, seen)
             for name, differs in seen.items():
                 if not differs:
-                    yield f"{alias.text}: does not differ as `{name}` says"
+                    found.problems.append(f"{alias.text}: does not differ as `{name}` says")
+    return found
 
 
-def _wrong(operator: Operator, alias: Alias, call: Judged, seen: dict[str, bool]) -> Iterator[str]:
+def _ask(
+    operator: Operator, alias: Alias, call: Judged, answers: Answers, seen: dict[str, bool]
+) -> None:
     said = Said.of(operator, call.case)
     try:
         if not said.sayable(alias):
             return
-        asked()
         found = _compared(operator, alias, call, said)
         declared = said.differences(alias)
     except EvaluationError as error:
-        yield f"{alias.text}: {error}"
+        answers.problems.append(f"{alias.text}: {error}")
         return
+    except Unasked as error:
+        answers.unasked[alias.text] = error
+        return
+    asked()
+    answers.asked[alias.text] += 1
     for name in declared:
         seen[name] = seen.get(name, False) or bool(found)
     if not declared:
-        yield from (f"{alias.text}, {call.case.label}: {problem}" for problem in found)
+        answers.problems += [f"{alias.text}, {call.case.label}: {problem}" for problem in found]
 
 
 def _compared(operator: Operator, alias: Alias, call: Judged, said: Said) -> list[str]:
-    """The problems of one call. In few bits PyTorch may lose some; then it computes in more."""
+    """The problems of one call. In few bits a system may lose some; then it computes in more."""
     narrow = any(a.dtype.kind in "fV" and a.dtype.itemsize < 4 for a in call.reference)
     found = list(_once(operator, alias, call, said, wide=False))
-    return list(_once(operator, alias, call, said, wide=True)) if found and narrow else found
+    try:
+        return list(_once(operator, alias, call, said, wide=True)) if found and narrow else found
+    except Unasked:
+        return found
 
 
 def _once(
@@ -109,15 +147,15 @@ def _once(
 ) -> Iterator[str]:
     wanted = list(call.reference)
     types = [from_numpy(array.dtype) for array in wanted]
+    system = SYSTEMS[alias.system]
+    made = Call(alias.signature, _operands(alias, said), alias.result, alias.opset)
     try:
-        results = pytorch.run(alias.signature, _operands(alias, said), types, wide=wide)
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        yield f"PyTorch refuses it: {str(error).splitlines()[0]}"
+        results = system.run(made, types, wide=wide)
+    except RuntimeError as error:
+        yield f"{system.title} refuses it: {str(error).splitlines()[0]}"
         return
-    if alias.result is not None:
-        results = [results[alias.result]]
     if len(results) != len(wanted):
-        yield f"PyTorch gives {len(results)} results, the reference {len(wanted)}"
+        yield f"{system.title} gives {len(results)} results, the reference {len(wanted)}"
         return
     others: dict[str, Sequence[Array]] = {"the reference": wanted}
     if isinstance(call.cpu, list):
@@ -126,7 +164,7 @@ def _once(
         for name, ours in others.items():
             found = _difference(operator, result, ours[at], call.case)
             if found is not None:
-                yield f"PyTorch and {name}: {found}"
+                yield f"{system.title} and {name}: {found}"
 
 
 def _operands(alias: Alias, said: Said) -> dict[str, Any]:

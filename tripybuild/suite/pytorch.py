@@ -5,14 +5,14 @@ same kind, and its result is rounded.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from tripybuild.numerics.arrays import Array, rounded
-from tripybuild.schema.foreign import Signature
+from tripybuild.suite.systems import Call
 from tripybuild.types.dtypes import BY_NAME, dtype, from_numpy
 
 # What PyTorch says where an operator lacks a kernel for a dtype.
@@ -29,16 +29,8 @@ SPELLED = {"float8": "float8_e4m3fn"}
 BITS = {"bfloat16": np.int16, "float8": np.uint8}
 
 
-def run(
-    signature: Signature, arguments: Mapping[str, Any], wanted: list[dtype], *, wide: bool = False
-) -> list[Array]:
-    """What PyTorch's operator gives.
-
-    Args:
-        signature: The operator.
-        arguments: Arrays, dtypes and Python's values, by parameter.
-        wanted: What the results are rounded to where PyTorch computes in wider dtypes.
-        wide: Whether it must.
+def run(call: Call, wanted: Sequence[dtype], *, wide: bool = False) -> list[Array]:
+    """What PyTorch's operator gives; `tripybuild.suite.systems.System` says how.
 
     Raises:
         RuntimeError: Where PyTorch refuses the call.
@@ -48,7 +40,9 @@ def run(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = _call(signature, arguments, way)
+                found = _results(call.wider(way))
+        except (TypeError, ValueError, IndexError) as error:
+            raise RuntimeError(error) from error
         except (RuntimeError, NotImplementedError) as error:
             if not any(words in str(error) for words in NO_KERNEL):
                 raise
@@ -58,37 +52,32 @@ def run(
     raise RuntimeError(problem)
 
 
-def _call(
-    signature: Signature, arguments: Mapping[str, Any], way: Mapping[str, str]
-) -> list[Array]:
+def _results(call: Call) -> list[Array]:
     torch = import_module("torch")  # only the tests have it
-    name, _, overload = signature.name.partition(".")
+    name, _, overload = call.signature.name.partition(".")
     function = getattr(getattr(torch.ops.aten, name), overload or "default")
-    given = {parameter: _given(value, way) for parameter, value in arguments.items()}
+    given = {parameter: _given(value) for parameter, value in call.arguments.items()}
     by_position = []
-    for parameter in signature.by_position:  # as far as there is no gap
+    for parameter in call.signature.by_position:  # as far as there is no gap
         if parameter not in given:
             break
         by_position.append(given.pop(parameter))
     result = function(*by_position, **given)
-    return [_array(each) for each in (result if isinstance(result, (list, tuple)) else [result])]
+    several = result if isinstance(result, (list, tuple)) else [result]
+    return [_array(each) for each in call.taken(several)]
 
 
-def _given(value: Any, way: Mapping[str, str]) -> Any:
+def _given(value: Any) -> Any:
     """A value as PyTorch takes it."""
     if isinstance(value, np.ndarray):
         type = from_numpy(value.dtype)
-        wider = way.get(type.kind)
-        if wider is not None:
-            value = value.astype(BY_NAME[wider].numpy)
-            type = BY_NAME[wider]
         octets = value.view(BITS[str(type)]) if str(type) in BITS else value
         tensor = import_module("torch").from_numpy(octets.copy())
         return tensor.view(_type(type))
     if isinstance(value, dtype):
-        return _type(BY_NAME[way.get(value.kind, str(value))])
+        return _type(value)
     if isinstance(value, (list, tuple)):
-        return [_given(each, way) for each in value]
+        return [_given(each) for each in value]
     return value
 
 

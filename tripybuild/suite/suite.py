@@ -133,16 +133,28 @@ class Suite(TensorrtQuestions):
     @question
     def check_aliases(self) -> None:
         """What an alias gives to the other operator can be read back from it."""
-        refuse(foreign.wrong_aliases(self.operator, [each.case for each in self._judged]))
+        refuse(foreign.wrong_aliases(self.operator, self.operators, [e.case for e in self._judged]))
 
     @question
     def check_torch(self, types: str) -> None:
         """PyTorch computes what the reference and `cpu` compute; `types` may be `examples`."""
-        needs("torch")
+        self._beside("aten", types)
+
+    @question
+    def check_onnx(self, types: str) -> None:
+        """ONNX's operator computes what the reference and `cpu` compute; as for PyTorch."""
+        self._beside("onnx", types)
+
+    def _beside(self, system: str, types: str) -> None:
+        needs(*oracle.SYSTEMS[system].distributions)
         calls = [judged for judged in self._judged if judged.kind == types]
-        if not oracle.sayable(self.operator, calls):
-            nothing("no alias can say one of these calls")
-        refuse(oracle.wrong_results(self.operator, calls))
+        found = oracle.answers(self.operator, system, calls)
+        refuse(found.problems)
+        for unasked in found.unasked.values():
+            refuse(oracle.answers(self.operator, system, self._judged).never())
+            nothing(unasked.reason)
+        if not found.asked:
+            nothing(oracle.UNSAID)
 
     # --- refusals ---
 

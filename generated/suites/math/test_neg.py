@@ -59,6 +59,12 @@ def test_torch(types: str) -> None:
     SUITE.check_torch(types)
 
 
+@pytest.mark.parametrize("types", [*TYPES, "examples"])
+def test_onnx(types: str) -> None:
+    """ONNX's operator computes what the reference and `cpu` compute."""
+    SUITE.check_onnx(types)
+
+
 @pytest.mark.parametrize("call", ["neg([1, -2])", "neg([True, False])"])
 def test_example(call: str) -> None:
     """An example gives what it says, or breaks the law that it names."""

@@ -64,6 +64,12 @@ def test_torch(types: str) -> None:
     SUITE.check_torch(types)
 
 
+@pytest.mark.parametrize("types", [*TYPES, "examples"])
+def test_onnx(types: str) -> None:
+    """ONNX's operator computes what the reference and `cpu` compute."""
+    SUITE.check_onnx(types)
+
+
 @pytest.mark.parametrize(
     "call", ["sum([[1.0, 2.0], [3.0, 4.0]], dim=0)", "sum([1.0, 2.0], dim=1)", "sum([True])"]
 )

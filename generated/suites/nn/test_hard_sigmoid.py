@@ -58,6 +58,12 @@ def test_aliases() -> None:
     SUITE.check_aliases()
 
 
+@pytest.mark.parametrize("types", [*TYPES, "examples"])
+def test_onnx(types: str) -> None:
+    """ONNX's operator computes what the reference and `cpu` compute."""
+    SUITE.check_onnx(types)
+
+
 @pytest.mark.parametrize("call", ["hard_sigmoid([-9.0, 1.0, 9.0])", "hard_sigmoid([1])"])
 def test_example(call: str) -> None:
     """An example gives what it says, or breaks the law that it names."""

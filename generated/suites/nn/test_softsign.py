@@ -58,6 +58,12 @@ def test_aliases() -> None:
     SUITE.check_aliases()
 
 
+@pytest.mark.parametrize("types", [*TYPES, "examples"])
+def test_onnx(types: str) -> None:
+    """ONNX's operator computes what the reference and `cpu` compute."""
+    SUITE.check_onnx(types)
+
+
 @pytest.mark.parametrize("call", ["softsign([-1.0, 3.0])", "softsign([1])"])
 def test_example(call: str) -> None:
     """An example gives what it says, or breaks the law that it names."""

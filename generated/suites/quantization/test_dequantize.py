@@ -71,6 +71,12 @@ def test_aliases() -> None:
     SUITE.check_aliases()
 
 
+@pytest.mark.parametrize("types", [*TYPES, "examples"])
+def test_onnx(types: str) -> None:
+    """ONNX's operator computes what the reference and `cpu` compute."""
+    SUITE.check_onnx(types)
+
+
 @pytest.mark.parametrize(
     "call",
     [
