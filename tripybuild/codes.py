@@ -54,6 +54,7 @@ CODES: dict[str, str] = {
     "unknown-operator": "No operator, module or part has this name.",
     "unknown-target": "No target has this name.",
     "not-iterable": "A tensor is no sequence of Python's: how many rows it has, a run may decide.",
+    "ambiguous-call": "The name is an operator's on tensors and a function's on all else.",
     "ambiguous-truth": "Of a tensor with several elements nobody knows which one is asked for.",
     "unknown-name": "A module or a tensor has nothing of this name.",
     "unknown-family": "No family of operators has this name.",
@@ -87,6 +88,7 @@ CODES: dict[str, str] = {
     "type-syntax": "The text is no type: `T[N, C, *D]`, `int[2]`, `axis(input)` and the like are.",
     # Models
     "bad-range": "A range goes from `min` over `opt` to `max`, all multiples of `multiple_of`.",
+    "operator-arguments": "An operator is called with the arguments that its declaration names.",
     "part-arguments": "A part is called with the sizes and inputs that its declaration names.",
     "cyclic-parts": "A part is made of parts that lead back to it.",
     "cyclic-use": "Files use each other in a circle; what both need is a file of its own.",

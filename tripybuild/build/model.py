@@ -231,11 +231,15 @@ def _dtypes(types: Mapping[str, str]) -> dict[str, dtype]:
 
 
 def _either(function: Any, python: Any) -> Any:
-    """A name is the operator when its first argument is a tensor, else Python's."""
+    """A name is the operator when its first argument is a tensor, else the function.
+
+    No function takes all of its arguments by name (see `codegen.tensors`, for what is generated).
+    """
 
     @wraps(function)
     def either(*given: Any, **named: Any) -> Any:
-        return (function if given and isinstance(given[0], Tensor) else python)(*given, **named)
+        is_operator = isinstance(given[0], Tensor) if given else bool(named)
+        return (function if is_operator else python)(*given, **named)
 
     return either
 

@@ -1,21 +1,15 @@
 """How one operator calls another in generated code, and where it looks for it."""
 
 import ast
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 
+from tripybuild.codegen.kinds import OTHER, TENSOR, TENSORS, Kind
 from tripybuild.codegen.places import BUILT_IN
 from tripybuild.codegen.rewrite import Rewriter
+from tripybuild.codegen.tensors import DTYPE_OF, TENSOR_OF, Tensors
 from tripybuild.codegen.text import Imports
-from tripybuild.language.grammar import Program
-from tripybuild.language.vocabulary import PYTHON
-from tripybuild.schema.operator import Operator
-from tripybuild.types.shapes import SHAPE_FUNCTIONS
-
-# Words of decompositions that are no operators: one makes a tensor of a Python value, the other
-# says what a tensor's elements are.
-_TENSOR = "tensor"
-_DTYPE = "dtype_of"
+from tripybuild.schema.operator import Input, Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +24,11 @@ class Calls:
     def rewriter(
         self, operator: Operator, names: Mapping[str, ast.expr], imports: Imports
     ) -> Rewriter:
-        """A rewriter for `decompose`: `max(input, dim)` becomes `tp.max(input, dim)`.
-
-        A name that is also one of Python's is the operator where its first argument is a tensor.
-        """
-        assert operator.decompose is not None
-        tensors = Tensors(operator.inputs, self.operators)
-        tensors.follow(operator.decompose.program)
-        return self.rewriting(tensors, names, imports)
+        """A rewriter for `decompose`: `max(input, dim)` becomes `tp.max(input, dim)`."""
+        return self.rewriting(followed(operator, self.operators), names, imports)
 
     def rewriting(
-        self, tensors: "Tensors", names: Mapping[str, ast.expr], imports: Imports
+        self, tensors: Tensors, names: Mapping[str, ast.expr], imports: Imports
     ) -> Rewriter:
         """The same for any snippet, where it is known which names are tensors."""
 
@@ -48,11 +36,11 @@ class Calls:
             name = node.func.id if isinstance(node.func, ast.Name) else ""
             if name in tensors.parts:
                 return names[name]
-            if name != _DTYPE and not tensors.gives(name, node.args):
-                return None
-            if name in (_TENSOR, _DTYPE):
+            if name in (TENSOR_OF, DTYPE_OF):
                 imports.name("tripybuild.frontend", name)
                 return ast.Name(name)
+            if not tensors.calls_operator(node):
+                return None
             return ast.Attribute(ast.Name(self.package_of(name, imports)), name)
 
         return Rewriter(names, imports, operator_call)
@@ -66,64 +54,20 @@ class Calls:
         return "tp"
 
 
-class Tensors:
-    """Which expressions of a snippet are tensors.
+def followed(operator: Operator, operators: Container[str]) -> Tensors:
+    """The kinds of all values of an operator's decomposition."""
+    assert operator.decompose is not None
+    tensors = Tensors(input_kinds(operator), operators, functions=operator.regions())
+    tensors.follow(operator.decompose.program)
+    return tensors
 
-    Args:
-        names: The names that are.
-        operators: The names of operators, which give some.
-        parts: The names of parts of a module, which give some.
-    """
 
-    def __init__(
-        self, names: Iterable[str], operators: Container[str], parts: Container[str] = ()
-    ) -> None:
-        self.names = set(names)
-        self.operators = operators
-        self.parts = parts
+def input_kinds(operator: Operator) -> dict[str, Kind]:
+    """What a snippet has of inputs: numbers are tensors there, and an index is itself."""
+    return {name: _input_kind(input) for name, input in operator.inputs.items()}
 
-    def follow(self, program: Program) -> None:
-        """Note which names of a program are tensors."""
-        for step in program.assignments:
-            if self.holds(step.value):
-                self.names |= {target.lstrip("*") for target in step.targets}
 
-    def gives(self, name: str, arguments: list[ast.expr]) -> bool:
-        """Whether a call by name is one of an operator."""
-        if name == _TENSOR or name in self.parts:
-            return True
-        shared = name in SHAPE_FUNCTIONS or name in PYTHON.functions
-        first = bool(arguments) and self.holds(arguments[0])
-        return name in self.operators and (first or not shared)
-
-    def holds(self, node: ast.expr) -> bool:
-        """Whether an expression is a tensor, or a list with one in it."""
-        match node:
-            case ast.Name(id=name):
-                return name in self.names
-            case ast.Call(func=ast.Name(id=name), args=arguments):
-                return self.gives(name, arguments)
-            case ast.Call(func=ast.Attribute(value=value)) | ast.Subscript(value=value):
-                return self.holds(value)
-            case ast.BinOp(left=left, right=right):
-                return self.holds(left) or self.holds(right)
-            case ast.UnaryOp(operand=operand):
-                return self.holds(operand)
-            case ast.IfExp(body=body, orelse=orelse):
-                return self.holds(body) or self.holds(orelse)
-            case ast.List(elts=items) | ast.Tuple(elts=items):
-                return any(map(self.holds, items))
-            case (
-                ast.ListComp(elt=each, generators=generators)
-                | ast.GeneratorExp(elt=each, generators=generators)
-            ):
-                return self._holds_each(each, generators)
-        return False
-
-    def _holds_each(self, each: ast.expr, generators: list[ast.comprehension]) -> bool:
-        """Walking over tensors gives tensors."""
-        if any(self.holds(generator.iter) for generator in generators):
-            for generator in generators:
-                nodes = ast.walk(generator.target)
-                self.names |= {node.id for node in nodes if isinstance(node, ast.Name)}
-        return self.holds(each)
+def _input_kind(input: Input) -> Kind:
+    if input.several:
+        return TENSORS
+    return TENSOR | OTHER if input.value is not None else TENSOR

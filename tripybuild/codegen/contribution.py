@@ -3,8 +3,8 @@
 A contribution is plain data, so that it can be kept for as long as its declaration stays the same.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 
@@ -13,8 +13,10 @@ class Contribution:
     """One operator's or module's part of a package.
 
     `home` is where its public name lives, and `others` are what other systems call it. `uses` are
-    the operators that its decomposition calls. `methods` are the texts of the Tensor's methods by
-    name, and `imports` the modules that they need, with the names taken from them.
+    the operators that its decomposition calls. `takes` are the ways to call it and its methods, and
+    `calls` what it calls in which way, both for `codegen.arguments_proof`. `methods` are the texts
+    of the Tensor's methods by name, and `imports` the modules that they need, with the names taken
+    from them.
     `files` has none where another package holds it. `digest` is that of an operator's declaration.
     """
 
@@ -30,6 +32,8 @@ class Contribution:
     family: str | None = None
     is_module: bool = False
     digest: str = ""
+    takes: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    calls: Sequence[Sequence[Any]] = field(default_factory=list)
 
     def data(self) -> dict[str, Any]:
         """The contribution as JSON holds it."""

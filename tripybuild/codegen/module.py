@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tripybuild.codegen.calls import Calls
+from tripybuild.codegen.composition import uses_of_part
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.module_class import Module, class_file
 from tripybuild.codegen.module_page import module_page
@@ -36,6 +37,7 @@ def module_contribution(module: load.Module, calls: Calls) -> Contribution:
         summary=part.doc.split("\n\n")[0],
         home=f"{calls.package}.modules.{module.name.lower()}",
         uses=(),
+        calls=[each.data() for each in uses_of_part(part, calls.operators)],
         methods={},
         imports={},
         files=dict(_files(module, part, calls)) if module.name in calls.own else {},

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tripybuild.codegen.arguments import PUBLIC, annotation
-from tripybuild.codegen.calls import Tensors
 from tripybuild.codegen.checks import check_call
 from tripybuild.codegen.expressions import statement_value
 from tripybuild.codegen.inference import Scope
 from tripybuild.codegen.layout import call, render
 from tripybuild.codegen.rewrite import Rewriter
+from tripybuild.codegen.tensors import Tensors
 from tripybuild.codegen.text import Body
 from tripybuild.language.names import free
 from tripybuild.schema.entries import AliasEntry
@@ -139,5 +139,5 @@ def _parts_rewriter(module: "Module") -> Rewriter:
     called = {name for snippet in module.part.parts.values() for name in free(snippet.program)}
     modules = {name for name in called if name in module.calls.modules}
     names: dict[str, ast.expr] = {n: ast.Attribute(ast.Name(module.home(n)), n) for n in modules}
-    tensors = Tensors((), (), modules)
+    tensors = Tensors({}, (), modules)
     return module.calls.rewriting(tensors, {**_elements(module), **names}, module.imports)

@@ -4,16 +4,17 @@ The names of steps are those of the specification. Sizes, weights and parts are 
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from tripybuild.codegen.calls import Tensors
 from tripybuild.codegen.expressions import document, quoted, statement_value
+from tripybuild.codegen.kinds import TENSOR, TENSORS
 from tripybuild.codegen.layout import Doc, bracketed, call, render
 from tripybuild.codegen.rewrite import Rewriter, attribute
 from tripybuild.codegen.shape_checks import targets
+from tripybuild.codegen.tensors import Tensors
 from tripybuild.codegen.text import Body, docstring
-from tripybuild.schema.part import Step
+from tripybuild.schema.part import Part, Step
 from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern, shape_text
 
 if TYPE_CHECKING:
@@ -58,6 +59,18 @@ def _annotation(name: str, module: "Module") -> str:
     return f"{one} | None = None" if name in module.part.optional else one
 
 
+def tensors_of(part: Part, operators: Container[str]) -> Tensors:
+    """What the steps of a part begin with: the kinds of its inputs and weights."""
+    several = {n: TENSORS for n, p in part.inputs.items() if isinstance(p, TensorsPattern)}
+    names = {**dict.fromkeys([*part.inputs, *part.weights], TENSOR), **several}
+    return Tensors(names, operators, frozenset(part.parts))
+
+
+def follow_step(tensors: Tensors, step: Step) -> None:
+    """Note the kinds of a step's values, and of the names that it gives."""
+    tensors.give(step.targets, tensors.follow(step.value.program))
+
+
 class _Forward:
     """Writes the body. `unread` are names that nothing reads, as a first writing has shown."""
 
@@ -69,9 +82,7 @@ class _Forward:
         for name in module.variables:
             element = module.element(name, "self.")
             self.names[name] = attribute(element.id) if isinstance(element, ast.Name) else element
-        self.tensors = Tensors(
-            {*part.inputs, *part.weights}, module.calls.operators, frozenset(part.parts)
-        )
+        self.tensors = tensors_of(part, module.calls.operators)
         self.bound = {d.name for d in self._dimensions() if d.name and d.name not in module.sizes}
         targets = {target for step in (*part.steps, *part.outputs) for target in step.targets}
         self.taken = {*part.inputs, *self.bound, *targets}
@@ -175,8 +186,6 @@ class _Forward:
 
     def _step(self, step: Step) -> None:
         value = self._value(step)
-        if self.tensors.holds(step.value.result):
-            self.tensors.names |= set(step.targets)
         self.names = {n: e for n, e in self.names.items() if n not in step.targets}
         self.body.add(f"{', '.join(step.targets)} = ", statement_value(value))
 
@@ -186,7 +195,7 @@ class _Forward:
         Their names are the step's: one that stands for something else, too, is written anew.
         """
         program, names = step.value.program, dict(self.names)
-        self.tensors.follow(program)
+        follow_step(self.tensors, step)
         rewriter = self.module.calls.rewriting(self.tensors, names, self.body.imports)
         for each in program.assignments:
             value = statement_value(rewriter.rewrite(each.value))

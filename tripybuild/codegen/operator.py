@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tripybuild.codegen.calls import Calls
+from tripybuild.codegen.composition import accepts, uses_of
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.docs import operator_page
 from tripybuild.codegen.frontend import frontend_file
@@ -30,6 +31,8 @@ def contribution(operator: Operator, calls: Calls) -> Contribution:
         digest=operator.digest,
         others=others(operator),
         uses=uses(operator, calls.operators),
+        takes=accepts(operator),
+        calls=[each.data() for each in uses_of(operator, calls.operators)],
         methods=methods,
         imports=imports,
         files=dict(_files(operator, calls)) if is_own else {},

@@ -31,7 +31,7 @@ def signature_lines(operator: Operator, chosen: list[Parameter], imports: Import
         return [signature(start, chosen, imports, f" -> {returns}:")]
     imports.name("typing", "Any", "overload")
     lines = []
-    for way in _ways(operator, chosen):
+    for way in ways(operator, chosen):
         lines += ["@overload", signature(start, way, imports, f" -> {returns}: ..."), "", ""]
     return [*lines, f"{start}(*_given: Any, **_named: Any) -> {returns}:"]
 
@@ -48,10 +48,10 @@ def bind_arguments(operator: Operator, chosen: list[Parameter], body: Body) -> N
     if len(operator.signatures) < 2:
         return
     body.imports.name("tripybuild.frontend", "bind")
-    forms: list[Doc] = [f'"{", ".join(map(_form, way))}"' for way in _ways(operator, chosen)]
+    forms: list[Doc] = [f'"{", ".join(map(_form, way))}"' for way in ways(operator, chosen)]
     defaults: list[Doc] = [[f"{p.name}=", p.default or "None"] for p in chosen]
-    ways = bracketed("(", forms, ")", comma=True)
-    arguments = [f'"{operator.name}"', "_given", "_named", ways, *defaults]
+    listed = bracketed("(", forms, ")", comma=True)
+    arguments = [f'"{operator.name}"', "_given", "_named", listed, *defaults]
     names = ", ".join(p.name for p in chosen)
     body.add(f"{names}{',' if len(chosen) == 1 else ''} = ", call("bind", arguments))
 
@@ -75,7 +75,8 @@ def _form(parameter: Parameter) -> str:
     return f"{parameter.name}{'#' * whole}{'' if parameter.default is None else '?'}"
 
 
-def _ways(operator: Operator, chosen: list[Parameter]) -> list[list[Parameter]]:
+def ways(operator: Operator, chosen: list[Parameter]) -> list[list[Parameter]]:
+    """The parameters of each way to call an operator."""
     by_name = {parameter.name: parameter for parameter in chosen}
     return [_way(operator, [by_name[name] for name in names]) for names in operator.signatures]
 

@@ -1,7 +1,7 @@
 """What each declaration gives to a package, and how it is made."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -105,4 +105,13 @@ def agree(contributions: Iterable[Contribution]) -> bool:
     used = {each.name: each.uses for each in contributions}
     methods = [name for each in contributions for name in each.methods]
     alone = len(used) == len(contributions) and len(set(methods)) == len(methods)
-    return alone and not any(cycle(name, used) for name in used)
+    return alone and not any(cycle(name, used) for name in used) and _fit(contributions)
+
+
+def _fit(contributions: Sequence[Contribution]) -> bool:
+    """Tell whether each call of an operator is one that its declaration allows."""
+    from tripybuild.codegen.arguments_proof import Used, misfit  # noqa: PLC0415
+
+    takes = {name: ways for each in contributions for name, ways in each.takes.items()}
+    calls = (Used(*call) for each in contributions for call in each.calls)
+    return not any(call.name in takes and misfit(call, takes[call.name]) for call in calls)

@@ -30,12 +30,12 @@ def _all(digests: Mapping[str, str], added: Sequence[Path], package: str) -> Par
 
 def alone(digests: Mapping[str, str], added: Sequence[Path], package: str) -> Parts:
     """The parts of all declarations, or all that is wrong with them."""
-    from tripybuild.codegen.builders import check_builders  # noqa: PLC0415
     from tripybuild.codegen.calls import Calls  # noqa: PLC0415
+    from tripybuild.codegen.composition import check_snippets  # noqa: PLC0415
     from tripybuild.codegen.schemas import schema_files  # noqa: PLC0415
 
     declared = registries.load(added)
-    if found := check_builders(declared):
+    if found := check_snippets(declared, declared.operators):
         raise DiagnosticError(*found)
     calls = Calls(declared.operators, declared.own, package, frozenset(declared.modules))
     parts = made(declared, digests, calls)
@@ -51,8 +51,8 @@ def _some(
     operator has a name that snippets may use already; where there is a new family or module; and
     where the facts changed that all operators share.
     """
-    from tripybuild.codegen.builders import check_builders  # noqa: PLC0415
     from tripybuild.codegen.calls import Calls  # noqa: PLC0415
+    from tripybuild.codegen.composition import check_snippets  # noqa: PLC0415
     from tripybuild.schema.load import Some, load  # noqa: PLC0415
     from tripybuild.schema.vocabularies import SHAPE  # noqa: PLC0415
 
@@ -65,7 +65,7 @@ def _some(
     read = digests.keys() - stay.keys()
     read |= _named((path for path, part in stay.items() if part.kind == FAMILY), read, added)
     declared, found = load(registries.roots(added), Some(read, frozenset(operators)))
-    if found or check_builders(declared):
+    if found or check_snippets(declared, declared.operators.keys() | operators.keys()):
         return None
     names = declared.operators.keys() | declared.modules.keys()
     before = {each.name for each in kept.contributions}

@@ -89,7 +89,7 @@ def shared(digests: Mapping[str, str], added: Sequence[Path], package: str) -> P
 
 def _prepare() -> None:
     """Do once what either process would do before its first file."""
-    from tripybuild.codegen import builders, module, operator, schemas  # noqa: F401, PLC0415
+    from tripybuild.codegen import composition, module, operator, schemas  # noqa: F401, PLC0415
     from tripybuild.schema.load import KINDS  # noqa: PLC0415
 
     for kind in KINDS.values():
@@ -114,13 +114,13 @@ def _looked_at(work: _Work) -> _Work:
 
 def _half(work: _Work, paths: Sequence[str]) -> _Half | None:
     """The parts of some files with their names; None if anything is wrong."""
-    from tripybuild.codegen.builders import check_builders  # noqa: PLC0415
     from tripybuild.codegen.calls import Calls  # noqa: PLC0415
+    from tripybuild.codegen.composition import check_snippets  # noqa: PLC0415
     from tripybuild.schema.load import Some, load  # noqa: PLC0415
 
     read, names = {*paths, *work.paths[None]}, work.names
     declared, found = load(registries.roots(work.added), Some(read, frozenset(names.operators)))
-    if found or check_builders(declared):
+    if found or check_snippets(declared, names.operators):
         return None
     calls = Calls(names.operators, names.own, work.package, names.modules)
     parts = Parts(made(declared, {path: work.digests[path] for path in read}, calls), {})
