@@ -107,7 +107,6 @@ FAULTS = {
     "an argument more that is used": {
         "math/double.yaml": simple("double", more="attributes:\n  much: {type: int, doc: Much.}\n")
     },
-    "an argument of a method": {"math/sizes.yaml": composed("sizes", "input.same(input)")},
     "an operator that is a family": {
         "math/double.yaml": FAMILY.replace("family: plain", "family: double")
     },

@@ -24,7 +24,7 @@ _CLASHES = frozenset({(ONE, SEVERAL), (ONE, VALUE), (SEVERAL, ONE), (VALUE, ONE)
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A call: the operator, or `.method`, and what its arguments are.
+    """A call: the operator, and what its arguments are.
 
     What is behind a star may be any number of arguments.
     """
@@ -54,18 +54,13 @@ def misfit(used: Used, ways: Sequence[Way]) -> Misfit | None:
         return None
     if len(found) == 1:
         return found[0]
-    return Misfit(f"`{spelt(used.name)}` has no way to be called like this")
+    return Misfit(f"`{used.name}` has no way to be called like this")
 
 
 def called_as(name: str, ways: Sequence[Way]) -> str:
     """The ways to call an operator, for a hint: `one_hot(indices, depth, values, dim=...)`."""
-    spellings = (f"`{spelt(name)}({', '.join(map(_parameter, way))})`" for way in ways)
+    spellings = (f"`{name}({', '.join(map(_parameter, way))})`" for way in ways)
     return f"it is called as {' or '.join(spellings)}"
-
-
-def spelt(name: str) -> str:
-    """An operator, or a method, as it is called."""
-    return f"x{name}" if name.startswith(".") else name
 
 
 def _parameter(text: str) -> str:
@@ -74,7 +69,7 @@ def _parameter(text: str) -> str:
 
 
 def _misfit(used: Used, way: Way) -> Misfit | None:
-    name = spelt(used.name)
+    name = used.name
     parts = [part.partition(":") for part in way if not part.startswith(_REST)]
     parameters = {part: rest for part, _, rest in parts}
     names = list(parameters)

@@ -27,7 +27,6 @@ from tripybuild.codegen.tensors import TENSOR_OF, OperatorCall, Tensors
 from tripybuild.codegen.text import Imports
 from tripybuild.diagnostics import Diagnostic, suggest
 from tripybuild.language.names import free
-from tripybuild.schema.checks import tensor_methods
 from tripybuild.schema.load import Registry
 from tripybuild.schema.model import load_module
 from tripybuild.schema.operator import Attribute, Operator, Snippet
@@ -71,14 +70,10 @@ def check_compositions(registry: Registry, names: Collection[str]) -> list[Diagn
 
 
 def accepts(operator: Operator) -> dict[str, list[list[str]]]:
-    """The ways to call an operator, and its methods of tensors, as `arguments_proof` reads them."""
+    """The ways to call an operator, as `arguments_proof` reads them, by its name."""
     chosen = parameters(operator, Imports())
     several = ways(operator, chosen) if len(operator.signatures) > 1 else [chosen]
-    found = {operator.name: [[_taken(each) for each in way] for way in several]}
-    for method in tensor_methods(operator):
-        if not method.startswith("__"):
-            found[f".{method}"] = [[_taken(each) for each in chosen[1:]]]
-    return found
+    return {operator.name: [[_taken(each) for each in way] for way in several]}
 
 
 def uses_of(operator: Operator, names: Collection[str]) -> list[Used]:
@@ -94,8 +89,7 @@ def uses_of_part(part: Part, names: Collection[str]) -> list[Used]:
 def used(call: OperatorCall) -> Used:
     """A call as it is held against a declaration."""
     named = {name: _letter(kind) for name, kind in call.named.items()}
-    name = f".{call.name}" if call.is_method else call.name
-    return Used(name, "".join(map(_letter, call.given)), named, call.starred)
+    return Used(call.name, "".join(map(_letter, call.given)), named, call.starred)
 
 
 def _letter(kind: Kind) -> str:

@@ -13,7 +13,7 @@ class Contribution:
     """One operator's or module's part of a package.
 
     `home` is where its public name lives, and `others` are what other systems call it. `uses` are
-    the operators that its decomposition calls. `takes` are the ways to call it and its methods, and
+    the operators that its decomposition calls. `takes` are the ways to call it, and
     `calls` what it calls in which way, both for `codegen.arguments_proof`. `methods` are the texts
     of the Tensor's methods by name, and `imports` the modules that they need, with the names taken
     from them.

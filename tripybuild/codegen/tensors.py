@@ -46,13 +46,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class OperatorCall:
-    """A call of an operator, or of a method of a tensor, with the kinds of its arguments."""
+    """A call of an operator, with the kinds of its arguments."""
 
     node: ast.Call
     name: str
     given: tuple[Kind, ...]
     named: Mapping[str, Kind]
-    is_method: bool = False
     starred: bool = False
 
 
@@ -227,9 +226,7 @@ class Tensors:
     def _call(self, node: ast.Call) -> Kind:
         given = list(self._spread(node.args))
         named = {word.arg: self._kind(word.value) for word in node.keywords if word.arg}
-        if isinstance(node.func, ast.Attribute):
-            return self._method(node, node.func, given, named)
-        if not isinstance(node.func, ast.Name):
+        if not isinstance(node.func, ast.Name):  # what a part holds: values have no methods here
             self._kind(node.func)
             return RESULT | OTHER
         name = node.func.id
@@ -247,25 +244,9 @@ class Tensors:
         self._operator[id(node)] = is_operator
         if not is_operator:
             return self._of_function(node, name, given)
-        self._note(node, name, given, named)
-        return RESULT
-
-    def _method(
-        self, node: ast.Call, function: ast.Attribute, given: list[Kind], named: dict[str, Kind]
-    ) -> Kind:
-        value = self._kind(function.value)
-        if not value.tensor:
-            return OTHER
-        if not value.other:
-            self._note(node, function.attr, given, named)
-        return RESULT | OTHER if value.other else RESULT
-
-    def _note(
-        self, node: ast.Call, name: str, given: list[Kind], named: Mapping[str, Kind]
-    ) -> None:
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
-        method = isinstance(node.func, ast.Attribute)
-        self.calls.append(OperatorCall(node, name, tuple(given), named, method, starred))
+        self.calls.append(OperatorCall(node, name, tuple(given), named, starred))
+        return RESULT
 
     def _means_operator(
         self, node: ast.Call, name: str, given: list[Kind], named: Mapping[str, Kind]
