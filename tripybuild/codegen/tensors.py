@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tripybuild.codegen.function_kinds import computed, given_by
 from tripybuild.codegen.kinds import (
     NONE,
     OTHER,
@@ -172,13 +173,13 @@ class Tensors:
     def _binary(self, node: ast.BinOp) -> Kind:
         found = self._kind(node.left), self._kind(node.right)
         lists = [each for each in found if each.is_list]
-        return several(any_of(each.item() for each in lists)) if lists else _computed(*found)
+        return several(any_of(each.item() for each in lists)) if lists else computed(*found)
 
     def _compare(self, node: ast.Compare) -> Kind:
         found = self._many([node.left, *node.comparators])
         if all(isinstance(sign, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for sign in node.ops):
             return OTHER
-        result = _computed(*found)
+        result = computed(*found)
         if len(node.ops) > 1 and result.only_tensors:
             hint = "compare twice, and join both by `logical_and`"
             self.faults.append(Fault(node, "ambiguous-truth", _UNTRUE, hint))
@@ -271,21 +272,7 @@ class Tensors:
                 message = f"`{name}` of several tensors asks for more than is known: {_UNTRUE}"
                 self.faults.append(Fault(node, "ambiguous-truth", message, hint))
             return OTHER
-        read = _GIVES.get(name)
-        if read is not None:
-            return read(given)
-        if name in _COUNTS or not any(each.holds_tensors for each in given):
-            return OTHER
-        if name in _LISTS:
-            return several(any_of(each.item() if each.is_list else each for each in given))
-        return RESULT | OTHER
-
-
-def _computed(*kinds: Kind) -> Kind:
-    """What arithmetic gives: a tensor, where one of its operands is one."""
-    if any(each.tensor and not each.other for each in kinds):
-        return TENSOR
-    return TENSOR | OTHER if any(each.tensor for each in kinds) else OTHER
+        return given_by(name, given)
 
 
 def _literal(node: ast.expr) -> int | None:
@@ -298,37 +285,6 @@ def _literal(node: ast.expr) -> int | None:
     return None
 
 
-def _same(given: list[Kind]) -> Kind:
-    return given[0] if given else OTHER
-
-
-def _reversed(given: list[Kind]) -> Kind:
-    return several(given[0].item()) if given else OTHER
-
-
-def _enumerated(given: list[Kind]) -> Kind:
-    return several(row(OTHER, given[0].item())) if given else OTHER
-
-
-def _zipped(given: list[Kind]) -> Kind:
-    return several(row(*(each.item() for each in given)))
-
-
-def _summed(given: list[Kind]) -> Kind:
-    return _computed(*(each.item() for each in given)) if given else OTHER
-
-
-_GIVES: Mapping[str, Callable[[list[Kind]], Kind]] = {
-    "list": _same,
-    "tuple": _same,
-    "reversed": _reversed,
-    "enumerate": _enumerated,
-    "zip": _zipped,
-    "sum": _summed,
-}
-# The functions that give numbers, whatever is in a list, and those that hand on what is there.
-_COUNTS = frozenset({"count", "is_int", "len"})
-_LISTS = frozenset({"drop", "insert", "replace", "select"})
 # The names that may mean a function of the snippets.
 SHARED = frozenset(SHAPE_FUNCTIONS) | frozenset(PYTHON.functions)
 
