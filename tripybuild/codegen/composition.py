@@ -20,10 +20,11 @@ from tripybuild.codegen.arguments_proof import (
 )
 from tripybuild.codegen.builders import check_builders
 from tripybuild.codegen.calls import followed, input_kinds
+from tripybuild.codegen.findings import OperatorCall
 from tripybuild.codegen.kinds import OTHER, TENSOR, Kind
 from tripybuild.codegen.module_forward import follow_step, tensors_of
 from tripybuild.codegen.signatures import ways
-from tripybuild.codegen.tensors import TENSOR_OF, OperatorCall, Tensors
+from tripybuild.codegen.tensors import TENSOR_OF, Tensors
 from tripybuild.codegen.text import Imports
 from tripybuild.diagnostics import Diagnostic, suggest
 from tripybuild.language.names import free

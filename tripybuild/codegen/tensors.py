@@ -8,8 +8,8 @@ that a declaration is read without theirs.
 
 import ast
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from tripybuild.codegen.findings import Fault, OperatorCall
 from tripybuild.codegen.function_kinds import computed, given_by
 from tripybuild.codegen.kinds import (
     NONE,
@@ -33,27 +33,6 @@ DTYPE_OF = "dtype_of"
 # Functions that ask whether their arguments are true, or compare them.
 _JUDGES = frozenset({"all", "any", "bool", "max", "min", "sorted"})
 _UNTRUE = "whether a tensor is true is known only when the model runs"
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with a part of a snippet."""
-
-    node: ast.expr
-    code: str
-    message: str
-    hint: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OperatorCall:
-    """A call of an operator, with the kinds of its arguments."""
-
-    node: ast.Call
-    name: str
-    given: tuple[Kind, ...]
-    named: Mapping[str, Kind]
-    starred: bool = False
 
 
 class Tensors:
