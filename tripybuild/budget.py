@@ -31,6 +31,7 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "tuples": Limit(10_000, "combinations of the dtypes of its types"),
     "operations": Limit(200_000, "operations"),
     "members": Limit(200_000, "parts, weights and calls of parts"),
+    "expansion": Limit(20_000_000, "characters once its aliases are written out"),
     "bindings": Limit(20_000_000, "names that its parts see"),
     "comparisons": Limit(5_000_000, "comparisons of names of weights"),
     "suggestions": Limit(50_000, "names to suggest"),

@@ -106,7 +106,8 @@ def _as_int32(op: ConstantOp, type: TensorType[Attribute]) -> Attribute:
     """Elements as int32; of a resource, only the mark of elided elements is known here."""
     weights = op.weights
     if isinstance(weights, DenseIntOrFPElementsAttr):
-        return elements.from_numpy(elements.to_numpy(weights).astype(np.int32), type)
+        wide = elements.mapped(lambda array: array.astype(np.int32), elements.to_numpy(weights))
+        return elements.from_numpy(wide, type)
     if isinstance(weights, DenseResourceAttr) and weights.resource_handle.data == _ELIDED:
         return DenseResourceAttr(weights.resource_handle, type)
     message = "'tensorrt.constant' op failed to convert value to i32 tensor"

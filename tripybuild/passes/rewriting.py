@@ -169,7 +169,9 @@ def _few_users(value: SSAValue, erased: Operation) -> bool:
 def elements_of(array: np.ndarray[Any, Any], type: Attribute) -> Attribute:
     """An array as the elements of a tensor type, rounded as the type keeps them."""
     assert isinstance(type, TensorType)
-    return elements.from_numpy(array.astype(elements.dtype_of(type.element_type), copy=False), type)
+    dtype = elements.dtype_of(type.element_type)
+    rounded = elements.mapped(lambda each: each.astype(dtype, copy=False), array)
+    return elements.from_numpy(rounded, type)
 
 
 class _Driver:

@@ -30,6 +30,9 @@ from tripybuild.dialects.mlir import elements
 from tripybuild.dialects.mlir.literals import Literal, LiteralError, encoded, literal
 from tripybuild.dialects.mlir.location_reader import LocationReader
 
+MOST_ELEMENTS = 1 << 48  # no array has many more
+MOST_COMPLEX = 1 << 20
+
 
 class DenseReader(LocationReader):
     """A parser that knows all constants."""
@@ -42,6 +45,8 @@ class DenseReader(LocationReader):
         if self.token.text != "<":
             self.raise_error("expected '<' after 'dense'")
         if self._is_complex(start):
+            if type is not None:
+                self._check_complex(type, self.token)
             return super().parse_dense_int_or_fp_elements_attr(type)
         self._consume_token()
         content = self._dense_content()
@@ -66,7 +71,15 @@ class DenseReader(LocationReader):
             self.raise_error("elements literal must be a shaped type of numbers", place)
         if DYNAMIC_INDEX in type.get_shape():
             self.raise_error("elements literal type must have static shape", place)
+        if isinstance(type.element_type, ComplexType):
+            self._check_complex(type, place)
         return type
+
+    def _check_complex(self, type: Any, place: Any) -> None:
+        """Complex numbers are read by xDSL, one by one, and a splat in full."""
+        if elements.count_of(type.get_shape()) > MOST_COMPLEX:
+            message = f"a constant has at most {MOST_COMPLEX:,} complex elements"
+            self.raise_error(message, place)
 
     def _is_complex(self, start: int) -> bool:
         """Whether the elements are pairs, which xDSL reads."""
@@ -100,6 +113,8 @@ class DenseReader(LocationReader):
     def _data(content: bytes | Literal | None, type: Any) -> bytes:
         shape, element = tuple(type.get_shape()), type.element_type
         count = elements.count_of(shape)
+        if count > MOST_ELEMENTS:
+            raise LiteralError(f"a constant has at most {MOST_ELEMENTS:,} elements")
         if isinstance(content, bytes):
             data = elements.unpacked(content, element, count)
             if data is None:
@@ -117,7 +132,7 @@ class DenseReader(LocationReader):
                 f"inferred shape of elements literal ([{found}]) does not match type ([{wanted}])"
             )
         data = encoded(content, cast("AnyFloat | IntegerType | IndexType", element))
-        return data if content.shape else data * count
+        return data if content.shape else elements.repeated(data, count)
 
     def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
         place = self.pos

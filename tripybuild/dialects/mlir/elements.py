@@ -1,12 +1,14 @@
 """The elements of dense constants, as arrays and as bytes.
 
-Law: xDSL keeps each element in whole bytes, least significant first, and a splat in full; integers
-shorter than a byte fill it with their sign, so true is 255. Arrays of such types are those of
-`ml_dtypes`, and bits survive both ways: infinities, payloads of NaN and the sign of zero.
+Law: xDSL keeps each element in whole bytes, least significant first; integers shorter than a byte
+fill it with their sign, so true is 255. Arrays of such types are those of `ml_dtypes`, and bits
+survive both ways: infinities, payloads of NaN and the sign of zero. A splat that would be larger
+than `LARGEST_SPLAT` is its one element, and as an array one whose strides are zero, so that a short
+text is never a large one in memory.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -22,6 +24,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 Array = NDArray[Any]
+
+LARGEST_SPLAT = 1 << 20  # bytes
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "i1": np.dtype(np.bool_),
@@ -72,6 +76,8 @@ def to_numpy(attribute: DenseIntOrFPElementsAttr) -> Array:
 
 def array(data: bytes, element: Attribute, shape: Sequence[int]) -> Array:
     """Give bytes, kept as xDSL keeps them, as an array."""
+    if len(data) == size_of(element) and count_of(shape) > 1:
+        return np.broadcast_to(array(data, element, ()), tuple(shape))
     dtype = dtype_of(element)
     if not isinstance(element, IntegerType) or element.bitwidth >= 8:
         return np.frombuffer(data, dtype).reshape(shape)
@@ -91,8 +97,32 @@ def from_numpy(array: Array, type: Attribute | None = None) -> DenseIntOrFPEleme
     dtype = dtype_of(tensor.element_type)
     if array.dtype != dtype or array.shape != tensor.get_shape():
         raise TypeError(f"an array of {array.dtype}{list(array.shape)} is no `{tensor}`")
+    if repeats(array):
+        one = _filled(np.ascontiguousarray(array[(0,) * array.ndim]), tensor.element_type)
+        return DenseIntOrFPElementsAttr(tensor, BytesAttr(repeated(one, array.size)))
     data = _filled(np.ascontiguousarray(array), tensor.element_type)
+    size = size_of(tensor.element_type)
+    if len(data) > LARGEST_SPLAT and is_splat(data, size):
+        data = data[:size]
     return DenseIntOrFPElementsAttr(tensor, BytesAttr(data))
+
+
+def repeats(array: Array) -> bool:
+    """Whether an array is one element, seen again and again."""
+    return array.size > 1 and not any(array.strides)
+
+
+def mapped(compute: Callable[..., Any], *arrays: Array) -> Array:
+    """Compute something of each element; of arrays that repeat one, once."""
+    if not all(map(repeats, arrays)):
+        return np.asarray(compute(*arrays))
+    found = compute(*(array[(0,) * array.ndim] for array in arrays))
+    return np.broadcast_to(np.asarray(found), arrays[0].shape)
+
+
+def repeated(one: bytes, count: int) -> bytes:
+    """Give the bytes of an element that is there so many times, if that is not large."""
+    return one if count > 0 and len(one) * count > LARGEST_SPLAT else one * count
 
 
 def _tensor_type(array: Array, type: Attribute | None) -> TensorType[Any]:
@@ -122,6 +152,8 @@ def _integer(name: str) -> IntegerType:
 
 def is_splat(data: bytes, size: int) -> bool:
     """Whether bytes hold one element of a size again and again: compared bit by bit, as in MLIR."""
+    if data[:size] != data[-size:]:
+        return False
     return bool(data) and data == data[:size] * (len(data) // size)
 
 
@@ -148,9 +180,10 @@ def unpacked(data: bytes, element: Attribute, count: int) -> bytes | None:
     if is_truth(element):
         return _truth(data, count)
     size = size_of(element)
-    if len(data) == size:
-        data *= count
-    if len(data) != size * count:
+    alone = len(data) == size
+    if alone:
+        data = repeated(data, count)
+    elif len(data) != size * count:
         return None
     if isinstance(element, IntegerType) and element.bitwidth < 8:
         return _filled(np.frombuffer(data, dtype_of(element)), element)
@@ -159,7 +192,7 @@ def unpacked(data: bytes, element: Attribute, count: int) -> bytes | None:
 
 def _truth(data: bytes, count: int) -> bytes | None:
     if len(data) == 1 and data[0] in {0, 255}:
-        return data * count
+        return repeated(b"\xff" if data[0] else b"\0", count)
     if len(data) == -(-count // 8):
         bits = np.unpackbits(np.frombuffer(data, np.uint8), count=count, bitorder="little")
         return (bits * np.uint8(255)).tobytes()

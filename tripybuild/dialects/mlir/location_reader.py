@@ -75,7 +75,7 @@ class LocationReader(Reader):
                 each.location = self._aliased(waiting[1])
 
     def _aliased(self, token: Piece) -> Any:
-        found = self.attribute_aliases.get(token.text)
+        found = self.aliases.location(token.text)
         if not isinstance(found, LOCATIONS):
             kind = "undefined" if found is None else "not a location:"
             self.raise_error(f"{kind} symbol alias '{token.text}'", token)

@@ -9,7 +9,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 
+from tripybuild.budget import Budget, SpentError, opened
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.diagnostics.amounts import spent
 from tripybuild.dialects.mlir import resources
 from tripybuild.dialects.mlir.context import new_context
 from tripybuild.dialects.mlir.text_reader import TextReader, UnknownOperationError
@@ -30,11 +32,14 @@ def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleO
     context = new_context() if context is None else context
     reader: TextReader | None = None
     try:
-        with uncollected():
+        with uncollected(), opened(Budget()):
             reader = TextReader(context, text, path)
             module = reader.module()
     except DiagnosticError:
         raise
+    except SpentError as error:
+        place = Span(path, 1, 1, 1, 1) if reader is None else _span(reader.token, path)
+        raise DiagnosticError(spent(error, place)) from None
     except ParseError as error:
         raise DiagnosticError(_diagnostic(error, path)) from None
     except RecursionError:

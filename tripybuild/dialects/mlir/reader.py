@@ -18,10 +18,15 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
+from tripybuild.dialects.mlir.expansions import Expansions
 from tripybuild.dialects.mlir.lexer import Lexer, Piece
 
 # A tensor whose text names nothing that another text could mean otherwise.
 _TENSOR = re.compile(r"tensor<(?:(?:[0-9]+|\?)x)*[a-zA-Z][a-zA-Z0-9]*>")
+
+
+_DIMENSIONS = re.compile(r"(?:(?:[0-9]++|\?)x)++")
+MOST_DIMENSIONS = 1024
 
 
 class Reader(Parser):
@@ -31,6 +36,8 @@ class Reader(Parser):
         super().__init__(context, "", path)
         self.lines = Lexer(Input(text, path))
         self._types: dict[str, TypeAttribute] = {}
+        self.aliases = Expansions()
+        self.attribute_aliases = self.aliases
         self._parser_state = ParserState(self.lines)
 
     @property
@@ -102,6 +109,14 @@ class Reader(Parser):
         else:
             self._resume_from(found.end())
         return known
+
+    def parse_dimension_list(self) -> list[int]:
+        """Read `4x?x8`: to cut one number after the other off a long one takes long."""
+        token = self.token
+        found = _DIMENSIONS.match(token.input.content, token.start)
+        if found is not None and found.group().count("x") > MOST_DIMENSIONS:
+            self.raise_error(f"a type has at most {MOST_DIMENSIONS:,} dimensions", token)
+        return super().parse_dimension_list()
 
     def slip(self, position: Position) -> None:
         """Go on at a position of the text."""

@@ -44,7 +44,7 @@ class TextReader(DenseReader):
         operations = list[Operation]()
         while (kind := self.token.kind) is not Kind.EOF:
             if kind in {Kind.HASH_IDENT, Kind.EXCLAMATION_IDENT}:
-                self._parse_alias_def()  # type: ignore[no-untyped-call]
+                self._alias()
             elif kind is Kind.FILE_METADATA_BEGIN:
                 self._parse_file_metadata_dictionary()
             else:
@@ -56,6 +56,13 @@ class TextReader(DenseReader):
             module.location = file_location(self._path, 0, 0)
         self.resolve_locations(module)
         return module
+
+    def _alias(self) -> None:
+        """Read the definition of an alias."""
+        token, aliases = self.token, self.aliases
+        aliases.begin()
+        self._parse_alias_def()  # type: ignore[no-untyped-call]
+        aliases.end(token.text, self.token.start - token.start)
 
     def parse_operation(self) -> Operation:
         """Read an operation with its results and its location."""

@@ -53,7 +53,7 @@ def negated(op: UnaryOp) -> Sequence[Folded] | None:
     if op.input.type != op.result.type:
         return None
     with np.errstate(over="ignore"):
-        return (np.asarray(np.negative(elements.to_numpy(found))),)
+        return (elements.mapped(np.negative, elements.to_numpy(found)),)
 
 
 _SUMS: dict[str, Callable[[Array, Array], Array]] = {"kSUM": np.add, "kSUB": np.subtract}
@@ -71,7 +71,7 @@ def summed(op: ElementWiseOp) -> Sequence[Folded] | None:
     if left is None or right is None or (is_large(left) and is_large(right)):
         return None
     with np.errstate(over="ignore"):
-        return (compute(elements.to_numpy(left), elements.to_numpy(right)),)
+        return (elements.mapped(compute, elements.to_numpy(left), elements.to_numpy(right)),)
 
 
 def concatenated(op: ConcatenationOp) -> Sequence[Folded] | None:
@@ -95,6 +95,8 @@ def concatenated(op: ConcatenationOp) -> Sequence[Folded] | None:
 def _joined(parts: Sequence[Dense | None], shape: Sequence[object]) -> Sequence[Folded] | None:
     arrays = [elements.to_numpy(part) for part in parts if part is not None]
     if len(arrays) != len(parts):
+        return None
+    if sum(array.size for array in arrays) > LARGEST:
         return None
     whole = np.concatenate(arrays)
     return (whole,) if whole.shape == tuple(shape) else None
@@ -155,8 +157,9 @@ def _rounded(value: SSAValue, type: Attribute) -> Sequence[Folded] | None:
         return (DenseResourceAttr(found.resource_handle, type),)
     if not isinstance(found, DenseIntOrFPElementsAttr) or is_large(found):
         return None
+    dtype = elements.dtype_of(element(type))
     with np.errstate(over="ignore", invalid="ignore"):
-        return (elements.to_numpy(found).astype(elements.dtype_of(element(type))),)
+        return (elements.mapped(lambda array: array.astype(dtype), elements.to_numpy(found)),)
 
 
 FOLDERS: dict[type[Operation], Folder] = {

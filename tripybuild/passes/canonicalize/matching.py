@@ -16,6 +16,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
+from tripybuild.dialects.mlir import elements
+from tripybuild.dialects.mlir.reader import MOST_DIMENSIONS
 from tripybuild.dialects.tensorrt.ops import ConstantOp, ElementWiseOp, ReduceOp, UnaryOp
 from tripybuild.dialects.tensorrt.ops.base import sizes
 from tripybuild.passes.values import made_by, splat_of
@@ -37,6 +39,15 @@ def dense_of(value: SSAValue) -> DenseIntOrFPElementsAttr[Any] | None:
     """The elements of a constant, if they stand in the module."""
     found = constant_of(value)
     return found if isinstance(found, DenseIntOrFPElementsAttr) else None
+
+
+def numbers_of(value: SSAValue | None) -> list[int] | None:
+    """The numbers of a constant that may be a shape, so there are not many."""
+    found = None if value is None else dense_of(value)
+    if found is None or elements.count_of(found.get_shape()) > MOST_DIMENSIONS:
+        return None
+    numbers: list[int] = elements.to_numpy(found).tolist()
+    return numbers
 
 
 def elided(attribute: Attribute | None) -> bool:

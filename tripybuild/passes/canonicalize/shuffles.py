@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
-from tripybuild.dialects.mlir import elements
 from tripybuild.dialects.tensorrt.ops import ShuffleOp
 from tripybuild.dialects.tensorrt.ops.base import sizes
-from tripybuild.passes.canonicalize.matching import dense_of, is_static
+from tripybuild.passes.canonicalize.matching import is_static, numbers_of
 from tripybuild.passes.permutations import (
     Permutation,
     applied,
@@ -50,15 +49,15 @@ def _replace(
 
 def static_reshape(op: ShuffleOp, rewriter: Rewriter) -> bool:
     """A new shape that is a constant becomes an attribute."""
-    found = dense_of(op.dynamic_reshape) if op.dynamic_reshape is not None else None
-    if found is None:
+    numbers = numbers_of(op.dynamic_reshape)
+    if numbers is None:
         return False
     made = rewriter.create(
         ShuffleOp,
         op.input,
         None,
         first_transpose=op.first_transpose,
-        reshape=elements.to_numpy(found).tolist(),
+        reshape=numbers,
         second_transpose=op.second_transpose,
         zero_is_placeholder=op.zero_is_placeholder,
         result_types=[op.result.type],

@@ -5,20 +5,15 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import SSAValue
 
-from tripybuild.dialects.mlir import elements
 from tripybuild.dialects.tensorrt.ops import SliceOp
 from tripybuild.dialects.tensorrt.ops.base import element
-from tripybuild.passes.canonicalize.matching import dense_of
+from tripybuild.passes.canonicalize.matching import numbers_of
 from tripybuild.passes.rewriting import Pattern, Rewriter
 
 
 def _numbers(value: SSAValue | None) -> Sequence[int] | None:
     """The numbers of a constant of i32."""
-    found = dense_of(value) if value is not None else None
-    if value is None or found is None or element(value) != i32:
-        return None
-    numbers: list[int] = elements.to_numpy(found).tolist()
-    return numbers
+    return numbers_of(value) if value is not None and element(value) == i32 else None
 
 
 def static(op: SliceOp, rewriter: Rewriter) -> bool:

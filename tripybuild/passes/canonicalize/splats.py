@@ -7,6 +7,7 @@ from typing import Any
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import SSAValue
 
+from tripybuild.dialects.mlir import elements
 from tripybuild.dialects.tensorrt.ops import ElementWiseOp
 from tripybuild.dialects.tensorrt.ops.base import tensor_type
 from tripybuild.passes.canonicalize.matching import (
@@ -36,9 +37,9 @@ def small_splat(op: ElementWiseOp, rewriter: Rewriter) -> bool:
         if shape is None or number is None or not math.isfinite(number):
             continue
         type = tensor_type(shape, found.type.element_type)
-        data = found.data.data
-        kept = len(data) // len(found) * math.prod(shape)
-        small: _Constant = DenseIntOrFPElementsAttr(type, BytesAttr(data[:kept]))
+        one = found.data.data[: elements.size_of(found.type.element_type)]
+        data = elements.repeated(one, math.prod(shape))
+        small: _Constant = DenseIntOrFPElementsAttr(type, BytesAttr(data))
         rewriter.set_operand(op, place, rewriter.constant(small, type))
         return True
     return False

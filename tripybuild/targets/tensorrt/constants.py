@@ -18,6 +18,7 @@ Array = NDArray[Any]
 # What MLIR prints where it leaves data out; NVIDIA's translator takes zeros for it.
 ELIDED = "__elided__"
 SHORT = frozenset({"i4", "f4E2M1FN"})
+LARGEST_SPLAT = 1 << 30  # bytes that one may have in an engine
 
 
 class UnfitConstantError(Exception):
@@ -59,7 +60,7 @@ class Constants:
         if isinstance(attribute, DenseResourceAttr):
             array = self._resource(attribute, element, count)
         else:  # xDSL keeps the bytes of each element one after the other
-            array = _laid_out(np.frombuffer(attribute.data.data, np.uint8), element)
+            array = _laid_out(_written_out(attribute, count), element)
         self.kept.append(array)
         address = array.__array_interface__["data"][0] if count else 0
         return self._make(element, address, count)
@@ -85,6 +86,19 @@ class Constants:
             return self._stored(attribute)
         except ValueError as error:
             raise UnfitConstantError(Diagnostic("weight-shape", str(error))) from error
+
+
+def _written_out(attribute: Any, count: int) -> Array:
+    """The bytes of all elements: TensorRT is given those of a splat one after the other, too."""
+    data = attribute.data.data
+    whole = elements.size_of(attribute.type.element_type) * count
+    if len(data) == whole:
+        return np.frombuffer(data, np.uint8)
+    if whole > LARGEST_SPLAT:
+        message = f"a constant of one repeated number takes {whole:,} bytes in an engine"
+        hint = f"at most {LARGEST_SPLAT:,} are written out; let it be broadcast by the operation"
+        raise UnfitConstantError(Diagnostic("constant-too-large", message, hint=hint))
+    return np.frombuffer(data * count, np.uint8)
 
 
 def _is_raw(array: Array, element: str, count: int) -> bool:
