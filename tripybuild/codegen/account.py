@@ -1,5 +1,6 @@
 """The `conftest.py` of generated suites: whoever runs them is told what was left out."""
 
+from tripybuild.codegen.places import BUILT_IN
 from tripybuild.codegen.text import header
 
 _FILE = '''{header}"""The account of what the suites left out, and why."""
@@ -10,11 +11,15 @@ from tripybuild.suite.account import keep
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the account of the suites."""
-    keep(config, __file__)
+    """{about}"""
+    keep({arguments})
 '''
+_ABOUT = "Keep the account of the suites."
 
 
-def account_file() -> str:
-    """The file beside the suites."""
-    return _FILE.format(header=header("ops_registry/"))
+def account_file(package: str) -> str:
+    """The file beside the suites, which find a package of one's own beside their folder."""
+    own = package != BUILT_IN
+    about = "Keep the account of the suites, and find the package." if own else _ABOUT
+    arguments = f'config, __file__, "{package}"' if own else "config, __file__"
+    return _FILE.format(header=header("ops_registry/"), about=about, arguments=arguments)

@@ -21,7 +21,7 @@ def assembled(
     files[f"{package}/__init__.py"] = front_door(package, own)
     files[f"{package}/others.py"] = others_file(own)
     files[f"{package}/py.typed"] = ""
-    files[f"{SUITES}/conftest.py"] = account_file()
+    files[f"{SUITES}/conftest.py"] = account_file(package)
     if package == BUILT_IN:
         files |= {f"{package}/tensor.py": tensor_file(own), **submodules(package)}
     for folder in sorted(_folders(path for path in files if path.startswith(f"{package}/"))):

@@ -1,5 +1,8 @@
 """Programs of snippets as statements of a generated function."""
 
+import ast
+from collections.abc import Set as AbstractSet
+
 from tripybuild.codegen.expressions import returned_value, statement_value
 from tripybuild.codegen.rewrite import Rewriter
 from tripybuild.codegen.text import Body
@@ -8,8 +11,17 @@ from tripybuild.language.grammar import Program
 
 def assign(program: Program, rewriter: Rewriter, body: Body) -> None:
     """Write the assignments of a program: `weights = tp.exp(input)`."""
+    values = [*(step.value for step in program.assignments), program.result]
+    read = {n.id for value in values for n in ast.walk(value) if isinstance(n, ast.Name)}
     for step in program.assignments:
-        body.add(f"{', '.join(step.targets)} = ", statement_value(rewriter.rewrite(step.value)))
+        targets = step.targets if len(step.targets) == 1 else [_kept(t, read) for t in step.targets]
+        body.add(f"{', '.join(targets)} = ", statement_value(rewriter.rewrite(step.value)))
+
+
+def _kept(target: str, read: AbstractSet[str]) -> str:
+    """One of several targets; what nobody reads begins with an underscore, as linters want it."""
+    name = target.lstrip("*")
+    return target if name in read else f"{target.removesuffix(name)}_{name}"
 
 
 def define(name: str, program: Program, rewriter: Rewriter, body: Body) -> None:

@@ -5,6 +5,7 @@ or the thing that this system lacks; where that is there after all, the run fail
 """
 
 import re
+import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -33,8 +34,18 @@ KNOWN = re.compile(rf"{NOTHING}: |this system (has no|is)|pipes of Unix|needs --
 NAME = "tripybuild-account"
 
 
-def keep(config: pytest.Config, conftest: str) -> None:
-    """Keep the account of the tests beside and below a `conftest.py`; there is one for all."""
+def keep(config: pytest.Config, conftest: str, package: str | None = None) -> None:
+    """Keep the account of the tests beside and below a `conftest.py`; there is one for all.
+
+    Args:
+        config: The run's.
+        conftest: The file that asks for it.
+        package: The generated package that the tests are about, if it is beside their folder: they
+            import it from there, whatever else is installed.
+    """
+    beside = Path(conftest).resolve().parents[1]
+    if package is not None and (beside / package).is_dir():
+        sys.path.insert(0, str(beside))
     account = config.pluginmanager.get_plugin(NAME)
     if account is None:
         account = Account(config.rootpath)
