@@ -11,6 +11,7 @@ from safetensors.numpy import save_file
 from tripybuild.build import checkpoint
 from tripybuild.build.model import build
 from tripybuild.build.session import compile_spec
+from tripybuild.packages.homes import homes
 from tripybuild.schema.files import ModelFile, PartEntry
 
 PAGE = Path(__file__).parent.parent / "docs" / "models.md"
@@ -24,7 +25,8 @@ def test_each_file_compiles(name, tmp_path, monkeypatch):
     for each, text in FILES.items():
         (tmp_path / each).parent.mkdir(exist_ok=True)
         (tmp_path / each).write_text(text, encoding="utf-8")
-    built = build(tmp_path / name)
+    own = homes(None, tmp_path / name)
+    built = build(tmp_path / name, homes=own)
     if built.weights is not None:
         weights = {
             checkpoint.stored_name(path, built.weights): np.zeros(value.shape, np.float32)
@@ -36,7 +38,7 @@ def test_each_file_compiles(name, tmp_path, monkeypatch):
             place = tmp_path / built.weights.file
             monkeypatch.setattr(checkpoint, "locate", lambda *_: place)
 
-    made = compile_spec(tmp_path / name, target="reference")
+    made = compile_spec(tmp_path / name, target="reference", homes=own)
 
     assert name == f"{made.manifest['model']}.yaml"
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tripybuild.build.executable import Executable
+    from tripybuild.packages.homes import Registries
 
 __version__ = VERSION
 __all__ = ["__version__", "compile", "emit", "load"]
@@ -23,6 +24,7 @@ def compile(
     sizes: Mapping[str, object] | None = None,
     shapes: Sequence[Mapping[str, int]] = (),
     timeout: float | None = None,
+    registry: Registries = None,
 ) -> Executable:
     """Compile a model specification, or a module of the tensorrt dialect.
 
@@ -35,6 +37,8 @@ def compile(
         sizes: Sizes to put in the place of the specification's own.
         shapes: Dynamic sizes to compile ahead of time, beside the `opt` of each range.
         timeout: Seconds that a compiler may take.
+        registry: The folder of a registry with operators and modules that the specification calls,
+            or several; it can name some itself.
 
     Returns:
         A callable: arrays by input name in, arrays by output name out.
@@ -45,9 +49,12 @@ def compile(
     from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
 
     from tripybuild.build.session import compile_spec  # noqa: PLC0415 - the same
+    from tripybuild.packages.homes import homes  # noqa: PLC0415 - the same
 
+    path = Path(spec)
+    given = homes(registry, path)
     executable = compile_spec(
-        Path(spec), target=target, sizes=sizes, shapes=shapes, timeout=timeout
+        path, target=target, sizes=sizes, shapes=shapes, timeout=timeout, homes=given
     )
     if output is not None:
         executable.save(output)
@@ -60,17 +67,33 @@ def emit(
     *,
     sizes: Mapping[str, object] | None = None,
     shapes: Sequence[Mapping[str, int]] = (),
+    registry: Registries = None,
 ) -> str:
     """The text of a model at one stage: `trace`, `stablehlo` or `tensorrt`."""
     from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
 
     from tripybuild.build import session  # noqa: PLC0415 - the same
+    from tripybuild.packages.homes import homes  # noqa: PLC0415 - the same
 
-    return session.emit(Path(spec), kind, sizes=sizes, shapes=shapes)
+    path = Path(spec)
+    return session.emit(path, kind, sizes=sizes, shapes=shapes, homes=homes(registry, path))
 
 
-def load(path: Path | str) -> Executable:
-    """Read an executable; every byte of it is checked against its digest."""
+def load(path: Path | str, *, registry: Registries = None) -> Executable:
+    """Read an executable; every byte of it is checked against its digest.
+
+    Args:
+        path: The file.
+        registry: The folder of the registry, or several, that its specification was compiled with:
+            more sizes are compiled from its operators.
+
+    Raises:
+        DiagnosticError: The file is no executable, or something is wrong with the registry.
+    """
     from tripybuild.build import session  # noqa: PLC0415 - `import tripybuild` is for free
 
+    if registry is not None:
+        from tripybuild.packages.homes import know  # noqa: PLC0415 - the same
+
+        know(registry)
     return session.load(path)

@@ -1,6 +1,6 @@
 """Where models find operators and modules: a registry, and the package that it became."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from tripybuild.budget import Budget
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.diagnostics.amounts import budgeted
 from tripybuild.project import registry
 from tripybuild.schema.files import ModuleFile
@@ -60,6 +60,23 @@ class Home:
         yield from filter(str.islower, import_module(self.package).__all__)  # others are classes
         found = (_read(self.root, path) for path in sorted(self.modules.rglob("*.yaml")))
         yield from (part.name for part in found if part is not None)
+
+
+# Gives the homes of registries, by their folders: those that a specification names, and others.
+Homes = Callable[[Sequence[Path]], Sequence[Home]]
+
+
+def nowhere(roots: Sequence[Path]) -> Sequence[Home]:
+    """No homes; who builds models without a way to generate packages cannot have registries.
+
+    Raises:
+        DiagnosticError: The model names a registry.
+    """
+    if roots:
+        message = f"the operators of `{roots[0].name}` are not to be had here"
+        hint = "`tripybuild.compile` and the command line make them callable"
+        raise DiagnosticError(Diagnostic("missing-package", message, hint=hint))
+    return ()
 
 
 def built_in() -> Home:

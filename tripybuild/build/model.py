@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from tripybuild.build.chains import LISTS, Chain, Each
 from tripybuild.build.context import Context, Scope, Skipped
-from tripybuild.build.homes import PACKAGE, Home, built_in
+from tripybuild.build.homes import PACKAGE, Home, Homes, built_in, nowhere
 from tripybuild.build.parts import Instance
 from tripybuild.build.sizes import Range, fix_sizes, fixed_sizes, make_inputs, make_symbols
 from tripybuild.build.steps import Next
@@ -68,24 +68,29 @@ class Built:
 
 
 def build(
-    path: Path, overrides: Mapping[str, object] | None = None, *, added: Sequence[Home] = ()
+    path: Path,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    homes: Homes = nowhere,
 ) -> Built:
     """Build the graph of a model.
 
     Args:
         path: The model's file.
         overrides: Sizes and dtypes to put in the place of the file's own.
-        added: Where operators and modules are, beside those that tripybuild brings along.
+        homes: Says where the operators and modules of other registries are.
 
     Raises:
         DiagnosticError: With all that is wrong with the file.
     """
-    # One file gives one graph, whatever was built before.
-    with budgeted(), fresh_symbols(), uncollected():
+    with budgeted() as budget:
         model, found = load_model(path)
         if model is None:
             raise DiagnosticError(*foremost(found))
-        return _Builder(model, added).built(overrides or {})
+    own = homes(model.registries)  # whose files have budgets of their own
+    # One file gives one graph, whatever was built before.
+    with budgeted(budget=budget), fresh_symbols(), uncollected():
+        return _Builder(model, own).built(overrides or {})
 
 
 class _Builder:

@@ -12,6 +12,7 @@ from tripybuild.build.countable import check_countable
 from tripybuild.build.engine_model import engine_executable, engine_module, spelt
 from tripybuild.build.executable import Executable, opened
 from tripybuild.build.graph_model import graph_executable
+from tripybuild.build.homes import Homes, nowhere
 from tripybuild.build.lower import lower_stablehlo
 from tripybuild.build.manifest_text import described
 from tripybuild.build.mlir_model import emit_mlir, is_mlir, mlir_executable, refuse_sizes
@@ -44,6 +45,7 @@ def compile_spec(
     progress: Progress | None = None,
     timeout: float | None = None,
     function: str | None = None,
+    homes: Homes = nowhere,
 ) -> Executable:
     """Compile a model.
 
@@ -56,6 +58,7 @@ def compile_spec(
         progress: Told the name of each phase and the seconds since the start.
         timeout: Seconds that the compiler may take.
         function: The only function of a module to build.
+        homes: Says where the operators and modules of other registries are.
 
     Raises:
         DiagnosticError: With all that is wrong with the model, its weights or the request.
@@ -75,7 +78,7 @@ def compile_spec(
         hint = "`--function` is for modules"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     tell("build", 0.0)
-    built = build(path, sizes)
+    built = build(path, sizes, homes=homes)
     asked_for = wanted(built, shapes)
     tell("weights", perf_counter() - began)
     read = check_weights(built)
@@ -134,14 +137,19 @@ def compile_built(
 
 
 def emit(
-    path: Path, kind: str, *, sizes: Mapping[str, object] | None = None, shapes: Shapes = ()
+    path: Path,
+    kind: str,
+    *,
+    sizes: Mapping[str, object] | None = None,
+    shapes: Shapes = (),
+    homes: Homes = nowhere,
 ) -> str:
     """The text of a model as `trace`, `stablehlo` (for the last of `shapes`) or `tensorrt`."""
     known(kind, KINDS, "unknown-target", "form to emit")
     if is_mlir(path):
         refuse_sizes(path, sizes=sizes, shapes=shapes)
         return emit_mlir(path, kind)
-    return emit_built(build(path, sizes), kind, shapes)
+    return emit_built(build(path, sizes, homes=homes), kind, shapes)
 
 
 def emit_built(built: Built, kind: str, shapes: Shapes = ()) -> str:

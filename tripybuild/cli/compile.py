@@ -15,6 +15,7 @@ from tripybuild.cli.command import command
 from tripybuild.cli.console import Phases
 from tripybuild.cli.inputs import Input, Inputs
 from tripybuild.cli.program import Program, program, recorded
+from tripybuild.cli.registry import Registries
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, render, text_of
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def compile_model(
         typer.Option(metavar="NAME", help="Build this function of a module, and no other."),
     ] = None,
     inputs: Inputs = None,
+    registry: Registries = None,
     emit: Annotated[Emit | None, typer.Option(help=EMIT)] = None,
     timeout: Annotated[
         Seconds | None,
@@ -83,7 +85,7 @@ def compile_model(
     wanted = [each.sizes for each in shapes or []]
     asked = program(spec)
     if asked is not None:
-        _no_spec(spec, sizes=sizes, function=function)
+        _no_spec(spec, sizes=sizes, function=function, registry=registry)
     elif inputs:
         message = f"`{spec}` says itself what it takes"
         hint = "`--input` is for functions of Python files"
@@ -97,19 +99,24 @@ def compile_model(
         if asked is not None:
             text = session.emit_built(recorded(asked, inputs or []).built, emit.value, wanted)
         else:
-            text = session.emit(spec, emit.value, sizes=chosen, shapes=wanted)
+            from tripybuild.packages.homes import homes  # noqa: PLC0415
+
+            own = homes(registry, spec)
+            text = session.emit(spec, emit.value, sizes=chosen, shapes=wanted, homes=own)
         return answered(text, emit, output)
     how: dict[str, Any] = {"shapes": wanted, "timeout": None if timeout is None else timeout.number}
     if asked is not None:
         return _compiled(spec, path, target, partial(_from_python, asked, inputs or [], **how))
     how |= {"sizes": chosen, "function": function}
-    return _compiled(spec, path, target, partial(_from_spec, spec, **how))
+    return _compiled(spec, path, target, partial(_from_spec, spec, registry, **how))
 
 
-def _from_spec(spec: Path, target: str, **how: Any) -> "Executable":
+def _from_spec(spec: Path, added: list[Path] | None, target: str, **how: Any) -> "Executable":
     from tripybuild.build import session  # noqa: PLC0415
+    from tripybuild.packages.homes import homes  # noqa: PLC0415
 
-    return session.compile_spec(spec, target=target, progress=Phases(), **how)
+    own = homes(added, spec)
+    return session.compile_spec(spec, target=target, progress=Phases(), homes=own, **how)
 
 
 def _from_python(asked: Program, inputs: Sequence[Input], target: str, **how: Any) -> "Executable":
@@ -123,10 +130,16 @@ def _from_python(asked: Program, inputs: Sequence[Input], target: str, **how: An
 
 def _no_spec(spec: Path, **given: object) -> None:
     """Refuse flags that are for specs and modules."""
-    for name, flag in {"sizes": "--set", "function": "--function"}.items():
+    sized = "`--input x=float32[2,3]` says what it takes"
+    imported = "`tripybuild gen --registry DIR --package NAME` makes what its file can import"
+    flags = {
+        "sizes": ("--set", sized),
+        "function": ("--function", sized),
+        "registry": ("--registry", imported),
+    }
+    for name, (flag, hint) in flags.items():
         if given[name]:
             message = f"`{spec}` is a Python function, and takes no `{flag}`"
-            hint = "`--input x=float32[2,3]` says what it takes"
             raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
 
 

@@ -12,6 +12,7 @@ from tripybuild.cli.answer import Answer
 from tripybuild.cli.assignments import Source, source
 from tripybuild.cli.command import command
 from tripybuild.cli.interrupts import native_call
+from tripybuild.cli.registry import Registries
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
@@ -39,10 +40,15 @@ def run_executable(
             metavar="DIR|FILE", help="Where the outputs go: a folder, .npz or .safetensors."
         ),
     ] = None,
+    registry: Registries = None,
 ) -> Answer:
     """Run an executable on inputs from files."""
     from tripybuild.build import session  # noqa: PLC0415
 
+    if registry:
+        from tripybuild.packages.homes import know  # noqa: PLC0415
+
+        know(registry)
     loaded = session.load(executable)
     given = _read(inputs or [], loaded.inputs)
     start = time.perf_counter()

@@ -251,6 +251,10 @@ class ModelFile(Strict):
     tripybuild: Literal[1]
     model: Name
     doc: Doc | None = None
+    registry: str | list[str] = Field(
+        default_factory=list,
+        description="Folders beside this file, or below, that declare operators and modules.",
+    )
     use: dict[str, list[Name]] = Field(default_factory=dict)
     sizes: dict[Name, Expression] = Field(default_factory=dict)
     types: dict[Name, str] = Field(default_factory=dict)

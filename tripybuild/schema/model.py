@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tripybuild.budget import spend
@@ -49,7 +50,8 @@ class Definitions:
 class Model:
     """A model: the outermost part, sizes and ranges, definitions, and where its weights are.
 
-    `define` holds what it uses, too; `files` are the files which that is from.
+    `define` holds what it uses, too; `files` are the files which that is from. `registries` are the
+    folders that they name.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Model:
     define: Mapping[str, Part]
     weights: WeightsEntry | None
     files: tuple[Definitions, ...] = ()
+    registries: tuple[Path, ...] = ()
 
 
 def elaborate_model(document: Document, file: ModelFile) -> tuple[Model, list[Diagnostic]]:

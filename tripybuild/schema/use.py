@@ -11,7 +11,9 @@ from pathlib import Path
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.schema.files import DefinitionsFile, ModelFile
+from tripybuild.schema.located import located
 from tripybuild.schema.model import Definitions, Model, elaborate_definitions, elaborate_model
+from tripybuild.schema.model_registries import registries
 from tripybuild.schema.part import Part
 from tripybuild.schema.validate import validate
 from tripybuild.source import Document, read
@@ -35,7 +37,12 @@ def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
     used = _Used(found + problems)
     with used.reading(path.resolve(), document.span(())):
         define = {**model.define, **used.parts(document, file)}
-    model = replace(model, define=define, files=tuple(filter(None, used.files.values())))
+    model = replace(
+        model,
+        define=define,
+        files=tuple(filter(None, used.files.values())),
+        registries=tuple(dict.fromkeys(used.registries)),
+    )
     return (None if used.found else model), used.found
 
 
@@ -46,6 +53,7 @@ class _Used:
     found: list[Diagnostic]
     files: dict[Path, Definitions | None] = field(default_factory=dict)
     open: dict[Path, Span] = field(default_factory=dict)
+    registries: list[Path] = field(default_factory=list)
 
     @contextmanager
     def reading(self, path: Path, span: Span) -> Iterator[None]:
@@ -55,6 +63,10 @@ class _Used:
 
     def parts(self, document: Document, file: ModelFile | DefinitionsFile) -> dict[str, Part]:
         """The definitions that a file takes from others; what is wrong is kept."""
+        if isinstance(file, ModelFile):
+            folders, problems = registries(document, file)
+            self.registries += folders
+            self.found += problems
         parts: dict[str, Part] = {}
         given = {name: document.span(("define", name), key=True) for name in file.define}
         for name, wanted in file.use.items():
@@ -78,7 +90,7 @@ class _Used:
 
     def _file(self, document: Document, name: str, span: Span) -> Definitions | None:
         """The definitions of a used file, or None where they are not to be had: that was said."""
-        path = _located(document, name, span)
+        path = located(document, name, span)
         real = path.resolve()
         if real in self.open:
             raise DiagnosticError(_cycle(name, span, self._way(real)))
@@ -114,30 +126,6 @@ class _Used:
     def _keep(self, problems: list[Diagnostic], span: Span) -> None:
         """Keep what is wrong with a used file, saying who uses it."""
         self.found += [replace(d, notes=(*d.notes, f"used by {span}")) for d in problems]
-
-
-def _located(document: Document, name: str, span: Span) -> Path:
-    """The path of a used file, which is in the folder of the file that uses it, or below."""
-    folder = Path(document.path).parent
-    path, given = folder / name, Path(name)
-    if given.is_absolute() or ".." in given.parts:
-        raise DiagnosticError(_outside(f"`{name}` leads out of the folder of this file", span))
-    try:
-        inside = path.resolve().is_relative_to(folder.resolve())
-        there = path.is_file()
-    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that cannot be one
-        inside, there = True, False
-    if not inside:
-        message = f"`{name}` is a link that leads out of the folder of this file"
-        raise DiagnosticError(_outside(message, span))
-    if not there:
-        raise DiagnosticError(Diagnostic("file-not-found", f"there is no file `{name}`", span))
-    return path
-
-
-def _outside(message: str, span: Span) -> Diagnostic:
-    hint = "put the file beside this one, or in a folder below"
-    return Diagnostic("outside-folder", message, span, hint=hint)
 
 
 def _cycle(name: str, span: Span, way: list[Span]) -> Diagnostic:

@@ -80,7 +80,7 @@ class ModuleSuite:
         return import_module(self.home)
 
     @cached_property
-    def added(self) -> list[Home]:
+    def homes(self) -> list[Home]:
         """Where specifications find what is not built in."""
         return [Home(self.home, root, root) for root in roots(self.source, self.suite)[1:]]
 
@@ -192,7 +192,7 @@ class ModuleSuite:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "sample.yaml"
             path.write_text(text, encoding="utf-8")
-            return build(path, added=self.added)
+            return build(path, homes=lambda _: self.homes)
 
     def _type(self, pattern: object) -> str:
         """The type of an input with numbers for names; `any` is a whole number."""
