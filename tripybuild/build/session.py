@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,7 +15,8 @@ from tripybuild.build.homes import Homes, nowhere
 from tripybuild.build.lower import lower_stablehlo
 from tripybuild.build.manifest_text import described
 from tripybuild.build.mlir_model import emit_mlir, is_mlir, mlir_executable, refuse_sizes
-from tripybuild.build.model import Built, Origin, build
+from tripybuild.build.model import Built, build
+from tripybuild.build.provenance import provenance_of
 from tripybuild.build.signature import broken
 from tripybuild.build.specialise import fixed
 from tripybuild.build.targets import CPU, ENGINES, REFERENCE, Target, known, parse_target
@@ -82,7 +82,7 @@ def compile_spec(
     asked_for = wanted(built, shapes)
     tell("weights", perf_counter() - began)
     read = check_weights(built)
-    provenance = _provenance(built, path)
+    provenance = provenance_of(built, path)
     return compile_built(
         built,
         read,
@@ -229,16 +229,3 @@ def _in_range(built: Built, name: str, size: int) -> None:
         raise DiagnosticError(
             Diagnostic("size-out-of-range", message, built.document.span(("ranges", name)))
         )
-
-
-def _provenance(built: Built, path: Path) -> dict[str, Any]:
-    folder = Path(built.document.path).parent
-    used = [
-        {"path": Path(each.path).relative_to(folder).as_posix(), "sha256": _digest(each)}
-        for each in built.used
-    ]
-    return {"specification": path.name, "sha256": _digest(built.document), "used": used}
-
-
-def _digest(document: Origin) -> str:
-    return sha256(document.text.encode()).hexdigest()
