@@ -1,8 +1,9 @@
 """Registries as packages of this process: generated as `gen` does it, and imported from memory.
 
-Law: what is imported is what `planned` gives for the files as they are, after all of its checks,
-and lies nowhere on the disk where somebody else could write it. A registry that has changed becomes
-another package; what was recorded with the first one keeps its own.
+Law: what is imported is what `planned` gives for the files as they are, after all of its checks and
+after those of generated code. It lies nowhere on the disk, where somebody else could write it. A
+registry that has changed becomes another package; what was recorded with the first one keeps its
+own.
 """
 
 import sys
@@ -16,6 +17,8 @@ from pathlib import Path
 from threading import Lock
 
 from tripybuild import catalog
+from tripybuild.codegen.conformance import nonconforming
+from tripybuild.diagnostics import DiagnosticError
 from tripybuild.packages.planned import planned
 
 _PREFIX = "registry_"
@@ -86,6 +89,8 @@ def package(roots: Sequence[Path]) -> str:
         named = sha256("\0".join(map(str, real)).encode()).hexdigest()
         module, files = _free(f"{_PREFIX}{named[:16]}", real)
         if module not in _FINDER.loaders:
+            if found := nonconforming(files, module):
+                raise DiagnosticError(*found)
             _FINDER.loaders[module] = _Loader(real[-1].name, files)
             if _FINDER not in sys.meta_path:
                 sys.meta_path.append(_FINDER)
@@ -99,7 +104,8 @@ def _free(name: str, roots: Sequence[Path]) -> tuple[str, Mapping[str, str]]:
     tried = 0
     while True:
         module = f"{name}_{tried}" if tried else name
-        files = planned(roots, module)
+        every = planned(roots, module)
+        files = {path: text for path, text in every.items() if path.startswith(f"{module}/")}
         loaded = _FINDER.loaders.get(module)
         if loaded is None or loaded.files == files:
             return module, files

@@ -40,7 +40,7 @@ def nonconforming(files: Mapping[str, str], package: str) -> list[Diagnostic]:
 
 def _problem(path: str, text: str, package: str) -> Problem | None:
     """What is wrong with a file: the front door is its template, all else is in the grammar."""
-    fixed = {**submodules(package), f"{SUITES}/conftest.py": account_file()}
+    fixed = {**submodules(package), f"{SUITES}/conftest.py": account_file(package)}
     if fixed.get(path) == text:
         return None
     tree = ast.parse(text)
@@ -72,6 +72,12 @@ def _skeleton(tree: ast.Module) -> str:
             case ast.Dict(keys=keys, values=values):
                 _check_names([*keys, *values])
                 node.keys, node.values = [], []
+            case ast.Call(
+                func=ast.Name(id="register"), args=[_, ast.Constant(value=str(digest)), _]
+            ):
+                if not re.fullmatch("[0-9a-f]{64}", digest):
+                    raise Problem(node.lineno, "a front door enters its package with a digest")
+                node.args = []
             case ast.List(elts=names):
                 _check_names(names)
                 node.elts = []
