@@ -21,11 +21,10 @@ REFERENCE = '''\
 
 from typing import Any
 
-import numpy as np
-
 from evil.trace.math.evil import Evil
 from tripybuild.numerics import arrays
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 
 
 def compute(op: Evil, input: Array) -> Any:
@@ -38,6 +37,7 @@ FINE = [
 ]
 HOSTILE = [
     "import os",
+    "import numpy as np\n    return np.load('x')",
     "return __import__('os').system('x')",
     "return open('x')",
     "return eval('1')",

@@ -71,7 +71,7 @@ def reference_file(operator: Operator, package: str) -> str:
     names = bind_names(operator, program, body)
     give(program, Rewriter(names, body.imports, partial(_helper, body.imports)), body)
     if "np." in body.text():
-        body.imports.module("numpy as np")
+        body.imports.name("tripybuild.numerics.bounded", "numpy as np")
     body.imports.name("typing", "Any")
     if operator.inputs:
         body.imports.name("tripybuild.numerics.arrays", "Array")

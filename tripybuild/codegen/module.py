@@ -12,6 +12,7 @@ from tripybuild.codegen.places import MODULE_DOCS, SUITES
 from tripybuild.codegen.text import Imports
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema import load
+from tripybuild.schema.extents import unbounded_module
 from tripybuild.schema.model import load_module
 from tripybuild.schema.module_scope import outside
 from tripybuild.schema.part import Part
@@ -28,7 +29,9 @@ def module_contribution(module: load.Module, calls: Calls) -> Contribution:
     """
     part, found = load_module(module.document, module.file)
     found += _unsaid(part)
-    found += [] if found else outside(part, frozenset(calls.operators), frozenset(calls.modules))
+    operators, modules = frozenset(calls.operators), frozenset(calls.modules)
+    found += [] if found else outside(part, operators, modules)
+    found += [] if found else unbounded_module(part, operators)
     if found:
         raise DiagnosticError(*found)
     return Contribution(

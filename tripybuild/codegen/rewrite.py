@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tripybuild.codegen.text import Imports
+from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.types.dtypes import BY_NAME
-from tripybuild.types.shapes import SHAPE_FUNCTIONS
+from tripybuild.types.shapes import SHAPE_FUNCTIONS, bounded_range
 
 MATH = frozenset({"sqrt", "ceil", "floor", "log", "log2", "exp"})
 CONSTANTS = frozenset({"inf", "nan", "pi"})
@@ -72,16 +73,19 @@ class Rewriter:
         """A call whose function is in place: `tp.exp(x)`, `shapes.drop(S, 1)`, `math.sqrt(n)`."""
         function = node.func
         if isinstance(function, ast.Name) and function.id not in self.local:
-            function = self.operator_call(node) or self._function(function.id)
+            function = self.operator_call(node) or self._function(function.id, node.args)
         else:
             function = self._rewritten(function)
         keywords = [ast.keyword(k.arg, self._rewritten(k.value)) for k in node.keywords]
         return ast.Call(function, self._rewritten(node.args), keywords)
 
-    def _function(self, name: str) -> ast.expr:
-        if name in SHAPE_FUNCTIONS:
+    def _function(self, name: str, arguments: list[ast.expr]) -> ast.expr:
+        known = SHAPE_FUNCTIONS.get(name)
+        if name == "range" and not all(map(_counts_dimensions, arguments)):
+            known = bounded_range
+        if known is not None:
             self.imports.name("tripybuild.types", "shapes")
-            return ast.Attribute(ast.Name("shapes"), SHAPE_FUNCTIONS[name].__name__)
+            return ast.Attribute(ast.Name("shapes"), known.__name__)
         if name in MATH:
             self.imports.module("math")
             return ast.Attribute(ast.Name("math"), name)
@@ -102,6 +106,18 @@ class Rewriter:
             result = type(node)(self._rewritten(node.elt), loops)
         self.local = outer
         return result
+
+
+def _counts_dimensions(node: ast.expr) -> bool:
+    """Whether a number is known to be small: it counts dimensions, as `len(S) - 2` does."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return value <= MAXIMUM_LENGTH
+        case ast.Call(func=ast.Name(id="len")):
+            return True
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return _counts_dimensions(left) and _counts_dimensions(right)
+    return False
 
 
 def attribute(path: str) -> ast.expr:

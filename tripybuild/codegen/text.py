@@ -9,7 +9,7 @@ from functools import lru_cache
 from tripybuild.codegen.layout import WIDTH, Doc, render
 
 STANDARD = frozenset({"math", "dataclasses", "typing", "collections.abc"})
-OTHERS = frozenset({"numpy"})
+OTHERS = frozenset({"pytest"})
 
 
 def header(source: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.misfits import CallError, misfits
 from tripybuild.frontend.tensor import PACKAGES, Tensor
+from tripybuild.language.limits import LimitError
 from tripybuild.trace.location import here
 from tripybuild.types.dtypes import dtype
 
@@ -71,6 +72,9 @@ def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             trace = error.__traceback__
             if trace is None or trace.tb_next is not None:
                 raise
+        except LimitError as error:
+            place = here(PACKAGES).span()
+            raise CallError(Diagnostic("snippet-limit", f"`{name}`: {error}", place)) from None
         except RecursionError:
             if not _nested((arguments, named)):
                 raise

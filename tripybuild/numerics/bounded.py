@@ -7,9 +7,13 @@ or reduces is handed on as it is; what creates, repeats or broadcasts is measure
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from inspect import signature
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+
+from tripybuild.language.numpy_names import NUMPY
 
 MOST_ELEMENTS = 1 << 28
 Sizes = Callable[..., int]
@@ -31,16 +35,51 @@ def check_elements(count: float) -> None:
 
 
 def _bounded(function: Any) -> Any:
-    sizes = _SIZES.get(function) or (_broadcast if isinstance(function, np.ufunc) else None)
-    if sizes is None:
+    """A function that measures first, and that gets no array by position to write into."""
+    if isinstance(function, np.ufunc) and function.signature is None:
+        return _elementwise(function)
+    sizes, most = _SIZES.get(function), _before_out(function)
+    if sizes is None and most is None:
         return function
 
     @wraps(function, updated=())
     def measured(*given: Any, **named: Any) -> Any:
-        check_elements(sizes(*given, **named))
+        if most is not None and len(given) > most:
+            raise TypeError(f"`{function.__name__}` takes at most {most} arguments by position")
+        if sizes is not None:
+            check_elements(sizes(*given, **named))
         return function(*given, **named)
 
     return measured
+
+
+def _elementwise(function: Any) -> Any:
+    """A ufunc: of one array, the result is no larger; two may broadcast to what is."""
+    if function.nin == 1:
+
+        @wraps(function, updated=())
+        def single(array: Any, /, **named: Any) -> Any:
+            return function(array, **named)
+
+        return single
+
+    @wraps(function, updated=())
+    def broadcast(lhs: Any, rhs: Any, /, **named: Any) -> Any:
+        if getattr(lhs, "shape", ()) != getattr(rhs, "shape", ()):
+            check_elements(_broadcast(lhs, rhs))
+        return function(lhs, rhs, **named)
+
+    return broadcast
+
+
+def _before_out(function: Any) -> int | None:
+    """How many arguments stand before `out`, where a function has that."""
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    names = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    return names.index("out") if "out" in names else None
 
 
 def _volume(shape: Any) -> int:
@@ -117,3 +156,6 @@ _SIZES: Mapping[Any, Sizes] = {
     np.where: _broadcast,
     np.zeros: lambda shape, *_given, **_named: _volume(shape),
 }
+
+numpy = SimpleNamespace(**bounded(NUMPY))
+"""NumPy as references know it: the functions of their vocabulary, and nothing else."""

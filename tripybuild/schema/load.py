@@ -12,6 +12,7 @@ from tripybuild.diagnostics.amounts import foremost, spent
 from tripybuild.schema.checks import check_name, check_operator, check_registry
 from tripybuild.schema.elaborate import Families, elaborate
 from tripybuild.schema.entries import Strict
+from tripybuild.schema.extents import unbounded
 from tripybuild.schema.facts import Common, explained, merged
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
 from tripybuild.schema.operator import Operator
@@ -168,6 +169,7 @@ def _check(
     for operator in operators.values():
         with _within(budgets[operator.document.path], operator.document, found):
             found += foremost(unbound(operator, known))
+            found += foremost(unbounded(operator, known))
     if found:
         return
     for operator in operators.values():

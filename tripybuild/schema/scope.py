@@ -8,6 +8,7 @@ from functools import lru_cache
 from tripybuild.diagnostics import Diagnostic, Span, suggest
 from tripybuild.language.grammar import Program, SnippetError, parse_expression
 from tripybuild.language.names import PLACEHOLDER, free
+from tripybuild.language.numpy_names import NUMPY, NUMPY_CONSTANTS
 from tripybuild.schema.confinement import Surface, confined
 from tripybuild.schema.operator import Attribute, Input, Law, Location, Operator, Output, Snippet
 from tripybuild.schema.vocabularies import (
@@ -17,8 +18,6 @@ from tripybuild.schema.vocabularies import (
     DTYPES,
     METHODS,
     NAMESPACES,
-    NUMPY,
-    NUMPY_CONSTANTS,
     REFERENCE,
     SHAPE,
     WRITING,
@@ -105,7 +104,7 @@ def unbound(operator: Operator, operators: frozenset[str]) -> Iterator[Diagnosti
     for law in operator.laws.values():
         yield from in_message(law, bound, _surface("shape", bound, operators, frozenset()))
     yield from _in_types(operator, bound)
-    for snippet in _type_snippets(operator):
+    for snippet in type_snippets(operator):
         yield from confined(snippet, _surface("shape", bound, operators, frozenset()))
     yield from _in_sample(operator, bound)
 
@@ -256,7 +255,7 @@ def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]
                             yield _unbound_in_type(f"{group}.{name}.type", used, known, span)
 
 
-def _type_snippets(operator: Operator) -> Iterator[Snippet]:
+def type_snippets(operator: Operator) -> Iterator[Snippet]:
     """The expressions inside types."""
     groups: tuple[tuple[str, Mapping[str, Input | Attribute | Output]], ...] = (
         ("inputs", operator.inputs),

@@ -11,9 +11,9 @@ from itertools import product
 from math import prod
 
 from tripybuild.budget import SpentError, spend
-from tripybuild.diagnostics import Diagnostic
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.diagnostics.amounts import spent
-from tripybuild.language.evaluate import evaluate
+from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.names import free
 from tripybuild.schema.operator import Input, Law, Operator
 from tripybuild.schema.samples import given_as_value
@@ -108,7 +108,10 @@ def check_tuples(operator: Operator) -> Iterator[Diagnostic]:
         yield spent(error, operator.document.span(("types",)))
         return
     if dtype_laws(operator):
-        legal(operator)  # which spends what the laws take of each
+        try:
+            legal(operator)  # which spends what the laws take of each
+        except DiagnosticError as error:
+            yield from error.diagnostics
 
 
 def _spread(slot: Slot, operator: Operator) -> tuple[str, ...]:
@@ -122,12 +125,16 @@ def refusal(operator: Operator, types: Tuple) -> frozenset[str]:
     wrong = [slot for slot in slots(operator) if not slot.allows(types)]
     if wrong:
         return frozenset(code for slot in wrong for code in slot.codes)
-    broken = [
-        law.name
-        for law in dtype_laws(operator)
-        if not evaluate(law.that.program, {**BY_NAME, **types}, SHAPE)
-    ]
+    broken = [law.name for law in dtype_laws(operator) if not _holds(law, types)]
     return frozenset(broken[:1])
+
+
+def _holds(law: Law, types: Tuple) -> bool:
+    try:
+        return bool(evaluate(law.that.program, {**BY_NAME, **types}, SHAPE))
+    except EvaluationError as error:
+        span = law.that.span(error.node)
+        raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error
 
 
 def illegal(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:

@@ -1,7 +1,6 @@
 """What the names of a `reference` do: NumPy's functions, and the named helpers.
 
-The names themselves are the closed tables of `schema.vocabularies`; this module gives exactly
-those.
+The names themselves are closed tables; this module gives exactly those.
 """
 
 from functools import cache
@@ -10,9 +9,10 @@ from importlib import import_module
 import numpy as np
 
 from tripybuild import numerics
+from tripybuild.language.numpy_names import NUMPY
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.numerics.bounded import bounded
-from tripybuild.schema.vocabularies import ARRAY_ATTRIBUTES, ARRAY_METHODS, HELPERS, NUMPY
+from tripybuild.schema.vocabularies import ARRAY_ATTRIBUTES, ARRAY_METHODS, HELPERS
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tripybuild.types import dims
+from tripybuild.types import bounded, dims
 from tripybuild.types.broadcasting import agreed, common
 from tripybuild.types.conditions import Condition, Truth, conjunction, disjunction, negation
 from tripybuild.types.dims import Dim, Size, maximum, minimum, select, symbol
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from tripybuild.types.dtypes import dtype
 
-quotient = dims.quotient  # generated code reads it here
+# Generated code reads them here.
+quotient = dims.quotient
+bounded_range, prod = bounded.bounded_range, bounded.prod
 Shape = Sequence[Size]
 # What the sizes of a shape are: numbers alone where sizes are known, or numbers and symbols.
 Sizes = TypeVar("Sizes", bound=Size)
@@ -40,14 +42,6 @@ class BroadcastError(ValueError):
         super().__init__(f"the shapes {list(left)} and {list(right)} do not broadcast")
         self.left = list(left)
         self.right = list(right)
-
-
-def prod(sizes: Iterable[Any]) -> Any:
-    """Give the product of sizes; 1 if there are none."""
-    product: Size = 1
-    for size in sizes:
-        product = product * size
-    return product
 
 
 def replace(shape: Sequence[Sizes], dims: int | Iterable[int], size: Sizes) -> list[Sizes]:

@@ -9,16 +9,15 @@ from collections.abc import Mapping
 
 from tripybuild.codegen.rewrite import CONSTANTS, MATH
 from tripybuild.dialects import stablehlo, tensorrt
+from tripybuild.language.numpy_names import NUMPY, NUMPY_CONSTANTS
 from tripybuild.language.vocabulary import PYTHON
 from tripybuild.schema.vocabularies import (
     ARRAY_METHODS,
     ATTRIBUTES,
     HELPERS,
-    NUMPY,
-    NUMPY_CONSTANTS,
 )
 from tripybuild.types.dtypes import BY_NAME
-from tripybuild.types.shapes import SHAPE_FUNCTIONS
+from tripybuild.types.shapes import SHAPE_FUNCTIONS, bounded_range
 
 STATEMENTS = frozenset(
     {
@@ -42,7 +41,7 @@ ANNOTATED = frozenset(
 DECORATORS = frozenset({"classmethod", "dataclass", "overload", "pytest.mark.parametrize"})
 
 # Modules as they are imported, by what they are called then.
-MODULES = {"math": "math", "numpy": "np", "pytest": "pytest"}
+MODULES = {"math": "math", "pytest": "pytest"}
 IMPORTS: Mapping[str, frozenset[str]] = {
     "collections.abc": frozenset({"Callable", "Sequence"}),
     "dataclasses": frozenset({"dataclass"}),
@@ -59,6 +58,7 @@ IMPORTS: Mapping[str, frozenset[str]] = {
     "tripybuild.frontend.unknown": frozenset({"refuse_calls"}),
     "tripybuild.numerics": frozenset(HELPERS),
     "tripybuild.numerics.arrays": frozenset({"Array"}),
+    "tripybuild.numerics.bounded": frozenset({"numpy as np"}),
     "tripybuild.suite": frozenset({"ModuleSuite", "Suite"}),
     "tripybuild.trace": frozenset(
         {
@@ -97,7 +97,10 @@ NAMESPACES: Mapping[str, tuple[frozenset[str] | None, frozenset[str]]] = {
     "np": (NUMPY - NUMPY_CONSTANTS, NUMPY_CONSTANTS),
     "package": (None, frozenset()),
     "pytest": (frozenset({"importorskip"}), frozenset({"mark"})),
-    "shapes": (frozenset(each.__name__ for each in SHAPE_FUNCTIONS.values()), frozenset()),
+    "shapes": (
+        frozenset(each.__name__ for each in (*SHAPE_FUNCTIONS.values(), bounded_range)),
+        frozenset(),
+    ),
     "trt": (frozenset(tensorrt.LAYERS) | frozenset(tensorrt.HELPERS), frozenset()),
 }
 # The attributes and methods of values.

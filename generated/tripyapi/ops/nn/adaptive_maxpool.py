@@ -47,7 +47,7 @@ def adaptive_maxpool(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
     with check.law("something-to-search", H=H, W=W) as require:
         require(H > 0 and W > 0)
     shares = [
-        [(i * d // e, shapes.ceildiv((i + 1) * d, e)) for i in range(e)]
+        [(i * d // e, shapes.ceildiv((i + 1) * d, e)) for i in shapes.bounded_range(e)]
         for d, e in zip((H, W), output_size)
     ]
     rows = [tp.slice(input, [0, 0, a, 0], [N, C, b - a, W]) for a, b in shares[0]]

@@ -72,10 +72,10 @@ def im2col(
     ]
     with check.law("kernel-fits", E=E, kernel_dims=kernel_dims) as require:
         require(shapes.every(e > 0 for e in E))
+    width = kernel_dims[1]
     taps = [
-        (i * dilation[0] - padding[0][0], j * dilation[1] - padding[1][0])
-        for i in range(kernel_dims[0])
-        for j in range(kernel_dims[1])
+        (tap // width * dilation[0] - padding[0][0], tap % width * dilation[1] - padding[1][0])
+        for tap in shapes.bounded_range(kernel_dims[0] * width)
     ]
     steps = [1, 1, *stride]
     parts = [tp.slice(input, [0, 0, a, b], [N, C, *E], steps, "fill") for a, b in taps]

@@ -78,10 +78,16 @@ def split(
         require((n if shapes.is_int(n) else len(n)) <= 4096)
     with check.law("not-negative", n=n) as require:
         require(shapes.is_int(n) or shapes.every(size >= 0 for size in n))
-    sizes = [shapes.ceildiv(S[dim], n)] * n if shapes.is_int(n) else n
+    most = shapes.ceildiv(S[dim], n) if shapes.is_int(n) else 0
+    sizes = [most for i in shapes.bounded_range(n)] if shapes.is_int(n) else n
     with check.law("sizes-fit", n=n, S=S, dim=dim, sizes=sizes) as require:
         require(shapes.is_int(n) or sum(n) == S[dim])
-    cuts = [shapes.smallest(sum(sizes[:i]), S[dim]) for i in range(len(sizes))]
+    starts = (
+        [i * most for i in shapes.bounded_range(n)]
+        if shapes.is_int(n)
+        else [sum(n[:i]) for i in range(len(n))]
+    )
+    cuts = [shapes.smallest(start, S[dim]) for start in starts]
     lengths = [shapes.smallest(size, S[dim] - cut) for size, cut in zip(sizes, cuts)]
     E = [shapes.replace(S, dim, length) for length in lengths]
     return check.settled(

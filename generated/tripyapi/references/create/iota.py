@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.create.iota import Iota
 from tripybuild.numerics import arrays
+from tripybuild.numerics.bounded import numpy as np
 
 
 def compute(op: Iota) -> Any:

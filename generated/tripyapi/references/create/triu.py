@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.create.triu import Triu
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 
 
 def compute(op: Triu, tensor: Array) -> Any:

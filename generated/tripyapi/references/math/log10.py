@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.math.log10 import Log10
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 
 
 def compute(_op: Log10, input: Array) -> Any:

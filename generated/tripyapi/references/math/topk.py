@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.math.topk import Topk
 from tripybuild.numerics.arrays import Array
-from tripybuild.types import dtypes
+from tripybuild.numerics.bounded import numpy as np
+from tripybuild.types import dtypes, shapes
 
 
 def compute(op: Topk, input: Array) -> Any:
@@ -17,5 +16,7 @@ def compute(op: Topk, input: Array) -> Any:
     E = op.outputs[0].shape
     lines = np.reshape(input, L)
     key = np.invert(lines) if T in [dtypes.int32, dtypes.int64] else np.negative(lines)
-    places = np.take(np.argsort(key, axis=op.dim, stable=True), range(op.k), axis=op.dim)
+    places = np.take(
+        np.argsort(key, axis=op.dim, stable=True), shapes.bounded_range(op.k), axis=op.dim
+    )
     return np.reshape(np.take_along_axis(lines, places, op.dim), E), np.reshape(places, E)

@@ -3,10 +3,9 @@
 import math
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.nn.gelu_tanh import GeluTanh
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 
 
 def compute(_op: GeluTanh, input: Array) -> Any:

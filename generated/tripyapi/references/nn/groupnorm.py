@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.nn.groupnorm import Groupnorm
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 from tripybuild.types import shapes
 
 

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.nn.hardshrink import Hardshrink
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 
 
 def compute(op: Hardshrink, input: Array) -> Any:

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.nn.instancenorm import Instancenorm
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 
 
 def compute(op: Instancenorm, input: Array, weight: Array, bias: Array) -> Any:

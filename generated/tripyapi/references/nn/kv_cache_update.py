@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.nn.kv_cache_update import KvCacheUpdate
 from tripybuild.numerics import arrays
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 
 
 def compute(op: KvCacheUpdate, cache: Array, update: Array, position: Array) -> Any:

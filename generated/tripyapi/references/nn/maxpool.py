@@ -3,11 +3,10 @@
 import math
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.nn.maxpool import Maxpool
 from tripybuild.numerics import arrays
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 from tripybuild.types import dtypes
 
 

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.nn.quick_gelu import QuickGelu
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 
 
 def compute(_op: QuickGelu, input: Array) -> Any:

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.nn.resize_linear import ResizeLinear
 from tripybuild.numerics import sampling
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 from tripybuild.types import dtypes
 
 

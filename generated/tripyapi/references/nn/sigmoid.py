@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.nn.sigmoid import Sigmoid
 from tripybuild.numerics import arrays
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 from tripybuild.types import dtypes
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tripyapi.trace.shape.concatenate import Concatenate
 from tripybuild.numerics.arrays import Array
+from tripybuild.numerics.bounded import numpy as np
 
 
 def compute(op: Concatenate, tensors: Sequence[Array]) -> Any:

@@ -57,7 +57,7 @@ class Plugin(TraceOp):
         with check.law("ranks", output_info=output_info) as require:
             require(shapes.every(0 <= rank <= 8 for rank, kind in output_info))
         D = [kind for rank, kind in output_info]
-        E = [[shapes.unknown() for i in range(rank)] for rank, kind in output_info]
+        E = [[shapes.unknown() for i in shapes.bounded_range(rank)] for rank, kind in output_info]
         return cls(name, inputs, output_info, version, namespace, fields).gives(
             *[TensorType(dtype, tuple(each)) for dtype, each in zip(D, E, strict=True)]
         )

@@ -2,6 +2,7 @@
 
 from tripyapi.trace.shape.expand import Expand
 from tripybuild.dialects import stablehlo as hlo
+from tripybuild.types import shapes
 
 
 def lower(op: Expand, input: hlo.Value) -> hlo.Value:
@@ -9,4 +10,4 @@ def lower(op: Expand, input: hlo.Value) -> hlo.Value:
     E = op.outputs[0].shape
     S = op.input.shape
     new = len(op.sizes) - len(S)
-    return hlo.broadcast_in_dim(input, E, range(new, len(E)))
+    return hlo.broadcast_in_dim(input, E, shapes.bounded_range(new, len(E)))

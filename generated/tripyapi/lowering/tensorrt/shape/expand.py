@@ -2,6 +2,7 @@
 
 from tripyapi.trace.shape.expand import Expand
 from tripybuild.dialects import tensorrt as trt
+from tripybuild.types import shapes
 
 
 def lower(op: Expand, input: trt.Value) -> trt.Value:
@@ -9,4 +10,4 @@ def lower(op: Expand, input: trt.Value) -> trt.Value:
     E = op.outputs[0].shape
     S = op.input.shape
     new = len(op.sizes) - len(S)
-    return trt.broadcast(input, E, broadcast_dims=range(new, len(E)))
+    return trt.broadcast(input, E, broadcast_dims=shapes.bounded_range(new, len(E)))

@@ -1,0 +1,103 @@
+"""What generated code can cost is bounded before it is generated, or where it runs."""
+
+import ast
+
+import numpy as np
+import pytest
+from test_confinement import MODULE, OPERATOR, USUAL, USUAL_MODULE, problems
+
+from tripybuild.language.limits import MAXIMUM_LENGTH, LimitError
+from tripybuild.numerics.bounded import TooLargeError, numpy
+from tripybuild.schema.extents.domain import NUMBER, SIZES, Extent
+from tripybuild.schema.extents.walk import UnboundedError, Walk
+from tripybuild.types.shapes import bounded_range, prod
+
+BOMBS = [
+    ("law", "9 ** 9 ** 9 > 0"),
+    ("law", "N ** N > 0"),
+    ("law", "len([0] * N) > 0"),
+    ("law", "len(10 ** 9 * (0,)) > 0"),
+    ("law", "len([a for a in range(N) for b in range(N)]) > 0"),
+    ("law", "all(all(b >= 0 for b in range(N)) for a in range(N))"),
+    ("law", "len(['x' * count]) > 0"),
+    ("law", "round(count, count) > 0"),
+    ("law", "round(5, -1000000000) > 0"),
+    ("law", "sum([[0], [1]], [2]) == 0"),
+    ("infer", "|\n    a = 10 ** 30\n    b = {}\n    c = {}\n    d = {}\n    return d".format(
+        *(" * ".join([x] * 400) for x in "abc"))),
+    ("infer", "|\n    xs = [i for i in range(N)]\n    ys = [*xs, *xs]\n    return len(ys)"),
+    ("infer", "|\n    xs = [i for i in range(N)]\n    return len([x for x in xs for y in xs])"),
+    ("infer", "|\n    xs = [i for i in range(N)]\n    return len([sum(xs) for x in xs])"),
+    ("infer", "|\n    xs = [i for i in range(N)]\n    return len([1 for x in xs if x in xs])"),
+    ("default", "9 ** 9 ** 9"),
+    ("type", "T[N, 9 ** 9 ** 9]"),
+    ("reference", "np.ones([len([0] * 10 ** 9)])"),
+    ("reference", "np.split(input, 2) * 10 ** 9"),
+    ("stablehlo", "hlo.broadcast_in_dim(input, [N] * N, [0])"),
+    ("tensorrt", "trt.reshape(input, [N for a in range(N) for b in range(N)])"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "text"), BOMBS)
+def test_operators_without_bounds_are_refused(key, text, tmp_path):
+    assert problems(tmp_path, OPERATOR.format(**USUAL | {key: text})) == ["snippet-limit"]
+
+
+@pytest.mark.parametrize("step", ["x * (9 ** 9 ** 9)", "reshape(x, [1] * width)"])
+def test_modules_without_bounds_are_refused(step, tmp_path):
+    found = problems(tmp_path, MODULE.format(**USUAL_MODULE | {"step": step}))
+    assert found == ["snippet-limit"]
+
+
+@pytest.mark.parametrize(
+    ("text", "extent"),
+    [
+        ("len(S) + 2", Extent(most=66)),
+        ("[0] * len(S)", Extent(length=64, item=Extent(most=0))),
+        ("[N, *S]", Extent(length=65, item=NUMBER)),
+        ("[n for n in S if n > 1]", SIZES),
+        ("2 ** 10", Extent(most=1024)),
+        ("int(N == 1)", Extent(most=1)),
+        ("[a for a, (b, c) in zip(S, enumerate(S))]", SIZES),
+    ],
+)
+def test_extents(text, extent):
+    known = {"S": SIZES, "N": NUMBER}
+    found = Walk(known.__getitem__, frozenset()).value(ast.parse(text, mode="eval").body)
+    assert (found.most, found.length, found.item) == (extent.most, extent.length, extent.item)
+
+
+def test_what_is_not_known_is_not_multiplied():
+    walk = Walk(lambda _: Extent(), frozenset())
+    with pytest.raises(UnboundedError, match="may be a list"):
+        walk.value(ast.parse("x * 2", mode="eval").body)
+
+
+def test_ranges_and_products_of_calls_are_bounded():
+    assert bounded_range(2, 9, 3) == range(2, 9, 3)
+    for bounds in [(MAXIMUM_LENGTH + 1,), (0, 10**30), (10**9, 0, -1)]:
+        with pytest.raises(LimitError, match="at most"):
+            bounded_range(*bounds)
+    assert prod([2, 3, 2**60]) == 6 * 2**60
+    with pytest.raises(LimitError, match="bits"):
+        prod([2**64] * 1000)
+
+
+def test_references_write_into_nothing_by_position():
+    array = np.zeros(3)
+    for call in (
+        lambda: numpy.abs(array, array),
+        lambda: numpy.add(array, array, array),
+        lambda: numpy.sum(array, 0, None, array),
+        lambda: numpy.clip(array, 0, 1, array),
+    ):
+        with pytest.raises(TypeError, match=r"positional|by position"):
+            call()
+    assert not hasattr(numpy, "load")
+
+
+def test_references_broadcast_to_what_fits():
+    column = np.broadcast_to(np.float32(1), (1 << 20, 1))
+    with pytest.raises(TooLargeError):
+        numpy.add(column, column.T)
+    assert numpy.add(np.ones(2), 1.0).tolist() == [2.0, 2.0]
