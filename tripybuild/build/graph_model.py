@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from tripybuild.build import weights as weights_file
@@ -24,6 +25,7 @@ Shapes = Sequence[Mapping[str, int]]
 
 def graph_executable(
     graph: Graph,
+    folder: Path,
     shapes: Shapes,
     read: Weights,
     manifest: dict[str, Any],
@@ -34,6 +36,7 @@ def graph_executable(
 
     Args:
         graph: The graph, with symbols for its dynamic sizes.
+        folder: The folder of the user's files; places are relative to it.
         shapes: The sizes to compile ahead for; none for the target `reference`.
         read: Where its weights are.
         manifest: What the executable says of itself.
@@ -46,7 +49,7 @@ def graph_executable(
     members: dict[str, Any] = {}
     warnings: list[Diagnostic] = []
     measured: dict[str, Member] = {}
-    members["trace.json"], constants = graph_text(graph)
+    members["trace.json"], constants = graph_text(graph, folder)
     if constants:
         members["constants.safetensors"] = bytes(weights_file.encode(constants))
     # The weights are read, encoded and hashed while the compiler's process is at work.
@@ -54,7 +57,7 @@ def graph_executable(
         stored = worker.submit(_stored, graph, read)
         for each in shapes:
             tell(f"compile {sizes_name(each)}")
-            entry, said = _specialised(graph, each, members, timeout)
+            entry, said = _specialised(graph, folder, each, members, timeout)
             manifest["specialisations"].append(entry)
             warnings += said
         if graph.weights:
@@ -74,11 +77,15 @@ def _stored(graph: Graph, read: Weights) -> tuple[memoryview, Member, dict[str, 
 
 
 def _specialised(
-    graph: Graph, sizes: Mapping[str, int], members: dict[str, Any], timeout: float | None
+    graph: Graph,
+    folder: Path,
+    sizes: Mapping[str, int],
+    members: dict[str, Any],
+    timeout: float | None,
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """What the manifest says of a compiled module, and what was wrong with the cache."""
     name = sizes_name(sizes)
-    module = lowered(graph, sizes)
+    module = lowered(graph, sizes, folder)
     payload, warnings = compiled(module.bare, timeout, module.located)
     members[f"stablehlo/{name}.mlirbc"] = module.located
     members[f"cpu/{name}.bin"] = payload

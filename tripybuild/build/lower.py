@@ -6,6 +6,7 @@ is matched back together afterwards.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tripybuild.build.countable import countable
@@ -28,18 +29,19 @@ Name = TypeVar("Name", str, int)
 
 
 @uncollected()
-def lower_stablehlo(graph: Graph) -> stablehlo.Module:
+def lower_stablehlo(graph: Graph, folder: Path | None = None) -> stablehlo.Module:
     """Build a StableHLO module: weights are its first arguments, inputs follow.
 
     Args:
         graph: The graph, substituted: every size is a number.
+        folder: The folder of the user's files; the module's places are relative to it.
 
     Raises:
         DiagnosticError: Where an operation has no way to StableHLO.
     """
     for name, value in (*graph.weights.items(), *graph.inputs.items()):
         countable(value, f"`{name}`")
-    module = stablehlo.Module(*_arguments(graph))
+    module = stablehlo.Module(*_arguments(graph), folder)
     _fill(module, graph, "stablehlo")
     return module
 

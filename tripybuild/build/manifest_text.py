@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from tripybuild.build.model import Built, Range
@@ -54,9 +55,9 @@ def _range(each: Range) -> dict[str, int | None]:
     return {"min": each.low, "opt": each.opt, "max": each.high, "multiple_of": each.multiple_of}
 
 
-def graph_text(graph: Graph) -> tuple[bytes, dict[str, Any]]:
+def graph_text(graph: Graph, folder: Path) -> tuple[bytes, dict[str, Any]]:
     """The member `trace.json`, and the array constants that it names."""
-    data, arrays = to_data(graph)
+    data, arrays = to_data(graph, folder)
     return json.dumps(data, sort_keys=True, separators=(",", ":")).encode(), arrays
 
 

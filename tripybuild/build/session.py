@@ -129,9 +129,10 @@ def compile_built(
     if target.name in ENGINES:
         return engine_executable(built, graph, read, target, manifest, timeout, tell, options)
     ahead = shapes if target.name == CPU else ()
+    folder = Path(built.document.path).parent
     for each in shapes if target.name == REFERENCE else ():
         check_countable(fixed(graph, each))
-    made = graph_executable(graph, ahead, read, manifest, timeout, tell)
+    made = graph_executable(graph, folder, ahead, read, manifest, timeout, tell)
     tell("done")
     return made
 

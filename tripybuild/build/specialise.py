@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 
 from tripybuild.build.cache import Cache, key
 from tripybuild.build.lower import lower_stablehlo
@@ -46,14 +47,14 @@ def fixed(graph: Graph, sizes: Mapping[str, int]) -> Graph:
         raise DiagnosticError(Diagnostic("size-out-of-range", message)) from error
 
 
-def lowered(graph: Graph, sizes: Mapping[str, int]) -> Lowered:
-    """The StableHLO of a graph for given sizes.
+def lowered(graph: Graph, sizes: Mapping[str, int], folder: Path | None = None) -> Lowered:
+    """The StableHLO of a graph for given sizes; places are relative to a folder.
 
     Raises:
         DiagnosticError: For these, a size is divided by zero.
     """
     with logger.timed(f"lower {graph.name}, {sizes_name(sizes)}, to StableHLO"):
-        module = lower_stablehlo(fixed(graph, sizes))
+        module = lower_stablehlo(fixed(graph, sizes), folder)
     logger.mlir(module.text)
     return Lowered(module.bytecode(), module.bytecode(locations=False))
 

@@ -19,6 +19,7 @@ from tripybuild.diagnostics.excerpts import (
     shortened,
     visible,
 )
+from tripybuild.diagnostics.portable import portable_path
 from tripybuild.diagnostics.suggestions import paired, suggest
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "explain",
     "explains",
     "paired",
+    "portable_path",
     "render",
     "suggest",
     "text_of",

@@ -21,6 +21,7 @@ import numpy as np
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.once import once, process
 from tripybuild.targets.pjrt_arrays import DTYPES, Array, TensorType, reader
+from tripybuild.targets.pjrt_payload import canonical
 
 MAGIC = b"tbpjrt01"
 
@@ -95,7 +96,7 @@ def compile(stablehlo: str | bytes, options: Mapping[str, str | bool | int] | No
         "results": [_spell(each) for each in results],
     }
     text = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    return b"".join((MAGIC, struct.pack("<I", len(text)), text, _serialize(loaded)))
+    return b"".join((MAGIC, struct.pack("<I", len(text)), text, canonical(_serialize(loaded))))
 
 
 def _serialize(loaded: Any) -> bytes:

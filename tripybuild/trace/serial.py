@@ -7,10 +7,11 @@ the process knows (`catalog`), never by anything else that a file says.
 import math
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from tripybuild.catalog import Package, package_of
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, portable_path
 from tripybuild.trace.check import Check
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.graph import Graph
@@ -29,9 +30,9 @@ _UNKNOWN = re.compile(r"\b_([0-9]{1,9})\b")
 LARGEST_LINE = 1 << 31  # MLIR's
 
 
-def to_data(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The graph as JSON data, and its array constants by name."""
-    return _Writer(graph).written()
+def to_data(graph: Graph, folder: Path | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The graph as JSON data, and its array constants by name; places are relative to a folder."""
+    return _Writer(graph, folder).written()
 
 
 def from_data(
@@ -118,8 +119,8 @@ def _type(type: TensorType) -> list[Any]:
 
 
 class _Writer:
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, folder: Path | None) -> None:
+        self.graph, self.folder = graph, folder
         self.numbers: dict[Value, int] = {}
         self.arrays: dict[str, Any] = {}
         self.names: dict[Data, str] = {}
@@ -146,14 +147,9 @@ class _Writer:
 
     def operation(self, operation: TraceOp) -> dict[str, Any]:
         span = operation.location.span()
-        place = (
-            operation.location.label,
-            span.path,
-            span.line,
-            span.column,
-            span.end_line,
-            span.end_column,
-        )
+        path = span.path if self.folder is None else portable_path(span.path, self.folder)
+        columns = (span.line, span.column, span.end_line, span.end_column)
+        place = (operation.location.label, path, *columns)
         at = self.places.setdefault(place, len(self.places))
         arguments = {name: self.argument(value) for name, value in operation.arguments().items()}
         types = []

@@ -8,8 +8,10 @@ import io
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from tripybuild.diagnostics import portable_path
 from tripybuild.dialects.stablehlo import bindings
 from tripybuild.dialects.stablehlo.value import Value
 from tripybuild.types import dtypes
@@ -42,8 +44,14 @@ class Module:
     The arguments of `@main` are the weights, then the inputs, each in the order given.
     """
 
-    def __init__(self, weights: Mapping[str, TensorType], inputs: Mapping[str, TensorType]) -> None:
+    def __init__(
+        self,
+        weights: Mapping[str, TensorType],
+        inputs: Mapping[str, TensorType],
+        folder: Path | None = None,
+    ) -> None:
         ir = bindings.ir
+        self._folder = folder
         self.context = context()
         self.constants: dict[tuple[object, ...], Value] = {}
         self.shared: set[Any] = set()  # what constants are in MLIR
@@ -113,7 +121,8 @@ class Module:
         key = (name, file, line, column)
         found = self._locations.get(key)
         if found is None:
-            where = bindings.ir.Location.file(file, line, column, context=self.context)
+            path = file if self._folder is None else portable_path(file, self._folder)
+            where = bindings.ir.Location.file(path, line, column, context=self.context)
             found = bindings.ir.Location.name(name, where, context=self.context)
             self._locations[key] = found
         return found

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from tripybuild.diagnostics import portable_path
 from tripybuild.dialects.mlir.locations import UNKNOWN, file_location, made
 from tripybuild.dialects.tensorrt.emission.bridges import bridged, narrowed, widened
 from tripybuild.dialects.tensorrt.emission.controlled import CONTROLLED, Control
@@ -215,7 +216,4 @@ def located(place: Location | None, folder: Path | None) -> LocationAttr:
 
 @lru_cache
 def _shown(file: str, folder: Path | None) -> StringAttr:
-    path = Path(file)
-    if folder is not None and path.is_relative_to(folder):
-        path = path.relative_to(folder)
-    return StringAttr(path.as_posix())
+    return StringAttr(Path(file).as_posix() if folder is None else portable_path(file, folder))

@@ -1,0 +1,30 @@
+"""Paths as they stand in what is written for other machines: no folder of this one is in them."""
+
+import os
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+
+def portable_path(path: str, folder: Path) -> str:
+    """The path of a file, relative to a model's folder, however both are spelled.
+
+    What lies elsewhere, as the modules of a Python program do, is called as Python would import it:
+    relative to the folder on its path that holds it. What is in none keeps its name only.
+    """
+    if path.startswith("<"):  # what was typed at a prompt
+        return path
+    return _relative(path, folder, Path.cwd())
+
+
+@lru_cache(maxsize=1024)
+def _relative(path: str, folder: Path, current: Path) -> str:
+    def whole(each: str | Path) -> Path:  # links stay as they are
+        return Path(os.path.normpath(current / each))
+
+    file = whole(path)
+    imported = sorted(map(whole, sys.path), key=lambda each: len(each.parts), reverse=True)
+    for each in (whole(folder), *imported):
+        if file.is_relative_to(each):
+            return file.relative_to(each).as_posix()
+    return file.name
