@@ -6,6 +6,7 @@ well without either is a fault of the suite.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
@@ -46,7 +47,8 @@ def question(check: Callable[..., None]) -> Callable[..., None]:
         current = _Question()
         token = _current.set(current)
         try:
-            check(*arguments, **named)
+            with _placed(*arguments):
+                check(*arguments, **named)
         finally:
             _current.reset(token)
         for distribution in sorted(current.lacking):
@@ -56,6 +58,12 @@ def question(check: Callable[..., None]) -> Callable[..., None]:
 
     put.__dict__["is_question"] = True
     return put
+
+
+def _placed(subject: Any = None, *_: Any) -> AbstractContextManager[None]:
+    """Where calls are made: at the declaration that a suite is about."""
+    found: AbstractContextManager[None] = getattr(subject, "placed", nullcontext)()
+    return found
 
 
 def asked() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.frontend import Tensor
+from tripybuild.language.vocabulary import ANY_NAME
 from tripybuild.numerics.arrays import Array
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import Place, free_sizes, places
@@ -17,7 +18,7 @@ from tripybuild.suite.generators import generated
 from tripybuild.suite.sample import Bound, Change, bind
 from tripybuild.trace.constants import constant
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.location import Unknown, at
+from tripybuild.trace.location import at, here
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import dtype, from_numpy
 from tripybuild.types.patterns import ValuePattern, options
@@ -60,7 +61,7 @@ class Case:
             values |= {self._place(name, i, given): value for i, value in enumerate(made)}
             tensors = [Tensor.of(value) for value in made]
             arguments[name] = tensors if isinstance(given, list) else tensors[0]
-        with at(Unknown(self.label)), fresh_symbols():
+        with at(here(ANY_NAME)), fresh_symbols():
             result = self.function(**arguments, **self.attributes)
         return Graph(self.label, values, {}, outputs(result))
 

@@ -1,6 +1,7 @@
 """An operator as the questions of its suite see it: its declaration, its function, its examples."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property
 from importlib import import_module
 
@@ -10,7 +11,9 @@ from tripybuild.schema.operator import Example, Operator
 from tripybuild.schema.samples import Place, places, spell as spell_place
 from tripybuild.suite import examples
 from tripybuild.suite.cases import Function
+from tripybuild.suite.places import DeclarationPlace
 from tripybuild.suite.registry import declared_in
+from tripybuild.trace.location import at
 
 
 class Declared:
@@ -37,6 +40,10 @@ class Declared:
     def operators(self) -> Mapping[str, Operator]:
         """All declarations that the package can use."""
         return declared_in(self.source, self.file).operators
+
+    def placed(self) -> AbstractContextManager[None]:
+        """Call operators at the declaration."""
+        return at(DeclarationPlace(self.operator))
 
     def function(self, name: str) -> Function:
         """The public function of an operator."""

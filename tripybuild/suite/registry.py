@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tripybuild import project
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
@@ -70,6 +70,12 @@ class _Operators(dict[str, Operator]):
     def __init__(self, sound: Mapping[str, Operator], problems: Problems) -> None:
         super().__init__(sound)
         self.problems = problems
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The operator, or the default where nobody declares it."""
+        if name not in self and not any(Path(path).stem == name for path in self.problems):
+            return default
+        return self[name]
 
     def __missing__(self, name: str) -> NoReturn:
         for path, found in self.problems.items():
