@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
 
-from tripybuild.codegen.places import place
 from tripybuild.diagnostics import Span
 from tripybuild.schema.operator import Operator
 
@@ -42,7 +41,8 @@ class DeclarationPlace:
 
     def _running(self, count: int) -> Iterator[int]:
         """Which statement of the decomposition is running, in frames from the nearest."""
-        own = tuple(f"/{layer}/{place(self.operator)}.py" for layer in _LAYERS)
+        file = "/".join(filter(None, [self.operator.folder, f"{self.operator.name}.py"]))
+        own = tuple(f"/{layer}/{file}" for layer in _LAYERS)
         frame = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
         while frame := frame.f_back:  # type: ignore[assignment]
             if frame.f_code.co_filename.endswith(own):
