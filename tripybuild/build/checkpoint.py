@@ -4,22 +4,25 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from tripybuild.budget import Budget, spend
 from tripybuild.build import weights
 from tripybuild.build.file_state import FileState, changed
 from tripybuild.build.model import Built, Origin
 from tripybuild.build.weights_location import locate
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.diagnostics.amounts import budgeted, foremost
 from tripybuild.schema.files import WeightsEntry
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME
 
 MOST = 12
+COMPILED = 500  # comparisons take as long as to compile one pattern
 # The dtypes among which NumPy itself notices that a value is too large; else it is searched for.
 OWN = frozenset(np.dtype(kind) for kind in (np.float16, np.float32, np.float64))
 
@@ -123,15 +126,15 @@ def check_weights(built: Built) -> Checkpoint:
         hint = "add `weights: FILE.safetensors`"
         raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
     path = locate(built.weights, Path(built.document.path).parent, span)
-    with _placed(span):
-        state = weights.file_state(path)
-        index = weights.read_index(path)
-    names = {name: stored_name(name, built.weights) for name in declared}
-    found = list(_idle(declared, built.weights, built.document))
-    found += _compared(declared, names, index, built.weights, span)
-    if found:
-        raise DiagnosticError(*found)
-
+    with budgeted(span, Budget()):
+        with _placed(span):
+            state = weights.file_state(path)
+            index = weights.read_index(path)
+        names = {name: stored_name(name, built.weights) for name in declared}
+        found = list(_idle(declared, built.weights, built.document))
+        found += _compared(declared, names, index, built.weights, span)
+        if found:
+            raise DiagnosticError(*foremost(found))
     return Checkpoint(declared, names, path, span, index, state)
 
 
@@ -150,6 +153,7 @@ def _idle(
     declared: Mapping[str, Value], entry: WeightsEntry, document: Origin
 ) -> Iterator[Diagnostic]:
     """What `rename:` maps must be there: else it is most likely misspelt."""
+    spend("comparisons", COMPILED * (len(entry.rename) + len(entry.unused)))
     for pattern in entry.rename:
         if not any(_matched(pattern, path) for path in declared):
             parts = [".".join(path.split(".")[: pattern.count(".") + 1]) for path in declared]
@@ -172,8 +176,18 @@ def stored_name(path: str, entry: WeightsEntry) -> str:
 
 
 def _matched(pattern: str, path: str) -> re.Match[str] | None:
+    """The match of a path; several stars in one part are tried at each of its places."""
+    expression, stars = _compiled(pattern)
+    spend("comparisons", max(1, len(path)) ** max(0, stars - 1))
+    return expression.fullmatch(path)
+
+
+@lru_cache(maxsize=1 << 14)  # a model may have as many patterns as its budget allows
+def _compiled(pattern: str) -> tuple[re.Pattern[str], int]:
+    """The expression of a pattern, and the most stars in one part of it."""
     expression = re.escape(pattern).replace(r"\*", "([^.]+)")
-    return re.fullmatch(f"{expression}(\\..*)?", path)
+    stars = max(part.count("*") for part in pattern.split("."))
+    return re.compile(f"{expression}(\\..*)?"), stars
 
 
 def _compared(

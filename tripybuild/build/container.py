@@ -23,6 +23,7 @@ from tripybuild.build.arrangement import (
     padded,
 )
 from tripybuild.build.elements import aligned
+from tripybuild.build.json_text import entries
 from tripybuild.build.layout import (
     LOCAL,
     MOST_MEMBERS,
@@ -47,7 +48,8 @@ from tripybuild.publish import publish
 
 NAME = re.compile(r"[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*(/[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*)*")
 LONGEST_NAME = 200
-LARGEST_MANIFEST = 1 << 28
+LARGEST_MANIFEST = 1 << 24
+MOST_ENTRIES = 1_000_000  # of a manifest; the largest real ones have some thousands
 
 
 def write(
@@ -72,6 +74,9 @@ def write(
     known = measured or {}
     measured = {name: known.get(name) or measure(members[name]) for name in sorted(members)}
     text = padded(encode(Manifest(measured, content)), measured)
+    if _is_too_large(text):
+        message = f"the manifest of `{path}` would be too large to be read again"
+        raise DiagnosticError(Diagnostic("over-budget", message))
     digest = sha256(text).hexdigest().encode() + b"\n"
     layout = arranged(text, digest, measured)
     names = ordered(measured)
@@ -96,6 +101,10 @@ def _given(
     if isinstance(first, FilePart) and first.offset == layout.offsets[2]:
         return first.file.given
     return lambda _: False
+
+
+def _is_too_large(manifest: bytes) -> bool:
+    return len(manifest) > LARGEST_MANIFEST or entries(manifest) > MOST_ENTRIES
 
 
 def _decoded(text: bytes) -> Manifest:
@@ -242,6 +251,8 @@ class Container:
         return text, expected
 
     def _decode(self, text: bytes) -> Manifest:
+        if _is_too_large(text):
+            raise self._refusal("altered", "its manifest is too large")
         try:
             return _decoded(text)
         except NewerFormatError as error:

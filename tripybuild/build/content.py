@@ -7,6 +7,7 @@ looks at again. A later version may add keys, never change these.
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from tripybuild.budget import spend
 from tripybuild.build.targets import ENGINES, TARGETS
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.grammar import SnippetError, parse
@@ -83,6 +84,7 @@ def check_content(content: Mapping[str, Any], members: Collection[str]) -> None:
         if not known or len({entry["name"] for entry in entries}) != len(entries):
             raise unfit(f"its `{key}` cannot be understood")
     for law in content["laws"]:
+        spend("characters", len(law["that"]))
         try:
             parse(law["that"])
         except SnippetError as error:

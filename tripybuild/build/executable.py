@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tripybuild.budget import Budget
 from tripybuild.build import container, weights
 from tripybuild.build.content import GRAPH, check_content, unfit
 from tripybuild.build.countable import check_countable
@@ -21,6 +22,7 @@ from tripybuild.build.signature import Array, Signature
 from tripybuild.build.specialise import compiled, fixed, lowered, sizes_name
 from tripybuild.build.targets import ENGINES, REFERENCE
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics.amounts import budgeted
 from tripybuild.targets import pjrt
 from tripybuild.trace.graph import Graph
 from tripybuild.version import VERSION
@@ -211,8 +213,9 @@ def opened(path: Path) -> Executable:
     with container.open(path) as file:
         members = {name: file.read(name) for name in file.manifest.members}
         content = file.manifest.content
-    check_content(content, members)
-    try:
-        return Executable(content, members)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise unfit(str(error)) from error
+    with budgeted(budget=Budget()):
+        check_content(content, members)
+        try:
+            return Executable(content, members)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise unfit(str(error)) from error

@@ -6,8 +6,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from tripybuild.budget import Budget
+from tripybuild.build.json_text import loaded
 from tripybuild.build.model import Built, Range
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.diagnostics.amounts import budgeted
 from tripybuild.trace.generated import operation_class
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.serial import encoded, from_data, law_data, to_data
@@ -63,9 +66,10 @@ def graph_text(graph: Graph, folder: Path) -> tuple[bytes, dict[str, Any]]:
 
 def graph_of(text: memoryview, arrays: Mapping[str, Any], symbols: Mapping[str, Dim]) -> Graph:
     """The graph that `graph_text` wrote."""
-    try:
-        data = json.loads(bytes(text))
-    except (ValueError, RecursionError) as error:
-        message = "the executable's graph cannot be read: it is not JSON"
-        raise DiagnosticError(Diagnostic("executable-altered", message)) from error
-    return from_data(data, arrays, symbols, operation_class)
+    with budgeted(budget=Budget()):
+        try:
+            data = loaded(bytes(text))
+        except (ValueError, RecursionError) as error:
+            message = "the executable's graph cannot be read: it is not JSON"
+            raise DiagnosticError(Diagnostic("executable-altered", message)) from error
+        return from_data(data, arrays, symbols, operation_class)

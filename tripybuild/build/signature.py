@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tripybuild.budget import Budget, spend
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.diagnostics.amounts import budgeted
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
 from tripybuild.trace.messages import law_message
@@ -56,7 +58,10 @@ class Signature:
         self.exchange: Callable[[str, Any], Any] = exchanged
 
     def _size(self, size: int | str) -> int | Dim:
-        return size if isinstance(size, int) else parse_dim(size, self.symbols)
+        if isinstance(size, int):
+            return size
+        spend("characters", len(size))
+        return parse_dim(size, self.symbols)
 
     def arrays(self, given: Mapping[str, Any]) -> list[Array]:
         """The inputs in order, as arrays.
@@ -175,7 +180,8 @@ class Signature:
 
     def broken(self, sizes: Mapping[str, int]) -> list[Diagnostic]:
         """The laws that do not hold for these sizes."""
-        return broken(self.laws, sizes)
+        with budgeted(budget=Budget()):
+            return broken(self.laws, sizes)
 
 
 def broken(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> list[Diagnostic]:

@@ -31,8 +31,10 @@ from tripybuild.build.elements import (
     unpack,
 )
 from tripybuild.build.file_state import FileState, unchanged
+from tripybuild.build.json_text import loaded
 from tripybuild.build.refusals import unreadable
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.diagnostics.amounts import budgeted
 
 Index = dict[str, tuple[DType, tuple[int, ...]]]
 
@@ -180,7 +182,7 @@ def _header_size(start: bytes, total: int) -> int:
 def _parse(text: bytes, available: int) -> dict[str, _Tensor]:
     """Read a header: each byte of the file belongs to one tensor, in the order of the offsets."""
     try:
-        header = json.loads(text.decode(), object_pairs_hook=_unique)
+        header = loaded(text, _unique)
     except (ValueError, RecursionError) as error:
         raise MalformedError("its header is not JSON") from error
     if not isinstance(header, dict):
@@ -252,7 +254,8 @@ def _interpret(octets: Octets, tensor: _Tensor) -> Array:
 @contextlib.contextmanager
 def _reported(source: Path | str) -> Iterator[None]:
     try:
-        yield
+        with budgeted():
+            yield
     except MalformedError as error:
         message = f"`{source}` is not a safetensors file as it should be: {error}"
         raise DiagnosticError(Diagnostic("weights-malformed", message)) from error

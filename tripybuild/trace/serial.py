@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tripybuild.budget import spend
 from tripybuild.catalog import Package, package_of
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, portable_path
 from tripybuild.trace.check import Check
@@ -227,6 +228,7 @@ class _Reader:
         return region
 
     def operation(self, entry: Mapping[str, Any]) -> TraceOp:
+        spend("operations")
         place = self.places[entry["at"]]
         if entry["op"] == Constant.declaration.name:
             type = self.read_type(*entry["types"][0])
