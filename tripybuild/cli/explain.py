@@ -8,6 +8,7 @@ import typer
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
 from tripybuild.cli.registry import Registries
+from tripybuild.codegen.places import BUILT_IN
 from tripybuild.diagnostics import CODES, Diagnostic, DiagnosticError, suggest
 from tripybuild.packages.roots import load
 
@@ -25,6 +26,10 @@ def explain(
     ],
     *,
     registry: Registries = None,
+    package: Annotated[
+        str,
+        typer.Option("--package", metavar="NAME", help="What `gen` calls that of `--registry`."),
+    ] = "PACKAGE",
 ) -> Answer:
     """Explain an operator, a module or an error code."""
     if name in CODES:
@@ -45,7 +50,8 @@ def explain(
         if found is not None:
             return found
     if name in known.operators:
-        return _operator(known, known.operators[name])
+        own = bool(registry) and name in known.own
+        return _operator(known, known.operators[name], package if own else BUILT_IN)
     if name in known.modules:
         return _module(known.modules[name])
     raise DiagnosticError(_unknown(name, known))
@@ -152,11 +158,11 @@ def _module(module: "Module") -> Answer:
     return Answer("\n".join(lines), data=data)
 
 
-def _operator(known: "Registry", operator: "Operator") -> Answer:
+def _operator(known: "Registry", operator: "Operator", package: str) -> Answer:
     from tripybuild.schema.checks import costs  # noqa: PLC0415
 
     signature = _signature(operator)
-    generated = _generated(known, operator)
+    generated = _generated(known, operator, package)
     ways = dict(_ways(known, operator))
     lines = [f"{operator.name}  {operator.path}", "", f"  {signature}"]
     lines += [f"  {name}: {', '.join(map(str, types))}" for name, types in operator.types.items()]
@@ -220,12 +226,13 @@ def _users(known: "Registry", operator: "Operator") -> list[str]:
     return [each.name for each in others if operator.name in uses(each, known.operators)]
 
 
-def _generated(known: "Registry", operator: "Operator") -> list[str]:
-    """The files that only this operator gives."""
+def _generated(known: "Registry", operator: "Operator", package: str) -> list[str]:
+    """The files that only this operator gives, below the folder of the package."""
     from tripybuild.codegen.calls import Calls  # noqa: PLC0415
     from tripybuild.codegen.operator import contribution  # noqa: PLC0415
 
-    return sorted(contribution(operator, Calls(known.operators, {operator.name})).files)
+    calls = Calls(known.operators, known.own | {operator.name}, package)
+    return sorted(contribution(operator, calls).files)
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[str]:

@@ -57,7 +57,13 @@ def generate(
         drift = tuple(_drift(place, each) for each in found)
         text = f"{_files(len(found))} out of date; `tripybuild gen` mends that"
         return Answer(remark=text, data=data, diagnostics=drift)
-    return Answer(remark=_summary(place, found, len(files), seconds), data=data)
+    said = [_summary(place, found, len(files), seconds)]
+    if name != BUILT_IN and not check:
+        path = place.as_posix()
+        said.append(
+            f"`python -m pytest {path}/suites` proves it; `{name}` is imported from `{path}`"
+        )
+    return Answer(remark="\n".join(said), data=data)
 
 
 def _package(given: str | None, added: Sequence[Path]) -> str:

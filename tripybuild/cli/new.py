@@ -19,8 +19,7 @@ from tripybuild.packages import roots
 from tripybuild.types.naming import LAYERS, LONGEST, is_folder, is_name
 
 OPERATOR = """\
-# yaml-language-server: $schema={schema}
-tripybuild: 1
+{modeline}tripybuild: 1
 op: {name}
 doc: Double each value; say here in one sentence what `{name}` gives.
 types:
@@ -50,8 +49,7 @@ examples:
 """
 
 MODEL = """\
-# yaml-language-server: $schema={schema}
-tripybuild: 1
+{modeline}tripybuild: 1
 model: {name}
 doc: Say how likely each class is; say here what `{name}` does.
 
@@ -92,7 +90,7 @@ def new_operator(
         message = f"there is an operator `{name}` already"
         note = f"declared in {known.operators[name].path}"
         raise DiagnosticError(Diagnostic("declared-twice", message, notes=(note,)))
-    _write(file, OPERATOR.format(name=name, schema=_modeline(file, "operator")))
+    _write(file, OPERATOR.format(name=name, modeline=_modeline(file, "operator")))
     command = "tripybuild gen"
     if registry:
         added = " ".join(f"--registry {path}" for path in registry)
@@ -109,7 +107,7 @@ def new_model(
     """Scaffold a model: one YAML file."""
     _check_name(name, "a model")
     file = folder / f"{name}.yaml"
-    _write(file, MODEL.format(name=name, schema=_modeline(file, "model")))
+    _write(file, MODEL.format(name=name, modeline=_modeline(file, "model")))
     return _written(file, f"`tripybuild compile {file}` makes it an executable")
 
 
@@ -153,12 +151,14 @@ def _registry(added: list[Path]) -> Path:
 
 
 def _modeline(file: Path, kind: str) -> str:
-    """Say where the schema is: from the file where both are in one tree, else absolutely."""
-    schema = project.schemas() / f"{kind}.json"
-    inside = file.resolve().is_relative_to(project.CHECKOUT)
-    if is_installed() or not inside:
-        return schema.as_posix()
-    return Path(os.path.relpath(schema, file.resolve().parent)).as_posix()
+    """Tell editors where the schema is, if it is in one tree with the file.
+
+    Elsewhere it is at a path of this machine alone, which does not belong in a file.
+    """
+    if is_installed() or not file.resolve().is_relative_to(project.CHECKOUT):
+        return ""
+    schema = os.path.relpath(project.schemas() / f"{kind}.json", file.resolve().parent)
+    return f"# yaml-language-server: $schema={Path(schema).as_posix()}\n"
 
 
 def _write(file: Path, text: str) -> None:

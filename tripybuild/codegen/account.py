@@ -1,13 +1,11 @@
 """The `conftest.py` of generated suites: whoever runs them is told what was left out."""
 
 from tripybuild.codegen.places import BUILT_IN
-from tripybuild.codegen.text import header
+from tripybuild.codegen.text import Imports, header
 
 _FILE = '''{header}"""The account of what the suites left out, and why."""
 
-import pytest
-
-from tripybuild.suite.account import keep
+{imports}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -22,4 +20,12 @@ def account_file(package: str) -> str:
     own = package != BUILT_IN
     about = "Keep the account of the suites, and find the package." if own else _ABOUT
     arguments = f'config, __file__, "{package}"' if own else "config, __file__"
-    return _FILE.format(header=header("ops_registry/"), about=about, arguments=arguments)
+    imports = Imports()
+    imports.module("pytest")
+    imports.name("tripybuild.suite.account", "keep")
+    return _FILE.format(
+        imports=imports.text(package),
+        header=header("ops_registry/"),
+        about=about,
+        arguments=arguments,
+    )

@@ -50,7 +50,7 @@ def frontend_file(operator: Operator, calls: Calls) -> str:
             body.text(),
         ]
     )
-    return f"{header(operator.path)}\n{imports.text()}\n\n{before}\n{text}\n"
+    return f"{header(operator.path)}\n{imports.text(calls.package)}\n\n{before}\n{text}\n"
 
 
 def _sections(operator: Operator) -> list[tuple[str, list[tuple[str, str]]]]:

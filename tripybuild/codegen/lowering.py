@@ -110,7 +110,7 @@ def _file(
     given = call(f"def {function}", [f"{'op' if read else '_op'}: {operation}", *inputs])
     signature = render([given, f" -> {result or value}:"])
     lines = "\n".join([signature, docstring(summary, 4), text])
-    return f"{header(operator.path)}\n{body.imports.text()}\n\n\n{lines}\n"
+    return f"{header(operator.path)}\n{body.imports.text(package)}\n\n\n{lines}\n"
 
 
 def _inputs(operator: Operator, value: str, imports: Imports) -> list[str]:

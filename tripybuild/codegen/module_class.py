@@ -116,7 +116,7 @@ def class_file(module: Module) -> str:
     declared = declaration(operator, imports, 0, "DECLARATION = ")
     members = "\n\n".join(part for part in (attributes, constructor, forward) if part)
     return (
-        f"{header(module.path)}\n{imports.text()}\n\n{declared}\n\n\n"
+        f"{header(module.path)}\n{imports.text(module.calls.package)}\n\n{declared}\n\n\n"
         f"{_head(module)}\n{about}\n\n{members}\n"
     )
 

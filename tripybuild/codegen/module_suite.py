@@ -6,7 +6,7 @@ from tripybuild.codegen.expressions import quoted
 from tripybuild.codegen.layout import Doc, bracketed, render
 from tripybuild.codegen.module_class import Module
 from tripybuild.codegen.module_constructor import FLOATS
-from tripybuild.codegen.text import header
+from tripybuild.codegen.text import Imports, header
 from tripybuild.schema.files import RefusedEntry
 
 
@@ -27,10 +27,13 @@ def module_suite(module: Module, examples: Sequence[RefusedEntry]) -> str:
     by_dtype = bool(variables)
     chosen = [n for v in variables[:1] for n in module.part.allowed.get(v, FLOATS)]
     tests = [_test(question, about, by_dtype=by_dtype) for question, about in _QUESTIONS.items()]
+    imports = Imports()
+    imports.name("tripybuild.suite", "ModuleSuite")
+    if by_dtype or examples:
+        imports.module("pytest")
     lines = [
         header(module.path),
-        *(["import pytest", ""] if by_dtype or examples else []),
-        "from tripybuild.suite import ModuleSuite",
+        imports.text(module.calls.package),
         "",
         f"SUITE = ModuleSuite({quoted(module.path)}, {quoted(module.calls.package)}, __file__)",
         *([f"DTYPES = {chosen}".replace("'", '"')] if by_dtype else []),

@@ -51,7 +51,7 @@ def _files(operator: Operator, calls: Calls) -> Iterator[tuple[str, str]]:
     yield f"{DOCS}/{operator.name}.md", operator_page(operator, package)
     if operator.inline:
         return
-    yield f"{package}/trace/{file}", trace_file(operator)
+    yield f"{package}/trace/{file}", trace_file(operator, package)
     if operator.reference is not None:
         yield f"{package}/references/{file}", reference_file(operator, package)
     for target in operator.lower:

@@ -11,8 +11,7 @@ if TYPE_CHECKING:  # a plan that is kept is put together without the schema
 
 _FILE = '''{header}"""What other systems call what is here: `cat` of PyTorch is `concatenate`."""
 
-NAMES = {{
-{names}}}
+NAMES: dict[str, str] = {{{names}}}
 '''
 
 
@@ -35,4 +34,5 @@ def others_file(contributions: Iterable[Contribution]) -> str:
             if other not in own:
                 found.setdefault(other, each.name)
     names = "".join(f'    "{other}": "{found[other]}",\n' for other in sorted(found))
+    names = f"\n{names}" if names else ""
     return _FILE.format(header=header("ops_registry/"), names=names)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tripybuild.codegen.expressions import quoted
 from tripybuild.codegen.layout import Doc, bracketed, call, render
-from tripybuild.codegen.text import header
+from tripybuild.codegen.text import Imports, header
 from tripybuild.schema.facts import ENGINE
 from tripybuild.schema.foreign import LACKING
 from tripybuild.schema.operator import Operator
@@ -55,13 +55,16 @@ def suite_file(operator: Operator, package: str) -> str:
     """
     types = [spell_types(each) for each in legal(operator)]
     tests = list(_tests(operator))
-    imports = ["import pytest", ""] if any("pytest" in test for test in tests) else []
+    imports = Imports()
+    imports.name("tripybuild.suite", "Suite")
+    if any("pytest" in test for test in tests):
+        imports.module("pytest")
     data = [f"SUITE = Suite({quoted(operator.path)}, {quoted(package)}, __file__)"]
     if any("TYPES" in test for test in tests):
         data.append(render(["TYPES = ", _list(types)]))
     if sizes := _sizes(operator):
         data.append(render(["SIZES = ", _list(sizes)]))
-    lines = [header(operator.path), *imports, "from tripybuild.suite import Suite", "", *data]
+    lines = [header(operator.path), imports.text(package), "", *data]
     return "\n\n\n".join(["\n".join(lines), *tests]) + "\n"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tripybuild.codegen.layout import WIDTH, Doc, render
+from tripybuild.codegen.places import BUILT_IN
 
 STANDARD = frozenset({"math", "dataclasses", "typing", "collections.abc"})
 OTHERS = frozenset({"pytest"})
@@ -82,12 +83,12 @@ class Imports:
         for module, names in others.names.items():
             self.name(module, *names)
 
-    def text(self) -> str:
-        """The import blocks: the standard library, other packages, our own."""
+    def text(self, package: str = BUILT_IN) -> str:
+        """The import blocks of a file: the standard library, other packages, the file's own."""
         blocks = []
         for group in range(3):
-            plain = sorted(m for m in self.modules if _group(m) == group)
-            froms = sorted(m for m, n in self.names.items() if n and _group(m) == group)
+            plain = sorted(m for m in self.modules if _group(m, package) == group)
+            froms = sorted(m for m, n in self.names.items() if n and _group(m, package) == group)
             lines = [f"import {module}" for module in plain]
             lines += [
                 _from(module, sorted(self.names[module], key=import_order)) for module in froms
@@ -97,10 +98,12 @@ class Imports:
         return "\n\n".join(blocks)
 
 
-def _group(module: str) -> int:
+def _group(module: str, package: str) -> int:
+    """Where tripybuild is developed it is at home; to a package of one's own it is another one."""
     if module in STANDARD:
         return 0
-    return 1 if module.partition(" ")[0] in OTHERS else 2
+    root = re.split("[. ]", module, maxsplit=1)[0]
+    return 1 if root in OTHERS or (package not in (BUILT_IN, root)) else 2
 
 
 @lru_cache(maxsize=1 << 12)

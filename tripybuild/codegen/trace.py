@@ -26,7 +26,7 @@ from tripybuild.types.naming import CAPTURED, class_name
 _ONE_FORM = frozenset({"Value", "Value | None", "int", "float", "bool", "str", "Size"})
 
 
-def trace_file(operator: Operator) -> str:
+def trace_file(operator: Operator, package: str) -> str:
     """The file of one operation.
 
     ```python
@@ -67,7 +67,7 @@ def trace_file(operator: Operator) -> str:
         *_infer(operator, imports),
     ]
     body = "\n".join(lines)
-    return f"{header(operator.path)}\n{imports.text()}\n\n\n{body}\n"
+    return f"{header(operator.path)}\n{imports.text(package)}\n\n\n{body}\n"
 
 
 def declaration(operator: Operator, imports: Imports, indent: int, start: str) -> str:

@@ -18,7 +18,7 @@ from tripybuild.packages import roots as registries
 from tripybuild.packages.parts import Parts
 from tripybuild.packages.renewed import renewed
 from tripybuild.project import PACKAGE, below, content
-from tripybuild.schema.places import sources
+from tripybuild.schema.places import root_name, sources
 
 
 def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
@@ -30,7 +30,7 @@ def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
     with uncollected():
         roots = [registries.built_in(), *added]
         digests = _digests(roots)
-        cache, place = Cache(), _key([root.name for root in roots], package)
+        cache, place = Cache(), _key([root_name(root) for root in roots], package)
         stored = cache.get(place)
         kept = Parts.of(stored) if stored else Parts({}, {})
         parts = renewed(kept, digests, added, package)

@@ -16,7 +16,7 @@ from tripybuild.schema.extents import unbounded
 from tripybuild.schema.facts import Common, explained, merged
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
 from tripybuild.schema.operator import Operator
-from tripybuild.schema.places import sources
+from tripybuild.schema.places import root_name, sources
 from tripybuild.schema.scope import unbound
 from tripybuild.schema.target_files import TargetsFile
 from tripybuild.schema.tuples import check_tuples
@@ -182,8 +182,8 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
     if not root.is_dir():
         found.append(Diagnostic("file-not-found", f"there is no folder `{root}`"))
         return
-    if not root.name.isprintable():
-        message = f"a registry cannot be called {root.name!a}"
+    if not root_name(root).isprintable():
+        message = f"a registry cannot be called {root_name(root)!a}"
         found.append(Diagnostic("bad-name", message, hint="its name stands in what is generated"))
         return
     for shown, path in sources(root).items():

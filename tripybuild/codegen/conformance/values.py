@@ -87,7 +87,7 @@ class Values:
         for each in ast.walk(node):
             if type(each) not in ANNOTATED:
                 raise Problem(node.lineno, f"an annotation `{ast.unparse(node)}`")
-            if isinstance(each, ast.Name) and each.id not in self.names | BUILT_INS:
+            if isinstance(each, ast.Name) and each.id not in {*self.names, *BUILT_INS, "dict"}:
                 known = each.id in self.modules
                 if not known:
                     raise Problem(node.lineno, f"an annotation with `{each.id}`")
