@@ -271,17 +271,18 @@ def test_a_new_operator_passes_its_suite(cli, folder):
     """`new op`, `gen` and the generated suite, in a registry and a package of one's own."""
     code, _, text = cli("new", "op", "double", "--registry", "mine")
     assert (code, "`tripybuild gen --registry mine" in text) == (0, True)
-    schema = (folder / "mine/math/double.yaml").read_text().splitlines()[0].partition("=")[2]
-    assert json.loads(Path(schema).read_text())["title"] == "tripybuild operator"
+    written = (folder / "mine/math/double.yaml").read_text()
+    assert written.startswith("tripybuild: 1\n"), "a schema's path is that of one machine"
     assert suites_pass(cli)
 
 
 def suites_pass(cli):
     """Generate a package of the registry `mine`, and run its suites."""
-    assert cli("gen", "--registry", "mine", "--package", "my_operators")[0] == 0
+    code, _, said = cli("gen", "--registry", "mine", "--package", "my_operators")
+    assert (code, "`python -m pytest generated/suites` proves it" in said) == (0, True)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "generated/suites"],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(["generated", *sys.path])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         check=False,
