@@ -79,16 +79,22 @@ def emit(
     return session.emit(path, kind, sizes=sizes, shapes=shapes, homes=homes(registry, path))
 
 
-def load(path: Path | str, *, registry: Registries = None) -> Executable:
+def load(path: Path | str, *, registry: Registries = None, rebuild: bool = False) -> Executable:
     """Read an executable; every byte of it is checked against its digest.
+
+    An executable holds native code, and a digest does not say who made it: load what you trust, or
+    have it rebuilt.
 
     Args:
         path: The file.
         registry: The folder of the registry, or several, that its specification was compiled with:
             more sizes are compiled from its operators.
+        rebuild: Whether to compile its programs anew, from the StableHLO that it holds, and to load
+            none of its native code. Engines cannot be rebuilt.
 
     Raises:
-        DiagnosticError: The file is no executable, or something is wrong with the registry.
+        DiagnosticError: The file is no executable, something is wrong with the registry, or the
+            executable cannot be rebuilt.
     """
     from tripybuild.build import session  # noqa: PLC0415 - `import tripybuild` is for free
 
@@ -96,4 +102,4 @@ def load(path: Path | str, *, registry: Registries = None) -> Executable:
         from tripybuild.packages.homes import know  # noqa: PLC0415 - the same
 
         know(registry)
-    return session.load(path)
+    return session.load(path, rebuild=rebuild)

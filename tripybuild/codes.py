@@ -138,6 +138,7 @@ CODES: dict[str, str] = {
     "package-changed": (
         "Operators that were declared anew may compute something else than when this was compiled."
     ),
+    "cannot-rebuild": "An engine holds its weights; only the model's own files build it again.",
     "executable-version": "Only the version that wrote an executable can compile more sizes of it.",
     "executable-incompatible": "The executable was compiled for another machine or runtime.",
     "missing-input": "A run gives every input of the executable.",

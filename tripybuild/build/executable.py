@@ -69,6 +69,11 @@ class Executable:
         """The outputs by name, each with dtype and shape."""
         return {entry["name"]: entry for entry in self.manifest["outputs"]}
 
+    @property
+    def members(self) -> dict[str, Content]:
+        """The contents of its file by name."""
+        return dict(self._members)
+
     def save(self, path: Path | str) -> None:
         """Write the executable to a file, whole or not at all."""
         container.write(Path(path), self.manifest, self._members, self._measured)
@@ -141,7 +146,7 @@ class Executable:
                 if stored is None
                 else bytes(self._read(stored["stablehlo"]))
             )
-            payload, warnings = compiled(module)
+            payload, warnings = compiled(module, foreign=stored is not None)
             self.warnings += warnings
         loaded = self._loaded(payload, sizes)
         return lambda arrays: loaded(*arrays)

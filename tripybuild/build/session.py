@@ -17,6 +17,7 @@ from tripybuild.build.manifest_text import described
 from tripybuild.build.mlir_model import emit_mlir, is_mlir, mlir_executable, refuse_sizes
 from tripybuild.build.model import Built, build
 from tripybuild.build.provenance import provenance_of
+from tripybuild.build.rebuild import rebuilt
 from tripybuild.build.signature import broken
 from tripybuild.build.specialise import fixed
 from tripybuild.build.targets import CPU, ENGINES, REFERENCE, Target, known, parse_target
@@ -180,9 +181,15 @@ def _stablehlo(built: Built, shapes: Shapes) -> Module:
     return lower_stablehlo(fixed(graph, chosen))
 
 
-def load(path: Path | str) -> Executable:
-    """Read an executable file; every byte of it is checked against its digest."""
-    return opened(Path(path))
+def load(path: Path | str, *, rebuild: bool = False) -> Executable:
+    """Read an executable file; every byte of it is checked against its digest.
+
+    Args:
+        path: The file.
+        rebuild: Whether its programs are compiled anew, and none of its native code is loaded.
+    """
+    found = opened(Path(path))
+    return rebuilt(found) if rebuild else found
 
 
 def _used(graph: Graph) -> Graph:

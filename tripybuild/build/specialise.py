@@ -60,7 +60,11 @@ def lowered(graph: Graph, sizes: Mapping[str, int], folder: Path | None = None) 
 
 
 def compiled(
-    module: bytes, timeout: float | None = None, located: bytes | None = None
+    module: bytes,
+    timeout: float | None = None,
+    located: bytes | None = None,
+    *,
+    foreign: bool = False,
 ) -> tuple[bytes, tuple[Diagnostic, ...]]:
     """The executable payload of a StableHLO module, and what was wrong with the cache.
 
@@ -68,6 +72,7 @@ def compiled(
         module: StableHLO, as text or bytecode.
         timeout: Seconds that the compiler may take.
         located: The same module with places, which the compiler's refusal then says.
+        foreign: Whether it comes from a file, and is compiled only if it does nothing but compute.
 
     Raises:
         DiagnosticError: Where the compiler refuses the module, crashes, hangs or runs out of
@@ -77,7 +82,7 @@ def compiled(
     def make() -> bytes:
         session = child.session()
         try:
-            return session.compile("cpu", module, timeout=timeout)
+            return session.compile("portable" if foreign else "cpu", module, timeout=timeout)
         except DiagnosticError as error:
             if located is None or any(each.code != REFUSED for each in error.diagnostics):
                 raise

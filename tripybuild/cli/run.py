@@ -41,6 +41,14 @@ def run_executable(
         ),
     ] = None,
     registry: Registries = None,
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild",
+            help="Compile its programs anew from its StableHLO, and load none of its native code: "
+            "for executables of others.",
+        ),
+    ] = False,
 ) -> Answer:
     """Run an executable on inputs from files."""
     from tripybuild.build import session  # noqa: PLC0415
@@ -49,7 +57,7 @@ def run_executable(
         from tripybuild.packages.homes import know  # noqa: PLC0415
 
         know(registry)
-    loaded = session.load(executable)
+    loaded = session.load(executable, rebuild=rebuild)
     given = _read(inputs or [], loaded.inputs)
     start = time.perf_counter()
     with native_call():

@@ -32,6 +32,13 @@ def _cpu() -> Compile:
     return pjrt.compile
 
 
+def _portable() -> Compile:
+    from tripybuild.targets import pjrt, portable  # noqa: PLC0415 - heavy
+
+    pjrt.client()
+    return portable.compile
+
+
 def _tensorrt(library: str) -> Compile:
     from tripybuild.targets.tensorrt import request  # noqa: PLC0415 - heavy
 
@@ -52,6 +59,7 @@ def _weights() -> Compile:
 
 COMPILERS: Mapping[str, Callable[[], Compile]] = {
     "cpu": _cpu,
+    "portable": _portable,  # the same, for modules of others
     "tensorrt-rtx": partial(_tensorrt, "tensorrt-rtx"),
     "tensorrt": partial(_tensorrt, "tensorrt"),
     "mlir-tensorrt": _mlir_tensorrt,
