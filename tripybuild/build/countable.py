@@ -34,7 +34,9 @@ def countable(value: Value, name: str, location: Location | None = None) -> None
         DiagnosticError: It says how large it would be.
     """
     sizes = [size for size in value.shape if isinstance(size, int)]
-    if prod(filter(None, sizes)) > LARGEST:
+    if min(sizes, default=0) < 0:
+        message = f"{name} would be {value.type}, of a negative size"
+    elif prod(filter(None, sizes)) > LARGEST:
         message = f"{name} would be {value.type}, which no engine can hold"
     elif len(value.shape) > MOST_DIMENSIONS:
         found = f"{name} would have {len(value.shape)} dimensions"

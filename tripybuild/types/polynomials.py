@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Protocol
 
+from tripybuild.language.limits import LimitError
+
 
 class Choice(Protocol):
     """What a `select` asks: see `conditions.Condition`."""
@@ -26,7 +28,7 @@ class Choice(Protocol):
         """Tell whether it is true for these sizes."""
 
 
-class ComplexityError(ValueError):
+class ComplexityError(LimitError):
     """A size grew beyond what any model needs."""
 
 

@@ -13,7 +13,7 @@ DECLARATION = Declaration(
     "ops_registry/shape/unflatten.yaml",
     {
         "at-most-one-open": Law("count(sizes, -1) <= 1", 23, about="sizes"),
-        "known-sizes": Law("all(not is_int(d) or d >= -1 for d in sizes)", 24, about="sizes"),
+        "known-sizes": Law("all(e >= 0 for e in E)", 24),
         "inferable": Law(
             "count(sizes, -1) == 0 or known > 0",
             26,
@@ -60,12 +60,12 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[IntLike]) -> Tensor:
     sizes = check.sizes("sizes", sizes)
     with check.law("at-most-one-open", sizes=sizes) as require:
         require(shapes.count(sizes, -1) <= 1)
-    with check.law("known-sizes", sizes=sizes) as require:
-        require(shapes.every(not shapes.is_int(d) or d >= -1 for d in sizes))
     known = shapes.prod([d for d in sizes if not shapes.is_int(d) or d != -1])
+    E = [S[dim] // shapes.largest(known, 1) if shapes.is_int(d) and d == -1 else d for d in sizes]
+    with check.law("known-sizes", E=E) as require:
+        require(shapes.every(e >= 0 for e in E))
     with check.law("inferable", sizes=sizes, known=known) as require:
         require(shapes.count(sizes, -1) == 0 or known > 0)
-    E = [S[dim] // shapes.largest(known, 1) if shapes.is_int(d) and d == -1 else d for d in sizes]
     with check.law("same-volume", E=E, S=S, dim=dim, sizes=sizes) as require:
         require(shapes.prod(E) == S[dim])
     return check.settled(tp.reshape(input, [*S[:dim], *E, *S[dim + 1 :]]))

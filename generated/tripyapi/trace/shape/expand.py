@@ -22,7 +22,7 @@ class Expand(TraceOp):
                 "new >= 0", 20, "The sizes {list(sizes)} are fewer than the dimensions of shape {S}"
             ),
             "known-sizes": Law(
-                "all(not is_int(d) or d >= (0 if i < new else -1) for i, d in enumerate(sizes))",
+                "all(e >= 0 for e in E)",
                 23,
                 "In {list(sizes)}, no size can be less than 0, but for -1 at a dimension of the input",
             ),
@@ -54,16 +54,12 @@ class Expand(TraceOp):
         new = len(sizes) - len(S)
         with check.law("enough-sizes", new=new, sizes=sizes, S=S) as require:
             require(new >= 0)
-        with check.law("known-sizes", new=new, sizes=sizes) as require:
-            require(
-                shapes.every(
-                    not shapes.is_int(d) or d >= (0 if i < new else -1) for i, d in enumerate(sizes)
-                )
-            )
         E = [
             *sizes[:new],
             *[s if shapes.is_int(d) and d == -1 else d for s, d in zip(S, sizes[new:])],
         ]
+        with check.law("known-sizes", E=E, sizes=sizes) as require:
+            require(shapes.every(e >= 0 for e in E))
         with check.law("expandable", S=S, E=E, new=new) as require:
             require(shapes.every(shapes.some([s == 1, s == e]) for s, e in zip(S, E[new:])))
         shortcut: Value | None = (

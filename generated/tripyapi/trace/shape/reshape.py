@@ -22,7 +22,7 @@ class Reshape(TraceOp):
                 "len(places) <= 1", 23, "At most one size of {list(shape)} can be -1", about="shape"
             ),
             "not-negative": Law(
-                "all(not is_int(d) or d >= -1 for d in shape)",
+                "all(d >= 0 for i, d in enumerate(shape) if i not in places)",
                 26,
                 "No size of {list(shape)} can be less than -1",
                 about="shape",
@@ -61,8 +61,8 @@ class Reshape(TraceOp):
         places = [i for i, d in enumerate(shape) if shapes.is_int(d) and d == -1]
         with check.law("one-inferred", places=places, shape=shape) as require:
             require(len(places) <= 1)
-        with check.law("not-negative", shape=shape) as require:
-            require(shapes.every(not shapes.is_int(d) or d >= -1 for d in shape))
+        with check.law("not-negative", shape=shape, places=places) as require:
+            require(shapes.every(d >= 0 for i, d in enumerate(shape) if i not in places))
         known = shapes.prod(d for i, d in enumerate(shape) if i not in places)
         with check.law("inferable", places=places, known=known, shape=shape) as require:
             require(len(places) == 0 or known != 0)
