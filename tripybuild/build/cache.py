@@ -96,7 +96,7 @@ class Cache:
             return ()
         place = self.place(key)
         try:
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.made(place.parent)
             with publish(place, durable=False, folder=self.partial()) as stream:
                 stream.write(MAGIC)
                 stream.write(_digest(key, content))
@@ -143,16 +143,21 @@ class Cache:
         return content, ()
 
     def partial(self) -> Path:
-        """The folder of what is being written, which is made here.
-
-        It is one for all entries, so that what killed processes left there is found by the next
-        one that stores something.
+        """Make the folder of what is being written: one, so that what is left there is found.
 
         Raises:
             OSError: It cannot be made.
         """
-        folder = self.folder / PARTIAL
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self.made(self.folder / PARTIAL)
+
+    def made(self, folder: Path) -> Path:
+        """Make a folder of the cache for the user alone: who writes here gives him programs.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        for each in (self.folder.parent, self.folder, folder):
+            each.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
     def put_aside(self, place: Path) -> None:
@@ -178,7 +183,7 @@ class Cache:
         lock = FileLock(place.with_name(place.name + LOCK_SUFFIX))
         with contextlib.ExitStack() as held:
             with contextlib.suppress(OSError, Timeout, NotImplementedError):
-                place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self.made(place.parent)
                 held.enter_context(lock.acquire(timeout=self.patience))
             yield
 

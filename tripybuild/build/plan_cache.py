@@ -84,7 +84,7 @@ class PlanCache(Cache):
         place = self.place(key)
         partial = temporary(self.folder / PARTIAL, place.name)
         try:
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.made(place.parent)
             swept(self.partial())
             partial.touch(mode=0o600, exist_ok=False)
         except OSError as error:
