@@ -1,7 +1,9 @@
 """What all tests share: `--update`, `--full`, and the account of what was left out."""
 
 import gc
+import sys
 
+import own_registry
 import pytest
 
 from tripybuild.suite.account import keep
@@ -42,3 +44,12 @@ def pytest_collection_modifyitems(config, items):
 def update(request):
     """Whether expected texts are rewritten instead of compared."""
     return request.config.getoption("--update")
+
+
+@pytest.fixture(scope="session")
+def own(tmp_path_factory):
+    """A registry of one's own, whose package `my_ops` can be imported."""
+    made = own_registry.made(tmp_path_factory.mktemp("own"))
+    sys.path.append(str(made.generated))
+    yield made
+    sys.path.remove(str(made.generated))
