@@ -150,6 +150,7 @@ CODES: dict[str, str] = {
     # Compilers, and what they made before
     "compiler-crashed": "The native compiler ended without an answer; it runs in a process apart.",
     "compiler-failed": "The native compiler refused the model.",
+    "out-of-memory": "What was asked for needs more memory than this process can have.",
     "compiler-out-of-memory": "The native compiler needed more memory than there is.",
     "compiler-timeout": "The native compiler took longer than it may.",
     "cache-damaged": "An entry of the cache was not what was stored; it was made again.",

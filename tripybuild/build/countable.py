@@ -1,4 +1,4 @@
-"""Tensors that no engine can hold: more elements than it counts, or more dimensions than NumPy's.
+"""Tensors that no engine can hold: more bytes than it counts, or more dimensions than NumPy's.
 
 Law: what one target refuses for its size, all refuse.
 """
@@ -28,7 +28,7 @@ def check_countable(graph: Graph) -> None:
 
 
 def countable(value: Value, name: str, location: Location | None = None) -> None:
-    """Refuse a tensor whose elements no engine can count.
+    """Refuse a tensor whose bytes no engine can count.
 
     Raises:
         DiagnosticError: It says how large it would be.
@@ -36,7 +36,7 @@ def countable(value: Value, name: str, location: Location | None = None) -> None
     sizes = [size for size in value.shape if isinstance(size, int)]
     if min(sizes, default=0) < 0:
         message = f"{name} would be {value.type}, of a negative size"
-    elif prod(filter(None, sizes)) > LARGEST:
+    elif prod(filter(None, sizes)) * max(value.dtype.bits // 8, 1) > LARGEST:
         message = f"{name} would be {value.type}, which no engine can hold"
     elif len(value.shape) > MOST_DIMENSIONS:
         found = f"{name} would have {len(value.shape)} dimensions"

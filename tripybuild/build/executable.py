@@ -10,11 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tripybuild import memory
 from tripybuild.budget import Budget
 from tripybuild.build import container, weights
 from tripybuild.build.content import GRAPH, check_content, unfit
 from tripybuild.build.countable import check_countable
 from tripybuild.build.engine_run import Prepare, placed, prepare_engine
+from tripybuild.build.footprint import check_footprint
 from tripybuild.build.manifest import Member
 from tripybuild.build.manifest_text import graph_of, tensors
 from tripybuild.build.members import Content, in_memory
@@ -101,7 +103,14 @@ class Executable:
             given = self.signature.arrays(arrays)
             key = tuple([(a.shape, a.dtype, a.__class__) for a in given])
             run = self._prepared.get(key) or self._prepare(key, given)
-        return dict(zip(self._outputs, run(given), strict=True))
+        try:
+            results = run(given)
+        except MemoryError as error:
+            message = f"`{self.manifest['model']}` needs more memory than there is"
+            named = zip(self.signature.inputs, given, strict=True)
+            taken = ", ".join(f"{name}: {each.dtype}{list(each.shape)}" for name, each in named)
+            raise memory.refuse(message, [f"it was given {taken}"], error) from error
+        return dict(zip(self._outputs, results, strict=True))
 
     def _prepare(self, key: object, given: list[Array]) -> Run:
         sizes = self.signature.bind(given)
@@ -141,13 +150,13 @@ class Executable:
         if payload is None:
             if stored is None and self.manifest["versions"]["tripybuild"] != VERSION:
                 raise DiagnosticError(_other_version(name, self.manifest["versions"]["tripybuild"]))
-            module = (
-                lowered(self.graph, sizes).bare
-                if stored is None
-                else bytes(self._read(stored["stablehlo"]))
-            )
+            if stored is None:
+                made = lowered(self.graph, sizes)
+                module, said = made.bare, made.warnings
+            else:
+                module, said = bytes(self._read(stored["stablehlo"])), ()
             payload, warnings = compiled(module, foreign=stored is not None)
-            self.warnings += warnings
+            self.warnings += (*said, *warnings)
         loaded = self._loaded(payload, sizes)
         return lambda arrays: loaded(*arrays)
 
@@ -168,6 +177,7 @@ class Executable:
 
         graph = fixed(self.graph, sizes)
         check_countable(graph)
+        check_footprint(graph, dense=True)
         return reference_run(graph, self.weights)
 
     @cached_property

@@ -87,6 +87,7 @@ def _specialised(
     name = sizes_name(sizes)
     module = lowered(graph, sizes, folder)
     payload, warnings = compiled(module.bare, timeout, module.located)
+    warnings = (*module.warnings, *warnings)
     members[f"stablehlo/{name}.mlirbc"] = module.located
     members[f"cpu/{name}.bin"] = payload
     entry = {

@@ -10,6 +10,7 @@ from tripybuild.build.checkpoint import Weights, check_weights
 from tripybuild.build.countable import check_countable
 from tripybuild.build.engine_model import engine_executable, engine_module, spelt
 from tripybuild.build.executable import Executable, opened
+from tripybuild.build.footprint import check_footprint
 from tripybuild.build.graph_model import graph_executable
 from tripybuild.build.homes import Homes, nowhere
 from tripybuild.build.lower import lower_stablehlo
@@ -132,7 +133,9 @@ def compile_built(
     ahead = shapes if target.name == CPU else ()
     folder = Path(built.document.path).parent
     for each in shapes if target.name == REFERENCE else ():
-        check_countable(fixed(graph, each))
+        known = fixed(graph, each)
+        check_countable(known)
+        check_footprint(known, dense=True)
     made = graph_executable(graph, folder, ahead, read, manifest, timeout, tell)
     tell("done")
     return made

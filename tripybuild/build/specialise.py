@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from tripybuild.build.cache import Cache, key
+from tripybuild.build.footprint import check_footprint
 from tripybuild.build.lower import lower_stablehlo
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.logger import logger
@@ -32,6 +33,7 @@ class Lowered:
 
     located: bytes
     bare: bytes
+    warnings: tuple[Diagnostic, ...]
 
 
 def fixed(graph: Graph, sizes: Mapping[str, int]) -> Graph:
@@ -51,12 +53,14 @@ def lowered(graph: Graph, sizes: Mapping[str, int], folder: Path | None = None) 
     """The StableHLO of a graph for given sizes; places are relative to a folder.
 
     Raises:
-        DiagnosticError: For these, a size is divided by zero.
+        DiagnosticError: For these, a size is divided by zero, or a result does not fit into memory.
     """
     with logger.timed(f"lower {graph.name}, {sizes_name(sizes)}, to StableHLO"):
-        module = lower_stablehlo(fixed(graph, sizes), folder)
+        known = fixed(graph, sizes)
+        warnings = check_footprint(known)
+        module = lower_stablehlo(known, folder)
     logger.mlir(module.text)
-    return Lowered(module.bytecode(), module.bytecode(locations=False))
+    return Lowered(module.bytecode(), module.bytecode(locations=False), warnings)
 
 
 def compiled(

@@ -17,6 +17,7 @@ from tripybuild.cli.answer import Answer
 from tripybuild.cli.console import Form, remark, report, say, say_json
 from tripybuild.cli.interrupts import INTERRUPTED
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.memory import exhausted, is_exhaustion
 
 TRACEBACK = "TRIPYBUILD_TRACEBACK"
 FAILED, CLOSED = 1, 141
@@ -66,6 +67,11 @@ def _answer(work: Callable[[], Answer]) -> Answer:
             import traceback  # noqa: PLC0415
 
             traceback.print_exc()
+        if is_exhaustion(error):
+            words = str(error).strip().splitlines()[:1]
+            return Answer(
+                diagnostics=(exhausted("the command needs more memory than there is", words),)
+            )
         return Answer(diagnostics=(_internal(error),))
 
 

@@ -17,6 +17,7 @@ from tripybuild.cli.inputs import Input, Inputs
 from tripybuild.cli.program import Program, program, recorded
 from tripybuild.cli.registry import Registries
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, render, text_of
+from tripybuild.memory import spelled
 
 if TYPE_CHECKING:
     from tripybuild.build.executable import Executable
@@ -188,7 +189,7 @@ def _compiled(spec: Path, path: Path, target: str, make: Callable[[str], "Execut
     executable = make(target)
     executable.save(path)
     took, size = time.perf_counter() - start, path.stat().st_size
-    text = f"Compiled `{spec}` for `{target}` into `{path}` ({_bytes(size)}) in {took:.2f}s"
+    text = f"Compiled `{spec}` for `{target}` into `{path}` ({spelled(size)}) in {took:.2f}s"
     data = {"path": path.as_posix(), "target": target, "bytes": size, "seconds": round(took, 3)}
     warnings = [render(each, text_of, kind="warning") for each in executable.warnings]
     return Answer(remark="\n".join([*warnings, text]), data=data)
@@ -204,12 +205,3 @@ def answered(text: str, emit: Emit, output: Path | None) -> Answer:
         stream.write(text.encode())
     data = {"emit": emit.value, "path": output.as_posix()}
     return Answer(remark=f"Wrote `{output}`", data=data)
-
-
-def _bytes(count: int) -> str:
-    size, unit = float(count), "B"
-    for larger in ("kB", "MB", "GB"):
-        if size < 1000:
-            break
-        size, unit = size / 1000, larger
-    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

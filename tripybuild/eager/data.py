@@ -8,11 +8,13 @@ place, never changed. A number of NumPy's is a number, too.
 import builtins
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from math import prod
 from sys import float_info
 from typing import Any
 
 import numpy as np
 
+from tripybuild.memory import limit
 from tripybuild.numerics.arrays import Array
 from tripybuild.numerics.memory import owned
 from tripybuild.trace.numbers import own_dtype, python_number
@@ -22,6 +24,7 @@ from tripybuild.types.dtypes import dtype, from_numpy
 
 CPU = 1  # kDLCPU
 SEQUENCES = (list, tuple, range)
+MANY, NUMBER = 1 << 24, 8  # numbers in lists, and the bytes of a reference to one
 DEEPEST = 64  # dimensions of an array
 SHOWN = 30  # letters of an element, in a message
 # What arrays may hold and no operator takes, not even a cast.
@@ -56,6 +59,8 @@ def array_of(data: Any, type: dtype | None = None) -> Array:
         hint = f"cast the tensor: `tp.cast(tp.Tensor(...), tp.{type})`"
         raise DataError(f"its elements are {found.dtype}, and not {type}", hint)
     shape = list(_shape(data))
+    if prod(shape) > MANY and (met := limit()) and prod(shape) * NUMBER > met.size:
+        raise MemoryError(f"it has {prod(shape)} numbers; {met.reason}")
     flat = _of_one_class(data, shape)
     kind = type or own_dtype(flat[0] if flat else 0.0)
     if not flat or not _fit(flat, kind):

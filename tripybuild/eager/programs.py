@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from operator import attrgetter
 
+from tripybuild.build.footprint import check_footprint
 from tripybuild.build.lower import lower_stablehlo
 from tripybuild.build.specialise import compiled
 from tripybuild.logger import logger
@@ -68,7 +69,9 @@ def structure(
 def _loaded(given: Sequence[Constant], wanted: Sequence[Value]) -> pjrt.Executable:
     inputs = {f"input{i}": each.outputs[0] for i, each in enumerate(given)}
     outputs = {f"output{i}": value for i, value in enumerate(wanted)}
-    module = lower_stablehlo(Graph("eager", inputs, {}, outputs))
+    graph = Graph("eager", inputs, {}, outputs)
+    check_footprint(graph)
+    module = lower_stablehlo(graph)
     logger.mlir(module.text)
     payload, _ = compiled(module.bytecode(locations=False))
     return pjrt.load(payload)

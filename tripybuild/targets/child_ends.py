@@ -6,6 +6,7 @@ import signal
 from collections.abc import Sequence
 from typing import IO
 
+from tripybuild import memory
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets import frames, refusals
 
@@ -80,6 +81,8 @@ def crashed(
         hint = "compile again when nothing writes to the file"
         notes = (*notes, "the compiler's process ended with SIGBUS: it read where no file was left")
         return Diagnostic("weights-changed", message, notes=notes, hint=hint)
+    if status is not None and any(map(memory.says_exhaustion, notes)):
+        return _starved(target, notes)
     if status == -signal.SIGKILL:
         return _starved(target, (*notes, "the process was killed from outside"))
     if status is None or status == 0:

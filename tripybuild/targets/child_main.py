@@ -26,9 +26,9 @@ IDLE = 10.0  # seconds until freed memory is given back; to get it again costs a
 
 
 def _cpu() -> Compile:
-    from tripybuild.targets import pjrt  # noqa: PLC0415 - heavy
+    from tripybuild.targets import pjrt, pjrt_client  # noqa: PLC0415 - heavy
 
-    pjrt.client()
+    pjrt_client.client()
     return pjrt.compile
 
 

@@ -1,13 +1,12 @@
 """The CPU compiler and runtime: StableHLO to an executable, and an executable to a function.
 
-This is the only module that touches jaxlib's semi-private client. It never imports `jax`, and it
-never calls what does so in C++: an array that is taken apart or copied to the host looks for
-`jax.core` and imports it where it is installed. Results are therefore built by result handlers,
-and read through their address (`pjrt_arrays`).
+With `pjrt_client`, this is the only module that touches jaxlib's semi-private client. It never
+imports `jax`, and it never calls what does so in C++: an array that is taken apart or copied to the
+host looks for `jax.core` and imports it where it is installed. Results are therefore built by
+result handlers, and read through their address (`pjrt_arrays`).
 """
 
 import json
-import os
 import platform
 import struct
 from collections.abc import Mapping, Sequence
@@ -18,28 +17,20 @@ from typing import Any
 
 import numpy as np
 
+from tripybuild import memory
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.once import once, process
 from tripybuild.targets.pjrt_arrays import DTYPES, Array, TensorType, reader
+from tripybuild.targets.pjrt_client import client, devices, placement
 from tripybuild.targets.pjrt_payload import canonical
 
 MAGIC = b"tbpjrt01"
+ALWAYS_THERE = 1 << 28  # bytes that are not worth a look at the limits
+EXHAUSTED = "the program needs more memory than there is"
 
 
 class CompileError(RuntimeError):
     """The compiler refused the module; the text is the compiler's own."""
-
-
-@once
-def client() -> Any:
-    """Return the process's one CPU client, without its start-up lines on stderr."""
-    import jaxlib.xla_client  # noqa: PLC0415 - heavy
-    from jaxlib import utils  # noqa: PLC0415 - heavy
-
-    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
-        utils.absl_set_min_log_level(1)
-    # Small programs run in the caller's thread; large ones still use every core.
-    return jaxlib.xla_client.make_cpu_client(asynchronous=False)
 
 
 @once
@@ -82,7 +73,7 @@ def compile(stablehlo: str | bytes, options: Mapping[str, str | bool | int] | No
     settings = xla_client.CompileOptions()
     settings.env_option_overrides = list((options or {}).items())
     try:
-        loaded = client().compile_and_load(stablehlo, _devices(), settings)
+        loaded = client().compile_and_load(stablehlo, devices(), settings)
         shape = xla_client.XlaComputation(
             loaded.hlo_modules()[0].as_serialized_hlo_module_proto()
         ).program_shape()
@@ -136,7 +127,7 @@ def _deserialize(content: memoryview) -> Any:
 
     try:
         return client().deserialize_executable(
-            bytes(content), _devices(), xla_client.CompileOptions()
+            bytes(content), devices(), xla_client.CompileOptions()
         )
     except RuntimeError as error:
         raise _not_recognised(str(error).splitlines()[0]) from error
@@ -180,30 +171,6 @@ def _incompatible(found: Mapping[str, str]) -> Diagnostic:
 
 
 @once
-def _devices() -> Any:
-    from jaxlib import xla_client  # noqa: PLC0415 - heavy
-
-    return xla_client.DeviceList(tuple(client().local_devices()[:1]))
-
-
-@once
-def _placement() -> Any:
-    """Return the sharding of an array that is whole on the one device."""
-    from jaxlib import xla_client  # noqa: PLC0415 - heavy
-
-    replicated = xla_client.HloSharding.replicate()
-
-    class Placement(xla_client.SingleDeviceSharding):  # type: ignore[misc]
-        memory_kind = None
-
-        def _to_xla_hlo_sharding(self, rank: int) -> Any:
-            del rank
-            return replicated
-
-    return Placement(client().local_devices()[0])
-
-
-@once
 def _reloading() -> RLock:
     """Serialize the threads of a forked process that call what was loaded before the fork."""
     return RLock()
@@ -237,10 +204,11 @@ class Executable:
 
         mark = process.mark
         loaded = _deserialize(self._content)
+        self._check_size(loaded)
         self._execute = loaded.execute_sharded
         self._put = xla_client.batched_device_put
         self._share = xla_client.HostBufferSemantics.ZERO_COPY
-        self._placement = _placement()
+        self._placement = placement()
         self._devices = client().local_devices()[:1]
         self._constants: list[Any] = []
         self._constants = self._place(self._constant_arrays, self._constant_types)
@@ -256,9 +224,31 @@ class Executable:
             with _reloading():
                 if self._mark is not process.mark:
                     self._load()
-        arguments = self._place(arrays, self.parameters)
-        outcome = self._execute(arguments).consume_with_handlers(self._handlers)
-        return [read(buffer) for read, buffer in zip(self._readers, outcome, strict=True)]
+        try:
+            arguments = self._place(arrays, self.parameters)
+            outcome = self._execute(arguments).consume_with_handlers(self._handlers)
+            return [read(buffer) for read, buffer in zip(self._readers, outcome, strict=True)]
+        except (RuntimeError, MemoryError) as error:
+            if not memory.is_exhaustion(error):
+                raise
+            raise memory.refuse(EXHAUSTED, self._types(), error) from error
+
+    def _check_size(self, loaded: Any) -> None:
+        """Refuse a program that cannot run: the system might end the process amid a call.
+
+        Raises:
+            DiagnosticError: What it computes takes more than all memory.
+        """
+        sizes = loaded.get_compiled_memory_stats()
+        needed = sizes.temp_size_in_bytes + sizes.output_size_in_bytes
+        if needed > ALWAYS_THERE and (met := memory.limit()) and needed > met.size:
+            message = f"the program takes {memory.spelled(needed)} beside its inputs"
+            raise DiagnosticError(memory.exhausted(message, self._types(), at=met))
+
+    def _types(self) -> list[str]:
+        """What it takes and gives, in words."""
+        taken, given = (", ".join(map(str, each)) for each in (self.parameters, self.results))
+        return [f"it takes {taken or 'nothing'} and gives {given}"]
 
     def _place(self, arrays: Sequence[Array], types: Sequence[TensorType]) -> list[Any]:
         """Hand arrays to the device, behind the constants: 7 microseconds each, no copy."""

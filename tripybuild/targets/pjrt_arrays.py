@@ -29,6 +29,9 @@ class TensorType:
     dtype: np.dtype[Any]
     weak_type: bool = False
 
+    def __str__(self) -> str:
+        return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
 
 def reader(type: TensorType) -> Callable[[Any], Array]:
     """Return a function from a result on the device to an array over the same memory."""
