@@ -33,9 +33,9 @@ def _cpu() -> Compile:
 
 
 def _portable() -> Compile:
-    from tripybuild.targets import pjrt, portable  # noqa: PLC0415 - heavy
+    from tripybuild.targets import pjrt_client, portable  # noqa: PLC0415 - heavy
 
-    pjrt.client()
+    pjrt_client.client()
     return portable.compile
 
 
