@@ -120,6 +120,7 @@ USUAL_MODULE = {
     "step": "x * weight",
     "output": "z: part(y)",
 }
+SAMPLES = ["3 .numpy", "2(10**12)", "1[::2]", "9 ** 9 ** 9"]
 HOSTILE_MODULES = [
     ("output", "\"self.__dict__[__import__('os').system('x')]\": y", "bad-name"),
     ("output", "import: y", "bad-name"),
@@ -166,6 +167,12 @@ def test_operators(key, text, code, tmp_path):
 
 def test_the_usual_operator_is_taken(tmp_path):
     assert problems(tmp_path, OPERATOR.format(**USUAL)) == []
+
+
+@pytest.mark.parametrize("text", SAMPLES)
+def test_samples(text, tmp_path):
+    declared = OPERATOR.format(**USUAL).replace("sample: {N: 2}", f'sample: {{N: "{text}"}}')
+    assert len(problems(tmp_path, declared)) == 1
 
 
 @pytest.mark.parametrize(("key", "text", "code"), HOSTILE_MODULES)

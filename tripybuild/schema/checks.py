@@ -3,7 +3,7 @@
 import keyword
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from tripybuild.diagnostics import Diagnostic, suggest
+from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.language.names import calls
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import free_sizes, sized_by
@@ -26,6 +26,11 @@ ENGINES = ("reference", "stablehlo", "tensorrt")
 
 def check_operator(operator: Operator) -> Iterator[Diagnostic]:
     """All laws between the parts of one declaration."""
+    try:
+        free_sizes(operator)
+    except DiagnosticError as error:
+        yield from error.diagnostics
+        return
     yield from _summary(operator)
     yield from _engines(operator)
     yield from _targets(operator)

@@ -3,10 +3,11 @@
 import ast
 from collections.abc import Iterator
 
-from tripybuild.language.evaluate import evaluate
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.language.names import calls, free
-from tripybuild.schema.operator import Input, Operator
+from tripybuild.schema.operator import Input, Operator, Snippet
 from tripybuild.schema.scope import shape_names
 from tripybuild.types.vocabulary import SHAPE
 
@@ -14,14 +15,26 @@ Place = tuple[str, tuple[int, ...]]
 
 
 def free_sizes(operator: Operator) -> dict[str, object]:
-    """The shape names to which the sample gives numbers, not what it computes from others."""
+    """The shape names to which the sample gives numbers, not what it computes from others.
+
+    Raises:
+        DiagnosticError: One of them has no value.
+    """
     return {
-        name: evaluate(snippet.program, {}, SHAPE)
+        name: _number(snippet)
         for name, snippet in operator.sample.items()
         if name not in operator.inputs
         and name not in operator.attributes
         and not free(snippet.program)
     }
+
+
+def _number(snippet: Snippet) -> object:
+    try:
+        return evaluate(snippet.program, {}, SHAPE)
+    except EvaluationError as error:
+        span = snippet.span(error.node)
+        raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error
 
 
 def places(operator: Operator) -> Iterator[Place]:

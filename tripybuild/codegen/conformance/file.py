@@ -58,6 +58,8 @@ class File:
                     self.statement(each)
             case ast.With(items=[ast.withitem(opened, ast.Name(id="require"))], body=body):
                 self.names.value(opened)
+                if "require" in self.names.scope.bound - self.names.scope.callables:
+                    raise Problem(node.lineno, "`require` is bound to something else")
                 self.names.bind("require", opened)
                 self.names.scope.callables.add("require")
                 for each in body:
