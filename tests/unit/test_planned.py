@@ -256,3 +256,17 @@ def test_parts_come_back_as_they_were_stored():
     }
     for parts in (Parts(by_path, {"schemas/a.json": "{}\n"}), Parts({}, {})):
         assert Parts.of(parts.stored()) == parts
+
+
+def test_packages_of_others_share_what_is_built_in(folder, tmp_path, monkeypatch):
+    """A second package reads its own declarations alone; it is what a plan from nothing gives."""
+    mine = tmp_path / "mine"
+    write(mine, {"math/own.yaml": composed("own", "double(input)")})
+    plans.planned([mine], "first")
+    monkeypatch.setattr(registry, "load", None)
+
+    found = plans.planned([mine], "second")
+
+    declared, problems = load([folder, mine])
+    assert not problems
+    assert found == plan(declared, "second")

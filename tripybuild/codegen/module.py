@@ -8,7 +8,7 @@ from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.module_class import Module, class_file
 from tripybuild.codegen.module_page import module_page
 from tripybuild.codegen.module_suite import module_suite
-from tripybuild.codegen.places import MODULE_DOCS, SUITES
+from tripybuild.codegen.places import BUILT_IN, MODULE_DOCS, SUITES
 from tripybuild.codegen.text import Imports
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema import load
@@ -34,16 +34,17 @@ def module_contribution(module: load.Module, calls: Calls) -> Contribution:
     found += [] if found else unbounded_module(part, operators)
     if found:
         raise DiagnosticError(*found)
+    is_own = module.name in calls.own
     return Contribution(
         name=module.name,
         folder=module.folder,
         summary=part.doc.split("\n\n")[0],
-        home=f"{calls.package}.modules.{module.name.lower()}",
+        home=f"{calls.package if is_own else BUILT_IN}.modules.{module.name.lower()}",
         uses=(),
         calls=[each.data() for each in uses_of_part(part, calls.operators)],
         methods={},
         imports={},
-        files=dict(_files(module, part, calls)) if module.name in calls.own else {},
+        files=dict(_files(module, part, calls)) if is_own else {},
         is_module=True,
     )
 

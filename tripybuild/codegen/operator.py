@@ -10,7 +10,7 @@ from tripybuild.codegen.frontend import frontend_file
 from tripybuild.codegen.lowering import decomposition_file, lowering_file, reference_file
 from tripybuild.codegen.methods import tensor_methods_of
 from tripybuild.codegen.others import others
-from tripybuild.codegen.places import DOCS, SUITES, module, place
+from tripybuild.codegen.places import BUILT_IN, DOCS, SUITES, module, place
 from tripybuild.codegen.suites import suite_file
 from tripybuild.codegen.trace import trace_file
 from tripybuild.schema.checks import tensor_methods, uses
@@ -26,7 +26,7 @@ def contribution(operator: Operator, calls: Calls) -> Contribution:
         name=operator.name,
         folder=operator.folder,
         summary=operator.doc.split("\n\n")[0],
-        home=module(calls.package, "ops", operator),
+        home=module(calls.package if is_own else BUILT_IN, "ops", operator),
         family=operator.family,
         digest=operator.digest,
         others=others(operator),

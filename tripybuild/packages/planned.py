@@ -1,12 +1,13 @@
 """The generated files of registries; what a declaration gives is kept for as long as it stays.
 
 Law: what is kept is used only where all that it depends on is the same: our own code, Python, the
-package, and the declaration with its family (`packages.parts` says which of them are).
+package, and the declaration with its family (`packages.parts` says which of them are). What the
+built-in declarations give to a package of others is the same for all of those, and kept once.
 """
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -32,11 +33,23 @@ def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
         digests = _digests(roots)
         cache, place = Cache(), _key([root_name(root) for root in roots], package)
         stored = cache.get(place)
-        kept = Parts.of(stored) if stored else Parts({}, {})
+        shared = _key([root_name(roots[0])], "")
+        seed = cache.get(shared) if added and stored is None else None
+        known = stored or seed
+        kept = Parts.of(known) if known else Parts({}, {})
         parts = renewed(kept, digests, added, package)
         if parts is not kept:
             cache.put(place, parts.stored())
+            if added and stored is None:
+                found = _built_in(parts, sources(roots[0])).stored()
+                if found != seed:
+                    cache.put(shared, found)
         return assembled(parts.contributions, parts.schemas, package)
+
+
+def _built_in(parts: Parts, paths: Container[str]) -> Parts:
+    """What the built-in declarations give to any package that others are added to."""
+    return Parts({path: part for path, part in parts.by_path.items() if path in paths}, {})
 
 
 def _digests(roots: Sequence[Path]) -> dict[str, str]:
