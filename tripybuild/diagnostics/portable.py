@@ -6,15 +6,19 @@ from functools import lru_cache
 from pathlib import Path
 
 
-def portable_path(path: str, folder: Path) -> str:
-    """The path of a file, relative to a model's folder, however both are spelled.
+def portable_path(path: str, folder: Path | None) -> str:
+    r"""The path of a file, relative to a model's folder, however both are spelled.
 
     What lies elsewhere, as the modules of a Python program do, is called as Python would import it:
-    relative to the folder on its path that holds it. What is in none keeps its name only.
+    relative to the folder on its path that holds it. What is in none keeps its name only. Without
+    a folder, the path stays as it is. A byte that is no UTF-8, which neither MLIR nor TensorRT
+    takes, is written `\xff`.
     """
-    if path.startswith("<"):  # what was typed at a prompt
+    if folder is not None and not path.startswith("<"):  # as what was typed at a prompt does
+        path = _relative(path, folder, Path.cwd())
+    if path.isascii():
         return path
-    return _relative(path, folder, Path.cwd())
+    return path.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 @lru_cache(maxsize=1024)

@@ -148,7 +148,7 @@ class _Writer:
 
     def operation(self, operation: TraceOp) -> dict[str, Any]:
         span = operation.location.span()
-        path = span.path if self.folder is None else portable_path(span.path, self.folder)
+        path = portable_path(span.path, self.folder)
         columns = (span.line, span.column, span.end_line, span.end_column)
         place = (operation.location.label, path, *columns)
         at = self.places.setdefault(place, len(self.places))

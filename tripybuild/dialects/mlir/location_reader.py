@@ -24,6 +24,7 @@ from xdsl.parser import Parser
 from xdsl.utils.lexer import Position
 from xdsl.utils.mlir_lexer import MLIRTokenKind as Kind
 
+from tripybuild.diagnostics import portable_path
 from tripybuild.dialects.mlir.lexer import Piece
 from tripybuild.dialects.mlir.locations import (
     LOCATIONS,
@@ -40,7 +41,7 @@ class LocationReader(Reader):
 
     def __init__(self, context: Context, text: str, path: str) -> None:
         super().__init__(context, text, path)
-        self._path = StringAttr(path)
+        self._path = StringAttr(portable_path(path, None))
         self._pending: dict[int, tuple[Attribute, Piece]] = {}  # by the placeholder's identity
 
     def location_at(self, position: Position) -> LocationAttr:

@@ -121,7 +121,7 @@ class Module:
         key = (name, file, line, column)
         found = self._locations.get(key)
         if found is None:
-            path = file if self._folder is None else portable_path(file, self._folder)
+            path = portable_path(file, self._folder)
             where = bindings.ir.Location.file(path, line, column, context=self.context)
             found = bindings.ir.Location.name(name, where, context=self.context)
             self._locations[key] = found

@@ -216,4 +216,4 @@ def located(place: Location | None, folder: Path | None) -> LocationAttr:
 
 @lru_cache
 def _shown(file: str, folder: Path | None) -> StringAttr:
-    return StringAttr(Path(file).as_posix() if folder is None else portable_path(file, folder))
+    return StringAttr(portable_path(Path(file).as_posix() if folder is None else file, folder))
