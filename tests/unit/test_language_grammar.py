@@ -26,6 +26,7 @@ ACCEPTED = [
     "input if x is not None and mode not in ['a', None] else ~input & other",
     "reshape(x, E)  # a comment (((",
     "trt.while_(state, condition, body)",
+    "_, *rest = split(x, 2)\nreturn [y for _, y in zip(S, rest)]",
 ]
 REFUSED = {
     "lambda: 1": "`lambda` is not part of the snippet language",
@@ -64,7 +65,8 @@ REFUSED = {
     "a__b": "`a__b`: no name begins with `_` or holds `__`",
     "f(_x=1)": "`_x`: no name begins with `_` or holds `__`",
     "_x = 1\nreturn 1": "`_x`: no name begins with `_` or holds `__`",
-    "[1 for _ in x]": "`_`: no name begins with `_` or holds `__`",
+    "_ = x\nreturn x": "`_`: no name begins with `_` or holds `__`",
+    "[_ for _ in x]": "`_`: no name begins with `_` or holds `__`",
     "[1 for x[0] in y]": "only names can follow `for`",
     "b'x'": "bytes are not part of the snippet language",
     "1j": "complex numbers are not part of the snippet language",

@@ -1,6 +1,7 @@
 """How an operation becomes something else: builder calls of an engine, other operators, numbers."""
 
 import ast
+from collections.abc import Set as AbstractSet
 from functools import partial
 
 from tripybuild.codegen.arguments import function_type, parameters
@@ -10,7 +11,7 @@ from tripybuild.codegen.places import module
 from tripybuild.codegen.prelude import bind_names
 from tripybuild.codegen.results import gives_several
 from tripybuild.codegen.rewrite import Rewriter
-from tripybuild.codegen.statements import give
+from tripybuild.codegen.statements import give, kept
 from tripybuild.codegen.text import Body, Imports, docstring, header
 from tripybuild.schema.operator import Input, Operator
 from tripybuild.schema.vocabularies import ALIASES, HELPERS
@@ -102,21 +103,22 @@ def _file(
     operation = class_name(operator.name)
     body.imports.name(module(package, "trace", operator), operation)
     text = body.text()
-    read = "op." in text  # a parameter that nobody reads begins with an underscore
-    inputs = _inputs(operator, value, body.imports)
+    read = body.read()  # a parameter that nobody reads begins with an underscore
+    inputs = _inputs(operator, value, body.imports, read)
     if result is None and gives_several(operator):
         body.imports.name("collections.abc", "Sequence")
         result = f"Sequence[{value}]"
-    given = call(f"def {function}", [f"{'op' if read else '_op'}: {operation}", *inputs])
+    given = call(f"def {function}", [f"{kept('op', read)}: {operation}", *inputs])
     signature = render([given, f" -> {result or value}:"])
     lines = "\n".join([signature, docstring(summary, 4), text])
     return f"{header(operator.path)}\n{body.imports.text(package)}\n\n\n{lines}\n"
 
 
-def _inputs(operator: Operator, value: str, imports: Imports) -> list[str]:
+def _inputs(operator: Operator, value: str, imports: Imports, read: AbstractSet[str]) -> list[str]:
     """`input: trt.Value`, `bias: trt.Value | None`: in the order of the operation's fields.
 
-    Regions follow: each is a function that builds what is inside of it.
+    Regions follow: each is a function that builds what is inside of it. All are given by place, so
+    that what is not in `read` can begin with an underscore.
     """
     given = []
     for parameter in parameters(operator, Imports()):
@@ -127,6 +129,7 @@ def _inputs(operator: Operator, value: str, imports: Imports) -> list[str]:
                 imports.name("collections.abc", "Sequence")
                 kind = f"Sequence[{value}]"
             absent = input.optional and not input.several
-            given.append(f"{input.name}: {kind}{' | None' if absent else ''}")
-    given += [f"{name}: {function_type(value, imports)}" for name in operator.regions()]
+            given.append(f"{kept(input.name, read)}: {kind}{' | None' if absent else ''}")
+    regions = (kept(name, read) for name in operator.regions())
+    given += [f"{name}: {function_type(value, imports)}" for name in regions]
     return given

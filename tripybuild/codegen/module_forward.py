@@ -12,6 +12,7 @@ from tripybuild.codegen.kinds import TENSOR, TENSORS
 from tripybuild.codegen.layout import Doc, bracketed, call, render
 from tripybuild.codegen.rewrite import Rewriter, attribute
 from tripybuild.codegen.shape_checks import targets
+from tripybuild.codegen.statements import kept, read
 from tripybuild.codegen.tensors import Tensors
 from tripybuild.codegen.text import Body, docstring
 from tripybuild.schema.part import Part, Step
@@ -85,6 +86,8 @@ class _Forward:
         self.tensors = tensors_of(part, module.calls.operators)
         self.bound = {d.name for d in self._dimensions() if d.name and d.name not in module.sizes}
         targets = {target for step in (*part.steps, *part.outputs) for target in step.targets}
+        self.read = {n for s in (*part.steps, *part.outputs) for n in read(s.value.program)}
+        self.read |= {target for step in part.outputs for target in step.targets}
         self.taken = {*part.inputs, *self.bound, *targets}
 
     def _dimensions(self) -> Iterator[Dimension]:
@@ -187,7 +190,8 @@ class _Forward:
     def _step(self, step: Step) -> None:
         value = self._value(step)
         self.names = {n: e for n, e in self.names.items() if n not in step.targets}
-        self.body.add(f"{', '.join(step.targets)} = ", statement_value(value))
+        targets = [kept(target, self.read) for target in step.targets]
+        self.body.add(f"{', '.join(targets)} = ", statement_value(value))
 
     def _value(self, step: Step) -> ast.expr:
         """What a step gives, behind the assignments of its own.
@@ -197,12 +201,17 @@ class _Forward:
         program, names = step.value.program, dict(self.names)
         follow_step(self.tensors, step)
         rewriter = self.module.calls.rewriting(self.tensors, names, self.body.imports)
+        used = read(program)
         for each in program.assignments:
             value = statement_value(rewriter.rewrite(each.value))
             own = [target.lstrip("*") for target in each.targets]
             written = [f"{step.targets[0]}_{n}" if n in self.taken else n for n in own]
             names |= {name: ast.Name(new) for name, new in zip(own, written, strict=True)}
             stars = ["*" * target.startswith("*") for target in each.targets]
-            left = [star + new for star, new in zip(stars, written, strict=True)]
+            unread = [
+                new if name in used else kept(new, used)
+                for name, new in zip(own, written, strict=True)
+            ]
+            left = [star + new for star, new in zip(stars, unread, strict=True)]
             self.body.add(f"{', '.join(left)} = ", value)
         return rewriter.rewrite(program.result)

@@ -6,22 +6,28 @@ from collections.abc import Set as AbstractSet
 from tripybuild.codegen.expressions import returned_value, statement_value
 from tripybuild.codegen.rewrite import Rewriter
 from tripybuild.codegen.text import Body
-from tripybuild.language.grammar import Program
+from tripybuild.language.grammar import UNREAD, Program
 
 
 def assign(program: Program, rewriter: Rewriter, body: Body) -> None:
     """Write the assignments of a program: `weights = tp.exp(input)`."""
-    values = [*(step.value for step in program.assignments), program.result]
-    read = {n.id for value in values for n in ast.walk(value) if isinstance(n, ast.Name)}
+    names = read(program)
     for step in program.assignments:
-        targets = step.targets if len(step.targets) == 1 else [_kept(t, read) for t in step.targets]
+        targets = [kept(target, names) for target in step.targets]
         body.add(f"{', '.join(targets)} = ", statement_value(rewriter.rewrite(step.value)))
 
 
-def _kept(target: str, read: AbstractSet[str]) -> str:
-    """One of several targets; what nobody reads begins with an underscore, as linters want it."""
+def read(program: Program) -> frozenset[str]:
+    """The names that a program reads, its own among them."""
+    values = [*(step.value for step in program.assignments), program.result]
+    nodes = (node for value in values for node in ast.walk(value))
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
+
+
+def kept(target: str, read: AbstractSet[str]) -> str:
+    """A target; what nobody reads begins with an underscore, as linters want it."""
     name = target.lstrip("*")
-    return target if name in read else f"{target.removesuffix(name)}_{name}"
+    return target if name in read or name == UNREAD else f"{target.removesuffix(name)}_{name}"
 
 
 def define(name: str, program: Program, rewriter: Rewriter, body: Body) -> None:

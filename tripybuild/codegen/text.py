@@ -162,10 +162,14 @@ class Body:
 
     def unread(self) -> frozenset[str]:
         """The names that the lines assign and do not read."""
-        assigned: set[str] = set()
-        read: set[str] = set()
+        matches = map(_TARGETS.match, self.lines)
+        assigned = {word for match in matches if match for word in _WORD.findall(match[1])}
+        return frozenset(assigned) - self.read()
+
+    def read(self) -> frozenset[str]:
+        """The names that the lines read."""
+        found: set[str] = set()
         for line in self.lines:
             targets = _TARGETS.match(line)
-            assigned.update(_WORD.findall(targets[1]) if targets else ())
-            read.update(_READ.findall(_TEXT.sub('""', line[targets.end() :] if targets else line)))
-        return frozenset(assigned - read)
+            found.update(_READ.findall(_TEXT.sub('""', line[targets.end() :] if targets else line)))
+        return frozenset(found)

@@ -24,6 +24,7 @@ from tripybuild.language.syntax import ALLOWED, OPERATORS, PARTS, REFUSED, Snipp
 __all__ = ["Assignment", "Program", "SnippetError", "parse", "parse_expression"]
 
 _STATEMENT_HINT: Final = "a snippet is lines of `name = expression`, then `return expression`"
+UNREAD: Final = "_"  # takes one of several results, or of the values behind `for`
 _NOT_CODE: Final = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|#[^\n]*")
 _FOREIGN: Final = re.compile(r"[^ -~\n\t]")
 
@@ -160,7 +161,8 @@ def _target_names(target: ast.Tuple) -> Iterator[str]:
         name = item.value if isinstance(item, ast.Starred) else item
         if not isinstance(name, ast.Name):
             raise SnippetError("only a name can be assigned", position(item))
-        _check_name(name.id, name)
+        if name.id != UNREAD:
+            _check_name(name.id, name)
         yield f"*{name.id}" if isinstance(item, ast.Starred) else name.id
 
 
@@ -207,6 +209,11 @@ def _refuse(node: ast.AST, place: ast.AST | None = None) -> NoReturn:
         hint = _STATEMENT_HINT
     message = f"{what} is not part of the snippet language"
     raise SnippetError(message, position(place or node), hint=hint)
+
+
+def _is_unread(node: ast.Name) -> bool:
+    """Whether it stands behind `for` for what nobody reads."""
+    return node.id == UNREAD and isinstance(node.ctx, ast.Store)
 
 
 def _check_name(name: str, node: ast.AST) -> None:
@@ -286,7 +293,7 @@ def _shift(module: ast.Module, shift: int) -> None:
 
 
 _CHECKS: Final[dict[type[ast.AST], Callable[..., None]]] = {
-    ast.Name: lambda node, _: _check_name(node.id, node),
+    ast.Name: lambda node, _: None if _is_unread(node) else _check_name(node.id, node),
     ast.Attribute: lambda node, _: _check_name(node.attr, node),
     ast.Constant: _check_constant,
     ast.keyword: _check_keyword,
