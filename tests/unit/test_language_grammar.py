@@ -65,7 +65,6 @@ REFUSED = {
     "a__b": "`a__b`: no name begins with `_` or holds `__`",
     "f(_x=1)": "`_x`: no name begins with `_` or holds `__`",
     "_x = 1\nreturn 1": "`_x`: no name begins with `_` or holds `__`",
-    "_ = x\nreturn x": "`_`: no name begins with `_` or holds `__`",
     "[_ for _ in x]": "`_`: no name begins with `_` or holds `__`",
     "[1 for x[0] in y]": "only names can follow `for`",
     "b'x'": "bytes are not part of the snippet language",

@@ -161,8 +161,7 @@ def _target_names(target: ast.Tuple) -> Iterator[str]:
         name = item.value if isinstance(item, ast.Starred) else item
         if not isinstance(name, ast.Name):
             raise SnippetError("only a name can be assigned", position(item))
-        if name.id != UNREAD:
-            _check_name(name.id, name)
+        _check_name(name.id, name)
         yield f"*{name.id}" if isinstance(item, ast.Starred) else name.id
 
 
@@ -211,12 +210,9 @@ def _refuse(node: ast.AST, place: ast.AST | None = None) -> NoReturn:
     raise SnippetError(message, position(place or node), hint=hint)
 
 
-def _is_unread(node: ast.Name) -> bool:
-    """Whether it stands behind `for` for what nobody reads."""
-    return node.id == UNREAD and isinstance(node.ctx, ast.Store)
-
-
 def _check_name(name: str, node: ast.AST) -> None:
+    if name == UNREAD and isinstance(getattr(node, "ctx", None), ast.Store):
+        return
     if name.startswith("_") or "__" in name:
         raise SnippetError(f"`{name}`: no name begins with `_` or holds `__`", position(node))
 
@@ -293,7 +289,7 @@ def _shift(module: ast.Module, shift: int) -> None:
 
 
 _CHECKS: Final[dict[type[ast.AST], Callable[..., None]]] = {
-    ast.Name: lambda node, _: None if _is_unread(node) else _check_name(node.id, node),
+    ast.Name: lambda node, _: _check_name(node.id, node),
     ast.Attribute: lambda node, _: _check_name(node.attr, node),
     ast.Constant: _check_constant,
     ast.keyword: _check_keyword,
