@@ -211,9 +211,8 @@ def _refuse(node: ast.AST, place: ast.AST | None = None) -> NoReturn:
 
 
 def _check_name(name: str, node: ast.AST) -> None:
-    if name == UNREAD and isinstance(getattr(node, "ctx", None), ast.Store):
-        return
-    if name.startswith("_") or "__" in name:
+    is_unread = name == UNREAD and isinstance(getattr(node, "ctx", None), ast.Store)
+    if (name.startswith("_") and not is_unread) or "__" in name:
         raise SnippetError(f"`{name}`: no name begins with `_` or holds `__`", position(node))
 
 
