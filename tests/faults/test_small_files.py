@@ -80,6 +80,7 @@ def test_small_file(name, costs):
     assert words in found["said"]
     assert "internal" not in found["codes"]
     assert bool(found["codes"]) == (not words.startswith(tuple(FINE)))
+    assert ("over-budget" in found["codes"]) == ("allows ten times as much" in found["said"])
     assert found["seconds"] < MOST_SECONDS
     assert found["memory"] < MOST_MEMORY
 

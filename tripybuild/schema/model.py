@@ -8,6 +8,7 @@ from typing import Any
 
 from tripybuild.budget import spend
 from tripybuild.diagnostics import Diagnostic
+from tripybuild.diagnostics.amounts import budgeted
 from tripybuild.language.grammar import Program, SnippetError, parse
 from tripybuild.language.names import free
 from tripybuild.schema.expressions import expression_text
@@ -90,7 +91,8 @@ def load_module(document: Document, file: ModuleFile) -> tuple[Part, list[Diagno
     """A module of a registry as a part."""
     found: list[Diagnostic] = []
     variables = frozenset(file.types) | {DEFAULT_VARIABLE}
-    part = _Elaboration(document, variables, found).part(file.module, file, ())
+    with budgeted(document.span(())):
+        part = _Elaboration(document, variables, found).part(file.module, file, ())
     found += check_laws(part.laws.values(), [size.name for size in part.parameters], file.examples)
     return part, found
 
