@@ -5,6 +5,8 @@ python tests/oracles/foreign_tables.py aten > tripybuild/schema/foreign/aten.txt
 
 import sys
 
+import numpy as np
+
 # Of the names that begin with `_`, those that exported programs hold.
 CORE = ("_to_copy", "_native_batch_norm_legit_no_training", "_softmax", "_log_softmax")
 
@@ -40,7 +42,12 @@ def _aten_line(schema):
 
 
 def _optional(argument):
-    return argument.name + ("?" if argument.has_default_value() else "")
+    default = _default(argument.default_value) if argument.has_default_value() else ""
+    return argument.name + default
+
+
+def _default(value):
+    return "?" if value is None else f"={value!r}"
 
 
 def onnx():
@@ -64,9 +71,21 @@ def _onnx_line(schema):
             inputs.append(f"*{each.name}")
         else:
             inputs.append(each.name + ("?" if each.option == option.Optional else ""))
-    attributes = [n + ("" if a.required else "?") for n, a in sorted(schema.attributes.items())]
+    attributes = [n + _attribute_default(a) for n, a in sorted(schema.attributes.items())]
     several = any("Variadic" in str(o.option) for o in schema.outputs)
     return _line(schema.name, inputs, attributes, "*" if several else str(len(schema.outputs)))
+
+
+def _attribute_default(attribute):
+    import onnx  # noqa: PLC0415  # the same
+
+    if attribute.required or not attribute.default_value.name:
+        return "" if attribute.required else "?"
+    value = onnx.helper.get_attribute_value(attribute.default_value)
+    if isinstance(value, float):
+        return _default(float(str(np.float32(value))))  # files hold float32
+    texts = [v.decode() if isinstance(v, bytes) else v for v in np.atleast_1d(value).tolist()]
+    return _default(texts if isinstance(value, list) else texts[0])
 
 
 def _line(name, by_position, by_name, outputs):

@@ -19,6 +19,13 @@ def test_a_line_is_read():
     assert softmax.by_name == ()
     assert softmax.optional == {"dtype"}
     assert softmax.results == 1
+    assert softmax.defaults == {"dtype": None}
+    pool = signatures("aten")["max_pool2d"]
+    assert pool.defaults == {
+        "stride": [], "padding": [0, 0], "dilation": [1, 1], "ceil_mode": False,
+    }  # fmt: skip
+    assert signatures("onnx")["Resize"].defaults["cubic_coeff_a"] == -0.75
+    assert signatures("onnx")["RNN"].defaults["activations"] == ["Tanh", "Tanh"]
     concat = signatures("onnx")["Concat"]
     assert concat.several == "inputs"
     assert concat.by_name == ("axis",)
@@ -45,6 +52,15 @@ def test_aten_is_what_torch_says():
         pytest.skip("torch 2.13 is not installed")
     table = (ROOT / "tripybuild" / "schema" / "foreign" / "aten.txt").read_text(encoding="utf-8")
     assert foreign_tables.aten() == table.splitlines()
+
+
+def test_onnx_is_what_onnx_says():
+    """Made anew from the installed ONNX, the table is the same."""
+    onnx = pytest.importorskip("onnx")
+    if not onnx.__version__.startswith("1.23."):
+        pytest.skip("onnx 1.23 is not installed")
+    table = (ROOT / "tripybuild" / "schema" / "foreign" / "onnx.txt").read_text(encoding="utf-8")
+    assert foreign_tables.onnx() == table.splitlines()
 
 
 def test_every_law_of_an_alias_holds_in_the_registry():

@@ -28,6 +28,7 @@ _QUESTIONS = {
     "aliases": "What an alias gives to another system's operator can be read back from it.",
     "torch": "PyTorch's operator computes what the reference and `cpu` compute.",
     "onnx": "ONNX's operator computes what the reference and `cpu` compute.",
+    "readings": "What is read from calls of another system computes what they compute there.",
     "example": "An example gives what it says, or breaks the law that it names.",
     "tensorrt_example": "TensorRT builds an example, or refuses it as the declaration says.",
     "law": "Each law is broken by an example, or by dtypes, that break no other one.",
@@ -94,6 +95,8 @@ def _tests(operator: Operator) -> Iterator[str]:
     for system, question in (("aten", "torch"), ("onnx", "onnx")):
         if system in systems:
             yield _each(question, "types", _types_in(system, operator))
+    if spelled := _spelled(operator):
+        yield _each("readings", "system", _list(spelled))
     calls = [" ".join(example.call.text.split()) for example in operator.examples]
     if calls:
         yield _each("example", "call", _list(list(dict.fromkeys(calls))))
@@ -107,6 +110,20 @@ def _tests(operator: Operator) -> Iterator[str]:
 def _sizes(operator: Operator) -> list[str]:
     """The places of the sample's sizes that can be symbols."""
     return [spell_place(place) for place in places(operator) if place[0] not in known(operator)]
+
+
+def _spelled(operator: Operator) -> list[str]:
+    """The systems that have several spellings of a call: they take more than tensors of ours."""
+    aliases = [
+        alias
+        for alias in operator.foreign
+        if alias.signature.defaults
+        or any(
+            p != alias.signature.several and alias.plain.get(p) not in operator.inputs
+            for p in alias.arguments
+        )
+    ]
+    return sorted({alias.system for alias in aliases})
 
 
 def _types_in(system: str, operator: Operator) -> Doc:

@@ -190,6 +190,9 @@ def _arguments(operator: Operator, sample: Case, types: Tuple) -> Iterator[Case]
         )
         if takes_number and len(sample.arrays) > 1:
             yield _with_number(operator, sample, name, _number(next(iter(types.values()))))
+    for name, attribute in operator.attributes.items():
+        if any(isinstance(o, ValuePattern) and o.lengths == () for o in options(attribute.pattern)):
+            yield _with_nothing(sample, name)
 
 
 def _with_number(operator: Operator, sample: Case, name: str, number: float) -> Case:
@@ -204,6 +207,16 @@ def _with_number(operator: Operator, sample: Case, name: str, number: float) -> 
         bound = replace(bound, operands=operands, names=names)
     label = f"{name} is {number}"
     return replace(sample, label=label, arrays=arrays, attributes=attributes, bound=bound)
+
+
+def _with_nothing(sample: Case, name: str) -> Case:
+    """The sample with an attribute that is a list of nothing."""
+    bound = sample.bound
+    if bound is not None:
+        attributes = {**bound.attributes, name: []}
+        bound = replace(bound, attributes=attributes, names=bound.names.but({name: []}))
+    attributes = {**sample.attributes, name: []}
+    return replace(sample, label=f"no {name}", attributes=attributes, bound=bound)
 
 
 def _number(type: dtype) -> float | bool:

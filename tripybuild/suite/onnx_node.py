@@ -77,9 +77,13 @@ class _Writer:
         skipped = self.call.result or 0
         names = [f"result{i}" for i in range(len(wanted))]
         types = list(self._results(skipped, wanted))
-        attributes = dict(self._attributes())
+        attributes = [
+            helper.make_attribute(name, value, attr_type=self.schema.attributes[name].type)
+            for name, value in self._attributes()
+        ]
         outputs = [*[""] * skipped, *names]
-        nodes = [helper.make_node(self.schema.name, inputs, outputs, **attributes)]
+        nodes = [helper.make_node(self.schema.name, inputs, outputs)]
+        nodes[0].attribute.extend(attributes)
         infos = []
         for name, type in zip(names, types, strict=True):
             code, given = self._code(type), name

@@ -148,7 +148,7 @@ def _once(
     wanted = list(call.reference)
     types = [from_numpy(array.dtype) for array in wanted]
     system = SYSTEMS[alias.system]
-    made = Call(alias.signature, _operands(alias, said), alias.result, alias.opset)
+    made = Call(alias.signature, operands(alias, said), alias.result, alias.opset)
     try:
         results = system.run(made, types, wide=wide)
     except RuntimeError as error:
@@ -162,12 +162,12 @@ def _once(
         others["`cpu`"] = call.cpu
     for at, result in enumerate(results):
         for name, ours in others.items():
-            found = _difference(operator, result, ours[at], call.case)
+            found = unlike(operator, result, ours[at], call.case)
             if found is not None:
                 yield f"{system.title} and {name}: {found}"
 
 
-def _operands(alias: Alias, said: Said) -> dict[str, Any]:
+def operands(alias: Alias, said: Said) -> dict[str, Any]:
     """The other's arguments; a number that stands for a tensor of ours has its dtype."""
     arguments = said.arguments(alias)
     inputs = said.operator.inputs
@@ -180,7 +180,7 @@ def _operands(alias: Alias, said: Said) -> dict[str, Any]:
     return arguments
 
 
-def _difference(operator: Operator, got: Array, want: Array, case: Case) -> str | None:
+def unlike(operator: Operator, got: Array, want: Array, case: Case) -> str | None:
     """The sentence of a difference; integers may be of another width."""
     kinds = got.dtype.kind + want.dtype.kind
     if kinds == "ii" and np.array_equal(got.astype(want.dtype), got):

@@ -14,7 +14,7 @@ from tripybuild.frontend.decompose import decomposed
 from tripybuild.schema.tuples import Tuple, illegal, legal, mixed, spell as spell_types
 from tripybuild.semantics.compare import difference, tolerance
 from tripybuild.semantics.execute import execute, run_operation
-from tripybuild.suite import batch, examples, foreign, interpreted, oracle
+from tripybuild.suite import batch, examples, interpreted, oracle, readings, spellings
 from tripybuild.suite.asked import asked, needs, nothing, question
 from tripybuild.suite.cases import Case, sample_case, variations
 from tripybuild.suite.facts import CPU, refusals, refused, unproved
@@ -133,7 +133,8 @@ class Suite(TensorrtQuestions):
     @question
     def check_aliases(self) -> None:
         """What an alias gives to the other operator can be read back from it."""
-        refuse(foreign.wrong_aliases(self.operator, self.operators, [e.case for e in self._judged]))
+        cases = [each.case for each in self._judged]
+        refuse(readings.wrong_aliases(self.operator, self.operators, cases))
 
     @question
     def check_torch(self, types: str) -> None:
@@ -144,6 +145,13 @@ class Suite(TensorrtQuestions):
     def check_onnx(self, types: str) -> None:
         """ONNX's operator computes what the reference and `cpu` compute; as for PyTorch."""
         self._beside("onnx", types)
+
+    @question
+    def check_readings(self, system: str) -> None:
+        """What is read from calls of another system computes what they compute there."""
+        needs(*oracle.SYSTEMS[system].distributions)
+        cases = [each.case for each in self._judged]
+        refuse(spellings.wrong_readings(self.operator, self.operators, system, cases))
 
     def _beside(self, system: str, types: str) -> None:
         needs(*oracle.SYSTEMS[system].distributions)

@@ -51,6 +51,12 @@ def test_torch(types: str) -> None:
     SUITE.check_torch(types)
 
 
+@pytest.mark.parametrize("system", ["aten"])
+def test_readings(system: str) -> None:
+    """What is read from calls of another system computes what they compute there."""
+    SUITE.check_readings(system)
+
+
 @pytest.mark.parametrize(
     "call", ["eye(2)", "eye(2, 3, -1, int32)", "eye(2, -1)", "eye(2, dtype=float8)"]
 )

@@ -121,6 +121,12 @@ def test_torch(types: str) -> None:
     SUITE.check_torch(types)
 
 
+@pytest.mark.parametrize("system", ["aten"])
+def test_readings(system: str) -> None:
+    """What is read from calls of another system computes what they compute there."""
+    SUITE.check_readings(system)
+
+
 @pytest.mark.parametrize("call", ["zeros_like([5.0, 6.0])", "zeros_like(tensor(1.0, float8))"])
 def test_example(call: str) -> None:
     """An example gives what it says, or breaks the law that it names."""

@@ -65,6 +65,12 @@ def test_onnx(types: str) -> None:
     SUITE.check_onnx(types)
 
 
+@pytest.mark.parametrize("system", ["aten"])
+def test_readings(system: str) -> None:
+    """What is read from calls of another system computes what they compute there."""
+    SUITE.check_readings(system)
+
+
 @pytest.mark.parametrize(
     "call",
     ["div([7, -7], 2)", "div([1.0, -3.0], 2.0)", "div(ones([2]), ones([3]))", "div([1.0], [1])"],

@@ -59,6 +59,12 @@ def test_torch(types: str) -> None:
     SUITE.check_torch(types)
 
 
+@pytest.mark.parametrize("system", ["aten"])
+def test_readings(system: str) -> None:
+    """What is read from calls of another system computes what they compute there."""
+    SUITE.check_readings(system)
+
+
 @pytest.mark.parametrize(
     "call",
     ["logit([0.5, 0.75, 1.0, 2.0])", "logit([0.0, 1.0], 0.25)", "logit([0.5], 0.75)", "logit([1])"],

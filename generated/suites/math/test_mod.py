@@ -65,6 +65,12 @@ def test_onnx(types: str) -> None:
     SUITE.check_onnx(types)
 
 
+@pytest.mark.parametrize("system", ["onnx"])
+def test_readings(system: str) -> None:
+    """What is read from calls of another system computes what they compute there."""
+    SUITE.check_readings(system)
+
+
 @pytest.mark.parametrize(
     "call",
     ["mod([7, -7], 3)", "mod([1.5, -1.5], -1.0)", "mod(ones([2]), ones([3]))", "mod([1.0], [1])"],

@@ -65,6 +65,12 @@ def test_onnx(types: str) -> None:
     SUITE.check_onnx(types)
 
 
+@pytest.mark.parametrize("system", ["aten"])
+def test_readings(system: str) -> None:
+    """What is read from calls of another system computes what they compute there."""
+    SUITE.check_readings(system)
+
+
 @pytest.mark.parametrize(
     "call", ["sub(3.0, [1.0, 2.0])", "sub(ones([2]), ones([3]))", "sub([1.0], [1])"]
 )

@@ -70,6 +70,12 @@ def test_onnx(types: str) -> None:
     SUITE.check_onnx(types)
 
 
+@pytest.mark.parametrize("system", ["aten"])
+def test_readings(system: str) -> None:
+    """What is read from calls of another system computes what they compute there."""
+    SUITE.check_readings(system)
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -65,6 +65,12 @@ def test_onnx(types: str) -> None:
     SUITE.check_onnx(types)
 
 
+@pytest.mark.parametrize("system", ["onnx"])
+def test_readings(system: str) -> None:
+    """What is read from calls of another system computes what they compute there."""
+    SUITE.check_readings(system)
+
+
 @pytest.mark.parametrize("call", ["selu([-1.0, 2.0])", "selu([1])"])
 def test_example(call: str) -> None:
     """An example gives what it says, or breaks the law that it names."""

@@ -1,16 +1,19 @@
 """The operators of other systems: their names, and what they take and give.
 
 One line of a table is one operator: `softmax.int(self, dim, dtype?) -> 1`. What stands before `;`
-is given by position or by name, what stands behind it by name; `?` may be left out, `*` is any
-number of tensors. The tables are those of PyTorch 2.13 (ATen's functional overloads) and of ONNX
-1.23 (the newest version of each operator of its own domain).
+is given by position or by name, what stands behind it by name; `?` may be left out, and so may what
+has a value behind `=`; `*` is any number of tensors. The tables are those of PyTorch 2.13 (ATen's
+functional overloads) and of ONNX 1.23 (the newest version of each operator of its own domain).
 """
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 SYSTEMS = ("onnx", "aten")
 TITLES = {"onnx": "ONNX", "aten": "ATen"}
@@ -19,6 +22,7 @@ LACKING = {"aten": frozenset({"int4", "float4"}), "onnx": frozenset[str]()}
 _LINE = re.compile(
     r"(?P<name>[\w.]+)\((?P<given>[^;)]*)(; (?P<named>[^)]*))?\) -> (?P<count>\d+|\*)"
 )
+_WORD = re.compile(r"\*?\w+(?:\?|=(?:\[[^\]]*\]|[^,]+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +30,13 @@ class Signature:
     """What an operator of another system takes, in order, and how many results it gives.
 
     `several` is the parameter that takes any number of tensors. `results` is None for any number.
+    `defaults` has what each parameter is that is left out.
     """
 
     name: str
     by_position: tuple[str, ...]
     by_name: tuple[str, ...]
-    optional: frozenset[str]
+    defaults: Mapping[str, Any]
     several: str | None
     results: int | None
 
@@ -39,6 +44,11 @@ class Signature:
     def parameters(self) -> tuple[str, ...]:
         """All parameters, in order."""
         return (*self.by_position, *self.by_name)
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """The parameters that may be left out."""
+        return frozenset(self.defaults)
 
     def __str__(self) -> str:
         words = [f"{name}?" if name in self.optional else name for name in self.parameters]
@@ -72,13 +82,22 @@ def signatures(system: str) -> Signatures:
 def _signature(line: str) -> Signature:
     found = _LINE.fullmatch(line)
     assert found is not None
-    given, named = (re.findall(r"\*?\w+\??", found[part] or "") for part in ("given", "named"))
-    words = [*given, *named]
+    given, named = (_WORD.findall(found[part] or "") for part in ("given", "named"))
+    optional = [word for word in (*given, *named) if word.endswith("?") or "=" in word]
     return Signature(
         name=found["name"],
-        by_position=tuple(word.strip("*?") for word in given),
-        by_name=tuple(word.strip("*?") for word in named),
-        optional=frozenset(word[:-1] for word in words if word.endswith("?")),
-        several=next((word[1:] for word in words if word.startswith("*")), None),
+        by_position=tuple(map(_name, given)),
+        by_name=tuple(map(_name, named)),
+        defaults=MappingProxyType({_name(word): _default(word) for word in optional}),
+        several=next((word[1:] for word in given if word.startswith("*")), None),
         results=None if found["count"] == "*" else int(found["count"]),
     )
+
+
+def _name(word: str) -> str:
+    return word.strip("*?").partition("=")[0]
+
+
+def _default(word: str) -> Any:
+    _, given, text = word.partition("=")
+    return ast.literal_eval(text) if given else None
