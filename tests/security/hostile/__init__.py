@@ -1,0 +1,1 @@
+"""A stranger's registries: what they may say, what becomes of them, and who watches."""
