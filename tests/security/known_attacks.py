@@ -10,7 +10,7 @@ from copy import deepcopy
 from pathlib import Path
 
 from fuzz_registry import warm_up
-from hostile.bases import DIRECT, MODULE
+from hostile.bases import DIRECT, FAMILY, MEMBER, MODULE
 from hostile.cases import Case, case, written
 from hostile.texts import CANARY
 from hostile.trial import Laboratory, Verdict
@@ -60,9 +60,12 @@ ATTACKS = {
             {**MODULE, "outputs": {f"self.__dict__[{TOUCH}]": "x * weight", "z": "x + weight"}}
         )
     },
-    "a method of the Tensor": operator(
-        aliases={"tensor": f"m(self): return 1\n    {TOUCH}\n    def n"}
-    ),
+    "a method of the Tensor": {
+        "families/kin.yaml": written(FAMILY),
+        "math/member.yaml": written(
+            {**MEMBER, "aliases": {"tensor": f"m(self): return 1\n    {TOUCH}\n    def n"}}
+        ),
+    },
     "a law's message": operator(
         requires={"positive": {"that": "count > 0", "message": f"{{{TOUCH}}}"}}
     ),

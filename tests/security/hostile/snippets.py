@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hostile.texts import CANARY
-from tripybuild.schema.vocabularies import ARRAY_ATTRIBUTES, ARRAY_METHODS, NUMPY, REFERENCE
+from tripybuild.language.numpy_names import NUMPY
+from tripybuild.schema.vocabularies import ARRAY_ATTRIBUTES, ARRAY_METHODS, REFERENCE
 
 FUNCTIONS = [
     "len", "range", "sum", "max", "min", "sorted", "zip", "any", "all", "prod", "replace", "drop",

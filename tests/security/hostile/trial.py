@@ -42,7 +42,7 @@ from tripybuild.semantics.execute import execute
 from tripybuild.suite import ModuleSuite, Suite
 from tripybuild.suite.cases import Case as Call, sample_case
 from tripybuild.suite.facts import refusals
-from tripybuild.suite.foreign import wrong_aliases
+from tripybuild.suite.readings import wrong_aliases
 from tripybuild.suite.registry import registry
 from tripybuild.suite.sample import bind
 from tripybuild.suite.symbolic import disagreements
