@@ -72,15 +72,6 @@ def _skeleton(tree: ast.Module) -> str:
             case ast.Dict(keys=keys, values=values):
                 _check_names([*keys, *values])
                 node.keys, node.values = [], []
-            case ast.Call(
-                func=ast.Name(id="register"), args=[_, ast.Constant(value=str(digest)), _]
-            ):
-                if not re.fullmatch("[0-9a-f]{64}", digest):
-                    raise Problem(node.lineno, "a front door enters its package with a digest")
-                node.args = []
-            case ast.List(elts=names):
-                _check_names(names)
-                node.elts = []
             case ast.Call(func=ast.Name(id="register"), args=[_, ast.Constant() as digest, _]):
                 if not _DIGEST.fullmatch(str(digest.value)):
                     raise Problem(node.lineno, "a digest is no digest")
