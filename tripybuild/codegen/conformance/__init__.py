@@ -72,6 +72,9 @@ def _skeleton(tree: ast.Module) -> str:
             case ast.Dict(keys=keys, values=values):
                 _check_names([*keys, *values])
                 node.keys, node.values = [], []
+            case ast.List(elts=names):
+                _check_names(names)
+                node.elts = []
             case ast.Call(func=ast.Name(id="register"), args=[_, ast.Constant() as digest, _]):
                 if not _DIGEST.fullmatch(str(digest.value)):
                     raise Problem(node.lineno, "a digest is no digest")
