@@ -5,6 +5,8 @@ its quotes, a name becomes code.
 """
 
 import random
+import re
+from collections.abc import Sequence
 
 from hostile.texts import AROUND, CANARY, CODE
 
@@ -151,8 +153,13 @@ TARGETS = [
 ]
 
 
-def snippet(pick: random.Random) -> str:
+def snippet(pick: random.Random, names: Sequence[str]) -> str:
     """A snippet that would touch a file, write into what it was given, or never end."""
+    made, name = _snippet(pick), pick.choice(names or ["input"])
+    return re.sub(r"\binput\b", name, made)
+
+
+def _snippet(pick: random.Random) -> str:
     kind = pick.random()
     if kind < 0.6:
         space, member, given = pick.choice(FUNCTIONS)

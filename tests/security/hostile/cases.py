@@ -16,7 +16,7 @@ import yaml
 
 from hostile import attacks
 from hostile.bases import BASES
-from hostile.snippets import grafted
+from hostile.snippets import grafted, read
 from hostile.texts import CANARY, name, spliced, text
 from tripybuild import project
 
@@ -153,7 +153,7 @@ def _chosen(pick: random.Random, locations: list[Location]) -> Location:
         name = next(step for step in reversed(each) if isinstance(step, str))
         kinds.setdefault(name if name in {*CODE_KEYS, "type"} else each[0], []).append(each)
     whole = [kind for kind in kinds if kind in PROGRAMS]
-    if whole and pick.random() < 0.4:
+    if whole and pick.random() < 0.5:
         return pick.choice(kinds[pick.choice(whole)])
     return pick.choice(pick.choice(list(kinds.values())))
 
@@ -164,9 +164,9 @@ def _new(pick: random.Random, old: Any, *, code: bool) -> Any:
     written = str(old)
     if code and pick.random() < 0.8:
         kind = pick.random()
-        if kind < 0.35:
-            return attacks.snippet(pick)
-        return attacks.quoted(pick) if kind < 0.45 else grafted(pick, written)
+        if kind < 0.45:
+            return attacks.snippet(pick, read(written))
+        return attacks.quoted(pick) if kind < 0.55 else grafted(pick, written)
     kind = pick.random()
     if kind < 0.08:
         return pick.choice(

@@ -199,6 +199,18 @@ class _Graft(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
+def read(text: str) -> list[str]:
+    """The names that a snippet reads as values."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError):
+        return []
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    spaces = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    return [node.id for node in names if id(node) not in called | spaces]
+
+
 def grafted(pick: random.Random, text: str) -> str:
     """A snippet with a hostile expression in the place of one that it has, or around it."""
     try:
