@@ -10,7 +10,7 @@ from tripybuild.language.limits import MAXIMUM_LENGTH, LimitError
 from tripybuild.numerics.bounded import TooLargeError, numpy
 from tripybuild.schema.extents.domain import NUMBER, SIZES, Extent
 from tripybuild.schema.extents.walk import UnboundedError, Walk
-from tripybuild.types.shapes import bounded_range, prod
+from tripybuild.types.shapes import bounded_range, power, prod
 
 BOMBS = [
     ("law", "9 ** 9 ** 9 > 0"),
@@ -41,6 +41,11 @@ BOMBS = [
 @pytest.mark.parametrize(("key", "text"), BOMBS)
 def test_operators_without_bounds_are_refused(key, text, tmp_path):
     assert problems(tmp_path, OPERATOR.format(**USUAL | {key: text})) == ["snippet-limit"]
+
+
+def test_powers_of_constants_are_bounded_where_they_run(tmp_path):
+    """`2 ** count` is what an operator may need; generated code counts its bits."""
+    assert problems(tmp_path, OPERATOR.format(**USUAL | {"law": "2 ** count > other"})) == []
 
 
 @pytest.mark.parametrize("step", ["x * (9 ** 9 ** 9)", "reshape(x, [1] * width)"])
@@ -81,6 +86,9 @@ def test_ranges_and_products_of_calls_are_bounded():
     assert prod([2, 3, 2**60]) == 6 * 2**60
     with pytest.raises(LimitError, match="bits"):
         prod([2**64] * 1000)
+    assert (power(2, 10), power(2.0, 3), power(1, 10**9)) == (1024, 8.0, 1)
+    with pytest.raises(LimitError, match="bits"):
+        power(3, 10**9)
 
 
 def test_references_write_into_nothing_by_position():

@@ -6,8 +6,9 @@ from typing import Any
 
 from tripybuild.codegen.text import Imports
 from tripybuild.language.limits import MAXIMUM_LENGTH
+from tripybuild.language.names import is_power_of_constant
 from tripybuild.types.dtypes import BY_NAME
-from tripybuild.types.shapes import SHAPE_FUNCTIONS, bounded_range
+from tripybuild.types.shapes import SHAPE_FUNCTIONS, bounded_range, power
 
 MATH = frozenset({"sqrt", "ceil", "floor", "log", "log2", "exp"})
 CONSTANTS = frozenset({"inf", "nan", "pi"})
@@ -45,6 +46,10 @@ class Rewriter:
                 return self._name(node)
             case ast.Call():
                 return self._call(node)
+            case ast.BinOp() if is_power_of_constant(node):
+                self.imports.name("tripybuild.types", "shapes")
+                function = ast.Attribute(ast.Name("shapes"), power.__name__)
+                return ast.Call(function, [*map(self._rewritten, (node.left, node.right))], [])
             case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node)
             case ast.AST():

@@ -24,6 +24,14 @@ def free(snippet: Program | ast.expr) -> tuple[str, ...]:
     return _unique(node.id for node in _free_nodes(snippet))
 
 
+def is_power_of_constant(node: ast.AST) -> bool:
+    """Whether an expression is `2 ** n`: how large it gets, only its exponent says."""
+    match node:
+        case ast.BinOp(left=ast.Constant(value=int()), op=ast.Pow(), right=exponent):
+            return not isinstance(exponent, ast.Constant)
+    return False
+
+
 def bound(program: Program) -> tuple[str, ...]:
     """Name what the lines of a snippet assign, without the stars."""
     targets = (target for line in program.assignments for target in line.targets)

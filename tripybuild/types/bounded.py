@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tripybuild.language.limits import (
+    MAXIMUM_BITS,
     MAXIMUM_LENGTH,
     MAXIMUM_PRODUCT,
     LimitError,
@@ -37,3 +38,16 @@ def bounded_range(*bounds: Any) -> range:
     except OverflowError:
         check_length(MAXIMUM_LENGTH + 1)
     return numbers
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """Give `base ** exponent`; of integers, where the result is a fair size.
+
+    Raises:
+        LimitError: It would have more bits than numbers of snippets may have.
+    """
+    if base.__class__ is int and exponent.__class__ is int:
+        bits = base.bit_length() * exponent
+        if abs(base) > 1 and bits > 2 * MAXIMUM_BITS:  # as the walker counts
+            raise LimitError(f"an integer may have at most {MAXIMUM_BITS} bits")
+    return base**exponent

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Generated code reads them here.
 quotient = dims.quotient
-bounded_range, prod = bounded.bounded_range, bounded.prod
+bounded_range, power, prod = bounded.bounded_range, bounded.power, bounded.prod
 Shape = Sequence[Size]
 # What the sizes of a shape are: numbers alone where sizes are known, or numbers and symbols.
 Sizes = TypeVar("Sizes", bound=Size)

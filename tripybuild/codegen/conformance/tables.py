@@ -17,7 +17,7 @@ from tripybuild.schema.vocabularies import (
     HELPERS,
 )
 from tripybuild.types.dtypes import BY_NAME
-from tripybuild.types.shapes import SHAPE_FUNCTIONS, bounded_range
+from tripybuild.types.shapes import SHAPE_FUNCTIONS, bounded_range, power
 
 STATEMENTS = frozenset(
     {
@@ -98,7 +98,8 @@ NAMESPACES: Mapping[str, tuple[frozenset[str] | None, frozenset[str]]] = {
     "package": (None, frozenset()),
     "pytest": (frozenset({"importorskip"}), frozenset({"mark"})),
     "shapes": (
-        frozenset(each.__name__ for each in (*SHAPE_FUNCTIONS.values(), bounded_range)),
+        frozenset(each.__name__ for each in SHAPE_FUNCTIONS.values())
+        | {bounded_range.__name__, power.__name__},
         frozenset(),
     ),
     "trt": (frozenset(tensorrt.LAYERS) | frozenset(tensorrt.HELPERS), frozenset()),

@@ -14,6 +14,7 @@ from tripybuild.schema.extents.domain import (
     PRODUCT,
     RANK,
     REAL,
+    ROUNDED,
     SIZES,
     TRUTH,
     UNKNOWN,
@@ -40,6 +41,13 @@ _LISTS: Final = frozenset({"broadcast_arrays", "broadcast_shapes", "nonzero", "s
 _TRUTHS: Final = frozenset(
     {"all", "any", "bool", "conformable", "contractible", "in_range", "is_int"}
 )
+_KINDS: Final[Mapping[Extent, frozenset[str]]] = {
+    SIZES: _OF_SIZES,
+    NUMBER: _NUMBERS,
+    REAL: _REALS,
+    ROUNDED: _WHOLE,
+    TRUTH: _TRUTHS,
+}
 
 
 def given_by(name: str, given: list[Extent], walk: "Walk", node: ast.Call) -> Extent:
@@ -47,10 +55,10 @@ def given_by(name: str, given: list[Extent], walk: "Walk", node: ast.Call) -> Ex
     if name in _CALLS:
         return _CALLS[name](walk, node, given)
     first = given[0] if given else UNKNOWN
-    if name in _LIKE_FIRST or (name in _WHOLE and first.most is not None):
+    whole = name in _WHOLE and first.most is not None and not first.real
+    if name in _LIKE_FIRST or whole:
         return first
-    kinds = ((_OF_SIZES, SIZES), (_NUMBERS, NUMBER), (_REALS | _WHOLE, REAL), (_TRUTHS, TRUTH))
-    return next((kind for names, kind in kinds if name in names), OPAQUE)
+    return next((kind for kind, names in _KINDS.items() if name in names), OPAQUE)
 
 
 def is_list_of_numpy(name: str) -> bool:
@@ -69,7 +77,7 @@ def _round(walk: "Walk", node: ast.Call, given: list[Extent]) -> Extent:
     digits = given[1].most if len(given) > 1 else 0
     if digits is None or digits > MOST_DIGITS:
         walk.fail(node, f"`round` takes at most {MOST_DIGITS} digits")
-    return REAL if given and given[0].most is not None else OPAQUE
+    return ROUNDED if given and given[0].most is not None else OPAQUE
 
 
 def _prod(walk: "Walk", node: ast.Call, given: list[Extent]) -> Extent:

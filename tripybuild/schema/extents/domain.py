@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from tripybuild.language.limits import MAXIMUM_PRODUCT
+from tripybuild.language.limits import MAXIMUM_BITS, MAXIMUM_PRODUCT
 from tripybuild.types.patterns import (
     Pattern,
     TensorPattern,
@@ -26,6 +26,8 @@ MOST_DIGITS: Final = 20
 class Extent:
     """All values of an expression: a number up to `most`, a list up to `length`, or neither.
 
+    A number that is `real` is a float, which arithmetic makes no larger.
+
     A list has items of one extent, a pair of `zip` those of its `parts`. What is `opaque` (a
     tensor, a dtype) is no list either; of what is not, nothing is known.
     """
@@ -34,6 +36,7 @@ class Extent:
     length: int | None = None
     item: "Extent | None" = None
     opaque: bool = False
+    real: bool = False
     parts: "tuple[Extent, ...]" = ()
 
     def join(self, other: "Extent") -> "Extent":
@@ -43,7 +46,7 @@ class Extent:
         if self == NOTHING:
             return other
         if self.most is not None and other.most is not None:
-            return Extent(most=max(self.most, other.most))
+            return Extent(most=max(self.most, other.most), real=self.real and other.real)
         if self.length is not None and other.length is not None:
             item = (self.item or UNKNOWN).join(other.item or UNKNOWN)
             pairs = zip(self.parts, other.parts, strict=False)
@@ -56,7 +59,9 @@ OPAQUE: Final = Extent(opaque=True)
 UNKNOWN: Final = Extent()
 NOTHING: Final = Extent(length=0, item=None)  # an empty list, which is like any other
 NUMBER: Final = Extent(most=LARGEST)
-REAL: Final = Extent(most=1 << 1024)  # the integers that floats are rounded to
+ROUNDED: Final = Extent(most=1 << 1024)  # the integers that floats are rounded to
+REAL: Final = Extent(most=1 << 1024, real=True)
+POWER: Final = Extent(most=1 << MAXIMUM_BITS)
 PRODUCT: Final = Extent(most=1 << MAXIMUM_PRODUCT)
 TRUTH: Final = Extent(most=1)
 SIZES: Final = Extent(length=RANK, item=NUMBER)
@@ -83,6 +88,7 @@ def _of_option(pattern: Pattern) -> Extent:
             return Extent(length=GIVEN, item=OPAQUE)
         case ValuePattern(lengths=lengths, fields=fields):
             value = Extent(length=len(fields), item=UNKNOWN) if fields else NUMBER
+            value = REAL if pattern.kind == "float" and not fields else value
             if lengths is None:
                 return value
             for length in reversed(lengths or (None,)):

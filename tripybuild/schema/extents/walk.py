@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from tripybuild.language.limits import MAXIMUM_LENGTH
+from tripybuild.language.names import is_power_of_constant
 from tripybuild.schema.extents.calls import given_by, is_list_of_numpy
 from tripybuild.schema.extents.domain import (
     GIVEN,
@@ -13,6 +14,7 @@ from tripybuild.schema.extents.domain import (
     MOST_STEPS,
     NOTHING,
     OPAQUE,
+    POWER,
     RANK,
     REAL,
     SIZES,
@@ -169,11 +171,15 @@ class Walk:
             return self._of_lists(node, left, right)
         if left.most is None or right.most is None:
             return self._of_unknown(node, left, right)
+        if left.real or right.real:
+            return REAL
         match node.op:
             case ast.Mult():
                 return self.number(node, left.most * right.most)
             case ast.Pow():
                 bits = left.most.bit_length() * right.most
+                if right.most >= LARGEST and is_power_of_constant(node):
+                    return POWER  # `shapes.power` refuses more
                 if bits > MOST_BITS:
                     hint = "the exponent must be known to be small; `exp` and tensors have no limit"
                     self.fail(node, f"this power may have {_shown(bits)} bits", hint)
