@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tripybuild.codegen.contribution import Contribution
+from tripybuild.codegen.package import front_door
 from tripybuild.codegen.plan import plan
 from tripybuild.codegen.sync import LOCK, differences, write
 from tripybuild.codegen.text import header
@@ -28,8 +30,10 @@ DONE, REFUSED = 0, 3
 
 def files(word):
     """A plan: several folders, and texts with a word in them."""
-    paths = ["__init__.py", "ops/__init__.py", "ops/math/double.py", "ops/math/twice.py"]
-    plans = {f"{PACKAGE}/{path}": f"{HEADER}{path} = {word!r}\n" for path in paths}
+    paths = ["ops/__init__.py", "ops/math/double.py", "ops/math/twice.py"]
+    plans = {f"{PACKAGE}/{path}": f"{HEADER}word = {word!r}\n" for path in paths}
+    part = Contribution(word, "math", "", f"{PACKAGE}.ops.math.{word}", (), {}, {}, {})
+    plans[f"{PACKAGE}/__init__.py"] = front_door(PACKAGE, [part])
     return plans | {f"suites/math/test_{word}.py": HEADER, f"{PACKAGE}/py.typed": ""}
 
 
@@ -280,7 +284,8 @@ def test_all_that_is_planned_says_that_it_was_generated(tmp_path):
     declared, problems = load([ROOT / "ops_registry"])
     assert not problems
     plans = plan(declared)
-    changed = {path: text + "\n# more\n" if text else "" for path, text in plans.items()}
-    write(tmp_path, changed, "tripyapi")
+    write(tmp_path, plans, "tripyapi")
+    for path, text in plans.items():
+        (tmp_path / path).write_text(text + "\n# more\n" if text else "")
     assert {each.kind for each in differences(tmp_path, plans, "tripyapi")} == {"different"}
     assert {each.kind for each in differences(tmp_path, {}, "tripyapi")} == {"stale"}

@@ -71,7 +71,7 @@ def example_case(
     symbols = {name: symbol(name, 0, None) for name in example.sizes}
     result = evaluate(told, symbols, calling(operators, words))
     graph = Graph("example", literals.values, {}, outputs(result))
-    if found := broken(graph.deferred, example.sizes) if example.sizes else []:
+    if found := broken(graph.undecided, example.sizes) if example.sizes else []:
         raise DiagnosticError(*found)
     return ExampleCase(spell(example), graph, literals.arrays, *literals.last)
 

@@ -43,13 +43,17 @@ class Graph:
         return tuple(between(known, self.outputs.values()))
 
     @cached_property
-    def deferred(self) -> tuple[DeferredLaw, ...]:
-        """The laws that each call decides, each once; not those of sizes that depend on data."""
+    def undecided(self) -> tuple[DeferredLaw, ...]:
+        """The laws that were open when the graph was recorded, each once."""
         of_operations = (op.deferred for op in walked(self.operations))
         found = chain(self.laws, chain.from_iterable(of_operations))
-        laws = {(law.code, law.law.text, str(law.names)): law for law in found}
+        return tuple({(law.code, law.law.text, str(law.names)): law for law in found}.values())
+
+    @cached_property
+    def deferred(self) -> tuple[DeferredLaw, ...]:
+        """The laws that each call decides: those about the sizes of its inputs alone."""
         symbols = set(self.symbols)
-        return tuple(law for law in laws.values() if law.symbols <= symbols)
+        return tuple(law for law in self.undecided if law.symbols <= symbols)
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
