@@ -85,6 +85,8 @@ HOSTILE = [
     ("stablehlo", "f = hlo.add\n    return f(input, input)", "function-value"),
     ("stablehlo", "input.mlir", "unknown-attribute"),
     ("stablehlo", "op", "unbound-name"),
+    ("stablehlo", "input / hlo(N)", "function-value"),
+    ("reference", "np('O')", "function-value"),
     ("tensorrt", "[trt.cast][0](input, T)", "function-value"),
     ("tensorrt", "input.name", "unknown-attribute"),
     ("law", "len(input) > 0 and [len][0]", "function-value"),
@@ -124,6 +126,7 @@ SAMPLES = ["3 .numpy", "2(10**12)", "1[::2]", "9 ** 9 ** 9"]
 HOSTILE_MODULES = [
     ("output", "\"self.__dict__[__import__('os').system('x')]\": y", "bad-name"),
     ("output", "import: y", "bad-name"),
+    ("output", "z: y\n  __builtins__: y", "bad-name"),
     ("step", "open('x')", "unbound-name"),
     ("step", '"[exp][0](x)"', "function-value"),
     ("step", "part.weight.data", "unknown-attribute"),

@@ -8,6 +8,7 @@ from tripybuild.codegen.index import index_page
 from tripybuild.codegen.others import others_file
 from tripybuild.codegen.package import front_door, submodules, tensor_file
 from tripybuild.codegen.places import BUILT_IN, DOCS, MODULE_DOCS, SUITES
+from tripybuild.diagnostics import Diagnostic, DiagnosticError
 
 
 def assembled(
@@ -15,6 +16,10 @@ def assembled(
 ) -> dict[str, str]:
     """All files of a package whose operators and modules give these parts, in their order."""
     own = [each for each in parts if each.files]
+    if not own:
+        message = f"nothing is declared that `{package}` could hold"
+        hint = "a registry has a file for each operator and module; `tripybuild new op` begins one"
+        raise DiagnosticError(Diagnostic("file-not-found", message, hint=hint))
     files: dict[str, str] = {}
     for each in own:
         files.update(each.files)

@@ -19,8 +19,7 @@ from tripybuild.codegen.shape_checks import (
     fresh_names,
 )
 from tripybuild.codegen.statements import assign
-from tripybuild.language.grammar import parse_expression
-from tripybuild.language.names import PLACEHOLDER, free
+from tripybuild.language.names import filled_in, free
 from tripybuild.schema.operator import Input, Law, Operator
 from tripybuild.schema.scope import laws_around_regions
 from tripybuild.schema.tuples import dtype_laws
@@ -141,7 +140,7 @@ def _check_law(scope: Scope, law: Law) -> None:
         require(C % groups == 0)
     ```
     """
-    names = [*free(law.that.program), *_message_names(law.message or "")]
+    names = [*free(law.that.program), *filled_in(law.message or "")]
     scope.infer(names)
     operator = scope.operator
     values = {*scope.bound, *operator.attributes, *operator.inputs, *operator.infer}
@@ -150,9 +149,3 @@ def _check_law(scope: Scope, law: Law) -> None:
     block = scope.body.block("with ", call("check.law", arguments), " as require:")
     assign(law.that.program, scope.rewriter, block)
     block.add(call("require", [document(scope.rewriter.rewrite(law.that.result))]))
-
-
-def _message_names(message: str) -> Iterator[str]:
-    """The names that a message of a law reads: `the rank is {len(S)}`."""
-    for expression in PLACEHOLDER.findall(message):
-        yield from free(parse_expression(expression))

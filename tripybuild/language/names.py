@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from tripybuild.language.grammar import Program
+from tripybuild.language.grammar import Program, parse_expression
 
 # What a message fills in: `the rank is {len(S)}`. Other braces are only braces.
 PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
@@ -22,6 +22,13 @@ _Comprehension = ast.ListComp | ast.DictComp | ast.GeneratorExp
 def free(snippet: Program | ast.expr) -> tuple[str, ...]:
     """Name what the snippet takes from outside: not its own lines, nor what follows a `for`."""
     return _unique(node.id for node in _free_nodes(snippet))
+
+
+def filled_in(message: str) -> tuple[str, ...]:
+    """Name what a message reads: `S` of `the rank is {len(S)}`."""
+    return _unique(
+        name for text in PLACEHOLDER.findall(message) for name in free(parse_expression(text))
+    )
 
 
 def is_power_of_constant(node: ast.AST) -> bool:

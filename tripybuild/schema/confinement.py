@@ -118,6 +118,8 @@ class _Confinement:
             case ast.Name(id=name):
                 if name in surface.functions or name in surface.callables:
                     return
+                if name in surface.namespaces:
+                    yield from self.name(node, name, local)
                 if name in surface.values:
                     yield self.no_call(node)
                 # What nothing binds is reported as such.

@@ -88,7 +88,9 @@ def check_names(entry: PartEntry, document: Document, at: Location) -> Iterator[
                     message = f"`{name}` is given by `{seen[name]}` already"
                     yield Diagnostic("given-twice", message, span)
                 seen.setdefault(name, holder)
-                if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
+                own = "__" in name or (holder == "outputs" and name.startswith("_"))
+                is_name = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
+                if own or not is_name:
                     what = "an output" if holder == "outputs" else "a step"
                     message = f"`{name}` cannot be the name of {what}"
                     yield Diagnostic("bad-name", message, span)

@@ -14,7 +14,7 @@ from tripybuild.budget import SpentError, spend
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.diagnostics.amounts import spent
 from tripybuild.language.evaluate import EvaluationError, evaluate
-from tripybuild.language.names import free
+from tripybuild.language.names import filled_in, free
 from tripybuild.schema.operator import Input, Law, Operator
 from tripybuild.schema.samples import given_as_value
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -84,9 +84,13 @@ def _variable(operator: Operator, name: str) -> Slot:
 
 @lru_cache(maxsize=KEPT)
 def dtype_laws(operator: Operator) -> tuple[Law, ...]:
-    """The laws that mention nothing but type variables."""
+    """The laws that mention nothing but type variables, in what they say and in their messages."""
     known = {*operator.types, *BY_NAME}
-    return tuple(law for law in operator.laws.values() if set(free(law.that.program)) <= known)
+    return tuple(
+        law
+        for law in operator.laws.values()
+        if known.issuperset([*free(law.that.program), *filled_in(law.message or "")])
+    )
 
 
 @lru_cache(maxsize=KEPT)
