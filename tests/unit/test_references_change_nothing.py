@@ -47,7 +47,7 @@ def declared(reference):
     [
         "np.add(input, input, out=input)",
         "np.add(input, input, where=input > 0)",
-        "input.cumsum(0, out=input)",
+        "np.cumsum(input, 0, out=input)",
         "np.add(np.sqrt(input, out=input), 1)",
     ],
 )
@@ -65,7 +65,7 @@ def test_arguments_that_write_are_refused(reference):
     [
         "np.add(input, input, input)",
         "np.cumsum(input, 0, None, input)",
-        "input.sum(0, None, input)",
+        "np.sum(input, 0, None, input)",
     ],
 )
 def test_writing_without_the_word_fails_when_it_is_run(reference):

@@ -16,7 +16,7 @@ def assembled(
 ) -> dict[str, str]:
     """All files of a package whose operators and modules give these parts, in their order."""
     own = [each for each in parts if each.files]
-    if not own:
+    if not own and package != BUILT_IN:
         message = f"nothing is declared that `{package}` could hold"
         hint = "a registry has a file for each operator and module; `tripybuild new op` begins one"
         raise DiagnosticError(Diagnostic("file-not-found", message, hint=hint))

@@ -16,6 +16,9 @@ import numpy as np
 from tripybuild.language.numpy_names import NUMPY
 
 MOST_ELEMENTS = 1 << 28
+# What a reference gives by no position: where to write, and what elements are.
+_REFUSED = ("out", "dtype", "order", "like", "casting", "subok")
+_UNBOUNDED = "OSUMmFDG"  # objects, texts, times, and complex numbers
 Sizes = Callable[..., int]
 
 
@@ -38,9 +41,9 @@ def _bounded(function: Any) -> Any:
     """A function that measures first, and that gets no array by position to write into."""
     if isinstance(function, np.ufunc) and function.signature is None:
         return _elementwise(function)
-    sizes, most = _SIZES.get(function), _before_out(function)
-    if sizes is None and most is None:
+    if not callable(function):
         return function
+    sizes, most = _SIZES.get(function), _plain(function)
 
     @wraps(function, updated=())
     def measured(*given: Any, **named: Any) -> Any:
@@ -48,7 +51,7 @@ def _bounded(function: Any) -> Any:
             raise TypeError(f"`{function.__name__}` takes at most {most} arguments by position")
         if sizes is not None:
             check_elements(sizes(*given, **named))
-        return function(*given, **named)
+        return _of_numbers(function(*given, **named))
 
     return measured
 
@@ -59,7 +62,7 @@ def _elementwise(function: Any) -> Any:
 
         @wraps(function, updated=())
         def single(array: Any, /, **named: Any) -> Any:
-            return function(array, **named)
+            return _of_numbers(function(array, **named))
 
         return single
 
@@ -67,19 +70,28 @@ def _elementwise(function: Any) -> Any:
     def broadcast(lhs: Any, rhs: Any, /, **named: Any) -> Any:
         if getattr(lhs, "shape", ()) != getattr(rhs, "shape", ()):
             check_elements(_broadcast(lhs, rhs))
-        return function(lhs, rhs, **named)
+        return _of_numbers(function(lhs, rhs, **named))
 
     return broadcast
 
 
-def _before_out(function: Any) -> int | None:
-    """How many arguments stand before `out`, where a function has that."""
+def _of_numbers(result: Any) -> Any:
+    """Refuse arrays of Python's objects and texts, whose elements have no bounded size."""
+    kind = getattr(result, "dtype", None)
+    if kind is not None and kind.char in _UNBOUNDED:
+        raise TypeError("a reference computes with numbers that a dtype holds")
+    return result
+
+
+def _plain(function: Any) -> int | None:
+    """How many arguments stand before the first that a reference cannot give."""
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError):
         return None
     names = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
-    return names.index("out") if "out" in names else None
+    refused = [names.index(name) for name in _REFUSED if name in names]
+    return min(refused, default=None)
 
 
 def _volume(shape: Any) -> int:

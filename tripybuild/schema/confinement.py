@@ -106,7 +106,7 @@ class _Confinement:
         for keyword in node.keywords:
             if keyword.arg in self.surface.keywords:
                 message = f"`{keyword.arg}=` is not part of the references' vocabulary"
-                hint = "a reference gives new arrays: `np.where` chooses between two"
+                hint = "a reference gives new arrays: `np.where` chooses, `convert` casts"
                 yield self.wrong("unknown-argument", message, keyword.value, hint)
 
     def function(self, node: ast.expr, local: frozenset[str]) -> Iterator[Diagnostic]:
@@ -161,14 +161,20 @@ class _Confinement:
 
     def no_attribute(self, node: ast.expr, name: str) -> Diagnostic:
         attributes, methods = sorted(self.surface.attributes), sorted(self.surface.methods)
-        if name in self.surface.functions:
-            hint = f"`{name}` is a function: `{name}(...)`"
+        if function := self.function_named(name):
+            hint = f"`{function}` is a function: `{function}(...)`"
             return self.wrong("unknown-attribute", f"no value has `.{name}` here", node, hint)
         known = [f"`.{each}`" for each in attributes] + [f"`.{each}(...)`" for each in methods]
         hint = f"values have {', '.join(known)} here" if known else "values have none here"
         near = suggest(name, self.surface.attributes | self.surface.methods)
         hint += f"; did you mean `.{near}`?" if near and near != name else ""
         return self.wrong("unknown-attribute", f"no value has `.{name}` here", node, hint)
+
+    def function_named(self, name: str) -> str | None:
+        """The function that does what a method of that name would."""
+        spaces = self.surface.namespaces.items()
+        found = (f"{space}.{name}" for space, (names, _) in spaces if name in (names or ()))
+        return next(found, name if name in self.surface.functions else None)
 
     def wrong(self, code: str, message: str, node: ast.expr, hint: str | None = None) -> Diagnostic:
         return Diagnostic(code, message, self.snippet.span(node), hint=hint)

@@ -20,6 +20,7 @@ from tripybuild.schema.vocabularies import (
     NAMESPACES,
     REFERENCE,
     SHAPE,
+    TYPING,
     WRITING,
 )
 from tripybuild.types.dtypes import BY_NAME
@@ -204,7 +205,7 @@ def _surface(
         namespaces={} if space is None else {space: known},
         attributes=ATTRIBUTES[kind],
         methods=METHODS.get(kind, frozenset()),
-        keywords=WRITING if kind == "reference" else frozenset(),
+        keywords=WRITING | TYPING if kind == "reference" else frozenset(),
     )
 
 

@@ -14,6 +14,8 @@ SHAPE = frozenset(PYTHON.functions) | frozenset(SHAPE_FUNCTIONS) | CONSTANTS
 
 # Arguments of NumPy's functions that references cannot give: they write into arrays that are there.
 WRITING = frozenset({"out", "where"})
+# Nor such as choose what elements are: a reference has numbers, and `convert` gives them a dtype.
+TYPING = frozenset({"casting", "dtype", "like", "order", "signature", "subok"})
 
 # The named helpers of the references, each with a test of its own, below the module that has them.
 HELPERS = {
@@ -45,9 +47,7 @@ HELPERS = {
 REFERENCE = frozenset().union(*HELPERS.values())
 
 # The methods that an array has in `reference`. Elsewhere values have none: operators are functions.
-ARRAY_METHODS = frozenset(
-    {"astype", "reshape", "transpose", "sum", "max", "min", "mean", "prod", "cumsum"}
-)
+ARRAY_METHODS = frozenset({"reshape"})
 ARRAY_ATTRIBUTES = frozenset({"shape", "ndim", "size", "T", "dtype"})
 
 # The attributes of values, for each kind of snippet: plain data of dtypes, tensors and indices.

@@ -82,8 +82,10 @@ def _of_option(pattern: Pattern) -> Extent:
             return OPAQUE
         case TensorsPattern():
             return Extent(length=GIVEN, item=OPAQUE)
-        case ValuePattern(kind="index" | "subscripts" | "string" | "device" | "dtype"):
-            return OPAQUE if pattern.lengths is None else Extent(length=GIVEN, item=OPAQUE)
+        case ValuePattern(kind="subscripts" | "string" | "device", lengths=None):
+            return Extent(length=GIVEN, item=OPAQUE)  # a string is a list of letters
+        case ValuePattern(kind="index" | "dtype", lengths=None):
+            return OPAQUE
         case ValuePattern(kind="mapping"):
             return Extent(length=GIVEN, item=OPAQUE)
         case ValuePattern(lengths=lengths, fields=fields):

@@ -202,6 +202,8 @@ class Walk:
             most = LARGEST if times.most is None else times.most
             if not times.opaque:
                 return self._list_of(node, many.length * most, item_of(many))
+        if isinstance(node.op, ast.Mod):
+            self.fail(node, "a string cannot be formatted here", "snippets compare strings")
         return UNKNOWN
 
     def _of_unknown(self, node: ast.BinOp, left: Extent, right: Extent) -> Extent:
