@@ -100,6 +100,9 @@ def _volume(shape: Any) -> int:
 
 
 def _broadcast(*arrays: Any, **_named: Any) -> int:
+    shapes = {getattr(array, "shape", None) for array in arrays}
+    if len(shapes) == 1 and None not in shapes:  # as they mostly are; NumPy needs 10 µs to say so
+        return math.prod(shapes.pop())  # type: ignore[arg-type]
     shape: tuple[int, ...] = np.broadcast_shapes(*(np.shape(array) for array in arrays))
     return math.prod(shape)
 
