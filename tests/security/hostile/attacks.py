@@ -4,6 +4,7 @@ A function is handed on as a value, an array or a namespace is read by another n
 its quotes, a name becomes code.
 """
 
+import ast
 import random
 import re
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ FUNCTIONS = [
     ("check", "save", f"'{CANARY}'"),
     ("arrays", "np.save", f"'{CANARY}', input"),
 ]
+NEAR = {"reference": "np", "stablehlo": "hlo", "tensorrt": "trt"}  # what a snippet can reach
 WAYS = [
     "{f}({a})",
     "g = {f}\nreturn g({a})",
@@ -103,6 +105,9 @@ METHODS = [
     "itemset(0, 1)",
 ]
 WRITES = [
+    "input.cumsum(0, None, input)",
+    "input.sum(0, None, input)",
+    "input.mean(0, None, input)",
     "np.add(input, input, out=input)",
     "np.abs(input, input)",
     "np.add(input, 1, input)",
@@ -132,6 +137,10 @@ ENDLESS = [
     "np.arange(10**11)",
     "np.tile(input, 10**10)",
     "sum([i * j for i in range(10**5) for j in range(10**5)])",
+    "input.astype('O') ** 999999999",
+    "np.arange(1, 100000, dtype='O').prod()",
+    "np.zeros([9], 'S1000000000')",
+    "['%999999999d'][0] % 1",
     "round(10**30, -10**9)",
 ]
 TARGETS = [
@@ -153,19 +162,42 @@ TARGETS = [
 ]
 
 
-def snippet(pick: random.Random, names: Sequence[str]) -> str:
-    """A snippet that would touch a file, write into what it was given, or never end."""
-    made, name = _snippet(pick), pick.choice(names or ["input"])
+def snippet(pick: random.Random, names: Sequence[str], kind: str) -> str:
+    """A snippet that would touch a file, write into what it was given, or never end.
+
+    Args:
+        pick: Decides.
+        names: What it may read.
+        kind: Where it stands, such as `reference`.
+    """
+    made, name = _snippet(pick, kind), pick.choice(names or ["input"])
     return re.sub(r"\binput\b", name, made)
 
 
-def _snippet(pick: random.Random) -> str:
+def parameters(pick: random.Random, text: str) -> str:
+    """A family with one of its parameters exchanged; several lines are no parameter."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+        made = ast.parse(_snippet(pick, "reference"), mode="eval").body
+    except (SyntaxError, ValueError):
+        return text
+    if not isinstance(tree, ast.Call) or not tree.keywords:
+        return text
+    function = made.func if isinstance(made, ast.Call) and pick.random() < 0.5 else made
+    pick.choice(tree.keywords).value = function
+    return ast.unparse(tree)
+
+
+def _snippet(pick: random.Random, where: str) -> str:
     kind = pick.random()
-    if kind < 0.6:
-        space, member, given = pick.choice(FUNCTIONS)
+    if where != "reference":
+        kind *= 0.7 if kind < 0.95 else 1
+    if kind < 0.5:
+        near = [each for each in FUNCTIONS if each[0] == NEAR.get(where)]
+        space, member, given = pick.choice(near if near and pick.random() < 0.8 else FUNCTIONS)
         words = {"f": f"{space}.{member}", "s": space, "m": member, "a": given, "c": CANARY}
         return pick.choice(WAYS).format(**words)
-    if kind < 0.85:
+    if kind < 0.75:
         return f"{pick.choice(ARRAYS)}.{pick.choice(METHODS)}"
     return pick.choice(WRITES if kind < 0.95 else ENDLESS)
 

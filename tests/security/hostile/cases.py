@@ -26,7 +26,8 @@ CODE_KEYS = frozenset(
         "that", "when", "flops", "bytes", "call", "gives", "constant", "optional",
     }
 )  # fmt: skip
-PROGRAMS = frozenset({"reference", "decompose", "stablehlo", "tensorrt", "steps", "outputs"})
+PROGRAMS = frozenset({"like", "reference", "decompose", "stablehlo", "tensorrt"})
+PROGRAMS |= {"steps", "outputs"}
 CODE_BELOW = frozenset({"infer", "requires", "sample", "reads", "steps", "parts", "outputs"})
 CODE_BELOW |= {"constants", "refuses", "builds"}
 Location = tuple[str | int, ...]
@@ -142,7 +143,7 @@ def _change(pick: random.Random, data: dict[str, Any]) -> str:
         return f"key {location} is {new!r}"
     location = _chosen(pick, values)
     old, parent = _at(data, location), _at(data, location[:-1])
-    parent[location[-1]] = new = _new(pick, old, code=_is_code(location))
+    parent[location[-1]] = new = _new(pick, old, location)
     return f"{location} is {new!r}"
 
 
@@ -151,21 +152,23 @@ def _chosen(pick: random.Random, locations: list[Location]) -> Location:
     kinds: dict[object, list[Location]] = {}
     for each in locations:
         name = next(step for step in reversed(each) if isinstance(step, str))
-        kinds.setdefault(name if name in {*CODE_KEYS, "type"} else each[0], []).append(each)
+        kinds.setdefault(name if name in {*CODE_KEYS, "type", "like"} else each[0], []).append(each)
     whole = [kind for kind in kinds if kind in PROGRAMS]
     if whole and pick.random() < 0.5:
         return pick.choice(kinds[pick.choice(whole)])
     return pick.choice(pick.choice(list(kinds.values())))
 
 
-def _new(pick: random.Random, old: Any, *, code: bool) -> Any:
+def _new(pick: random.Random, old: Any, location: Location) -> Any:
     if isinstance(old, list):
         return [*old, text(pick)]
-    written = str(old)
+    written, code = str(old), _is_code(location)
+    if location == ("like",) and pick.random() < 0.9:
+        return attacks.parameters(pick, written)
     if code and pick.random() < 0.8:
         kind = pick.random()
         if kind < 0.45:
-            return attacks.snippet(pick, read(written))
+            return attacks.snippet(pick, read(written), str(location[-1]))
         return attacks.quoted(pick) if kind < 0.55 else grafted(pick, written)
     kind = pick.random()
     if kind < 0.08:

@@ -109,8 +109,8 @@ class Laboratory:
         try:
             with self.watch.armed() if watched else contextlib.nullcontext():
                 verdict = self._tried(root, name)
-        except Caught:
-            verdict = Verdict("event")
+        except Caught as caught:
+            verdict = Verdict("event", str(caught))
         finally:
             self._forget(name)
         if self.watch.events:
@@ -278,23 +278,26 @@ def _decomposed(call: Call) -> None:
 
 
 def _eager(function: Callable[..., Any], call: Call) -> None:
-    """Call the public function as a program does, and look at the results."""
+    """Call the public function as a program does, and look at the results and the operands."""
     tensor = import_module("tripyapi").Tensor
-    before = {name: _copy(array) for name, array in call.arrays.items()}
     given = {
         name: [tensor(each) for each in array] if isinstance(array, list) else tensor(array)
         for name, array in call.arrays.items()
     }
+    operands = [each for name in given for each in _several(given[name])]
+    before = [np.array(each) for each in operands]
     found = function(**given, **call.attributes)
-    for each in found if isinstance(found, tuple | list) else [found]:
-        np.asarray(each)
-    for name, array in call.arrays.items():
-        if not isinstance(array, list) and array.tobytes() != before[name].tobytes():
-            raise Caught(f"the input {name} was written to")
+    try:
+        for each in _several(found):
+            np.asarray(each)
+    finally:
+        after = map(np.asarray, operands)
+        if any(a.tobytes() != b.tobytes() for a, b in zip(before, after, strict=True)):
+            raise Caught("an operand was written to")
 
 
-def _copy(array: Any) -> Any:
-    return array if isinstance(array, list) else array.copy()
+def _several(value: Any) -> Any:
+    return value if isinstance(value, tuple | list) else [value]
 
 
 def _used_module(suite: ModuleSuite) -> None:

@@ -39,6 +39,8 @@ MADE = frozenset({"open", "os.mkdir", "os.remove", "os.rmdir", "os.scandir", "sh
 MADE |= {"tempfile.mkdtemp", "tempfile.mkstemp", "os.chmod"}
 # What Python and our messages look for where a text has no file.
 NO_FILES = frozenset({"<unknown>", "<string>", "<stdin>"})
+# How much memory there is: who runs out of it is told.
+MEMORY = ("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup/")
 SHUTIL = shutil.__file__
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -114,13 +116,17 @@ class Watch:
         return isinstance(name, str) and name.startswith((self.marker, *LIBRARIES, *OURS))
 
     def _is_readable(self, name: object) -> bool:
-        if isinstance(name, int) or name in NO_FILES or str(name).startswith(self.marker):
+        if (
+            isinstance(name, int)
+            or name in {*NO_FILES, MEMORY}
+            or str(name).startswith(self.marker)
+        ):
             return True
         try:
             path = os.path.realpath(os.fsdecode(name))  # type: ignore[arg-type]
         except TypeError:
             return False
-        return path.startswith(self.readable)
+        return path.startswith(self.readable) or str(name).startswith(MEMORY)
 
     def _place(self) -> str:
         frame, places = sys._getframe(3), []
