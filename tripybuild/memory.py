@@ -154,18 +154,12 @@ def is_exhaustion(error: BaseException | None) -> bool:
 
 def says_exhaustion(text: str) -> bool:
     """Whether native code says that there is no memory."""
-    words = (
-        "resource_exhausted",
-        "out of memory",
-        "bad_alloc",
-        "mmap error: 12",
-        "pthread_create() failed",
-        "ynnpack",
-    )
-    return any(each in text.lower() for each in words)
+    return any(each in text.lower() for each in EXHAUSTED)
 
 
-def refuse(message: str, notes: Iterable[str], error: BaseException) -> DiagnosticError:
+def refuse(
+    message: str, notes: Iterable[str], error: BaseException, span: Span | None = None
+) -> DiagnosticError:
     """The error for an exception that says that there is no memory, with its own words."""
     words = str(error).strip().splitlines()[:1]
-    return DiagnosticError(exhausted(message, [*notes, *words]))
+    return DiagnosticError(exhausted(message, [*notes, *words], span))

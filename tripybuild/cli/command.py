@@ -17,7 +17,7 @@ from tripybuild.cli.answer import Answer
 from tripybuild.cli.console import Form, remark, report, say, say_json
 from tripybuild.cli.interrupts import INTERRUPTED
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.memory import exhausted, is_exhaustion
+from tripybuild.memory import is_exhaustion, refuse
 
 TRACEBACK = "TRIPYBUILD_TRACEBACK"
 FAILED, CLOSED = 1, 141
@@ -68,10 +68,8 @@ def _answer(work: Callable[[], Answer]) -> Answer:
 
             traceback.print_exc()
         if is_exhaustion(error):
-            words = str(error).strip().splitlines()[:1]
-            return Answer(
-                diagnostics=(exhausted("the command needs more memory than there is", words),)
-            )
+            found = refuse("the command needs more memory than there is", (), error)
+            return Answer(diagnostics=found.diagnostics)
         return Answer(diagnostics=(_internal(error),))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager.compositions import composition
-from tripybuild.memory import exhausted
+from tripybuild.memory import refuse
 from tripybuild.numerics.arrays import Array, rounded_quietly, working
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated import decomposition, reference
@@ -94,8 +94,7 @@ def _results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> Sequence[An
     except MemoryError as error:
         message = f"`{asked.operator}` needs more memory than there is"
         types = [f"it gives {each.type}" for each in asked.outputs]
-        words = [*types, *str(error).splitlines()[:1]]
-        raise DiagnosticError(exhausted(message, words, asked.location.span())) from error
+        raise refuse(message, types, error, asked.location.span()) from error
     except (IndexError, ValueError) as error:  # of what is known only now: positions, for one
         message = f"`{asked.operator}` cannot be computed: {error}"
         found = Diagnostic("wrong-value", message, asked.location.span())

@@ -14,7 +14,7 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.misfits import CallError, misfits
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.language.limits import LimitError
-from tripybuild.memory import exhausted
+from tripybuild.memory import refuse
 from tripybuild.trace.location import here
 from tripybuild.types.dtypes import dtype
 
@@ -82,8 +82,7 @@ def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             raise CallError(_too_deep(name)) from None
         except MemoryError as error:
             message = f"`{name}` needs more memory than there is"
-            span = here(PACKAGES).span()
-            raise DiagnosticError(exhausted(message, str(error).splitlines()[:1], span)) from error
+            raise refuse(message, (), error, here(PACKAGES).span()) from error
         raise CallError(*_problems(_spoken(name, arguments), function, arguments, named))
 
     return call
