@@ -1,4 +1,4 @@
-"""Where our files are, beside the package or in a wheel inside of it, and what files hold."""
+"""Where our files are, in a checkout or a wheel, and the user's cache; and what files hold."""
 
 import os
 import stat
@@ -9,6 +9,8 @@ CHECKOUT = PACKAGE.parent
 
 
 COMPILED = "__pycache__"  # what Python keeps, which is nobody's source
+CACHE_VARIABLE = "TRIPYBUILD_CACHE_DIR"
+NOWHERE = Path(os.devnull, "no home")  # where nothing can be, since no folder lies below a file
 
 
 def below(root: Path, ending: str = "") -> list[str]:
@@ -40,6 +42,24 @@ def registry() -> Path:
     """The built-in registry."""
     beside = CHECKOUT / "ops_registry"
     return beside if beside.is_dir() else PACKAGE / "data" / "ops_registry"
+
+
+def cache_folder() -> Path:
+    """The user's folder of what was compiled, or the one that the environment names.
+
+    It is `NOWHERE` for who has no home, as a user of a container without an entry. Who makes it
+    makes it for the user alone.
+    """
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named)
+    import platformdirs  # noqa: PLC0415 - most who read this module want no cache
+
+    try:
+        found = platformdirs.user_cache_path("tripybuild")
+    except RuntimeError:
+        return NOWHERE
+    return found if found.is_absolute() else NOWHERE
 
 
 def schemas() -> Path:

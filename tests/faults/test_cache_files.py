@@ -13,10 +13,12 @@ import written
 
 import tripybuild
 from tripybuild.build import cache as module
-from tripybuild.build.cache import NOWHERE, Cache, key, seal
+from tripybuild.build.cache import Cache, key, seal
 from tripybuild.build.members import in_memory, measure
 from tripybuild.build.plan_cache import PlanCache
+from tripybuild.project import CACHE_VARIABLE, NOWHERE, cache_folder
 from tripybuild.publish import STALE_AFTER, temporary
+from tripybuild.targets.mlir_tensorrt.compiler import _timing_cache
 
 KEY, OTHER = key({"name": "a"}), key({"name": "b"})
 TEXT = """
@@ -166,7 +168,7 @@ def homeless(monkeypatch, request):
         raise KeyError(uid)
 
     monkeypatch.setattr(pwd, "getpwuid", missing)
-    for name in (module.FOLDER_VARIABLE, "XDG_CACHE_HOME", "HOME"):
+    for name in (CACHE_VARIABLE, "XDG_CACHE_HOME", "HOME"):
         monkeypatch.delenv(name, raising=False)
     if request.param is not None:
         monkeypatch.setenv("HOME", request.param)
@@ -180,7 +182,7 @@ def test_a_user_without_a_home_compiles(tmp_path):
     (warning,) = made.warnings
     assert warning.code == "cache-unwritable"
     assert "there is no home folder" in warning.message
-    assert module.FOLDER_VARIABLE in warning.hint
+    assert CACHE_VARIABLE in warning.hint
     found = tripybuild.load(tmp_path / "a.tpb")(x=np.ones(2, np.float32))
     assert found["y"].tolist() == [2, 2]
 
@@ -188,10 +190,11 @@ def test_a_user_without_a_home_compiles(tmp_path):
 @pytest.mark.usefixtures("homeless")
 def test_nowhere_is_nowhere():
     """No folder can be made there, not even by an administrator."""
-    assert module.default_folder() == NOWHERE
+    assert cache_folder() == NOWHERE
     with pytest.raises(OSError, match="Not a directory"):
         NOWHERE.mkdir(parents=True)
     made = PlanCache().get_or_write(KEY, content)
     assert in_memory(made.part) == b"content"
     assert [each.code for each in made.warnings] == ["cache-unwritable"]
     assert Cache().get(KEY) is None
+    assert _timing_cache() == []

@@ -8,6 +8,8 @@ import pytest
 from tripybuild.build.cache import Cache, key
 from tripybuild.build.members import measure
 from tripybuild.build.plan_cache import PlanCache
+from tripybuild.project import CACHE_VARIABLE
+from tripybuild.targets.mlir_tensorrt.compiler import _timing_cache
 
 KEY = key({"name": "a"})
 
@@ -32,11 +34,13 @@ def written(path, start):
         lambda folder: Cache(folder).put(KEY, b"content"),
         lambda folder: Cache(folder).get_or_make(KEY, lambda: b"content"),
         lambda folder: PlanCache(folder).get_or_write(KEY, written),
+        lambda folder: _timing_cache() and Cache(folder).put(KEY, b"content"),
     ],
-    ids=["put", "make", "write"],
+    ids=["put", "make", "write", "times"],
 )
-def test_no_folder_of_the_cache_is_for_others(tmp_path, store):
-    """Also where the cache's own folder was not there."""
+def test_no_folder_of_the_cache_is_for_others(tmp_path, store, monkeypatch):
+    """Also where the cache's own folder was not there, whoever is the first to need it."""
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     store(tmp_path / "cache")
     folders = [tmp_path / "cache", *(p for p in (tmp_path / "cache").rglob("*") if p.is_dir())]
     assert len(folders) > 2

@@ -15,6 +15,7 @@ from hypothesis import given, settings, strategies as st
 from tripybuild.build import cache as module
 from tripybuild.build.cache import Cache, key
 from tripybuild.diagnostics import DiagnosticError
+from tripybuild.project import CACHE_VARIABLE, cache_folder
 
 KEY = key({"name": "a"})
 OTHER = key({"name": "b"})
@@ -213,8 +214,8 @@ def test_what_is_larger_than_the_cache_is_not_stored(tmp_path):
 
 def test_the_environment_names_the_folder(monkeypatch, tmp_path):
     """A variable moves the cache; empty, it means the user's own."""
-    monkeypatch.setenv(module.FOLDER_VARIABLE, str(tmp_path / "here"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "here"))
     assert Cache().folder == tmp_path / "here" / "v2"
-    monkeypatch.setenv(module.FOLDER_VARIABLE, "")
-    assert isinstance(module.default_folder(), Path)
-    assert "tripybuild" in str(module.default_folder())
+    monkeypatch.setenv(CACHE_VARIABLE, "")
+    assert isinstance(cache_folder(), Path)
+    assert "tripybuild" in str(cache_folder())

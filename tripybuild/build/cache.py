@@ -14,14 +14,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-import platformdirs
-
 from tripybuild.build.members import NotRegularError, OpenFile
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.digests import ALGORITHMS, algorithm
+from tripybuild.project import CACHE_VARIABLE, NOWHERE, cache_folder
 from tripybuild.publish import publish, swept
 
-FOLDER_VARIABLE = "TRIPYBUILD_CACHE_DIR"
 MAGIC = b"tbcache2"
 START = len(MAGIC) + 32
 FIVE_GIBIBYTES = 5 << 30
@@ -29,7 +27,6 @@ KEPT_SHARE = 0.8  # of the limit, so that not every new entry starts a sweep
 HALF_AN_HOUR = 1800.0
 LOCK_SUFFIX, SEAL_SUFFIX = ".lock", ".seal"
 PARTIAL = "partial"  # the folder of what is being written
-NOWHERE = Path(os.devnull, "no home")  # where nothing can be, since no folder lies below a file
 LEDGER = "ledger"  # sizes: all that was there when somebody last looked, and what was stored since
 LONGEST_LEDGER = 1 << 24  # bytes
 RECORD = 8  # bytes of a size in it, the lowest first
@@ -42,21 +39,6 @@ class Outcome:
     content: bytes
     hit: bool
     warnings: tuple[Diagnostic, ...] = ()
-
-
-def default_folder() -> Path:
-    """Return the user's cache folder, or the one that the environment names.
-
-    It is `NOWHERE` for who has no home, as a user of a container without an entry.
-    """
-    named = os.environ.get(FOLDER_VARIABLE)
-    if named:
-        return Path(named)
-    try:
-        found = platformdirs.user_cache_path("tripybuild")
-    except RuntimeError:
-        return NOWHERE
-    return found if found.is_absolute() else NOWHERE
 
 
 def key(parts: Mapping[str, str | bytes]) -> str:
@@ -81,7 +63,7 @@ class Cache:
         limit: int = FIVE_GIBIBYTES,
         patience: float | None = None,
     ) -> None:
-        self.folder = (folder or default_folder()) / "v2"
+        self.folder = (folder or cache_folder()) / "v2"
         self.limit = limit
         # Seconds to wait for another process that makes the same.
         self.patience = HALF_AN_HOUR if patience is None else patience
@@ -288,7 +270,7 @@ def damaged(place: Path) -> Diagnostic:
 
 def unwritable(folder: Path, error: OSError | DiagnosticError) -> Diagnostic:
     """What is said when nothing can be stored."""
-    hint = f"set `{FOLDER_VARIABLE}` to a folder that can be written"
+    hint = f"set `{CACHE_VARIABLE}` to a folder that can be written"
     if folder.is_relative_to(NOWHERE):
         message = "The result could not be stored in a cache: there is no home folder to have it in"
         return Diagnostic("cache-unwritable", message, hint=hint)

@@ -9,14 +9,12 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
-
-import platformdirs
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.dialects.mlir import printer, resources
 from tripybuild.once import once
+from tripybuild.project import cache_folder
 from tripybuild.targets.mlir_tensorrt import NAME, found, installed
 from tripybuild.targets.mlir_tensorrt.module import adapted, described
 from tripybuild.targets.tensorrt.engine import chosen
@@ -89,14 +87,12 @@ def _options() -> list[str]:
 
 def _timing_cache() -> list[str]:
     """Where times of layers are kept; nowhere, if the user has no folder that can be written."""
+    folder = cache_folder()
     try:
-        folder = os.environ.get("TRIPYBUILD_CACHE_DIR") or platformdirs.user_cache_path(
-            "tripybuild"
-        )
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
         return []
-    return [f"--tensorrt-timing-cache-path={Path(folder) / TIMING_CACHE}"]
+    return [f"--tensorrt-timing-cache-path={folder / TIMING_CACHE}"]
 
 
 def _end() -> int | None:
