@@ -1,7 +1,7 @@
 """The `sample` of a declaration, read: which of its entries are sizes that a test may change."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.evaluate import EvaluationError, evaluate
@@ -21,7 +21,7 @@ def free_sizes(operator: Operator) -> dict[str, object]:
         DiagnosticError: One of them has no value.
     """
     return {
-        name: _number(snippet)
+        name: evaluated(snippet, {})
         for name, snippet in operator.sample.items()
         if name not in operator.inputs
         and name not in operator.attributes
@@ -29,9 +29,14 @@ def free_sizes(operator: Operator) -> dict[str, object]:
     }
 
 
-def _number(snippet: Snippet) -> object:
+def evaluated(snippet: Snippet, names: Mapping[str, object]) -> object:
+    """The value of a snippet over these names and the functions of shapes.
+
+    Raises:
+        DiagnosticError: It has none.
+    """
     try:
-        return evaluate(snippet.program, {}, SHAPE)
+        return evaluate(snippet.program, names, SHAPE)
     except EvaluationError as error:
         span = snippet.span(error.node)
         raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error

@@ -13,13 +13,11 @@ from math import prod
 from tripybuild.budget import SpentError, spend
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.diagnostics.amounts import spent
-from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.names import filled_in, free
 from tripybuild.schema.operator import Input, Law, Operator
-from tripybuild.schema.samples import given_as_value
+from tripybuild.schema.samples import evaluated, given_as_value
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import tensors
-from tripybuild.types.vocabulary import SHAPE
 
 Tuple = Mapping[str, dtype]
 
@@ -129,16 +127,9 @@ def refusal(operator: Operator, types: Tuple) -> frozenset[str]:
     wrong = [slot for slot in slots(operator) if not slot.allows(types)]
     if wrong:
         return frozenset(code for slot in wrong for code in slot.codes)
-    broken = [law.name for law in dtype_laws(operator) if not _holds(law, types)]
+    names = {**BY_NAME, **types}
+    broken = [law.name for law in dtype_laws(operator) if not evaluated(law.that, names)]
     return frozenset(broken[:1])
-
-
-def _holds(law: Law, types: Tuple) -> bool:
-    try:
-        return bool(evaluate(law.that.program, {**BY_NAME, **types}, SHAPE))
-    except EvaluationError as error:
-        span = law.that.span(error.node)
-        raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error
 
 
 def illegal(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:
