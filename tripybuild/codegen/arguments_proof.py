@@ -17,8 +17,7 @@ Accepted = Mapping[str, Sequence[Way]]
 # What a parameter takes and an argument is: a tensor, several, a Python value, or either.
 ONE, SEVERAL, VALUE, ANY = "t", "s", "p", "?"
 _REST = "**"
-_TAKES = {ONE: "a tensor", SEVERAL: "a list of tensors", VALUE: "no tensor"}
-_IS = {ONE: "a tensor", SEVERAL: "a list of tensors", VALUE: "no tensor"}
+_SPOKEN = {ONE: "a tensor", SEVERAL: "a list of tensors", VALUE: "no tensor"}
 _CLASHES = frozenset({(ONE, SEVERAL), (ONE, VALUE), (SEVERAL, ONE), (VALUE, ONE), (VALUE, SEVERAL)})
 
 
@@ -92,6 +91,6 @@ def _misfit(used: Used, way: Way) -> Misfit | None:
     for index, (each, kind) in enumerate(given.items()):
         takes = parameters.get(each, ANY)[0]
         if (takes, kind) in _CLASHES:
-            message = f"`{each}` of `{name}` is {_TAKES[takes]}, and this is {_IS[kind]}"
+            message = f"`{each}` of `{name}` is {_SPOKEN[takes]}, and this is {_SPOKEN[kind]}"
             return Misfit(message, index if each in by_place else each)
     return None
