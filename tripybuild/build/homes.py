@@ -18,8 +18,7 @@ from tripybuild.schema.part import Part
 from tripybuild.schema.places import shown_path
 from tripybuild.schema.validate import validate
 from tripybuild.source import read
-
-PACKAGE = "tripyapi"
+from tripybuild.trace.generated import BUILT_IN
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def nowhere(roots: Sequence[Path]) -> Sequence[Home]:
 
 def built_in() -> Home:
     """What tripybuild brings along."""
-    return Home(PACKAGE, registry(), registry() / "modules")
+    return Home(BUILT_IN, registry(), registry() / "modules")
 
 
 @cache

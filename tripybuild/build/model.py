@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from tripybuild.build.chains import LISTS, Chain, Each
 from tripybuild.build.context import Context, Scope, Skipped
-from tripybuild.build.homes import PACKAGE, Home, Homes, built_in, nowhere
+from tripybuild.build.homes import Home, Homes, built_in, nowhere
 from tripybuild.build.parts import Instance
 from tripybuild.build.sizes import Range, fix_sizes, fixed_sizes, make_inputs, make_symbols
 from tripybuild.build.steps import Next
@@ -25,6 +25,7 @@ from tripybuild.schema.model import DEFAULT_VARIABLE, Model
 from tripybuild.schema.part import Part
 from tripybuild.schema.use import load_model
 from tripybuild.source import Document
+from tripybuild.trace.generated import BUILT_IN
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.messages import shown
 from tripybuild.trace.values import Value
@@ -97,7 +98,7 @@ class _Builder:
     def __init__(self, model: Model, added: Sequence[Home]) -> None:
         self.model = model
         self.homes = (*added, built_in())
-        import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
+        import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
         self.context = Context(model.document, _dtypes(model.types), _vocabulary())
         self.context.top = model.top
         self.context.templates = self._template

@@ -11,13 +11,13 @@ import typer
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
 from tripybuild.cli.registry import Registries, is_installed
+from tripybuild.codegen.places import BUILT_IN
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.packages import roots
 
 if TYPE_CHECKING:
     from tripybuild.codegen.sync import Difference
 
-BUILT_IN = "tripyapi"
 GENERATED = Path("generated")
 MOST_SHOWN = 5
 MARKS = {"missing": "+", "different": "~", "stale": "-"}

@@ -10,7 +10,6 @@ import numpy as np
 
 from tripybuild.build.engine import PLAN
 from tripybuild.build.executable import Executable as Program, opened
-from tripybuild.build.homes import PACKAGE
 from tripybuild.build.targets import ENGINES
 from tripybuild.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.eager import results
@@ -26,6 +25,7 @@ from tripybuild.eager.stream import Stream, default_stream
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.numerics.arrays import Array
 from tripybuild.trace.constants import constant
+from tripybuild.trace.generated import BUILT_IN
 from tripybuild.trace.location import here
 from tripybuild.types.dtypes import BY_NAME, from_numpy
 
@@ -45,7 +45,7 @@ class Executable:
     """
 
     def __init__(self, program: Program, call: Call, infos: Mapping[str, Info]) -> None:
-        public = import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
+        public = import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
         self.program, self.call, self.input_infos = program, call, dict(infos)
         self.__signature__ = call.signature(public.Tensor)
         self._stream: Stream | None = None

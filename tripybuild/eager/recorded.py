@@ -8,7 +8,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tripybuild.build.homes import PACKAGE
 from tripybuild.build.model import Built
 from tripybuild.build.sizes import Range
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
@@ -23,6 +22,7 @@ from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.tracing import tracing
 from tripybuild.garbage import uncollected
 from tripybuild.logger import logger
+from tripybuild.trace.generated import BUILT_IN
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import here
 from tripybuild.trace.values import Value
@@ -88,7 +88,7 @@ def recorded(
     """
     at = here(PACKAGES)
     place = place or at.span()
-    import_module(f"{PACKAGE}.tensor")  # its Tensor has the operators
+    import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
     kwargs = {} if kwargs is None else kwargs
     refuse_arguments(func, args, kwargs, place)
     bound = _bound(func, args, kwargs, place)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tripybuild.build.homes import PACKAGE, Home
+from tripybuild.build.homes import Home
 from tripybuild.build.model import Built, build
 from tripybuild.diagnostics import DiagnosticError
 from tripybuild.language.evaluate import evaluate
@@ -26,6 +26,7 @@ from tripybuild.suite.asked import asked, question
 from tripybuild.suite.generators import generated
 from tripybuild.suite.problems import refuse_difference
 from tripybuild.suite.registry import declared_in, roots
+from tripybuild.trace.generated import BUILT_IN
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME, int32
 from tripybuild.types.patterns import TensorPattern
@@ -131,7 +132,7 @@ class ModuleSuite:
         inputs = {name: self._data(name, value) for name, value in graph.inputs.items()}
         weights = {name: self._data(name, value) for name, value in graph.weights.items()}
         wanted = reference_run(graph, weights, self.registry)(list(inputs.values()))
-        tensor = import_module(PACKAGE).Tensor
+        tensor = import_module(BUILT_IN).Tensor
         state = {name.removeprefix("module."): tensor(each) for name, each in weights.items()}
 
         module = self._made(dtype)
