@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.schema.files import WeightsEntry
+from tripybuild.schema.located import escape, is_there
 
 DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
@@ -13,24 +14,12 @@ DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
     """The file of the weights: below the model's folder, or in an installed distribution."""
     if entry.package is None:
-        if Path(entry.file).is_absolute() or ".." in Path(entry.file).parts:
-            message = f"`{entry.file}` leads out of the model's folder"
-            raise DiagnosticError(
-                Diagnostic(
-                    "weights-not-found", message, span, hint="put the weights beside the model"
-                )
-            )
         path = folder / entry.file
-        try:
-            inside = not path.exists() or path.resolve().is_relative_to(folder.resolve())
-            there = path.is_file()
-        except (OSError, RuntimeError, ValueError):  # a loop of links, a name that cannot be one
-            inside, there = True, False
-        if not inside:
-            message = f"`{entry.file}` is a link that leads out of the model's folder"
+        if (how := escape(folder, entry.file)) is not None:
+            message = f"`{entry.file}` {how} the model's folder"
             hint = "put the weights beside the model"
             raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
-        if not there:
+        if not is_there(path):
             message = f"there is no file `{path}`"
             raise DiagnosticError(Diagnostic("weights-not-found", message, span))
         return path

@@ -16,22 +16,38 @@ def located(document: Document, name: str, span: Span, *, folder: bool = False) 
         DiagnosticError: It leads out of the folder of the file that names it, or is not there.
     """
     home = Path(document.path).parent
-    path, given = home / name, Path(name)
-    if given.is_absolute() or ".." in given.parts:
-        message = f"`{name}` leads out of the folder of this file"
-        raise DiagnosticError(outside(message, span, folder=folder))
-    try:
-        inside = path.resolve().is_relative_to(home.resolve())
-        there = path.is_dir() if folder else path.is_file()
-    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that cannot be one
-        inside, there = True, False
-    if not inside:
-        message = f"`{name}` is a link that leads out of the folder of this file"
-        raise DiagnosticError(outside(message, span, folder=folder))
-    if not there:
+    if (how := escape(home, name)) is not None:
+        raise DiagnosticError(
+            outside(f"`{name}` {how} the folder of this file", span, folder=folder)
+        )
+    if not is_there(home / name, folder=folder):
         message = f"there is no {'folder' if folder else 'file'} `{name}`"
         raise DiagnosticError(Diagnostic("file-not-found", message, span))
-    return path
+    return home / name
+
+
+def escape(home: Path, name: str) -> str | None:
+    """How a name leads out of a folder, such as `leads out of`; None where it does not."""
+    given = Path(name)
+    if given.is_absolute() or ".." in given.parts:
+        return "leads out of"
+    return None if is_inside(home / name, home) else "is a link that leads out of"
+
+
+def is_inside(path: Path, home: Path) -> bool:
+    """Whether a path is below a folder, also where links in it lead."""
+    try:
+        return path.resolve().is_relative_to(home.resolve())
+    except (OSError, RuntimeError, ValueError):  # a loop, or no name: it leads nowhere
+        return True
+
+
+def is_there(path: Path, *, folder: bool = False) -> bool:
+    """Whether a file, or a folder, is at a path."""
+    try:
+        return path.is_dir() if folder else path.is_file()
+    except (OSError, ValueError):  # a name that cannot be one
+        return False
 
 
 def outside(message: str, span: Span, *, folder: bool = False) -> Diagnostic:

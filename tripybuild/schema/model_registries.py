@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.schema.files import ModelFile
-from tripybuild.schema.located import located, outside
+from tripybuild.schema.located import is_inside, located, outside
 from tripybuild.schema.places import sources
 from tripybuild.source import Document
 
@@ -34,12 +34,8 @@ def registries(document: Document, file: ModelFile) -> tuple[list[Path], list[Di
 
 def _leading_out(document: Document, name: str, folder: Path, span: Span) -> Iterator[Diagnostic]:
     """The files of a registry that are links to somewhere else."""
-    allowed = Path(document.path).parent.resolve()
+    allowed = Path(document.path).parent
     for path in sources(folder).values():
-        try:
-            inside = path.resolve().is_relative_to(allowed)
-        except (OSError, RuntimeError):  # a loop of links, which cannot be read
-            inside = True
-        if not inside:
+        if not is_inside(path, allowed):
             shown = f"{name}/{path.relative_to(folder).as_posix()}"
             yield outside(f"`{shown}` is a link that leads out of the folder of this file", span)
