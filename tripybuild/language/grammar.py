@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isinf
 from typing import Final, NoReturn
 
 from tripybuild.language.limits import (
@@ -224,6 +225,9 @@ def _check_constant(node: ast.Constant, _: ast.AST | None) -> None:
     if isinstance(value, str) and len(value) > MAXIMUM_STRING:
         message = f"a string may have at most {MAXIMUM_STRING:,} characters"
         raise SnippetError(message, position(node), code="snippet-limit")
+    if isinstance(value, float) and isinf(value):
+        message = "this number is larger than any float"
+        raise SnippetError(message, position(node), code="snippet-limit", hint="write `inf`")
     if isinstance(value, int) and value.bit_length() > MAXIMUM_CONSTANT_BITS:
         message = f"an integer may have at most {MAXIMUM_CONSTANT_BITS} bits"
         raise SnippetError(message, position(node), code="snippet-limit")

@@ -4,11 +4,14 @@ import keyword
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
-from tripybuild.language.names import calls
+from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.names import calls, free
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import free_sizes, sized_by
-from tripybuild.schema.vocabularies import TARGETS
+from tripybuild.schema.scope import words
+from tripybuild.schema.vocabularies import CONSTANTS, TARGETS
 from tripybuild.source import Document
+from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.naming import LAYERS, RESERVED, class_name
 from tripybuild.types.patterns import (
     LikePattern,
@@ -18,6 +21,7 @@ from tripybuild.types.patterns import (
     options,
     tensors,
 )
+from tripybuild.types.vocabulary import SHAPE
 
 LONGEST_SUMMARY = 88
 # The three engines that an operator must reach, be refused by, or decompose for.
@@ -37,6 +41,7 @@ def check_operator(operator: Operator) -> Iterator[Diagnostic]:
     yield from _static(operator)
     yield from _reserved(operator)
     yield from _tensors(operator)
+    yield from _defaults(operator)
     yield from _examples(operator)
 
 
@@ -194,6 +199,19 @@ def _tensors(operator: Operator) -> Iterator[Diagnostic]:
     if not operator.outputs:
         message = f"`{operator.name}` has no `outputs:`"
         yield Diagnostic("missing-key", message, operator.document.span(("op",)))
+
+
+def _defaults(operator: Operator) -> Iterator[Diagnostic]:
+    """A default that reads no argument stands in a signature: it has a value, whatever is given."""
+    known: dict[str, object] = {**BY_NAME, **{word: word for word in words(operator)}}
+    for attribute in operator.attributes.values():
+        snippet = attribute.default
+        if snippet is not None and {*known, *CONSTANTS}.issuperset(free(snippet.program)):
+            try:
+                evaluate(snippet.program, known, SHAPE)
+            except EvaluationError as error:
+                span = snippet.span(error.node)
+                yield Diagnostic(error.code, error.message, span)
 
 
 def _says_shapes(pattern: Pattern) -> bool:

@@ -61,7 +61,7 @@ class _Confinement:
                 yield from self.constant(node, space, name)
             case ast.Attribute(value=value, attr=name):
                 yield from self.value(value, local)
-                if name not in self.surface.attributes:
+                if name not in self.surface.attributes or isinstance(value, ast.Constant):
                     yield self.no_attribute(node, name)
             case ast.Call():
                 yield from self.call(node, local)

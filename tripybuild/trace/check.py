@@ -172,6 +172,10 @@ class _Require:
         trace: TracebackType | None,
     ) -> bool:
         if kind is not Undecided:
+            if isinstance(error, ArithmeticError | LookupError):
+                operator, text = self.check.declaration.name, self.law.text
+                message = f"`{operator}` requires `{text}`, which has no value here: {error}"
+                self.check.fail(self.name, message, law=self.law)
             return False
         code = f"{self.check.declaration.name}/{self.name}"
         source = self.law.source or self.check.declaration.source
