@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from test_confinement import MODULE, OPERATOR, USUAL, USUAL_MODULE, problems
 
+from tripybuild.diagnostics import DiagnosticError
 from tripybuild.language.limits import MAXIMUM_LENGTH, LimitError
 from tripybuild.numerics.bounded import TooLargeError, numpy
 from tripybuild.schema.extents.domain import NUMBER, SIZES, Extent
 from tripybuild.schema.extents.walk import UnboundedError, Walk
+from tripybuild.trace import Check, Declaration, Law
+from tripybuild.trace.location import Unknown
 from tripybuild.types.shapes import bounded_range, power, prod
 
 BOMBS = [
@@ -76,6 +79,16 @@ def test_what_is_not_known_is_not_multiplied():
     walk = Walk(lambda _: Extent(), frozenset())
     with pytest.raises(UnboundedError, match="may be a list"):
         walk.value(ast.parse("x * 2", mode="eval").body)
+
+
+@pytest.mark.parametrize("failing", [lambda: 1 / 0, lambda: [][0], lambda: 2.0**99999])
+def test_a_law_without_a_value_is_a_diagnostic(failing):
+    declaration = Declaration("double", "double.yaml", {"positive": Law("1 / 0 > n", 1)})
+    check = Check(declaration, Unknown())
+    with pytest.raises(DiagnosticError, match="which has no value here") as raised:  # noqa: SIM117
+        with check.law("positive", n=1) as require:
+            require(failing() > 1)
+    assert raised.value.diagnostics[0].code == "double/positive"
 
 
 def test_ranges_and_products_of_calls_are_bounded():

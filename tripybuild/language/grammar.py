@@ -10,15 +10,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isinf
 from typing import Final, NoReturn
 
 from tripybuild.language.limits import (
     MAXIMUM_CHARACTERS,
-    MAXIMUM_CONSTANT_BITS,
     MAXIMUM_NESTING,
     MAXIMUM_STATEMENTS,
-    MAXIMUM_STRING,
+    oversized,
 )
 from tripybuild.language.syntax import ALLOWED, OPERATORS, PARTS, REFUSED, SnippetError, position
 
@@ -222,14 +220,7 @@ def _check_constant(node: ast.Constant, _: ast.AST | None) -> None:
     if isinstance(value, (bytes, complex)):
         kind = "bytes" if isinstance(value, bytes) else "complex numbers"
         raise SnippetError(f"{kind} are not part of the snippet language", position(node))
-    if isinstance(value, str) and len(value) > MAXIMUM_STRING:
-        message = f"a string may have at most {MAXIMUM_STRING:,} characters"
-        raise SnippetError(message, position(node), code="snippet-limit")
-    if isinstance(value, float) and isinf(value):
-        message = "this number is larger than any float"
-        raise SnippetError(message, position(node), code="snippet-limit", hint="write `inf`")
-    if isinstance(value, int) and value.bit_length() > MAXIMUM_CONSTANT_BITS:
-        message = f"an integer may have at most {MAXIMUM_CONSTANT_BITS} bits"
+    if message := oversized(value):
         raise SnippetError(message, position(node), code="snippet-limit")
 
 

@@ -5,6 +5,7 @@ or memory. A list that is shared a thousand times is counted a thousand times: t
 comparison of it would cost.
 """
 
+from math import isinf
 from typing import Final
 
 MAXIMUM_CHARACTERS: Final = 4_000
@@ -37,6 +38,17 @@ def bounded(value: object) -> object:
     elif isinstance(value, (list, tuple, str, dict, bytes)):
         check_length(len(value))
     return value
+
+
+def oversized(constant: object) -> str | None:
+    """Say in what a constant is larger than a snippet may write, or None where it is not."""
+    if isinstance(constant, str) and len(constant) > MAXIMUM_STRING:
+        return f"a string may have at most {MAXIMUM_STRING:,} characters"
+    if isinstance(constant, int) and constant.bit_length() > MAXIMUM_CONSTANT_BITS:
+        return f"an integer may have at most {MAXIMUM_CONSTANT_BITS} bits"
+    if isinstance(constant, float) and isinf(constant):
+        return "this number is larger than any float: write `inf`"
+    return None
 
 
 def check_length(length: int) -> None:
