@@ -81,7 +81,7 @@ def test_what_is_not_known_is_not_multiplied():
         walk.value(ast.parse("x * 2", mode="eval").body)
 
 
-@pytest.mark.parametrize("failing", [lambda: 1 / 0, lambda: [][0], lambda: 2.0**99999])
+@pytest.mark.parametrize("failing", [lambda: 1 / 0, lambda: {}["n"], lambda: 2.0**99999])
 def test_a_law_without_a_value_is_a_diagnostic(failing):
     declaration = Declaration("double", "double.yaml", {"positive": Law("1 / 0 > n", 1)})
     check = Check(declaration, Unknown())
