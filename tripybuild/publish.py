@@ -28,6 +28,8 @@ HINTS = {
     errno.EROFS: "write to a folder on a disk that is not read-only",
     errno.EACCES: "write to a folder that you may write to",
     errno.ENOENT: "create the folder first",
+    errno.EEXIST: "name a folder: a file has this name",
+    errno.ENOTDIR: "name another folder: one above it is a file",
 }
 
 

@@ -158,11 +158,23 @@ def given_by(suite):
     return str(raised.value)
 
 
+@pytest.mark.parametrize("change", [("doc:", "docs:"), ("op:", "op: ["), ("op: b", "op: B")])
+def test_a_broken_file_is_the_only_problem(suites, tmp_path, change):
+    """That it cannot be read makes its name no unknown one, for which others would be proposed."""
+    suites("math/broken.yaml", *change)
+    problems = load([tmp_path / "built_in", tmp_path / "own"])[1]
+    assert problems
+    assert {each.span.path for each in problems if each.span} == {
+        (tmp_path / "own/math/broken.yaml").as_posix()
+    }
+
+
 def test_a_broken_file_is_no_riddle_for_who_uses_its_name(suites):
-    """Where a file cannot be read at all, its name is unbound: the reason comes first."""
+    """Where a file cannot be read at all, who calls its operator is told why."""
     given = suites("math/broken.yaml", "doc:", "docs:")
     found = verdicts(given)
-    assert found["broken"] == found["user"] != "right"
+    assert found["broken"] == "missing-key"
+    assert "missing-key `doc` is missing" in found["user"]
     assert found == RIGHT | {name: found[name] for name in ("broken", "user")}
 
 

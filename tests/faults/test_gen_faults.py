@@ -148,6 +148,8 @@ def test_a_place_that_cannot_be_a_folder_is_refused(kind, tmp_path):
     with pytest.raises(DiagnosticError) as caught:
         write(places[kind], files("new"), PACKAGE)
     assert caught.value.diagnostics[0].code in {"output-unwritable", "file-unreadable"}
+    if kind.endswith("a file"):
+        assert "name a" in caught.value.diagnostics[0].hint
     assert (tmp_path / "file").read_text() == "somebody's"
 
 

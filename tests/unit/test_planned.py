@@ -222,6 +222,17 @@ def test_an_added_registry_has_files_of_its_own(folder, tmp_path):
         assert "mine/ops/math/double.py" not in files
 
 
+def test_a_registry_that_is_not_there_is_missed_whatever_is_kept(folder, tmp_path):
+    """What is kept of the others is all that they declare, and still not what was asked for."""
+    mine = tmp_path / "mine"
+    write(mine, {"math/eightfold.yaml": composed("eightfold", "double(fourfold(input))")})
+    plans.planned([mine], "mine")
+    for added in ([tmp_path / "gone"], [mine, tmp_path / "gone"], [mine / "math/eightfold.yaml"]):
+        for _ in range(2):
+            with pytest.raises(DiagnosticError, match="there is no folder"):
+                plans.planned(added, "mine")
+
+
 def test_families_that_nobody_names_are_not_read_again(folder, monkeypatch):
     """Families have the names of their files, and other files' texts name those that they like."""
     write(folder, {"families/other.yaml": FAMILY.replace("family: plain", "family: other")})

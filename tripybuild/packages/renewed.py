@@ -18,6 +18,8 @@ def renewed(kept: Parts, digests: Mapping[str, str], added: Sequence[Path], pack
     Raises:
         DiagnosticError: With all that is wrong in any of the registries.
     """
+    if not all(root.is_dir() for root in added):
+        return alone(digests, added, package)  # which says so
     if digests and {path: part.digest for path, part in kept.by_path.items()} == digests:
         return kept
     some = _some(kept, digests, added, package) if kept.by_path else None

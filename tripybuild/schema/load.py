@@ -122,6 +122,8 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
             own |= {name} if extends else set()
     operators = dict(sorted(operators.items()))
     declared = {f.model.op for f in files if isinstance(f.model, OperatorFile)}
+    if found:  # the name of an operator that could not be read is no second problem
+        declared |= {path.stem for root in roots for path in sources(root).values()}
     budgets = {f.document.path: f.budget for f in files}
     _check(operators, declared | (only.others if only else frozenset()), budgets, found)
     if only is None and not found:

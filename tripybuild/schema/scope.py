@@ -156,7 +156,7 @@ def unbound_names(
     for name in free(snippet.program):
         if name not in bound and name not in vocabulary:
             near = suggest(name, bound) or suggest(name, bound | vocabulary)
-            hint = f"this operator binds {', '.join(f'`{n}`' for n in sorted(bound - CONSTANTS))}"
+            hint = f"bound here are {', '.join(f'`{n}`' for n in sorted(bound - CONSTANTS))}"
             yield Diagnostic(
                 "unbound-name",
                 f"`{'.'.join(map(str, snippet.location))}` uses `{name}`",
