@@ -8,11 +8,11 @@ from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.names import calls, free
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.samples import free_sizes, sized_by
-from tripybuild.schema.scope import words
+from tripybuild.schema.scope import shape_names, words
 from tripybuild.schema.vocabularies import CONSTANTS, TARGETS
 from tripybuild.source import Document
 from tripybuild.types.dtypes import BY_NAME
-from tripybuild.types.naming import LAYERS, RESERVED, class_name
+from tripybuild.types.naming import LAYERS, RESERVED, SPOKEN, class_name
 from tripybuild.types.patterns import (
     LikePattern,
     Pattern,
@@ -173,13 +173,41 @@ def _static(operator: Operator) -> Iterator[Diagnostic]:
 
 
 def _reserved(operator: Operator) -> Iterator[Diagnostic]:
-    """Arguments become fields of an operation, which has names of its own."""
-    for key, names in (("inputs", operator.inputs), ("attributes", operator.attributes)):
+    """Names become variables of generated functions and fields of an operation, which have some."""
+    groups = {
+        "types": operator.types,
+        "inputs": operator.inputs,
+        "attributes": operator.attributes,
+        "infer": operator.infer,
+    }
+    for key, names in groups.items():
         for name in names:
-            if name in RESERVED and not operator.inline:
-                message = f"no argument can be called `{name}`: every operation has that"
+            if (problem := _taken(operator, key, name)) is not None:
                 span = operator.document.span((key, name), key=True)
-                yield Diagnostic("bad-name", message, span)
+                yield Diagnostic("bad-name", problem, span)
+    for name, input in operator.inputs.items():
+        for size in sorted(SPOKEN & set(shape_names(input.pattern))):
+            span = operator.document.span(("inputs", name, "type"))
+            yield Diagnostic("bad-name", _hidden(size), span)
+
+
+def _taken(operator: Operator, key: str, name: str) -> str | None:
+    """Why no name of a part of the declaration can be this one, or None."""
+    if name in SPOKEN:
+        return _hidden(name)
+    if key not in ("inputs", "attributes"):
+        return None
+    if name in RESERVED and not operator.inline:
+        return f"no argument can be called `{name}`: every operation has that"
+    if name in operator.types:
+        return f"no argument can be called `{name}`: a type variable is"
+    if key == "attributes" and name in operator.inputs:
+        return f"no attribute can be called `{name}`: an input is"
+    return None
+
+
+def _hidden(name: str) -> str:
+    return f"nothing can be called `{name}`: generated functions have that"
 
 
 def _tensors(operator: Operator) -> Iterator[Diagnostic]:

@@ -21,7 +21,7 @@ from tripybuild.schema.vocabularies import (
     DTYPES,
     SHAPE,
 )
-from tripybuild.types.naming import MEMBERS
+from tripybuild.types.naming import MEMBERS, SPOKEN
 from tripybuild.types.patterns import Pattern, expressions, tensors
 
 
@@ -100,11 +100,13 @@ def _members(part: Part) -> Iterator[Diagnostic]:
     """What a module holds becomes attributes of an object, which has some of its own."""
     groups = {
         "sizes": [size.name for size in part.parameters],
+        "inputs": list(part.inputs),
         "parts": list(part.parts),
         "weights": list(part.weights),
     }
     for group, names in groups.items():
         for name in names:
-            if name in MEMBERS:
-                message = f"nothing of a module can be called `{name}`: every module has that"
+            if name in MEMBERS | SPOKEN:
+                whose = "generated functions have" if name in SPOKEN else "every module has"
+                message = f"nothing of a module can be called `{name}`: {whose} that"
                 yield Diagnostic("bad-name", message, part.document.span((group, name), key=True))
