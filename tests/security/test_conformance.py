@@ -103,6 +103,13 @@ def test_all_that_is_generated_conforms():
     assert nonconforming(FILES, "tripyapi") == []
 
 
+def test_arguments_of_one_name():
+    text = REFERENCE.replace("input: Array", "input: Array, input: Array").format(
+        body="return input"
+    )
+    assert nonconforming({PLACE: text}, "evil")
+
+
 @pytest.mark.parametrize("body", FINE)
 def test_what_is_fine(body):
     assert nonconforming({PLACE: REFERENCE.format(body=body)}, "evil") == []

@@ -131,6 +131,8 @@ class File:
         given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         given += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
         for each in given:
+            if each.arg in self.names.scope.bound:  # which Python says only when it compiles
+                raise Problem(each.lineno, f"two arguments `{each.arg}`")
             self.names.bind(each.arg, each)
             if each.annotation is not None:
                 self.names.annotation(each.annotation)
