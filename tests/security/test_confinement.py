@@ -139,6 +139,8 @@ HOSTILE_MODULES = [
     ("step", "x.placed_on('gpu')", "unknown-attribute"),
     ("step", "np.load('x')", "unbound-name"),
     ("parts", "part: exp(width)", "unbound-name"),
+    ("parts", "part: len('text')", "wrong-value"),
+    ("parts", "part: Linear(width, width) if width > 1 else 2", "wrong-value"),
     ("parts", "forward: Linear(width, width)", "bad-name"),
     ("parts", 'part: "[Linear][0](width, width)"', "function-value"),
 ]

@@ -3,6 +3,7 @@
 A module becomes a Python class, too, so its snippets are confined as those of operators are.
 """
 
+import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -50,6 +51,7 @@ def outside(part: Part, operators: frozenset[str], modules: frozenset[str]) -> I
     making = _surface(SHAPE | modules, sizes, DTYPE_ATTRIBUTES)
     for snippet in part.parts.values():
         yield from _checked(snippet, sizes, making)
+        yield from _no_part(snippet, snippet.result, modules)
     bound = sizes | shapes | frozenset({*part.inputs, *part.weights, *part.parts})
     for step in (*part.steps, *part.outputs):
         reach = _surface(
@@ -57,6 +59,27 @@ def outside(part: Part, operators: frozenset[str], modules: frozenset[str]) -> I
         )
         yield from _checked(step.value, bound, reach)
         bound |= set(step.targets)
+
+
+def _no_part(snippet: Snippet, node: ast.expr, modules: frozenset[str]) -> Iterator[Diagnostic]:
+    """A part is what a module makes, whichever way an expression chooses or repeats it."""
+    match node:
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _no_part(snippet, body, modules)
+            yield from _no_part(snippet, orelse, modules)
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            for item in items:
+                yield from _no_part(snippet, item, modules)
+        case ast.ListComp(elt=each) | ast.Starred(value=each) | ast.BinOp(left=each, op=ast.Mult()):
+            yield from _no_part(snippet, each, modules)
+        case ast.Call(func=ast.Name(id=name)) if name in modules:
+            return
+        case ast.Constant(value=None):
+            return
+        case _:
+            message = f"`{ast.unparse(node)[:60]}` is no part of a module"
+            hint = "a part is what a module makes, such as `Linear(4, 8)`, or None"
+            yield Diagnostic("wrong-value", message, snippet.span(node), hint=hint)
 
 
 def _checked(snippet: Snippet, bound: frozenset[str], surface: Surface) -> Iterator[Diagnostic]:
