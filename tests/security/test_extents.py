@@ -36,6 +36,8 @@ BOMBS = [
     ("type", "T[N, 9 ** 9 ** 9]"),
     ("reference", "np.ones([len([0] * 10 ** 9)])"),
     ("reference", "np.split(input, 2) * 10 ** 9"),
+    ("reference", "np.split([0] * 10 ** 9, 2)[0]"),
+    ("law", "len(list(a for a in range(N) for b in range(100))) > 0"),
     ("stablehlo", "hlo.broadcast_in_dim(input, [N] * N, [0])"),
     ("tensorrt", "trt.reshape(input, [N for a in range(N) for b in range(N)])"),
 ]  # fmt: skip
@@ -49,6 +51,14 @@ def test_operators_without_bounds_are_refused(key, text, tmp_path):
 def test_powers_of_constants_are_bounded_where_they_run(tmp_path):
     """`2 ** count` is what an operator may need; generated code counts its bits."""
     assert problems(tmp_path, OPERATOR.format(**USUAL | {"law": "2 ** count > other"})) == []
+
+
+def test_types_of_modules_without_bounds_are_refused(tmp_path):
+    for shape in ("weight: F[len([0] * 10 ** 9)]", "x: F[N, len([0] * 10 ** 9)]"):
+        text = MODULE.format(**USUAL_MODULE)
+        kind = shape.partition(":")[0]
+        text = text.replace("weight: F[width]" if kind == "weight" else "x: F[N, width]", shape)
+        assert "snippet-limit" in problems(tmp_path / kind, text)
 
 
 @pytest.mark.parametrize("step", ["x * (9 ** 9 ** 9)", "reshape(x, [1] * width)"])

@@ -40,12 +40,12 @@ def outside(part: Part, operators: frozenset[str], modules: frozenset[str]) -> I
         for dimension in tensor.shape or ()
         if dimension.name is not None
     )
-    for snippet in _about_sizes(part):
+    for snippet in about_sizes(part):
         yield from _checked(snippet, sizes, _surface(SHAPE, sizes, DTYPE_ATTRIBUTES))
     for law in part.laws.values():
         yield from in_message(law, sizes, _surface(SHAPE, sizes, DTYPE_ATTRIBUTES))
     for name, pattern in part.inputs.items():
-        for snippet in _in_type(part, pattern, ("inputs", name)):
+        for snippet in in_type(part, pattern, ("inputs", name)):
             bound = sizes | shapes
             yield from _checked(snippet, bound, _surface(SHAPE, bound, DTYPE_ATTRIBUTES))
     making = _surface(SHAPE | modules, sizes, DTYPE_ATTRIBUTES)
@@ -103,18 +103,19 @@ def _variables(part: Part) -> frozenset[str]:
     return frozenset({DEFAULT_VARIABLE, *part.types, *part.allowed, *chosen})
 
 
-def _about_sizes(part: Part) -> Iterator[Snippet]:
+def about_sizes(part: Part) -> Iterator[Snippet]:
     """The snippets over a module's sizes alone."""
     yield from (size.default for size in part.parameters if size.default is not None)
     yield from (law.that for law in part.laws.values())
     for size in part.parameters:
-        yield from _in_type(part, size.pattern, ("sizes", size.name, "type"))
+        yield from in_type(part, size.pattern, ("sizes", size.name, "type"))
     for weight in part.weights.values():
         yield from (snippet for snippet in (weight.when, weight.optional) if snippet)
-        yield from _in_type(part, weight.pattern, weight.location)
+        yield from in_type(part, weight.pattern, weight.location)
 
 
-def _in_type(part: Part, pattern: Pattern, at: Location) -> Iterator[Snippet]:
+def in_type(part: Part, pattern: Pattern, at: Location) -> Iterator[Snippet]:
+    """The expressions inside a type of a module."""
     for node in expressions(pattern):
         yield Snippet(Program(str(pattern), (), node), part.document, at)
 

@@ -7,6 +7,7 @@ abstract interpretation: each expression stands for all values that it can have.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 
 from tripybuild.diagnostics import Diagnostic
 from tripybuild.schema.extents.domain import (
@@ -20,6 +21,7 @@ from tripybuild.schema.extents.domain import (
     of_type,
 )
 from tripybuild.schema.extents.walk import UnboundedError, Walk
+from tripybuild.schema.module_scope import about_sizes, in_type
 from tripybuild.schema.operator import Operator, Snippet
 from tripybuild.schema.part import Part
 from tripybuild.schema.scope import type_snippets
@@ -68,23 +70,15 @@ def unbounded_module(part: Part, operators: frozenset[str]) -> Iterator[Diagnost
     def look(name: str) -> Extent:
         return known.get(name, OPAQUE)
 
-    for size in part.parameters:
-        if size.default is not None:
-            yield from _found(size.default, look)
-    for law in part.laws.values():
-        yield from _found(law.that, look)
-    for weight in part.weights.values():
-        for snippet in (weight.when, weight.optional):
-            yield from _found(snippet, look) if snippet else ()
-    for snippet in part.parts.values():
+    of_inputs = (in_type(part, each, ("inputs", name)) for name, each in part.inputs.items())
+    for snippet in (*about_sizes(part), *chain.from_iterable(of_inputs), *part.parts.values()):
         yield from _found(snippet, look)
     for step in (*part.steps, *part.outputs):
-        yield from _found(step.value, look, operators)
-        known |= dict.fromkeys(step.targets, UNKNOWN)
         try:
             known |= _assigned(step.targets, _extent(step.value, look, operators))
-        except UnboundedError:
-            continue  # which has been reported
+        except UnboundedError as error:
+            known |= dict.fromkeys(step.targets, UNKNOWN)
+            yield _refused(step.value, error)
 
 
 def _shapes(inputs: Mapping[str, Pattern]) -> dict[str, Extent]:
@@ -111,8 +105,12 @@ def _found(
     try:
         _extent(snippet, names, operators)
     except UnboundedError as error:
-        span = snippet.span(error.node)
-        yield Diagnostic("snippet-limit", error.message, span, hint=error.hint)
+        yield _refused(snippet, error)
+
+
+def _refused(snippet: Snippet, error: UnboundedError) -> Diagnostic:
+    span = snippet.span(error.node)
+    return Diagnostic("snippet-limit", error.message, span, hint=error.hint)
 
 
 def _extent(snippet: Snippet, names: Names, operators: frozenset[str] = frozenset()) -> Extent:

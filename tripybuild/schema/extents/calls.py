@@ -61,6 +61,11 @@ def given_by(name: str, given: list[Extent], walk: "Walk", node: ast.Call) -> Ex
     return next((kind for kind, names in _KINDS.items() if name in names), OPAQUE)
 
 
+def lists(name: str) -> bool:
+    """Whether a function makes a list of what it is given, a generator too."""
+    return name in _LIKE_FIRST
+
+
 def is_list_of_numpy(name: str) -> bool:
     """Whether a function of NumPy gives a list of arrays."""
     return name in _LISTS

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.language.names import is_power_of_constant
-from tripybuild.schema.extents.calls import given_by, is_list_of_numpy
+from tripybuild.schema.extents.calls import given_by, is_list_of_numpy, lists
 from tripybuild.schema.extents.domain import (
     GIVEN,
     LARGEST,
@@ -87,7 +87,7 @@ class Walk:
                 return self._comprehension(node, [key, value])
             case ast.Subscript(value=value, slice=index):
                 return self._subscript(self.value(value), index)
-            case ast.Attribute(value=ast.Name()) | ast.Attribute():
+            case ast.Attribute():
                 return self._attribute(node)
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
@@ -223,17 +223,25 @@ class Walk:
 
     def _call(self, node: ast.Call) -> Extent:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
+        given = [self._argument(argument, name) for argument in node.args]
+        given += [self.value(keyword.value) for keyword in node.keywords]
+        self.step(node, sum(map(weight, given)))
         if isinstance(node.func, ast.Attribute):
             self.value(node.func)
             if is_list_of_numpy(node.func.attr):
                 return Extent(length=GIVEN, item=OPAQUE)
-        given = [self.value(a.value if isinstance(a, ast.Starred) else a) for a in node.args]
-        given += [self.value(keyword.value) for keyword in node.keywords]
-        self.step(node, sum(map(weight, given)))
         first = given[0] if given else UNKNOWN
         if name in self.operators and (first.opaque or item_of(first).opaque):
             return OPAQUE
         return given_by(name, given, self, node)
+
+    def _argument(self, node: ast.expr, function: str) -> Extent:
+        """An argument; what is spread, or listed by its function, is a list."""
+        spread = isinstance(node, ast.Starred)
+        given = self.value(node.value if isinstance(node, ast.Starred) else node)
+        if given.length is not None and (spread or lists(function)):
+            self._list_of(node, given.length, item_of(given))
+        return given
 
 
 def _shown(count: int) -> str:
