@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterable
 
 from tripybuild.codegen.arguments import Parameter
+from tripybuild.codegen.conditions import size_names
 from tripybuild.codegen.expressions import document
 from tripybuild.codegen.layout import Doc, bracketed, call
 from tripybuild.codegen.rewrite import Rewriter
@@ -38,7 +39,7 @@ class Scope:
         switched = [i.name for i in operator.inputs.values() if i.value is not None]
         self.given = {name: f"given_{name}" if operator.inline else name for name in switched}
         texts |= {name: ast.Name(given) for name, given in self.given.items()}
-        self.rewriter = Rewriter(texts, body.imports)
+        self.rewriter = Rewriter(texts, body.imports, sizes=size_names(operator))
         self._inferred: set[str] = set()
 
     @property

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tripybuild.codegen.conditions import explicit, sizes_in_loop
 from tripybuild.codegen.text import Imports
 from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.language.names import is_power_of_constant
@@ -21,6 +22,7 @@ class Rewriter:
         names: What stands for the operator's own names, where it is not the name itself.
         imports: Collects what the result needs.
         operator_call: Says what is called where a call is one of another operator, else None.
+        sizes: The names whose values may be sizes that are not known yet.
     """
 
     def __init__(
@@ -28,10 +30,12 @@ class Rewriter:
         names: Mapping[str, ast.expr],
         imports: Imports,
         operator_call: Callable[[ast.Call], ast.expr | None] = lambda _: None,
+        sizes: frozenset[str] = frozenset(),
     ) -> None:
         self.names = names
         self.imports = imports
         self.operator_call = operator_call
+        self.sizes = sizes
         self.local: frozenset[str] = frozenset()
 
     def rewrite(self, node: ast.expr) -> ast.expr:
@@ -46,6 +50,8 @@ class Rewriter:
                 return self._name(node)
             case ast.Call():
                 return self._call(node)
+            case ast.BoolOp() | ast.Compare() | ast.UnaryOp(op=ast.Not()) if self.sizes:
+                return self._truth(node)
             case ast.BinOp() if is_power_of_constant(node):
                 self.imports.name("tripybuild.types", "shapes")
                 function = ast.Attribute(ast.Name("shapes"), power.__name__)
@@ -53,11 +59,19 @@ class Rewriter:
             case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node)
             case ast.AST():
-                parts = (getattr(node, name, None) for name in node._fields)
-                return type(node)(*map(self._rewritten, parts))
+                return self._copy(node)
             case list():
                 return [self._rewritten(each) for each in node]
         return node
+
+    def _copy(self, node: ast.AST) -> Any:
+        parts = (getattr(node, name, None) for name in node._fields)
+        return type(node)(*map(self._rewritten, parts))
+
+    def _truth(self, node: ast.expr) -> Any:
+        """`shapes.some([n == 1, n == m])`, where `or` would ask a truth that is undecided."""
+        told = explicit(node, self.sizes)
+        return self._copy(node) if told is node else self._rewritten(told)
 
     def _name(self, node: ast.Name) -> ast.expr:
         """What stands for a name: `op.dim`, `dtypes.float32`, `math.inf`, or the name itself."""
@@ -98,10 +112,11 @@ class Rewriter:
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp) -> ast.expr:
         """Names that a comprehension binds are its own."""
-        outer, loops = self.local, []
+        outer, sizes, loops = self.local, self.sizes, []
         for loop in node.generators:
             values = self._rewritten(loop.iter)
             self.local |= {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+            self.sizes = sizes_in_loop(loop, self.sizes)
             conditions = self._rewritten(loop.ifs)
             loops.append(ast.comprehension(loop.target, values, conditions, loop.is_async))
         result: ast.expr
@@ -109,7 +124,7 @@ class Rewriter:
             result = ast.DictComp(self._rewritten(node.key), self._rewritten(node.value), loops)
         else:
             result = type(node)(self._rewritten(node.elt), loops)
-        self.local = outer
+        self.local, self.sizes = outer, sizes
         return result
 
 

@@ -15,7 +15,7 @@ from tripybuild.language.frame import COLLECTIONS, EvaluationError, Frame, Meter
 from tripybuild.language.grammar import Program
 from tripybuild.language.limits import MAXIMUM_STEPS, check_length, show
 from tripybuild.language.lookup import allowed, attribute, entry, name_value, namespace, spelled
-from tripybuild.language.operations import binary, comparison, unary
+from tripybuild.language.operations import Truth, binary, comparison, unary
 from tripybuild.language.vocabulary import Vocabulary
 
 __all__ = ["EvaluationError", "evaluate"]
@@ -179,26 +179,29 @@ def _binary(frame: Frame, node: ast.BinOp) -> Any:
 
 
 def _compare(frame: Frame, node: ast.Compare) -> Any:
-    left = _value(frame, node.left)
+    value = _value(frame, node.left)
+    truth, last = Truth(frame, node, decides=False), len(node.ops) - 1
     result: Any = True
-    last = len(node.ops) - 1
     for index, (sign, following) in enumerate(zip(node.ops, node.comparators, strict=True)):
-        right = _value(frame, following)
-        result = comparison(frame, node, sign, left, right)
-        if index < last and not frame.truth(result, node):
+        left, value = value, _value(frame, following)
+        result = comparison(frame, node, sign, left, value)
+        if last and truth.decided_by(result, node, is_last=index == last):
             return result
-        left = right
-    return result
+    return truth.whole(result)
 
 
 def _boolean(frame: Frame, node: ast.BoolOp) -> Any:
-    is_or = isinstance(node.op, ast.Or)
-    *first, last = node.values
-    for part in first:
-        value = _value(frame, part)
-        if frame.truth(value, part) == is_or:
+    truth = Truth(frame, node, decides=isinstance(node.op, ast.Or))
+    value: Any = None
+    for part in node.values:
+        try:
+            value = _value(frame, part)
+        except EvaluationError:
+            truth.demand()  # it may have a value only where what is undecided says so
+            raise
+        if truth.decided_by(value, part, is_last=part is node.values[-1]):
             return value
-    return _value(frame, last)
+    return truth.whole(value)
 
 
 def _conditional(frame: Frame, node: ast.IfExp) -> Any:

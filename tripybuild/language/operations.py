@@ -44,10 +44,10 @@ _COMPARE: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
 def unary(frame: Frame, node: ast.UnaryOp, value: Any) -> Any:
     """Give `-value`, `+value`, `~value` or `not value`."""
     kind = type(node.op)
-    if kind is ast.Not:
+    if kind is ast.Not and not isinstance(value, frame.vocabulary.conditions):
         return not frame.truth(value, node.operand)
     try:
-        return _UNARY[kind](value)
+        return operator.invert(value) if kind is ast.Not else _UNARY[kind](value)
     except Exception as error:  # noqa: BLE001
         frame.wrap(node, error, f"`{OPERATORS[kind]}` of {show(value)}")
 
@@ -89,3 +89,38 @@ def comparison(frame: Frame, node: ast.Compare, sign: ast.cmpop, left: Any, righ
         return _COMPARE[kind](left, right)
     except Exception as error:  # noqa: BLE001
         frame.wrap(node, error, f"`{OPERATORS[kind]}` of {show(left)} and {show(right)}")
+
+
+class Truth:
+    """The parts of `or` (which a true one decides), or of `and` and `a < b < c` (a false one).
+
+    What is undecided waits for a part that decides; if none does, the vocabulary's `any` or `all`
+    joins it.
+    """
+
+    def __init__(self, frame: Frame, node: ast.expr, *, decides: bool) -> None:
+        self.frame, self.node, self.decides = frame, node, decides
+        self.undecided: list[Any] = []
+
+    def decided_by(self, value: Any, part: ast.expr, *, is_last: bool) -> bool:
+        """Take the next part. The last one is the result as it is, where all else is decided."""
+        if isinstance(value, self.frame.vocabulary.conditions):
+            self.undecided.append(value)
+            return False
+        if is_last and not self.undecided:
+            return True
+        return self.frame.truth(value, part) == self.decides
+
+    def demand(self) -> None:
+        """Ask for what is undecided now, which says so."""
+        if self.undecided:
+            self.frame.truth(self.undecided[0], self.node)
+
+    def whole(self, last: Any) -> Any:
+        """What all parts are, when none has decided."""
+        if not self.undecided:
+            return last
+        if not isinstance(last, (bool, *self.frame.vocabulary.conditions)):
+            self.demand()
+        function = self.frame.vocabulary.functions["any" if self.decides else "all"]
+        return function(self.undecided)

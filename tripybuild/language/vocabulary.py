@@ -36,6 +36,8 @@ class Vocabulary:
     constants: Mapping[str, object] = field(default_factory=dict)
     callables: tuple[type, ...] = ()
     """The types whose values may be called wherever they come from, as in `blocks[0](x)`."""
+    conditions: tuple[type, ...] = ()
+    """The types of truths that are not decided yet: `or` of them is `any`, and `and` is `all`."""
     lazy: frozenset[str] = frozenset()
     """The functions that take a generator as it is; others take the list of what it gives."""
 
@@ -65,6 +67,7 @@ class Vocabulary:
             attributes=self.attributes + other.attributes,
             constants={**self.constants, **other.constants},
             callables=self.callables + other.callables,
+            conditions=self.conditions + other.conditions,
             lazy=kept | other.lazy,
         )
 

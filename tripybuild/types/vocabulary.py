@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 from tripybuild.language.vocabulary import PYTHON, Vocabulary
+from tripybuild.types.conditions import Condition
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
 
@@ -11,5 +12,7 @@ CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi}
 # `bool` is a dtype, in every snippet that knows shapes, and not Python's function.
 _PYTHON = replace(PYTHON, functions={n: f for n, f in PYTHON.functions.items() if n not in BY_NAME})
 SHAPE = _PYTHON | Vocabulary(
-    functions=SHAPE_FUNCTIONS, attributes=((dtype, frozenset({"highest", "lowest"})),)
+    functions=SHAPE_FUNCTIONS,
+    attributes=((dtype, frozenset({"highest", "lowest"})),),
+    conditions=(Condition,),
 )

@@ -4,7 +4,7 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.frontend import IntLike, begin
 from tripybuild.trace import Declaration, Law
-from tripybuild.types import dtypes
+from tripybuild.types import dtypes, shapes
 
 DECLARATION = Declaration(
     "eye", "ops_registry/create/eye.yaml", {"not-negative": Law("rows >= 0 and columns >= 0", 28)}
@@ -49,6 +49,6 @@ def eye(
     columns = check.size("columns", columns)
     diagonal = check.integer("diagonal", diagonal)
     with check.law("not-negative", rows=rows, columns=columns) as require:
-        require(rows >= 0 and columns >= 0)
+        require(shapes.every([rows >= 0, columns >= 0]))
     down, right = [tp.iota([rows, columns], i, dtypes.int32) for i in (0, 1)]
     return check.settled(tp.cast(tp.eq(down + diagonal, right), T))

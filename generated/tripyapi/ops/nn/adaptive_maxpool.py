@@ -45,7 +45,7 @@ def adaptive_maxpool(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
     with check.law("not-too-many", output_size=output_size) as require:
         require(shapes.every(e <= 256 for e in output_size))
     with check.law("something-to-search", H=H, W=W) as require:
-        require(H > 0 and W > 0)
+        require(shapes.every([H > 0, W > 0]))
     shares = [
         [(i * d // e, shapes.ceildiv((i + 1) * d, e)) for i in shapes.bounded_range(e)]
         for d, e in zip((H, W), output_size)

@@ -4,7 +4,7 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.frontend import begin
 from tripybuild.trace import Declaration, Law
-from tripybuild.types import dtypes
+from tripybuild.types import dtypes, shapes
 
 DECLARATION = Declaration(
     "pixel_unshuffle",
@@ -53,7 +53,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     with check.law("positive-factor", downscale_factor=downscale_factor) as require:
         require(downscale_factor > 0)
     with check.law("whole-blocks", H=H, downscale_factor=downscale_factor, W=W) as require:
-        require(H % downscale_factor == 0 and W % downscale_factor == 0)
+        require(shapes.every([H % downscale_factor == 0, W % downscale_factor == 0]))
     b = downscale_factor
     split = tp.reshape(input, [N, C, H // b, b, W // b, b])
     return check.settled(

@@ -4,7 +4,7 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.frontend import begin
 from tripybuild.trace import Declaration, Law
-from tripybuild.types import dtypes
+from tripybuild.types import dtypes, shapes
 
 DECLARATION = Declaration(
     "space_to_depth",
@@ -55,7 +55,7 @@ def space_to_depth(input: Tensor, blocksize: int) -> Tensor:
     with check.law("positive-block", blocksize=blocksize) as require:
         require(blocksize > 0)
     with check.law("whole-blocks", H=H, blocksize=blocksize, W=W) as require:
-        require(H % blocksize == 0 and W % blocksize == 0)
+        require(shapes.every([H % blocksize == 0, W % blocksize == 0]))
     b = blocksize
     split = tp.reshape(input, [N, C, H // b, b, W // b, b])
     return check.settled(

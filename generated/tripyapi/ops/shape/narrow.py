@@ -11,7 +11,7 @@ DECLARATION = Declaration(
     "ops_registry/shape/narrow.yaml",
     {
         "inside": Law(
-            "all([0 <= first, 0 <= length, first + length <= S[dim]])",
+            "0 <= first and 0 <= length and first + length <= S[dim]",
             27,
             "{length} elements from {start} on are not inside dimension {dim} of size {S[dim]}",
         ),

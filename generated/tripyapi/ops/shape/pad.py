@@ -17,7 +17,7 @@ DECLARATION = Declaration(
             "T in [float32, float16] or value // 1 == value", 30, "The value {value} is no {T}"
         ),
         "one-reflection": Law(
-            "mode != reflect or all(any([p == 0, p < d]) for sides, d in zip(pad, S) for p in sides)",
+            "mode != reflect or all(p == 0 or p < d for sides, d in zip(pad, S) for p in sides)",
             33,
             "The padding {pad} is not smaller than the shape {S} that it mirrors",
             words=("reflect",),

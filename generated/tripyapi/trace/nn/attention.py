@@ -35,7 +35,7 @@ class Attention(TraceOp):
                 about="mask",
             ),
             "mask-fits": Law(
-                "mask is None or all(any([m == 1, m == s]) for m, s in zip(M, scores[4 - len(M) :]))",
+                "mask is None or all(m == 1 or m == s for m, s in zip(M, scores[4 - len(M) :]))",
                 46,
                 "A mask of shape {M} does not broadcast to the scores of shape {scores}",
             ),

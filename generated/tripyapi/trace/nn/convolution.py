@@ -86,7 +86,7 @@ class Convolution(TraceOp):
         with check.law("not-negative", padding=padding) as require:
             require(shapes.every(p >= 0 for sides in padding for p in sides))
         with check.law("groups-divide", C=C, groups=groups, M=M) as require:
-            require(C % groups == 0 and M % groups == 0)
+            require(shapes.every([C % groups == 0, M % groups == 0]))
         E = [
             (d + sum(p) - r * (k - 1) - 1) // s + 1
             for d, k, s, p, r in zip(D, K, stride, padding, dilation)

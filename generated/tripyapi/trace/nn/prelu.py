@@ -24,7 +24,7 @@ class Prelu(TraceOp):
                 "The slopes of shape {W} have more dimensions than the input of shape {S}",
             ),
             "slope-sizes": Law(
-                "all(any([w == 1, w == d]) for w, d in zip(align(W, len(S)), S))",
+                "all(w == 1 or w == d for w, d in zip(align(W, len(S)), S))",
                 25,
                 "The slopes of shape {W} do not broadcast to the shape {S}",
             ),

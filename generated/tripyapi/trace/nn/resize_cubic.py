@@ -45,7 +45,7 @@ class ResizeCubic(TraceOp):
                 source="ops_registry/families/resampling.yaml",
             ),
             "something-to-sample": Law(
-                "all(any([d > 0, e == 0]) for d, e in zip(S, E))",
+                "all(d > 0 or e == 0 for d, e in zip(S, E))",
                 41,
                 "No elements of shape {S} cannot become the shape {E}",
                 source="ops_registry/families/resampling.yaml",

@@ -42,7 +42,7 @@ class Quantize(TraceOp):
                 source="ops_registry/families/scaled.yaml",
             ),
             "blocks-divide": Law(
-                "blocks[:-2] == S[:-2] and all(any([k == d, k > 0 and d % k == 0]) for k, d in zip(blocks, S))",
+                "blocks[:-2] == S[:-2] and all(k == d or k > 0 and d % k == 0 for k, d in zip(blocks, S))",
                 30,
                 "Scales of shape {K} do not divide the last two dimensions of {S} into blocks",
                 source="ops_registry/families/scaled.yaml",

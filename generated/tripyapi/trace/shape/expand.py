@@ -27,7 +27,7 @@ class Expand(TraceOp):
                 "In {list(sizes)}, no size can be less than 0, but for -1 at a dimension of the input",
             ),
             "expandable": Law(
-                "all(any([s == 1, s == e]) for s, e in zip(S, E[new:]))",
+                "all(s == 1 or s == e for s, e in zip(S, E[new:]))",
                 26,
                 "A tensor of shape {S} cannot be repeated into shape {E}",
             ),

@@ -52,5 +52,5 @@ class GatherNd(TraceOp):
         with check.law("known-length", K=K) as require:
             require(shapes.is_int(K))
         with check.law("vector-length", K=K, S=S) as require:
-            require(0 < K <= len(S))
+            require(shapes.every([0 < K, K <= len(S)]))
         return cls(input, index).gives(TensorType(T, (*J, *S[K:])))

@@ -55,6 +55,6 @@ class ScatterNd(TraceOp):
         with check.law("known-length", K=K) as require:
             require(shapes.is_int(K))
         with check.law("vector-length", K=K, S=S) as require:
-            require(0 < K <= len(S))
+            require(shapes.every([0 < K, K <= len(S)]))
         check.match("updates", updates, "[*J, *S[K:]]", (*J, *S[K:]))
         return cls(input, index, updates).gives(TensorType(T, (*S,)))

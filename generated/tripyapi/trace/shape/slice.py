@@ -26,19 +26,19 @@ class Slice(TraceOp):
             "moving": Law("all(t != 0 for t in step)", 41, about="step"),
             "only-fill-has-value": Law("value is None or mode == fill", 42, words=("fill",)),
             "inside": Law(
-                "mode != strict or all(all([0 <= low, high < d]) for (low, high), d in zip(reach, S))",
+                "mode != strict or all(0 <= low and high < d for (low, high), d in zip(reach, S))",
                 44,
                 "A slice from {list(start)} of {list(size)} elements, {list(step)} apart, leaves the shape {S}",
                 words=("strict",),
             ),
             "something-inside": Law(
-                "mode in (strict, fill) or all(any([n == 0, d > 0]) for n, d in zip(size, S))",
+                "mode in (strict, fill) or all(n == 0 or d > 0 for n, d in zip(size, S))",
                 47,
                 "The shape {S} has no elements to take",
                 words=("strict", "fill"),
             ),
             "one-reflection": Law(
-                "mode != reflect or all(all([-d < low, high < 2 * d - 1]) for (low, high), d in zip(reach, S))",
+                "mode != reflect or all(-d < low and high < 2 * d - 1 for (low, high), d in zip(reach, S))",
                 50,
                 "Only one reflection is possible on each side of the shape {S}",
                 words=("reflect",),
