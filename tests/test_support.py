@@ -4,6 +4,7 @@ The whole page is proved by `--full`, and written by `--full --update` (`make su
 """
 
 import fcntl
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tripybuild.suite.proof import proof
 from tripybuild.suite.registry import registry
 from tripybuild.suite.support import allowed, fits
 from tripybuild.suite.truth import Subject
+from tripybuild.types.dtypes import BY_NAME
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "generated" / "docs" / "support.md"
@@ -48,15 +50,31 @@ def test_the_page_has_each_operator_once_and_in_its_own_form():
 
 def test_the_page_fits_the_declarations():
     """Each tuple has one row, and its cells are what the declaration allows."""
-    wrong = {name: list(misfits(name, rows)) for name, rows in table().items()}
+    wrong = {name: list(misfits(subject(name), rows)) for name, rows in table().items()}
     problems = [f"{name}: {each}" for name, found in wrong.items() for each in found]
     names = " or ".join(name for name, found in wrong.items() if found)
     assert not problems, "\n".join([*problems, AGAIN.format(names)])
 
 
-def misfits(name, rows):
-    """What of an operator's rows its declaration does not allow."""
+@pytest.mark.parametrize(
+    ("name", "change", "wrong"),
+    [
+        ("full_like", {"targets": {}}, "unread"),
+        ("all", {"targets": {}}, "numbers"),
+        ("softmax", {"types": {"T": (BY_NAME["float32"], BY_NAME["bfloat16"])}}, "float16"),
+    ],
+)
+def test_what_dtypes_alone_do_not_explain_is_declared(name, change, wrong):
+    """An engine of a refused tuple is not offered by default; what is otherwise has to be said."""
     of = subject(name)
+    assert not list(misfits(of, table()[name]))
+    of = replace(of, operator=replace(of.operator, **change))
+    problems = list(misfits(of, table()[name]))
+    assert any(wrong in each for each in problems)
+
+
+def misfits(of, rows):
+    """What of an operator's rows its declaration does not allow."""
     part, choices = support_table.part_of(of.operator, rows), allowed(of)
     yield from (f"{'-'.join(key)} has no row" for key in choices.keys() - part.keys())
     yield from (f"{'-'.join(key)} is no tuple" for key in part.keys() - choices.keys())

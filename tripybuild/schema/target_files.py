@@ -66,12 +66,16 @@ class StockRefusalEntry(Strict):
 class StockBuildEntry(Strict):
     """Why a target may build what declarations refuse.
 
-    With `when`, it holds for every operator, whether or not the target builds the call; without, it
-    is a reason that operators name.
+    With `when`, it holds for every operator, whether or not the target builds the call. The
+    `default` one holds where an operator names none and the support table has the engine. The
+    others are reasons that operators name.
     """
 
     why: str
     when: Expression = Field(default=None, description="Over `types`, the dtypes of the call.")
+    default: bool = Field(
+        default=False, description="The reason for engines of dtypes that no operator explains."
+    )
 
 
 class CommonFactsEntry(Strict):

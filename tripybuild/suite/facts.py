@@ -107,6 +107,11 @@ def may_build(common: CommonFactsEntry, types: Tuple) -> str | None:
     return None
 
 
+def default_build(common: CommonFactsEntry) -> str | None:
+    """The reason for which a target builds what an operator's dtypes alone refuse."""
+    return next((name for name, entry in common.builds.items() if entry.default), None)
+
+
 def _over(when: object, types: Mapping[str, object]) -> bool:
     names = {**BY_NAME, "types": list(types.values())}
     return bool(evaluate(parse(expression_text(when)), names, SHAPE))

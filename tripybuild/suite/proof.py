@@ -21,7 +21,6 @@ from tripybuild.suite.support import (
     YES,
     Key,
     Outcome,
-    builds_why,
     cell,
     for_gpu,
     gpus,
@@ -30,7 +29,7 @@ from tripybuild.suite.support import (
     reasons,
     refused_tuples,
 )
-from tripybuild.suite.truth import Subject, unexpected, wrong_refusal
+from tripybuild.suite.truth import Subject, builds_why, unexpected, wrong_refusal
 from tripybuild.suite.unchecked import of_dtypes, unchecked
 from tripybuild.suite.verdicts import Verdict, verdict, verdicts
 from tripybuild.trace.graph import Graph

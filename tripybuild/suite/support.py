@@ -16,14 +16,13 @@ from tripybuild.suite.facts import (
     concerns,
     declared,
     holds,
-    may_build,
     refusals,
     refused,
     stock_refusals,
 )
 from tripybuild.suite.gates import lacking
 from tripybuild.suite.sample import bind
-from tripybuild.suite.truth import Subject, building
+from tripybuild.suite.truth import Subject, building, builds_why
 from tripybuild.suite.verdicts import BUILDS, Verdict
 
 Key = tuple[str, ...]  # a dtype for each slot, or `OTHER` and the input with a dtype of its own
@@ -140,9 +139,3 @@ def _outcomes(subject: Subject, types: Tuple) -> Iterator[Outcome]:
 def of_illegal(subject: Subject, level: str, why: str = UNSAID) -> Outcome:
     """The row of an illegal tuple, which says nothing of single GPUs."""
     return (ILLEGAL, level, *[UNSAID for _ in subject.rtx.gpus], why)
-
-
-def builds_why(subject: Subject, types: Tuple) -> str | None:
-    """Why TensorRT builds what a declaration refuses, if anything says so."""
-    facts = building(subject, types)
-    return facts[0].name if facts else may_build(subject.common, types)

@@ -13,10 +13,27 @@ from tripybuild.diagnostics import DiagnosticError, concise
 from tripybuild.language.names import free
 from tripybuild.schema.operator import Fact, Operator
 from tripybuild.schema.target_files import CommonFactsEntry
-from tripybuild.schema.tuples import Tuple, illegal, legal, legal_but_for, mixed, slots, spell
+from tripybuild.schema.tuples import (
+    Tuple,
+    illegal,
+    legal,
+    legal_but_for,
+    mixed,
+    refusal,
+    slots,
+    spell,
+)
 from tripybuild.suite.asked import asked
 from tripybuild.suite.cases import Function
-from tripybuild.suite.facts import ENGINE, concerns, declared, holds, may_build, stock_refusals
+from tripybuild.suite.facts import (
+    ENGINE,
+    concerns,
+    declared,
+    default_build,
+    holds,
+    may_build,
+    stock_refusals,
+)
 from tripybuild.suite.sample import Bound, bind
 from tripybuild.suite.symbolic import left_out, recorded
 from tripybuild.suite.unchecked import Off, every, of_dtypes, unchecked
@@ -69,9 +86,10 @@ def wrong_refusals(subject: Subject, written: Written = lambda _: None) -> Itera
     for types, _ in (*illegal(subject.operator), *mixed(subject.operator)):
         asked()
         found, _ = subject.judged(types)
-        problems = list(wrong_refusal(subject, types, found))
-        if written(types) not in {None, found.level}:
-            problems.append(f"{found}, and the support table says `{written(types)}`")
+        said = written(types)
+        problems = list(wrong_refusal(subject, types, found, by_default=said is not None))
+        if said not in {None, found.level}:
+            problems.append(f"{found}, and the support table says `{said}`")
         yield from (f"{_spelled(subject, types)}: {problem}" for problem in problems)
 
 
@@ -82,15 +100,25 @@ def _spelled(subject: Subject, types: Tuple) -> str:
     return ", ".join([spell(own), *others])
 
 
-def wrong_refusal(subject: Subject, types: Tuple, found: Verdict) -> Iterator[str]:
-    """What nobody expects of a verdict on an illegal tuple."""
+def wrong_refusal(
+    subject: Subject, types: Tuple, found: Verdict, *, by_default: bool = True
+) -> Iterator[str]:
+    """What nobody expects of a verdict on an illegal tuple.
+
+    Args:
+        subject: The operator.
+        types: The tuple.
+        found: What TensorRT says of it.
+        by_default: Whether dtypes alone may be the reason for an engine, since the support table
+            has the verdict. Otherwise only declarations tell which engines are expected.
+    """
     refuses = _facts(subject.operator, "refuses", bind(subject.operator, types))
     builds = building(subject, types)
     if builds and not found.builds:
         yield f"`{builds[0].name}` says that it builds, but it is {found}"
     elif not found.builds:
         yield from unexpected(subject, types, refuses, found)
-    elif not builds and may_build(subject.common, types) is None:
+    elif builds_why(subject, types, by_default=by_default) is None:
         yield "TensorRT builds it, and no `builds:` says so"
 
 
@@ -99,6 +127,26 @@ def building(subject: Subject, types: Tuple) -> list[Fact]:
     bound = bind(subject.operator, types)
     refuses = _facts(subject.operator, "refuses", bound)
     return [] if refuses else _builds(subject.operator, types, bound)
+
+
+def builds_why(subject: Subject, types: Tuple, *, by_default: bool = True) -> str | None:
+    """Why TensorRT builds what a declaration refuses, if anything says so."""
+    facts = building(subject, types)
+    if facts:
+        return facts[0].name
+    why = may_build(subject.common, types)
+    if why is None and by_default and _alone(subject, types):
+        return default_build(subject.common)
+    return why
+
+
+def _alone(subject: Subject, types: Tuple) -> bool:
+    """Whether nothing but its dtypes is against a tuple.
+
+    That is neither a tensor that has not the dtype of its variable, nor a fact that is a refusal.
+    """
+    refuses = _facts(subject.operator, "refuses", bind(subject.operator, types))
+    return bool(refusal(subject.operator, types)) and not refuses
 
 
 def _builds(operator: Operator, types: Tuple, bound: Bound) -> list[Fact]:

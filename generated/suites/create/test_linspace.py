@@ -35,11 +35,6 @@ def test_tensorrt_gpus() -> None:
     SUITE.check_tensorrt_gpus()
 
 
-def test_tensorrt_facts() -> None:
-    """Each fact below `targets:` has a case that shows it."""
-    SUITE.check_tensorrt_facts()
-
-
 def test_aliases() -> None:
     """What an alias gives to another system's operator can be read back from it."""
     SUITE.check_aliases()
