@@ -23,6 +23,7 @@ _QUESTIONS = {
     "tensorrt_facts": "Each fact below `targets:` has a case that shows it.",
     "composition": "The decomposition computes what the reference computes.",
     "illegal_dtypes": "Every other tuple of dtypes is refused, with the code of what refuses it.",
+    "wrong_arguments": "Each argument refuses what its type refuses; an axis in range is one.",
     "symbol": "A size that is a symbol gives the shape that a number gives.",
     "tensorrt_symbol": "TensorRT builds the sample with a size that is a symbol.",
     "aliases": "What an alias gives to another system's operator can be read back from it.",
@@ -82,6 +83,7 @@ def _tests(operator: Operator) -> Iterator[str]:
         if any(True for refused in (illegal, mixed) for _ in refused(operator)):
             yield _test("illegal_dtypes", "")
             yield _test("tensorrt_refusals", "")
+        yield _test("wrong_arguments", "")
         yield _test("tensorrt_gpus", "")
         engines = [facts for target, facts in operator.targets.items() if target in ENGINE]
         if any(facts.refuses or facts.builds for facts in engines):

@@ -14,7 +14,15 @@ from tripybuild.frontend.decompose import decomposed
 from tripybuild.schema.tuples import Tuple, illegal, legal, mixed, spell as spell_types
 from tripybuild.semantics.compare import difference, tolerance
 from tripybuild.semantics.execute import execute, run_operation
-from tripybuild.suite import batch, examples, interpreted, oracle, readings, spellings
+from tripybuild.suite import (
+    batch,
+    examples,
+    interpreted,
+    oracle,
+    readings,
+    spellings,
+    wrong_arguments,
+)
 from tripybuild.suite.asked import asked, needs, nothing, question
 from tripybuild.suite.cases import Case, sample_case, variations
 from tripybuild.suite.facts import CPU, refusals, refused, unproved
@@ -189,6 +197,12 @@ class Suite(TensorrtQuestions):
         except DiagnosticError as error:
             return error.diagnostics[0].code
         return None
+
+    @question
+    def check_wrong_arguments(self) -> None:
+        """Each argument refuses what its type refuses, and takes each axis in range."""
+        function = self.function(self.operator.name)
+        refuse(wrong_arguments.wrongly_answered(self.operator, function))
 
     # --- shapes, engines, examples ---
 

@@ -34,6 +34,11 @@ def test_tensorrt(types: str) -> None:
     SUITE.check_tensorrt(types)
 
 
+def test_wrong_arguments() -> None:
+    """Each argument refuses what its type refuses; an axis in range is one."""
+    SUITE.check_wrong_arguments()
+
+
 def test_tensorrt_gpus() -> None:
     """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
     SUITE.check_tensorrt_gpus()
@@ -70,8 +75,6 @@ def test_tensorrt_symbol(size: str) -> None:
         "scan([], [[1.0]], [[1.0]])",
         "scan(inputs[0], [[1.0]], [[1.0]])",
         "scan(init[0] < 1.0, [[1.0]], [[1.0]])",
-        "scan(init[0], 1.0, [[1.0]])",
-        "scan(init[0], [[1.0]], [[1.0]], reverse=1)",
     ],
 )
 def test_example(call: str) -> None:

@@ -30,14 +30,18 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_wrong_arguments() -> None:
+    """Each argument refuses what its type refuses; an axis in range is one."""
+    SUITE.check_wrong_arguments()
+
+
 def test_tensorrt_gpus() -> None:
     """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
     SUITE.check_tensorrt_gpus()
 
 
 @pytest.mark.parametrize(
-    "call",
-    ["iota([3])", "iota([2, 2], 1, int32)", "iota([-1])", "iota([2, 9], 1, int4)", "iota([2], 1)"],
+    "call", ["iota([3])", "iota([2, 2], 1, int32)", "iota([-1])", "iota([2, 9], 1, int4)"]
 )
 def test_example(call: str) -> None:
     """An example gives what it says, or breaks the law that it names."""

@@ -31,6 +31,11 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_wrong_arguments() -> None:
+    """Each argument refuses what its type refuses; an axis in range is one."""
+    SUITE.check_wrong_arguments()
+
+
 def test_tensorrt_gpus() -> None:
     """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
     SUITE.check_tensorrt_gpus()
@@ -78,7 +83,6 @@ def test_readings(system: str) -> None:
         "fmod([1.5, -1.5], -1.0)",
         "fmod([5.0, inf, 5.0], [inf, 2.0, nan])",
         "fmod(ones([2]), ones([3]))",
-        "fmod([1.0], [1])",
     ],
 )
 def test_example(call: str) -> None:

@@ -31,6 +31,11 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_wrong_arguments() -> None:
+    """Each argument refuses what its type refuses; an axis in range is one."""
+    SUITE.check_wrong_arguments()
+
+
 def test_tensorrt_gpus() -> None:
     """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
     SUITE.check_tensorrt_gpus()
@@ -66,12 +71,7 @@ def test_onnx(types: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "call",
-    [
-        "logical_or([True, True], [False])",
-        "logical_or([True], [1])",
-        "logical_or([True, True], [True, True, True])",
-    ],
+    "call", ["logical_or([True, True], [False])", "logical_or([True, True], [True, True, True])"]
 )
 def test_example(call: str) -> None:
     """An example gives what it says, or breaks the law that it names."""

@@ -31,6 +31,11 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_wrong_arguments() -> None:
+    """Each argument refuses what its type refuses; an axis in range is one."""
+    SUITE.check_wrong_arguments()
+
+
 def test_tensorrt_gpus() -> None:
     """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
     SUITE.check_tensorrt_gpus()
@@ -70,8 +75,6 @@ def test_readings(system: str) -> None:
     [
         "masked_fill([1.0, 2.0], [True, False], -1.0)",
         "masked_fill([1.0, 2.0], [True, False, True], -1.0)",
-        "masked_fill([1.0, 2.0], [1, 0], -1.0)",
-        "masked_fill([True, False], [True, False], 0)",
     ],
 )
 def test_example(call: str) -> None:

@@ -31,6 +31,11 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_wrong_arguments() -> None:
+    """Each argument refuses what its type refuses; an axis in range is one."""
+    SUITE.check_wrong_arguments()
+
+
 def test_tensorrt_gpus() -> None:
     """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
     SUITE.check_tensorrt_gpus()
@@ -61,7 +66,6 @@ def test_tensorrt_symbol(size: str) -> None:
         "kv_cache_update(abs([[[[2.0], [-3.0]]]]), ones([1, 1, 1, 1]), tensor(1, int32))",
         "kv_cache_update(zeros([1, 1, 2, 1]), ones([1, 1, 3, 1]), [0])",
         "kv_cache_update(zeros([2, 1, 2, 1]), ones([2, 1, 1, 1]), [0])",
-        "kv_cache_update(zeros([1, 1, 2, 1]), ones([1, 1, 1, 1]), [0.0])",
     ],
 )
 def test_example(call: str) -> None:

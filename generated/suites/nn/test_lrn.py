@@ -31,6 +31,11 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_wrong_arguments() -> None:
+    """Each argument refuses what its type refuses; an axis in range is one."""
+    SUITE.check_wrong_arguments()
+
+
 def test_tensorrt_gpus() -> None:
     """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
     SUITE.check_tensorrt_gpus()
@@ -71,13 +76,7 @@ def test_readings(system: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "call",
-    [
-        "lrn([[[1.0], [2.0], [3.0]]], 3, 3.0, 1.0)",
-        "lrn([[1.0]], 1)",
-        "lrn([[[1.0]]], 2)",
-        "lrn([[[1]]], 1)",
-    ],
+    "call", ["lrn([[[1.0], [2.0], [3.0]]], 3, 3.0, 1.0)", "lrn([[1.0]], 1)", "lrn([[[1.0]]], 2)"]
 )
 def test_example(call: str) -> None:
     """An example gives what it says, or breaks the law that it names."""

@@ -31,6 +31,11 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_wrong_arguments() -> None:
+    """Each argument refuses what its type refuses; an axis in range is one."""
+    SUITE.check_wrong_arguments()
+
+
 def test_tensorrt_gpus() -> None:
     """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
     SUITE.check_tensorrt_gpus()
@@ -70,7 +75,6 @@ def test_onnx(types: str) -> None:
         "prelu([[-1.0, 2.0], [-3.0, nan]], [0.5, 1.0])",
         "prelu([1.0], [[1.0]])",
         "prelu([1.0, 2.0, 3.0], [1.0, 2.0])",
-        "prelu([1], [1])",
     ],
 )
 def test_example(call: str) -> None:

@@ -31,6 +31,11 @@ def test_tensorrt_refusals() -> None:
     SUITE.check_tensorrt_refusals()
 
 
+def test_wrong_arguments() -> None:
+    """Each argument refuses what its type refuses; an axis in range is one."""
+    SUITE.check_wrong_arguments()
+
+
 def test_tensorrt_gpus() -> None:
     """A GPU has the dtypes that `targets.yaml` says; for others it is refused."""
     SUITE.check_tensorrt_gpus()
@@ -72,13 +77,7 @@ def test_readings(system: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "call",
-    [
-        "tile([1.0, 2.0], [2])",
-        "tile([[1, 2], [3, 4]], [2, 1])",
-        "tile([1.0, 2.0], [-1])",
-        "tile([1.0, 2.0], [2, 2])",
-    ],
+    "call", ["tile([1.0, 2.0], [2])", "tile([[1, 2], [3, 4]], [2, 1])", "tile([1.0, 2.0], [-1])"]
 )
 def test_example(call: str) -> None:
     """An example gives what it says, or breaks the law that it names."""
