@@ -5,7 +5,9 @@ from pathlib import Path
 from statistics import median
 
 from tripybuild import project
+from tripybuild.schema.formatting import is_formatted
 from tripybuild.schema.vocabularies import REFERENCE
+from tripybuild.source import read
 from tripybuild.suite.registry import registry
 
 OPERATORS = registry(project.registry()).operators.values()
@@ -23,6 +25,14 @@ def test_declarations_are_short():
     """Half of them at most so many lines, with documentation and examples."""
     lines = [len(Path(each.path).read_text(encoding="utf-8").splitlines()) for each in OPERATORS]
     assert median(lines) <= LONGEST_MEDIAN
+
+
+def test_declarations_have_one_form():
+    """That of `tripybuild fmt`: keys in reading order. Models have it, too."""
+    folders = [project.registry(), project.CHECKOUT / "specs"]
+    documents = [read(path)[0] for folder in folders for path in folder.rglob("*.yaml")]
+    wrong = [each.path for each in documents if not is_formatted(each)]
+    assert wrong == [], "run `tripybuild fmt`"
 
 
 def test_few_operators_need_python():

@@ -41,7 +41,10 @@ CODES: dict[str, str] = {
     # The form of a declaration
     "unknown-key": "The form has no such key here.",
     "missing-key": "The form requires a key that is not given.",
-    "key-order": "Keys stand in reading order: name, types, law, meaning, engines, evidence.",
+    "not-formatted": (
+        "A declaration is not in the form that `tripybuild fmt` gives it: keys in reading order "
+        "(name, types, law, meaning, engines, evidence). It means the same in any order."
+    ),
     "wrong-type": "The value is not of the type that the form requires here.",
     "wrong-value": "The value is of the right type but not one that the form allows.",
     # Snippets

@@ -67,8 +67,9 @@ def test_help_loads_nothing_heavy():
 
 def test_every_command_speaks_json(cli):
     """`--json` gives one document on stdout, for answers and for problems."""
-    code, out, _ = cli("explain", "key-order", "--json")
-    assert (code, json.loads(out)["code"], json.loads(out)["diagnostics"]) == (0, "key-order", [])
+    code, out, _ = cli("explain", "duplicate-key", "--json")
+    data = json.loads(out)
+    assert (code, data["code"], data["diagnostics"]) == (0, "duplicate-key", [])
 
     for words in (
         ["gen", "--registry", "none", "--package", "mine"],
@@ -156,7 +157,7 @@ def test_a_closed_pipe_is_quiet():
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [*COMMAND, "explain", "key-order"], stdout=writing, stderr=subprocess.PIPE, check=False
+        [*COMMAND, "explain", "duplicate-key"], stdout=writing, stderr=subprocess.PIPE, check=False
     )
     os.close(writing)
 
@@ -164,7 +165,7 @@ def test_a_closed_pipe_is_quiet():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("words", [["explain", "key-order"], ["--version"], ["--help"]])
+@pytest.mark.parametrize("words", [["explain", "duplicate-key"], ["--version"], ["--help"]])
 def test_a_full_disk_is_said(words):
     """An output that cannot be written is a problem, not a success."""
     with Path("/dev/full").open("w") as full:

@@ -14,12 +14,12 @@ import tripyapi as tp
 from tripybuild.codegen.contribution import Contribution
 from tripybuild.codegen.others import others_file
 from tripybuild.codegen.plan import plan
-from tripybuild.codegen.schemas import KINDS, schema_file
+from tripybuild.codegen.schemas import MODELS, schema_file
 from tripybuild.codegen.sync import differences, write
 from tripybuild.codegen.text import Body, Imports, header
 from tripybuild.diagnostics import DiagnosticError
-from tripybuild.schema.files import READING_ORDER
 from tripybuild.schema.load import load
+from tripybuild.schema.reading_order import reading_order
 
 ROOT = Path(__file__).resolve().parents[2]
 RUFF = shutil.which("ruff", path=str(ROOT / ".venv" / "bin")) or shutil.which("ruff")
@@ -269,7 +269,7 @@ def test_generated_code_is_accepted(command, folder, tmp_path):
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MODELS)
 def test_schema_is_draft_7(kind):
     """No keyword of later drafts, nothing beside a `$ref`, and each `$ref` leads somewhere."""
     schema = json.loads(schema_file(kind))
@@ -284,11 +284,11 @@ def test_schema_is_draft_7(kind):
             assert node["$ref"].removeprefix("#/definitions/") in schema["definitions"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MODELS)
 def test_schema_has_the_keys_in_reading_order(kind):
     """An editor proposes keys in the order in which a file is read."""
     schema = json.loads(schema_file(kind))
-    assert tuple(schema["properties"]) == READING_ORDER[KINDS[kind]]
+    assert tuple(schema["properties"]) == reading_order(MODELS[kind])
     assert schema["additionalProperties"] is False
     assert schema["required"][0] == "tripybuild"
 

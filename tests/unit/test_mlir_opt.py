@@ -176,7 +176,7 @@ def test_pass_that_breaks_a_module_is_named(monkeypatch):
 def run(monkeypatch, capsys, *arguments, stdin=""):
     """Run the command; give exit code, stdout and stderr."""
     monkeypatch.setattr("sys.argv", ["tripybuild", "opt", *arguments])
-    monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
     with pytest.raises(SystemExit) as ended:
         main()
     out, err = capsys.readouterr()

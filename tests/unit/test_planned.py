@@ -150,10 +150,23 @@ def test_a_kept_plan_needs_no_schema():
 
 def test_nothing_is_read_where_nothing_changed(folder, monkeypatch):
     """The plan comes from what is kept alone."""
-    before = plans.planned([], "tripyapi")
+    before = plans.planned([], "tripyapi").files
     monkeypatch.setattr(registry, "load", None)
     monkeypatch.setattr("tripybuild.schema.load.load", None)
-    assert plans.planned([], "tripyapi") == before
+    assert plans.planned([], "tripyapi").files == before
+
+
+def test_what_would_be_reformatted_is_kept(folder):
+    """`gen --check` says it without reading any file."""
+    assert plans.planned([], "tripyapi").unformatted == []
+    first, *others = START["math/double.yaml"].splitlines(keepends=True)
+    write(folder, {"math/double.yaml": "".join([*others, first])})
+    for _ in range(2):
+        assert plans.planned([], "tripyapi").unformatted == ["ops/math/double.yaml"]
+    write(folder, {"families/plain.yaml": START["families/plain.yaml"].rstrip("\n")})
+    assert "ops/families/plain.yaml" in plans.planned([], "tripyapi").unformatted
+    write(folder, START)
+    assert plans.planned([], "tripyapi").unformatted == []
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -162,10 +175,10 @@ def test_a_change_gives_what_a_plan_from_nothing_gives(folder, name):
     write(folder, CHANGES[name])
     declared, problems = load([folder])
     assert not problems
-    assert plans.planned([], "tripyapi") == plan(declared)
+    assert plans.planned([], "tripyapi").files == plan(declared)
     write(folder, dict.fromkeys(CHANGES[name]) | {p: START[p] for p in CHANGES[name] if p in START})
     declared, _ = load([folder])
-    assert plans.planned([], "tripyapi") == plan(declared)
+    assert plans.planned([], "tripyapi").files == plan(declared)
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -216,7 +229,7 @@ def test_an_added_registry_has_files_of_its_own(folder, tmp_path):
         write(mine, {"math/eightfold.yaml": composed("eightfold", text)})
         declared, problems = load([folder, mine])
         assert not problems
-        files = plans.planned([mine], "mine")
+        files = plans.planned([mine], "mine").files
         assert files == plan(declared, "mine")
         assert "mine/ops/math/eightfold.py" in files
         assert "mine/ops/math/double.py" not in files
@@ -276,7 +289,7 @@ def test_packages_of_others_share_what_is_built_in(folder, tmp_path, monkeypatch
     plans.planned([mine], "first")
     monkeypatch.setattr(registry, "load", None)
 
-    found = plans.planned([mine], "second")
+    found = plans.planned([mine], "second").files
 
     declared, problems = load([folder, mine])
     assert not problems

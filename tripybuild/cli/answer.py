@@ -8,9 +8,10 @@ from tripybuild.diagnostics import Diagnostic
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a command; with diagnostics it is a failure."""
+    """The result of a command; with diagnostics it is a failure. `code` is another exit code."""
 
     text: str = ""  # for stdout: what was asked for
     remark: str = ""  # for stderr: what was done
     data: Mapping[str, object] = field(default_factory=dict)  # for `--json`
     diagnostics: tuple[Diagnostic, ...] = ()
+    code: int | None = None

@@ -80,7 +80,7 @@ def _show(answer: Answer, *, json: bool, form: Form) -> int:
         say(answer.text)
         report(answer.diagnostics, form)
     remark(answer.remark)
-    return FAILED if answer.diagnostics else 0
+    return (FAILED if answer.diagnostics else 0) if answer.code is None else answer.code
 
 
 def _internal(error: Exception) -> Diagnostic:

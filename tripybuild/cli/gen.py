@@ -2,7 +2,7 @@
 
 import keyword
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,17 +46,17 @@ def generate(
     from tripybuild.packages.planned import planned  # noqa: PLC0415
 
     place = _place(out, added)
-    files = planned(added, name)
+    plan = planned(added, name)
+    files = plan.files
     found = (differences if check else write)(place, files, name)
     seconds = time.perf_counter() - start
     data = {
         "files": len(files),
         "differences": [{"path": (place / d.path).as_posix(), "kind": d.kind} for d in found],
+        **({"unformatted": plan.unformatted} if check else {}),
     }
-    if check and found:
-        drift = tuple(_drift(place, each) for each in found)
-        text = f"{_files(len(found))} out of date; `tripybuild gen` mends that"
-        return Answer(remark=text, data=data, diagnostics=drift)
+    if check and (found or plan.unformatted):
+        return _refusal(place, found, plan.unformatted, ["tripybuild fmt", *map(str, added)], data)
     said = [_summary(place, found, len(files), seconds)]
     if name != BUILT_IN and not check:
         path = place.as_posix()
@@ -90,6 +90,25 @@ def _place(given: Path | None, added: Sequence[Path]) -> Path:
         hint = "name a registry of yours: `--registry DIR --package NAME`; or a folder: `--out DIR`"
         raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
     return roots.shown(roots.built_in().parent / GENERATED)
+
+
+def _refusal(
+    out: Path,
+    drift: Sequence["Difference"],
+    unformatted: Sequence[str],
+    formatter: Sequence[str],
+    data: Mapping[str, object],
+) -> Answer:
+    """What `--check` finds, and what mends it."""
+    formats = f"`{' '.join(formatter)}`"
+    diagnostics = [_drift(out, each) for each in drift]
+    said = [f"{_files(len(drift))} out of date; `tripybuild gen` mends that"] if drift else []
+    for path in unformatted:
+        message = f"`{path}` would be reformatted"
+        diagnostics.append(Diagnostic("not-formatted", message, hint=f"{formats} does it"))
+    if unformatted:
+        said.append(f"{_files(len(unformatted))} would be reformatted; {formats} does that")
+    return Answer(remark="\n".join(said), data=data, diagnostics=tuple(diagnostics))
 
 
 def _drift(out: Path, difference: "Difference") -> Diagnostic:

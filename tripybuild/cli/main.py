@@ -13,6 +13,7 @@ from tripybuild.cli.command import unwritten
 from tripybuild.cli.compile import compile_model
 from tripybuild.cli.doctor import doctor
 from tripybuild.cli.explain import explain
+from tripybuild.cli.fmt import format_files
 from tripybuild.cli.gen import generate
 from tripybuild.cli.inspect import inspect_executable
 from tripybuild.cli.interrupts import INTERRUPTED
@@ -33,6 +34,7 @@ new = typer.Typer(
     help="Scaffold an operator or a model that works.", rich_markup_mode=None, no_args_is_help=True
 )
 app.command("gen")(generate)
+app.command("fmt")(format_files)
 app.add_typer(new, name="new")
 new.command("op")(new_operator)
 new.command("model")(new_model)

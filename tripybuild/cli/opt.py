@@ -1,7 +1,5 @@
 """`tripybuild opt`: MLIR's text in, passes, MLIR's text out; the options are mlir-opt's."""
 
-import linecache
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,12 +7,11 @@ import typer
 
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
+from tripybuild.cli.stdin import STDIN, read_stdin
 from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 
 if TYPE_CHECKING:
     from tripybuild.cli.opt_run import Wishes
-
-STDIN = "-"
 
 
 @command
@@ -93,7 +90,7 @@ def _text(file: str) -> str:
     try:
         if file != STDIN:
             return Path(file).read_text(encoding="utf-8")
-        text = sys.stdin.read()
+        return read_stdin()
     except UnicodeDecodeError as error:
         raise _unreadable("not-utf8", "the file is not UTF-8 text", file) from error
     except FileNotFoundError as error:
@@ -102,8 +99,6 @@ def _text(file: str) -> str:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"the file cannot be read: {reason}"
         raise _unreadable("file-unreadable", message, file) from error
-    linecache.cache[STDIN] = (len(text), None, text.splitlines(keepends=True), STDIN)
-    return text
 
 
 def _unreadable(code: str, message: str, file: str) -> DiagnosticError:

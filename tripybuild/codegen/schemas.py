@@ -9,31 +9,18 @@ from typing import Any
 
 from tripybuild.codegen.places import SCHEMAS
 from tripybuild.schema.entries import Strict
-from tripybuild.schema.files import (
-    READING_ORDER,
-    DefinitionsFile,
-    FamilyFile,
-    ModelFile,
-    ModuleFile,
-    OperatorFile,
-    PartEntry,
-)
-from tripybuild.schema.target_files import TargetsFile
+from tripybuild.schema.files import PartEntry
+from tripybuild.schema.kinds import KINDS
+from tripybuild.schema.reading_order import reading_order
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
-KINDS: dict[str, type[Strict]] = {
-    "operator": OperatorFile,
-    "family": FamilyFile,
-    "module": ModuleFile,
-    "model": ModelFile,
-    "definitions": DefinitionsFile,
-    "targets": TargetsFile,
-}
+NAMES = {"op": "operator", "define": "definitions"}
+MODELS = {NAMES.get(kind, kind): model for kind, model in KINDS.items()}
 
 
 def schema_files() -> dict[str, str]:
     """The schema of each kind of file, by path."""
-    return {f"{SCHEMAS}/{name}.json": schema_file(name) for name in KINDS}
+    return {f"{SCHEMAS}/{name}.json": schema_file(name) for name in MODELS}
 
 
 def schema_file(kind: str) -> str:
@@ -53,7 +40,7 @@ def schema_file(kind: str) -> str:
     }
     ```
     """
-    model = KINDS[kind]
+    model = MODELS[kind]
     found = model.model_json_schema(ref_template="#/definitions/{model}")
     definitions = found.pop("$defs", {})
     ordered = _in_reading_order(found, model)
@@ -75,7 +62,7 @@ def schema_file(kind: str) -> str:
 
 def _in_reading_order(schema: dict[str, Any], model: type[Strict]) -> dict[str, Any]:
     properties = schema["properties"]
-    order = READING_ORDER[model]
+    order = reading_order(model)
     return schema | {
         "properties": {key: properties[key] for key in order},
         "required": [key for key in order if key in schema.get("required", [])],

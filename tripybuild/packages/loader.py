@@ -104,7 +104,7 @@ def _free(name: str, roots: Sequence[Path]) -> tuple[str, Mapping[str, str]]:
     tried = 0
     while True:
         module = f"{name}_{tried}" if tried else name
-        every = planned(roots, module)
+        every = planned(roots, module).files
         files = {path: text for path, text in every.items() if path.startswith(f"{module}/")}
         loaded = _FINDER.loaders.get(module)
         if loaded is None or loaded.files == files:

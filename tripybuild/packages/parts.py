@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,16 @@ OPERATOR, MODULE, FAMILY = "op", "module", "family"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one declaration gives, the digest that it had then, and the path of its family."""
+    """What one declaration gives, the digest that it had then, and the path of its family.
+
+    `is_formatted` is false where `tripybuild fmt` would change the declaration.
+    """
 
     digest: str
     kind: str
     family: str | None = None
     given: Contribution | None = None
+    is_formatted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,13 @@ class Parts:
         """
         texts: list[str] = []
         parts = {
-            path: [p.digest, p.kind, p.family, _said(p.given, texts) if p.given else None]
+            path: [
+                p.digest,
+                p.kind,
+                p.family,
+                _said(p.given, texts) if p.given else None,
+                p.is_formatted,
+            ]
             for path, p in self.by_path.items()
         }
         line = json.dumps({"parts": parts, "schemas": _lengths(self.schemas, texts)})
@@ -57,8 +67,8 @@ class Parts:
         line, _, rest = stored.partition(b"\n")
         data, texts = json.loads(line), StringIO(rest.decode(), newline="")
         parts = {
-            path: Part(digest, kind, family, _given(given, texts) if given else None)
-            for path, (digest, kind, family, given) in data["parts"].items()
+            path: Part(digest, kind, family, _given(given, texts) if given else None, formatted)
+            for path, (digest, kind, family, given, formatted) in data["parts"].items()
         }
         return cls(parts, _cut(data["schemas"], texts))
 
@@ -83,6 +93,7 @@ def _cut(lengths: Mapping[str, int], texts: StringIO) -> dict[str, str]:
 def made(declared: "Registry", digests: Mapping[str, str], calls: "Calls") -> dict[str, Part]:
     """The parts of declarations by path; a path of which nothing is declared is a family's."""
     from tripybuild.codegen.operator import contribution  # noqa: PLC0415
+    from tripybuild.schema.formatting import is_formatted  # noqa: PLC0415
 
     parts = {path: Part(digest, FAMILY) for path, digest in digests.items()}
     for module in declared.modules.values():
@@ -94,6 +105,9 @@ def made(declared: "Registry", digests: Mapping[str, str], calls: "Calls") -> di
     for each in declared.operators.values():
         given = contribution(each, calls)
         parts[each.path] = Part(digests[each.path], OPERATOR, each.family_path, given)
+    for path, document in declared.documents.items():
+        if not is_formatted(document):
+            parts[path] = replace(parts[path], is_formatted=False)
     return parts
 
 

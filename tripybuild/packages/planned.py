@@ -8,6 +8,7 @@ built-in declarations give to a package of others is the same for all of those, 
 import json
 import sys
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -22,8 +23,16 @@ from tripybuild.project import PACKAGE, below, content
 from tripybuild.schema.places import root_name, sources
 
 
-def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
-    """Give the text of each generated file, by its path.
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The text of each generated file by its path, and what `tripybuild fmt` would change."""
+
+    files: Mapping[str, str]
+    unformatted: Sequence[str]
+
+
+def planned(added: Sequence[Path], package: str) -> Plan:
+    """Give the package of some registries.
 
     Raises:
         DiagnosticError: With all that is wrong in any of the registries.
@@ -44,7 +53,8 @@ def planned(added: Sequence[Path], package: str) -> Mapping[str, str]:
                 found = _built_in(parts, sources(roots[0])).stored()
                 if found != seed:
                     cache.put(shared, found)
-        return assembled(parts.contributions, parts.schemas, package)
+        unformatted = [path for path, part in parts.by_path.items() if not part.is_formatted]
+        return Plan(assembled(parts.contributions, parts.schemas, package), unformatted)
 
 
 def _built_in(parts: Parts, paths: Container[str]) -> Parts:

@@ -90,7 +90,7 @@ def shared(digests: Mapping[str, str], added: Sequence[Path], package: str) -> P
 def _prepare() -> None:
     """Do once what either process would do before its first file."""
     from tripybuild.codegen import composition, module, operator, schemas  # noqa: F401, PLC0415
-    from tripybuild.schema.load import KINDS  # noqa: PLC0415
+    from tripybuild.schema.kinds import KINDS  # noqa: PLC0415
 
     for kind in KINDS.values():
         kind.model_rebuild()

@@ -1,8 +1,8 @@
 """The shape of the YAML files, as pydantic models: which keys there are, and what they hold.
 
 These models know no operator and parse no snippet; `schema.elaborate` does. They are also the
-source of the JSON schemas for editors. The order of the fields is the order in which a file is read
-and must be written.
+source of the JSON schemas for editors. The order of the fields is the order in which a file is
+read, and in which `tripybuild fmt` writes it (`schema.reading_order`).
 """
 
 from typing import Literal
@@ -11,7 +11,7 @@ from pydantic import Field
 
 from tripybuild.schema.entries import AliasEntry, Code, Doc, Name, SnakeCase, Strict
 from tripybuild.schema.expressions import Expression
-from tripybuild.schema.target_files import TargetEntry, TargetsFile
+from tripybuild.schema.target_files import TargetEntry
 
 FORMAT = 1
 
@@ -279,15 +279,3 @@ class DefinitionsFile(Strict):
     sizes: dict[Name, Expression] = Field(default_factory=dict)
     types: dict[Name, str] = Field(default_factory=dict)
     define: dict[Name, PartEntry]
-
-
-# The order in which the keys of a file are read, hence written.
-READING_ORDER: dict[type[Strict], tuple[str, ...]] = {
-    OperatorFile: ("tripybuild", "op", "like", *OperatorBody.model_fields),
-    FamilyFile: ("tripybuild", "family", "parameters", *OperatorBody.model_fields),
-    TargetsFile: tuple(TargetsFile.model_fields),
-    ModuleFile: ("tripybuild", "module", *PartEntry.model_fields, "sample", "examples"),
-    ModelFile: tuple(ModelFile.model_fields),
-    DefinitionsFile: tuple(DefinitionsFile.model_fields),
-    PartEntry: tuple(PartEntry.model_fields),
-}

@@ -15,6 +15,7 @@ from tripybuild.schema.entries import Strict
 from tripybuild.schema.extents import unbounded
 from tripybuild.schema.facts import Common, explained, merged
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
+from tripybuild.schema.kinds import REGISTRY_KINDS, TARGETS, kind_of
 from tripybuild.schema.operator import Operator
 from tripybuild.schema.places import root_name, sources
 from tripybuild.schema.scope import unbound
@@ -23,14 +24,6 @@ from tripybuild.schema.tuples import check_tuples
 from tripybuild.schema.validate import validate
 from tripybuild.source import Document, read
 from tripybuild.types.naming import is_folder
-
-KINDS: dict[str, type[Strict]] = {
-    "op": OperatorFile,
-    "family": FamilyFile,
-    "module": ModuleFile,
-    "targets": TargetsFile,
-}
-TARGETS = "targets"  # the only file of its kind in a registry, hence its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +41,15 @@ class Module:
 class Registry:
     """All declarations of some folders. `own` are not those of the first of several folders.
 
-    `targets` is what is true of a target for all operators.
+    `targets` is what is true of a target for all operators, and `documents` what was read, by the
+    paths that are shown.
     """
 
     operators: Mapping[str, Operator]
     modules: Mapping[str, Module]
     own: frozenset[str] = field(default_factory=frozenset)
     targets: Common = field(default_factory=dict)
+    documents: Mapping[str, Document] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +110,11 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
             name = file.model.module
             found += _same_name(file, name, {**operators, **modules})
             modules[name] = Module(name, file.shown, file.folder, file.document, file.model)
-        extends = file.root > 0 or len(roots) == 1
         if isinstance(file.model, OperatorFile | ModuleFile):
             name = getattr(file.model, file.kind)
             found += check_name(file.document, file.kind, name)
-            own |= {name} if extends else set()
-    operators = dict(sorted(operators.items()))
+            own |= {name} if file.root > 0 or len(roots) == 1 else set()
+    operators, modules = dict(sorted(operators.items())), dict(sorted(modules.items()))
     declared = {f.model.op for f in files if isinstance(f.model, OperatorFile)}
     if found:  # the name of an operator that could not be read is no second problem
         declared |= {path.stem for root in roots for path in sources(root).values()}
@@ -128,7 +122,8 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
     _check(operators, declared | (only.others if only else frozenset()), budgets, found)
     if only is None and not found:
         found += check_registry(operators)
-    return Registry(operators, dict(sorted(modules.items())), frozenset(own), targets), found
+    documents = {file.shown: file.document for file in files}
+    return Registry(operators, modules, frozenset(own), targets, documents), found
 
 
 def _sourced(operator: Operator, families: Families, shown: Mapping[str, str]) -> Operator:
@@ -203,13 +198,13 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
         found += problems
         if document is None or problems:
             continue
-        kind = _kind(document)
-        if kind is None:
+        kind = kind_of(document.data)
+        if kind not in REGISTRY_KINDS:
             message = "a file of a registry declares one `op:`, `family:`, `module:` or `targets:`"
             found.append(Diagnostic("wrong-type", message, document.span(())))
             continue
         with opened(budget):
-            model, problems = validate(document, KINDS[kind])
+            model, problems = validate(document, REGISTRY_KINDS[kind])
         found += foremost(problems)
         if model is not None:
             name = TARGETS if kind == TARGETS else getattr(model, kind)
@@ -219,13 +214,6 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
                     Diagnostic("file-name", f"`{name}` must stand in a file `{name}.yaml`", span)
                 )
             yield _File(document, kind, model, shown, folder, index, budget)
-
-
-def _kind(document: Document) -> str | None:
-    """What a file declares; operators and families say something of targets, too."""
-    kinds = [k for k in KINDS if isinstance(document.data, dict) and k in document.data]
-    declared = [k for k in kinds if k != TARGETS] or kinds
-    return declared[0] if len(declared) == 1 else None
 
 
 def _same_name(

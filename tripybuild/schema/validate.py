@@ -8,7 +8,7 @@ from pydantic_core import ErrorDetails
 
 from tripybuild.diagnostics import Diagnostic, suggest
 from tripybuild.schema.entries import Strict
-from tripybuild.schema.files import FORMAT, READING_ORDER, PartEntry
+from tripybuild.schema.files import FORMAT
 from tripybuild.source import Document
 
 Model = TypeVar("Model", bound=Strict)
@@ -20,15 +20,12 @@ def validate(document: Document, model: type[Model]) -> tuple[Model | None, list
     Returns:
         The model, or None where the data does not fit, and all that was found wrong.
     """
-    found = list(_order(document, (), model))
     try:
         result = model.model_validate(document.data)
     except ValidationError as problems:
-        found += _unique(
-            _diagnostic(document, model, e) for e in problems.errors(include_url=False)
-        )
-        return None, found
-    return result, found
+        errors = problems.errors(include_url=False)
+        return None, _unique(_diagnostic(document, model, error) for error in errors)
+    return result, []
 
 
 def _unique(diagnostics: Iterator[Diagnostic]) -> list[Diagnostic]:
@@ -37,35 +34,6 @@ def _unique(diagnostics: Iterator[Diagnostic]) -> list[Diagnostic]:
     for diagnostic in diagnostics:
         by_place.setdefault(diagnostic.span, diagnostic)
     return list(by_place.values())
-
-
-def _order(
-    document: Document, location: tuple[str, ...], model: type[Strict]
-) -> Iterator[Diagnostic]:
-    data = document.data
-    for part in location:
-        data = data[part] if isinstance(data, dict) else None
-    if not isinstance(data, dict):
-        return
-    order = READING_ORDER[model]
-    last, last_key = -1, ""
-    for key in data:
-        if key not in order:
-            continue
-        if order.index(key) < last:
-            yield Diagnostic(
-                "key-order",
-                f"`{key}` stands after `{last_key}`, but is read before it",
-                document.span((*location, key), key=True),
-                label=f"belongs before `{last_key}`",
-                hint="the order is " + ", ".join(f"`{k}`" for k in order if k in data),
-            )
-        else:
-            last, last_key = order.index(key), key
-    definitions = data.get("define")
-    if isinstance(definitions, dict):
-        for name in definitions:
-            yield from _order(document, (*location, "define", name), PartEntry)
 
 
 NAMES = (

@@ -1,0 +1,33 @@
+"""The kinds of files, by the key that says what a file declares."""
+
+from tripybuild.schema.entries import Strict
+from tripybuild.schema.files import (
+    DefinitionsFile,
+    FamilyFile,
+    ModelFile,
+    ModuleFile,
+    OperatorFile,
+)
+from tripybuild.schema.target_files import TargetsFile
+
+TARGETS = "targets"  # the only file of its kind in a registry, hence its name
+DEFINE = "define"
+
+REGISTRY_KINDS: dict[str, type[Strict]] = {
+    "op": OperatorFile,
+    "family": FamilyFile,
+    "module": ModuleFile,
+    TARGETS: TargetsFile,
+}
+KINDS: dict[str, type[Strict]] = {
+    **REGISTRY_KINDS,
+    "model": ModelFile,
+    DEFINE: DefinitionsFile,
+}
+
+
+def kind_of(data: object) -> str | None:
+    """What a file declares, if it is one thing; operators have `targets:`, and models `define:`."""
+    kinds = [kind for kind in KINDS if isinstance(data, dict) and kind in data]
+    declared = [kind for kind in kinds if kind not in (TARGETS, DEFINE)] or kinds
+    return declared[0] if len(declared) == 1 else None

@@ -1,0 +1,96 @@
+"""The order in which the keys of a file are read, hence written: that of the models' fields."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, get_args, get_origin
+
+from tripybuild.schema.entries import Strict
+from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorBody, OperatorFile, PartEntry
+
+Location = tuple[str | int, ...]
+
+# Those whose own keys stand before the ones that they inherit.
+_ORDERS: dict[type[Strict], tuple[str, ...]] = {
+    OperatorFile: ("tripybuild", "op", "like", *OperatorBody.model_fields),
+    FamilyFile: ("tripybuild", "family", "parameters", *OperatorBody.model_fields),
+    ModuleFile: ("tripybuild", "module", *PartEntry.model_fields, "sample", "examples"),
+}
+
+
+def reading_order(model: type[Strict]) -> tuple[str, ...]:
+    """The keys of a mapping in their order."""
+    return _ORDERS.get(model) or tuple(model.model_fields)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What a value may be: an entry, or entries by name or in a list."""
+
+    entry: type[Strict] | None = None
+    named: "_Form | None" = None
+    listed: "_Form | None" = None
+
+
+def entries(data: object, model: type[Strict]) -> Iterator[tuple[Location, list[str], list[str]]]:
+    """Each entry of a file: where it stands, its keys, and its keys in reading order.
+
+    A key that is unknown stays behind the one that it follows.
+    """
+    return _entries(data, _Form(entry=model), ())
+
+
+def _entries(
+    data: object, form: _Form, at: Location
+) -> Iterator[tuple[Location, list[str], list[str]]]:
+    if isinstance(data, list):
+        if form.listed:
+            for index, value in enumerate(data):
+                yield from _entries(value, form.listed, (*at, index))
+    elif isinstance(data, dict):
+        if form.entry:
+            keys = list(data)
+            yield at, keys, _in_order(keys, form.entry)
+            inner = _inner(form.entry)
+            for key, value in data.items():
+                if isinstance(value, dict | list) and key in inner:
+                    yield from _entries(value, inner[key], (*at, key))
+        elif form.named:
+            for key, value in data.items():
+                yield from _entries(value, form.named, (*at, key))
+
+
+def _in_order(keys: list[str], model: type[Strict]) -> list[str]:
+    known = _ranks(model)
+    ranks: dict[str, int] = {}
+    rank = -1
+    for key in keys:
+        rank = ranks[key] = known.get(key, rank)
+    return sorted(keys, key=ranks.__getitem__)
+
+
+@cache
+def _ranks(model: type[Strict]) -> Mapping[str, int]:
+    return {key: rank for rank, key in enumerate(reading_order(model))}
+
+
+@cache
+def _inner(model: type[Strict]) -> Mapping[str, _Form]:
+    """The forms of the fields that may hold entries."""
+    forms = {key: _form(field.annotation) for key, field in model.model_fields.items()}
+    return {key: form for key, form in forms.items() if form is not None}
+
+
+def _form(annotation: Any) -> _Form | None:
+    """The form of a field, or None where no entry is in it."""
+    if isinstance(annotation, type) and issubclass(annotation, Strict):
+        return _Form(entry=annotation)
+    found = [form for each in get_args(annotation) if (form := _form(each)) is not None]
+    if not found:
+        return None
+    if get_origin(annotation) is dict:
+        return _Form(named=found[0])
+    if get_origin(annotation) is list:
+        return _Form(listed=found[0])
+    kinds = ("entry", "named", "listed")
+    return _Form(**{kind: v for kind in kinds for f in found if (v := getattr(f, kind))})
