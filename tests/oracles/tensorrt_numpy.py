@@ -22,6 +22,7 @@ import numpy as np
 from xdsl.dialects.builtin import DenseResourceAttr, IntegerType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
 
 from tripybuild.dialects.mlir import elements, parser, printer, verifier
 from tripybuild.dialects.tensorrt.ops.base import element, sizes
@@ -126,6 +127,9 @@ def run_block(block: Block, inputs: Sequence[Array], outer: dict[SSAValue, Array
             results = run_block(op.regions[0 if operands[0] else 1].block, [], known)
         elif op.name in {"tensorrt.for", "tensorrt.while"}:
             results = run_loop(op, operands, known)
+        elif op.name == "func.call":
+            callee = SymbolTable.lookup_symbol(op, op.properties["callee"])
+            results = run_block(callee.regions[0].block, operands, {})
         else:
             results = OPS[op.name](op, *operands)
             results = results if isinstance(results, list) else [results]

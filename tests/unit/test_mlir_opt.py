@@ -1,6 +1,7 @@
 """Pipelines as text, expectations as comments, and what `opt` does with them."""
 
 import io
+import json
 
 import pytest
 
@@ -36,6 +37,19 @@ def names(text):
             [("tensorrt-apply-wars", {"tensorrt-version": "9.0", "tensorrt-strongly-typed": True})],
         ),
         (
+            "inline{max-iterations=2 default-pipeline={} op-pipelines=func.func(cse)}",
+            [
+                (
+                    "inline",
+                    {
+                        "max-iterations": 2,
+                        "default-pipeline": "",
+                        "op-pipelines": "func.func(cse)",
+                    },
+                )
+            ],
+        ),
+        (
             "tensorrt-apply-wars{ tensorrt-version='9.0' tensorrt-strongly-typed=false }",
             [
                 (
@@ -63,6 +77,7 @@ def test_pipeline_is_read(text, expected):
         ("csee", "unknown-pass", "no pass is called `csee`"),
         ("cse{x=1}", "unknown-pass", "`cse` has no option `x`"),
         ("tensorrt-apply-wars{tensorrt-version}", "pipeline-syntax", "needs a value"),
+        ("inline{max-iterations=few}", "pipeline-syntax", "is a number, not `few`"),
         ("tensorrt-apply-wars{=}", "pipeline-syntax", "expected an option"),
         ("tensorrt-apply-wars{tensorrt-version=1", "pipeline-syntax", "expected an option"),
     ],
@@ -200,6 +215,38 @@ def test_passes_are_listed(monkeypatch, capsys):
     assert code == 0
     assert "tensorrt-expand-ops" in out
     assert "tensorrt-strongly-typed" in run(monkeypatch, capsys, "--list-passes", "--json")[1]
+
+
+TAGGED = GOOD.replace("return %x", 'return {tag = "end"} %x')
+REPORT = "func f:\n arg #0: device\ntest_tag: end:\n operand #0: device\n"
+
+
+def test_reports_are_beside_the_text(monkeypatch, capsys, tmp_path):
+    """On stderr, and in JSON; a pass that analyzes changes nothing."""
+    arguments = ("-p", "test-tensor-kind-analysis")
+    code, out, err = run(monkeypatch, capsys, *arguments, stdin=TAGGED)
+    assert (code, err) == (0, REPORT)
+    assert out == run(monkeypatch, capsys, stdin=TAGGED)[1]
+
+    _, out, _ = run(monkeypatch, capsys, *arguments, "--json", stdin=TAGGED)
+    assert json.loads(out)["reports"] == [REPORT.rstrip("\n")]
+
+    path = tmp_path / "out.mlir"
+    assert run(monkeypatch, capsys, *arguments, "-o", str(path), stdin=TAGGED) == (0, "", REPORT)
+
+
+def test_file_of_plugins_is_run(monkeypatch, capsys, tmp_path):
+    """What it prints is beside the text; what it raises is told at its line."""
+    path = tmp_path / "mine.py"
+    path.write_text("print('registered')\n")
+    code, out, err = run(monkeypatch, capsys, "--plugins", str(path), stdin=GOOD)
+    assert (code, out.startswith("module {"), err) == (0, True, "registered\n")
+
+    path.write_text("raise ValueError('no library')\n")
+    code, _, err = run(monkeypatch, capsys, "--plugins", str(path), stdin=GOOD)
+    assert (code, "ValueError: no library" in err, "mine.py:1" in err) == (1, True, True)
+    missing = run(monkeypatch, capsys, "--plugins", str(tmp_path / "no.py"), stdin=GOOD)
+    assert "file-not-found" in missing[2]
 
 
 def test_resources_may_be_left_out(monkeypatch, capsys):

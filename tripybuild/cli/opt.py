@@ -48,6 +48,10 @@ def optimize(
     elide: Annotated[
         bool, typer.Option("--elide-resources", help="Leave the data of resources out.")
     ] = False,
+    plugins: Annotated[
+        Path | None,
+        typer.Option("--plugins", metavar="FILE", help="Run a Python file that registers plugins."),
+    ] = None,
     unverified: Annotated[bool, typer.Option("--no-verify", help="Check nothing.")] = False,
     listed: Annotated[bool, typer.Option("--list-passes", help="List the passes.")] = False,
 ) -> Answer:
@@ -56,6 +60,10 @@ def optimize(
 
     if listed:
         return _passes()
+    if plugins is not None:
+        from tripybuild.cli.program import run_file  # noqa: PLC0415
+
+        run_file(plugins)
     wishes = opt_run.Wishes(
         steps=opt_run.steps(passes or [], pipeline),
         split=split,
@@ -73,16 +81,18 @@ def _answer(wishes: "Wishes", text: str, path: str, output: Path | None) -> Answ
     from tripybuild.cli import opt_run  # noqa: PLC0415
 
     outcome = opt_run.run(text, path, wishes)
+    reports, problems = "\n".join(outcome.reports), tuple(outcome.diagnostics)
     if wishes.expect:
-        return Answer(diagnostics=tuple(outcome.diagnostics))
-    if output is None or outcome.diagnostics:
+        return Answer(remark=reports, diagnostics=problems)
+    found = {"reports": outcome.reports} if reports else {}
+    if output is None or problems:
         printed = "" if output else outcome.text.rstrip("\n")
-        return Answer(printed, data={"text": printed}, diagnostics=tuple(outcome.diagnostics))
+        return Answer(printed, reports, {"text": printed, **found}, problems)
     from tripybuild.publish import publish  # noqa: PLC0415
 
     with publish(output) as stream:
         stream.write(outcome.text.encode())
-    return Answer(data={"path": output.as_posix()})
+    return Answer(remark=reports, data={"path": output.as_posix(), **found})
 
 
 def _text(file: str) -> str:

@@ -34,9 +34,10 @@ class Wishes:
 
 @dataclass(slots=True)
 class Outcome:
-    """The text that was printed, and all that was wrong."""
+    """The text that was printed, the reports of analyses, and all that was wrong."""
 
     text: str = ""
+    reports: list[str] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
@@ -49,9 +50,9 @@ def steps(passes: Sequence[str], pipeline: str | None) -> list[Step]:
 def run(text: str, path: str, wishes: Wishes) -> Outcome:
     """Do all that was asked with a text."""
     outcome, printed = Outcome(), []
-    for part in _parts(text) if wishes.split else [text]:
+    for part in parts(text) if wishes.split else [text]:
         try:
-            printed.append(_printed(part, path, wishes))
+            printed.append(_printed(part, path, wishes, outcome.reports))
         except DiagnosticError as error:
             printed.append("")
             outcome.diagnostics.extend(error.diagnostics)
@@ -61,7 +62,7 @@ def run(text: str, path: str, wishes: Wishes) -> Outcome:
     return outcome
 
 
-def _parts(text: str) -> Iterator[str]:
+def parts(text: str) -> Iterator[str]:
     """Give the parts of a text, each behind as many empty lines as stand before it."""
     position, lines = 0, 0
     for mark in [*_SPLIT.finditer(text), None]:
@@ -72,13 +73,15 @@ def _parts(text: str) -> Iterator[str]:
             position = mark.end()
 
 
-def _printed(text: str, path: str, wishes: Wishes) -> str:
+def _printed(text: str, path: str, wishes: Wishes, reports: list[str]) -> str:
     module = parser.parse(text, path, new_context(allow_unregistered=wishes.unregistered))
     problems = verifier.first_problems if wishes.expect else verifier.problems
     if wishes.verify:
         _refuse(problems(module))
     for step in wishes.steps:
-        step.entry.run(module, **step.entry.keywords(step.options))
+        found = step.entry.run(module, **step.entry.keywords(step.options))
+        if isinstance(found, str):
+            reports.append(found)
         if wishes.verify:
             note = f"after the pass `{step.entry.name}`, which is to blame and not the text"
             _refuse([replace(e, notes=(*e.notes, note)) for e in problems(module)])

@@ -72,6 +72,16 @@ def recorded(asked: Program, inputs: Sequence[Input]) -> "Recorded":
         return recording.recorded(function, args, kwargs, place)
 
 
+def run_file(file: Path) -> None:
+    """Run a Python file for what it does.
+
+    Raises:
+        DiagnosticError: There is no such file, or it fails.
+    """
+    with user_code(file):
+        _loaded(file)
+
+
 def _texts(inputs: Sequence[Input]) -> str | None:
     """What may be meant by a constant that is the name of a dtype."""
     named = [each for each in inputs if isinstance(each.what, str) and each.what in BY_NAME]

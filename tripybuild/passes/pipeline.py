@@ -4,7 +4,9 @@ Law: a name, an option or a default differs from mlir-tensorrt's in nothing, sin
 `trtx-to-tensorrt` is ours alone.
 A pass is code of its own module, imported when it runs first: `module:function`, where the function
 takes the module (a `builtin.module`) and the pass's options as keywords, and gives whether it
-changed anything. A pass that would find what it left itself is not run again (`run`).
+changed anything; one that only analyzes gives its report, a string. A pass that asks the TensorRT
+library lies a layer above, so that its entry is a whole path. A pass that would find what it left
+itself is not run again (`run`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,13 +16,13 @@ from importlib import import_module
 
 from xdsl.dialects.builtin import ModuleOp
 
-OptionValue = bool | str
+OptionValue = bool | int | str
 Options = Mapping[str, OptionValue]
 
 
 @dataclass(frozen=True)
 class Option:
-    """What a pass can be told: its kind is its default's (a flag, or text)."""
+    """What a pass can be told: its kind is its default's (a flag, a number, or text)."""
 
     name: str
     default: OptionValue
@@ -47,10 +49,11 @@ class Pass:
     anchor: str | None = None
 
     @cached_property
-    def run(self) -> Callable[..., bool]:
+    def run(self) -> Callable[..., bool | str]:
         """The pass's function; its module is imported now."""
         module, _, function = self.entry.partition(":")
-        found: Callable[..., bool] = getattr(import_module(f"tripybuild.passes.{module}"), function)
+        path = module if "." in module else f"tripybuild.passes.{module}"
+        found: Callable[..., bool | str] = getattr(import_module(path), function)
         return found
 
     def keywords(self, options: Options) -> dict[str, OptionValue]:
@@ -70,9 +73,21 @@ _WAR_OPTIONS = (
     ),
 )
 
+_INLINE_OPTIONS = (
+    Option("default-pipeline", "canonicalize", "what callables are simplified with"),
+    Option("op-pipelines", "", "the same for one operation: func.func(PASS,...)"),
+    Option("max-iterations", 4, "how often to simplify and inline at most"),
+    Option(
+        "inlining-threshold",
+        2**32 - 1,
+        "the most operations of a callee, in percent of its caller's",
+    ),
+)
+
 _TABLE = (
     Pass("canonicalize", "canonicalize:run", "fold, simplify, and bring ops into their usual form"),
     Pass("cse", "cse:run", "compute what is equal once"),
+    Pass("inline", "inline:run", "replace calls by the bodies of callees", _INLINE_OPTIONS),
     Pass(
         "tensorrt-broadcast-elimination",
         "broadcast_elimination:run",
@@ -111,6 +126,22 @@ _TABLE = (
         "legalize_int8:run",
         "int8 as TensorRT takes it, with and without quantization",
         anchor="func.func",
+    ),
+    Pass(
+        "tensorrt-infer-plugin-shapes",
+        "tripybuild.targets.tensorrt.plugin_shapes:run",
+        "ask plugins how the sizes of their results are computed",
+    ),
+    Pass(
+        "test-tensor-kind-analysis",
+        "tensor_kinds:run",
+        "report which tensors are on the host and which on the device",
+        (Option("interprocedural", False, "look into callees"),),
+    ),
+    Pass(
+        "test-tensorrt-shape-inference",
+        "shape_inference:run",
+        "replace `tensor.dim` of results by the sizes that they are made of",
     ),
     Pass(
         "trtx-to-tensorrt",
@@ -161,6 +192,7 @@ def run(
         keywords = entry.keywords(given.get(name, {}))
         if name in settled:
             continue
-        if entry.run(module, **keywords) is not False:
+        found = entry.run(module, **keywords)
+        if found is not False and not isinstance(found, str):
             settled.clear()
         settled.add(name)

@@ -101,6 +101,10 @@ class _Reader:
             raise self.error(f"`{option.name}` is `true` or `false`, not `{text}`")
         if text is None:
             raise self.error(f"`{option.name}` needs a value: `{option.name}={option.default}`")
+        if isinstance(option.default, int):
+            if text.isascii() and text.isdigit():
+                return int(text)
+            raise self.error(f"`{option.name}` is a number, not `{text}`")
         return text
 
     def taken(self, mark: str) -> bool:

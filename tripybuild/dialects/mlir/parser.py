@@ -3,10 +3,12 @@
 Law: whatever the text, what comes out is a module or diagnostics with a place in the text.
 """
 
+import re
 from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 
 from tripybuild.budget import Budget, SpentError, opened
@@ -14,8 +16,14 @@ from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.diagnostics.amounts import spent
 from tripybuild.dialects.mlir import resources
 from tripybuild.dialects.mlir.context import new_context
+from tripybuild.dialects.mlir.locations import span_of
 from tripybuild.dialects.mlir.text_reader import TextReader, UnknownOperationError
 from tripybuild.garbage import uncollected
+
+# What xDSL's parser says of a value that is used with two types.
+_TYPE_CLASH = re.compile(
+    r"operand is used with type (.*), but has been previously used or defined with type (.*)"
+)
 
 
 def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleOp:
@@ -41,7 +49,7 @@ def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleO
         place = Span(path, 1, 1, 1, 1) if reader is None else _span(reader.token, path)
         raise DiagnosticError(spent(error, place)) from None
     except ParseError as error:
-        raise DiagnosticError(_diagnostic(error, path)) from None
+        raise DiagnosticError(_diagnostic(error, path, reader)) from None
     except RecursionError:
         raise DiagnosticError(_at_token("the text is nested too deeply", reader, path)) from None
     except Exception as error:  # noqa: BLE001  # parsers of xDSL's dialects raise anything
@@ -51,8 +59,10 @@ def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleO
     return module
 
 
-def _diagnostic(error: ParseError, path: str) -> Diagnostic:
+def _diagnostic(error: ParseError, path: str, reader: TextReader | None) -> Diagnostic:
     notes: tuple[str, ...] = ()
+    if reader is not None and (clash := _TYPE_CLASH.fullmatch(error.msg)):
+        return _clash(error, clash, path, reader)
     if isinstance(error, MultipleSpansParseError):
         others = [span for span, _ in error.refs]
         if "missing block" in error.msg:
@@ -62,6 +72,16 @@ def _diagnostic(error: ParseError, path: str) -> Diagnostic:
     hint = error.hint if isinstance(error, UnknownOperationError) else None
     message = _sentence(error.msg)
     return Diagnostic("mlir-syntax", message, _span(error.span, path), notes=notes, hint=hint)
+
+
+def _clash(error: ParseError, found: re.Match[str], path: str, reader: TextReader) -> Diagnostic:
+    """Say in MLIR's words that a value has another type, and where it was defined."""
+    name, (new, prior) = error.span.text.partition("#")[0], found.groups()
+    message = f"use of value '{name}' expects different type than prior uses: '{new}' vs '{prior}'"
+    known = reader.ssa_values.get(name.removeprefix("%"), ())
+    owners = {value.owner for value in known if isinstance(value.owner, Operation)}
+    notes = tuple(f"prior use here: {span_of(each.location)}" for each in owners)
+    return Diagnostic("mlir-syntax", message, _span(error.span, path), notes=notes)
 
 
 def _sentence(message: str) -> str:

@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolTable
+from xdsl.traits import (
+    IsolatedFromAbove,
+    IsTerminator,
+    NoTerminator,
+    SingleBlockImplicitTerminator,
+    SymbolTable,
+)
 
 from tripybuild.dialects.mlir.dominance import Dominance
 from tripybuild.dialects.mlir.locations import span_of
@@ -33,6 +39,18 @@ def _terminators(operation: Operation, region: Region) -> Iterator[Finding]:
             yield operation, "empty block: expect at least a terminator", ()
         elif not last.has_trait(IsTerminator, value_if_unregistered=True):
             yield last, f"block with no terminator, has {text(last)}", ()
+
+
+def implicit_terminators(operation: Operation) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Find the first region that ends with another operation than the one that may be left out."""
+    for trait in operation.get_traits_of_type(SingleBlockImplicitTerminator):
+        for block in (block for region in operation.regions for block in region.blocks):
+            last = block.last_op
+            if last is not None and not isinstance(last, trait.op_type):
+                name = trait.op_type.name
+                note = f"in custom textual format, the absence of terminator implies '{name}'"
+                yield f"expects regions to end with '{name}', found '{last.name}'", (note,)
+                return
 
 
 def _symbols(operation: Operation) -> Iterator[Finding]:

@@ -83,6 +83,9 @@ def _own(operation: Operation) -> Iterator[Diagnostic]:
     elif isinstance(operation, FuncOp):
         yield from _spoken(operation, structure.function(operation))
         yield from _said(operation, _described(operation))
+    elif ends := list(structure.implicit_terminators(operation)):
+        for message, notes in ends:
+            yield diagnostic(operation, f"'{operation.name}' op {message}", notes)
     else:
         yield from _spoken(operation, _checked(operation))
 

@@ -39,19 +39,28 @@ def _opaque_plugin(at: Emission, op: Any) -> Tensors:
     if not at.library.has_layer("add_plugin_v3"):
         message = f"`{at.library.name}` has no plugins"
         at.refuse(message, "tensorrt-unsupported", hint="the target `tensorrt` has them")
+    plugin = plugin_of(at, op)
+    inputs = [at.tensor(each) for each in op.operands]
+    return outputs(at.add("plugin_v3", inputs, [], plugin), len(op.results))
+
+
+def plugin_of(at: Emission, op: Any) -> Any:
+    """Make the plugin that an operation names, by the creator that is registered for it."""
     name, version, space = (op.value(f"plugin_{part}") for part in ("name", "version", "namespace"))
     creator = at.library.module.get_plugin_registry().get_creator(name, version, space)
     if creator is None:
         message = f"No plugin `{name}`, version `{version}`, is registered in `{space}`"
-        hint = "load its library before compiling: nothing that a module names is loaded"
+        hint = (
+            "register its creator first (`tripybuild opt` has `--plugins FILE.py`): nothing that a "
+            "module names is loaded"
+        )
         at.refuse(message, "tensorrt-unsupported", hint=hint)
     plugin = creator.create_plugin(
         name, _fields(at, creator, op.value("creator_params")), at.member("TensorRTPhase", "BUILD")
     )
     if plugin is None:
         at.refuse(f"The plugin `{name}` cannot be made of these parameters")
-    inputs = [at.tensor(each) for each in op.operands]
-    return outputs(at.add("plugin_v3", inputs, [], plugin), len(op.results))
+    return plugin
 
 
 def _fields(at: Emission, creator: Any, parameters: Mapping[str, Attribute]) -> Any:

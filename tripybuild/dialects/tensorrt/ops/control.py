@@ -39,6 +39,7 @@ from tripybuild.dialects.tensorrt.ops.placing import (
     RegionOperation,
     argument_types,
     ends_its_block,
+    ends_with_terminator,
     last,
     no_arguments,
     parent_is,
@@ -152,10 +153,10 @@ class WhileOp(RegionOperation):
         condition, body = self.cond_region, self.body_region
         taken, inner = argument_types(condition), argument_types(body)
         yield from Edge(None, 0, types_of(self.carried), taken).problems()
-        if isinstance(last(condition), ConditionOp):
+        if isinstance(last(condition), ConditionOp | YieldOp):
             yield from Edge(0, None, _ending(condition), self.result_types).problems()
             yield from Edge(0, 1, _ending(condition), inner).problems()
-        if isinstance(last(body), YieldOp):
+        if isinstance(last(body), ConditionOp | YieldOp):
             yield from Edge(1, 0, _ending(body), taken).problems()
         yield from unsupported(self)
 
@@ -173,6 +174,7 @@ class ForOp(RegionOperation):
     body_region = region_def()
     traits = traits_def(RecursiveMemoryEffect(), SingleBlockImplicitTerminator(YieldOp))
     SINGLE: ClassVar[tuple[tuple[int, str], ...]] = ((0, "body_region"),)
+    CHECKS: ClassVar[Checks] = (ends_with_terminator,)
 
     def inside(self) -> Iterator[Problem]:
         """Values go from the operands to the body, from there to the next turn or out."""
@@ -210,8 +212,10 @@ class ForOp(RegionOperation):
         made = cls(
             operands=[*operands, first], result_types=[types], regions=[region], attributes=given
         )
-        for trait in made.get_traits_of_type(SingleBlockImplicitTerminator):
-            ensure_terminator(made, trait)
+        end = last(region)
+        if end is None or not end.has_trait(IsTerminator):
+            for trait in made.get_traits_of_type(SingleBlockImplicitTerminator):
+                ensure_terminator(made, trait)
         return made
 
     def print(self, printer: Printer) -> None:

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from tripybuild.dialects.mlir.structure import implicit_terminators
 from tripybuild.dialects.tensorrt.ops.base import TensorrtOperation
 from tripybuild.dialects.tensorrt.ops.checks import Check
 from tripybuild.dialects.tensorrt.ops.problem import Problem
@@ -122,6 +123,12 @@ def ends_its_block(op: Operation) -> Problem | None:
     if isinstance(block, Block) and block.last_op is not op:
         return Problem("must be the last operation in the parent block")
     return None
+
+
+def ends_with_terminator(op: Operation) -> Problem | None:
+    """Each region ends with the operation that is there if none is written."""
+    found = next(implicit_terminators(op), None)
+    return None if found is None else Problem(found[0], notes=found[1])
 
 
 def parent_is(*names: str) -> Check:

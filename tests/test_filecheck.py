@@ -1,0 +1,130 @@
+"""Passes and messages of `tripybuild opt`, as MLIR files with CHECK lines.
+
+A file begins with lines `// RUN: COMMAND`, as LLVM's lit has them. `%s` is the file; commands run
+in this process, and `2>&1` and `| filecheck %s` are understood. There are three:
+
+    tripybuild opt %s ...         as on the command line; `not` before it wants it to fail
+    same-values %s -p ...         what functions compute is the same after the passes as before
+    settled %s -p ...             the passes change nothing in what they made
+
+The last two look at each part between lines `// -----`. Sizes that a part leaves open are 3, or
+those of a line `// DYNAMIC: 0=2,5 1=4` (for each argument by its index) in the part.
+"""
+
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from filecheck.finput import FInput
+from filecheck.matcher import Matcher
+from filecheck.options import parse_argv_options
+from filecheck.parser import Parser
+from oracles.tensorrt_numpy import compare, parsed
+
+from tripybuild.cli import opt_run
+from tripybuild.cli.main import main
+from tripybuild.dialects.mlir import printer
+
+HERE = Path(__file__).resolve().parent / "filecheck"
+RUN = re.compile(r"^// RUN: (.*)$", re.MULTILINE)
+DYNAMIC = re.compile(r"^// DYNAMIC: (.*)$", re.MULTILINE)
+RUNS = [
+    pytest.param(path, command, id=f"{path.relative_to(HERE)}:{index}")
+    for path in sorted(HERE.rglob("*.mlir"))
+    for index, command in enumerate(RUN.findall(path.read_text(encoding="utf-8")), 1)
+]
+
+
+@pytest.fixture
+def outputs(monkeypatch, capsys):
+    """What runs the command line: its exit code, stdout and stderr."""
+
+    def run(arguments):
+        monkeypatch.setattr("sys.argv", arguments)
+        monkeypatch.setattr("sys.stdin", io.StringIO())
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(("path", "command"), RUNS)
+def test_run_line(path, command, outputs, monkeypatch, capsys):
+    """Each command of each file does what it says, and prints what the file expects."""
+    monkeypatch.chdir(path.parent)
+    first, *checks = (shlex.split(each.replace("%s", path.name)) for each in command.split(" | "))
+    if first[0] in TOOLS:
+        assert not checks
+        TOOLS[first[0]](path, first[1:])
+        return
+    fails = first[0] == "not"
+    merged = "2>&1" in first
+    code, text, said = outputs([each for each in first[fails:] if each != "2>&1"])
+    assert (code != 0) == fails, text + said
+    text = text + said if merged else text
+    assert merged or fails or not said, said
+    if not checks:
+        assert text == ""
+    for check in checks:
+        assert check[0] == "filecheck"
+        options = parse_argv_options(check)
+        matcher = Matcher(options, FInput("-", text), Parser.from_opts(options))
+        assert matcher.run() == 0, f"{text}\n{capsys.readouterr()}"
+
+
+def parts(path, arguments):
+    """The parts of a file, and the passes with their options."""
+    assert arguments[:2] == [path.name, "-p"]
+    steps = opt_run.steps(arguments[2:], None)
+    assert steps
+    text = path.read_text(encoding="utf-8")
+    return (
+        opt_run.parts(text),
+        [step.entry.name for step in steps],
+        {step.entry.name: dict(step.options) for step in steps},
+    )
+
+
+def same_values(path, arguments):
+    """Compare what each function computes."""
+    texts, names, options = parts(path, arguments)
+    for text in texts:
+        compare(text, *names, options=options, dynamic=dynamic(text))
+
+
+def dynamic(text):
+    """The sizes of a part's arguments that it names."""
+    words = " ".join(DYNAMIC.findall(text)).split()
+    found = dict(word.split("=") for word in words)
+    return {int(index): [int(size) for size in sizes.split(",")] for index, sizes in found.items()}
+
+
+def settled(path, arguments):
+    """Run the passes again on what they made."""
+    texts, _, _ = parts(path, arguments)
+    steps = opt_run.steps(arguments[2:], None)
+    for text in texts:
+        module = parsed(text)
+        found = []
+        for _ in range(2):
+            for step in steps:
+                step.entry.run(module, **step.entry.keywords(step.options))
+            found.append(printer.text(module))
+        assert found[0] == found[1]
+
+
+TOOLS = {"same-values": same_values, "settled": settled}
+
+
+def test_files_are_asked():
+    """A file without a RUN line would ask nothing, and a name that nobody checks neither."""
+    for path in HERE.rglob("*.mlir"):
+        text = path.read_text(encoding="utf-8")
+        commands = RUN.findall(text)
+        assert commands, path
+        prefixes = {"CHECK", *re.findall(r"--check-prefix[= ](\w+)", " ".join(commands))}
+        used = set(re.findall(r"^\s*// ([A-Z]+)(?:-[A-Z]+)?:", text, re.MULTILINE))
+        assert used <= prefixes | {"RUN", "DYNAMIC"}, path
