@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 import tripybuild
-from tripybuild.build import session
+from tripybuild.compiler import session
 
 Array = NDArray[Any]
 CACHE_VARIABLE = "TRIPYBUILD_CACHE_DIR"  # where compiled payloads are kept

@@ -9,7 +9,7 @@ import transformer
 from table import Cell, Table, arguments, machine, report
 from xdsl.dialects.builtin import ModuleOp
 
-from tripybuild.passes import pipeline
+from tripybuild.tensorrt.passes import pipeline
 
 ALLOWED_MS = 150.0
 

@@ -32,27 +32,28 @@ from safetensors.numpy import save_file
 from table import Cell, Table, arguments, machine, report
 
 import tripybuild
-from tripybuild.build import container, session
-from tripybuild.build.checkpoint import check_weights
-from tripybuild.build.engine_model import PIPELINE, profiles, spelt
-from tripybuild.build.engine_weights import Weights
-from tripybuild.build.lower import lower_tensorrt
-from tripybuild.build.manifest import Member
-from tripybuild.build.model import build
-from tripybuild.build.plan_cache import PlanCache
-from tripybuild.dialects.mlir import context, packing, verifier
-from tripybuild.dialects.mlir.resources import of as resources_of
-from tripybuild.dialects.tensorrt.emission import emitted
-from tripybuild.garbage import uncollected
-from tripybuild.passes import pipeline
-from tripybuild.targets import child
-from tripybuild.targets.tensorrt import engine, request
-from tripybuild.targets.tensorrt.library import Library
-from tripybuild.targets.tensorrt.log import Log
-from tripybuild.targets.tensorrt.options import Options
-from tripybuild.targets.tensorrt.plan import PlanFile
-from tripybuild.targets.tensorrt.profiles import add_profiles, ranges_of
-from tripybuild.targets.tensorrt.translate import translate
+from tripybuild.artifact import container
+from tripybuild.artifact.file_cache import PlanCache
+from tripybuild.artifact.manifest import Member
+from tripybuild.compiler import session
+from tripybuild.compiler.engine_model import PIPELINE, profiles, spelt
+from tripybuild.compiler.engine_weights import Weights
+from tripybuild.compiler.lower import lower_tensorrt
+from tripybuild.model.graph_builder import build
+from tripybuild.process.gc_pause import uncollected
+from tripybuild.tensorrt.emission import emitted
+from tripybuild.tensorrt.mlir import context, packing, verifier
+from tripybuild.tensorrt.mlir.resources import of as resources_of
+from tripybuild.tensorrt.passes import pipeline
+from tripybuild.tensorrt.runtime import engine, request
+from tripybuild.tensorrt.runtime.plan_file import PlanFile
+from tripybuild.tensorrt.translation.library import Library
+from tripybuild.tensorrt.translation.log import Log
+from tripybuild.tensorrt.translation.options import Options
+from tripybuild.tensorrt.translation.profiles import add_profiles, ranges_of
+from tripybuild.tensorrt.translation.translate import translate
+from tripybuild.weights.checkpoint import check_weights
+from tripybuild.worker import compiler_process
 
 SPECS = Path(__file__).parent.parent / "specs"
 CACHE_VARIABLE = "TRIPYBUILD_CACHE_DIR"
@@ -106,7 +107,7 @@ def seconds() -> tuple[float, float]:
 
 def _of_child() -> float:
     """Read the processor time of the compiler's process; Linux says it in a file."""
-    process = child.session(TARGET)._child  # noqa: SLF001 - nobody else needs to know it
+    process = compiler_process.session(TARGET)._child  # noqa: SLF001 - nobody else needs to know it
     if process is None:
         return 0.0
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -126,12 +127,12 @@ def ours(case: Case, path: Path) -> tuple[float, float]:
 
 def started() -> float:
     """The seconds until a child answers; what it is asked for is nothing."""
-    process = child.session(TARGET)
+    process = compiler_process.session(TARGET)
     process.close()
     start = time.perf_counter()
     try:
         process.compile(TARGET, "")
-    except tripybuild.diagnostics.DiagnosticError:
+    except tripybuild.errors.diagnostics.DiagnosticError:
         return time.perf_counter() - start
     raise AssertionError("an empty module was compiled")
 

@@ -11,11 +11,11 @@ import numpy as np
 import tensorrt_rtx as trt
 from table import Cell, Table, arguments, machine, report
 
-from tripybuild.dialects.mlir import parser
-from tripybuild.targets.tensorrt import engine
-from tripybuild.targets.tensorrt.library import Library
-from tripybuild.targets.tensorrt.log import Log
-from tripybuild.targets.tensorrt.translate import translate
+from tripybuild.tensorrt.mlir.reading import parser
+from tripybuild.tensorrt.runtime import engine
+from tripybuild.tensorrt.translation.library import Library
+from tripybuild.tensorrt.translation.log import Log
+from tripybuild.tensorrt.translation.translate import translate
 
 BLOCK = 5
 REPEATS = 50  # of which the best counts: others may be at work

@@ -15,9 +15,9 @@ import jax_gpt2
 from jax_gpt2 import BATCH, DEPTH, SEQUENCE, SPEC, WIDTH, jax
 from table import Cell, Table, arguments, machine, ratios, report
 
-from tripybuild.build.lower import lower_stablehlo
-from tripybuild.build.model import build
-from tripybuild.eager.recorded import recorded
+from tripybuild.compiler.lower import lower_stablehlo
+from tripybuild.eager.compile.record import recorded
+from tripybuild.model.graph_builder import build
 from tripybuild.trace.graph import Graph
 
 sys.path.insert(0, str(SPEC.parent))

@@ -20,9 +20,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from tripybuild.dialects.mlir import elements
-from tripybuild.dialects.tensorrt import ops
-from tripybuild.dialects.tensorrt.ops.base import sizes
+from tripybuild.tensorrt import dialect
+from tripybuild.tensorrt.dialect.base import sizes
+from tripybuild.tensorrt.mlir import elements
 
 BLOCKS, WIDTH, HEADS, TOKENS, BATCH = 5, 768, 12, 128, 2
 
@@ -43,24 +43,24 @@ class Body:
         self.weights += 1
         type = TensorType(f32, shape)
         attribute = DenseResourceAttr(StringAttr(f"w{self.weights}"), type)
-        return self(ops.ConstantOp, weights=attribute, result_types=[type])
+        return self(dialect.ConstantOp, weights=attribute, result_types=[type])
 
     def number(self, value: float, rank: int) -> SSAValue:
         type = TensorType(f32, [])
         weights = elements.from_numpy(np.array(value, np.float32), type)
-        scalar = self(ops.ConstantOp, weights=weights, result_types=[type])
-        return self(ops.ExpandRankOp, scalar, result_types=[TensorType(f32, [1] * rank)])
+        scalar = self(dialect.ConstantOp, weights=weights, result_types=[type])
+        return self(dialect.ExpandRankOp, scalar, result_types=[TensorType(f32, [1] * rank)])
 
     def binary(self, kind: str, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self(ops.ElementWiseOp, a, b, elementwise_operation=kind)
+        return self(dialect.ElementWiseOp, a, b, elementwise_operation=kind)
 
     def expand(self, value: SSAValue, shape: tuple[int, ...]) -> SSAValue:
         """Ones in front, then a broadcast."""
         own = sizes(value)
         ones = (*[1] * (len(shape) - len(own)), *own)
-        value = self(ops.ExpandRankOp, value, result_types=[TensorType(f32, ones)])
+        value = self(dialect.ExpandRankOp, value, result_types=[TensorType(f32, ones)])
         return self(
-            ops.BroadcastOp,
+            dialect.BroadcastOp,
             value,
             broadcast_dims=range(len(shape)),
             result_types=[TensorType(f32, shape)],
@@ -69,13 +69,13 @@ class Body:
     def transpose(self, value: SSAValue, *order: int) -> SSAValue:
         exprs = tuple(map(AffineDimExpr, order))
         permutation = AffineMapAttr(AffineMap(len(order), 0, exprs))
-        return self(ops.TransposeOp, value, permutation=permutation)
+        return self(dialect.TransposeOp, value, permutation=permutation)
 
     def reshape(self, value: SSAValue, *shape: int) -> SSAValue:
-        return self(ops.ReshapeOp, value, result_types=[TensorType(f32, shape)])
+        return self(dialect.ReshapeOp, value, result_types=[TensorType(f32, shape)])
 
     def product(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self(ops.MatrixMultiplyOp, a, b, op0="kNONE", op1="kNONE")
+        return self(dialect.MatrixMultiplyOp, a, b, op0="kNONE", op1="kNONE")
 
     def linear(self, x: SSAValue, width: int) -> SSAValue:
         *outer, inner = sizes(x)
@@ -86,15 +86,15 @@ class Body:
     def mean(self, x: SSAValue) -> SSAValue:
         axis = len(sizes(x)) - 1
         return self(
-            ops.ReduceOp, x, reduce_operation="kAVG", reduce_axes=(axis,), keep_dimensions=True
+            dialect.ReduceOp, x, reduce_operation="kAVG", reduce_axes=(axis,), keep_dimensions=True
         )
 
     def layer_norm(self, x: SSAValue) -> SSAValue:
         centred = self.binary("kSUB", x, self.mean(x))
         variance = self.mean(self.binary("kPROD", centred, centred))
         shifted = self.binary("kSUM", variance, self.number(1e-5, 3))
-        inverse = self(ops.UnaryOp, shifted, unary_operation="kRECIP")
-        inverse = self(ops.UnaryOp, inverse, unary_operation="kSQRT")
+        inverse = self(dialect.UnaryOp, shifted, unary_operation="kRECIP")
+        inverse = self(dialect.UnaryOp, inverse, unary_operation="kSQRT")
         normal = self.binary("kPROD", centred, inverse)
         scaled = self.binary("kPROD", normal, self.expand(self.weight(WIDTH), sizes(x)))
         return self.binary("kSUM", scaled, self.expand(self.weight(WIDTH), sizes(x)))
@@ -103,7 +103,7 @@ class Body:
         cube = self.binary("kPROD", self.binary("kPROD", x, x), x)
         inner = self.binary("kSUM", x, self.binary("kPROD", cube, self.number(0.044715, 3)))
         scaled = self.binary("kPROD", inner, self.number(0.79788458, 3))
-        tanh = self(ops.ActivationOp, scaled, activation_type="kTANH")
+        tanh = self(dialect.ActivationOp, scaled, activation_type="kTANH")
         half = self.binary(
             "kPROD", self.binary("kSUM", tanh, self.number(1, 3)), self.number(0.5, 3)
         )
@@ -115,7 +115,7 @@ class Body:
         heads = []
         for at in range(3):
             part = self(
-                ops.SliceOp,
+                dialect.SliceOp,
                 joined,
                 static_start=(0, 0, at * width),
                 static_size=(batch, tokens, width),
@@ -127,7 +127,7 @@ class Body:
         scores = self.product(query, self.transpose(key, 0, 1, 3, 2))
         scores = self.binary("kPROD", scores, self.number((width // HEADS) ** -0.5, 4))
         scores = self.binary("kSUM", scores, self.expand(mask, sizes(scores)))
-        found = self.product(self(ops.SoftMaxOp, scores, axis=3), value)
+        found = self.product(self(dialect.SoftMaxOp, scores, axis=3), value)
         return self.linear(
             self.reshape(self.transpose(found, 0, 2, 1, 3), batch, tokens, width), width
         )

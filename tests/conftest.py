@@ -6,7 +6,7 @@ import sys
 import own_registry
 import pytest
 
-from tripybuild.suite.account import keep
+from tripybuild.testing.skip_report import keep
 
 
 def pytest_addoption(parser):

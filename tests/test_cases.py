@@ -11,8 +11,8 @@ import pytest
 import sections
 
 from tripybuild.cli.main import main
-from tripybuild.diagnostics import CODES, DiagnosticError
-from tripybuild.packages import roots as registry
+from tripybuild.codegen.incremental import registries as registry
+from tripybuild.errors.diagnostics import CODES, DiagnosticError
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "tripybuild"

@@ -8,11 +8,11 @@ import sections
 import yaml
 from safetensors.numpy import save_file
 
-from tripybuild.build import checkpoint
-from tripybuild.build.model import build
-from tripybuild.build.session import compile_spec
-from tripybuild.packages.homes import homes
+from tripybuild.compiler.session import compile_spec
+from tripybuild.model.graph_builder import build
+from tripybuild.packages.libraries import homes
 from tripybuild.schema.files import ModelFile, PartEntry
+from tripybuild.weights import checkpoint
 
 PAGE = Path(__file__).parent.parent / "docs" / "models.md"
 FILES = {b.name: b.text for s in sections.sections(PAGE) for b in s.blocks if b.name is not None}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import sections
 
-from tripybuild.build import targets
 from tripybuild.cli.main import main
+from tripybuild.schema import target_names
 
 PAGE = Path(__file__).parent.parent / "docs" / "targets.md"
 
@@ -42,4 +42,4 @@ def test_each_command_prints_what_the_page_says(tmp_path, monkeypatch, capfd):
 def test_the_page_has_every_target():
     """Each has a row of the table."""
     rows = re.findall(r"^\| `([a-z-]+)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert tuple(rows) == targets.TARGETS
+    assert tuple(rows) == target_names.TARGETS

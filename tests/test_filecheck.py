@@ -23,9 +23,9 @@ from filecheck.options import parse_argv_options
 from filecheck.parser import Parser
 from oracles.tensorrt_numpy import compare, parsed
 
-from tripybuild.cli import opt_run
+from tripybuild.cli.commands import opt_run
 from tripybuild.cli.main import main
-from tripybuild.dialects.mlir import printer
+from tripybuild.tensorrt.mlir.writing import printer
 
 HERE = Path(__file__).resolve().parent / "filecheck"
 RUN = re.compile(r"^// RUN: (.*)$", re.MULTILINE)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tripybuild.codegen.plan import plan
-from tripybuild.codegen.sync import differences
+from tripybuild.codegen.package.plan import plan
+from tripybuild.codegen.package.sync import differences
 from tripybuild.schema.load import load
 
 ROOT = Path(__file__).resolve().parent.parent

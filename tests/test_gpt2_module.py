@@ -9,11 +9,11 @@ import pytest
 
 import tripyapi as tp
 import tripybuild
-from tripybuild.build import specialise
-from tripybuild.build.model import build
-from tripybuild.eager.recorded import recorded
+from tripybuild.compiler import specialize
+from tripybuild.eager.compile.record import recorded
+from tripybuild.model.graph_builder import build
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace import printer
-from tripybuild.types.dims import Dim
 
 SPECS = Path(__file__).parents[1] / "specs"
 SMALL = {"vocab": 61, "context": 256, "width": 12, "heads": 3, "depth": 2}
@@ -62,10 +62,10 @@ def test_both_are_compiled_once(gpt2, tmp_path, monkeypatch):
     """They share the cache's entry, and give what the modules give without a compiler."""
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
     keys, compiled = [], []
-    entry, compile = specialise.entry, specialise.child.CompilerProcess.compile
-    monkeypatch.setattr(specialise, "entry", lambda m: keys.append(entry(m)) or keys[-1])
+    entry, compile = specialize.entry, specialize.compiler_process.CompilerProcess.compile
+    monkeypatch.setattr(specialize, "entry", lambda m: keys.append(entry(m)) or keys[-1])
     monkeypatch.setattr(
-        specialise.child.CompilerProcess,
+        specialize.compiler_process.CompilerProcess,
         "compile",
         lambda *given, **named: compiled.append(given) or compile(*given, **named),
     )

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
-from tripybuild import project
-from tripybuild.build.lower import lower_stablehlo
+from tripybuild.compiler.lower import lower_stablehlo
+from tripybuild.process import paths
+from tripybuild.reference.compare import difference, tolerance
+from tripybuild.reference.execute import execute
 from tripybuild.schema.files import ToleranceEntry
-from tripybuild.schema.tuples import legal
-from tripybuild.semantics.compare import difference, tolerance
-from tripybuild.semantics.execute import execute
-from tripybuild.suite.cases import sample_case
-from tripybuild.suite.facts import CPU, refused
-from tripybuild.suite.interpreted import is_able, verdict
-from tripybuild.suite.registry import registry
-from tripybuild.suite.sample import bind
-from tripybuild.targets.interpreter import interpret
+from tripybuild.schema.operator.dtype_combinations import legal
+from tripybuild.testing.cases import sample_case
+from tripybuild.testing.engines.interpreter_check import is_able, verdict
+from tripybuild.testing.registry import registry
+from tripybuild.testing.sample import bind
+from tripybuild.testing.target_facts import CPU, refused
 from tripybuild.types.dtypes import float32, from_numpy
+from tripybuild.worker.stablehlo_interpreter import interpret
 
 ROOT = Path(__file__).resolve().parent.parent
 ADD = """
@@ -33,7 +33,7 @@ func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
   return %0 : tensor<2xf32>
 }
 """
-OPERATORS = registry(project.registry()).operators
+OPERATORS = registry(paths.registry()).operators
 
 
 def test_it_computes_and_outlives_what_it_does_not_know():

@@ -9,16 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild import project
-from tripybuild.suite.registry import registry
+from tripybuild.process import paths
+from tripybuild.testing.registry import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tripybuild"
-# Facts without imports of ours: what a file may cost, codes, digests, garbage, the version, the
-# place of the project. All may read them.
-FACTS = frozenset(
-    {"budget", "callers", "catalog", "codes", "digests", "garbage", "once", "project", "version"}
-)
 
 
 def table() -> dict[str, frozenset[str]]:
@@ -27,23 +22,29 @@ def table() -> dict[str, frozenset[str]]:
     for line in (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines():
         row = re.fullmatch(r"\| (`.+) \| (.+) \| .+ \|", line)
         if row is not None:
-            allowed = frozenset(re.findall(r"\w+", row[2]))
+            allowed = frozenset(re.findall(r"[\w/]+", row[2]))
             allowed = frozenset(layers) if row[2] == "all above" else allowed
-            layers |= dict.fromkeys(re.findall(r"`(\w+)/?`", row[1]), allowed)
+            layers |= dict.fromkeys(re.findall(r"`([\w/]+?)/?`", row[1]), allowed)
     return layers
 
 
 LAYERS = table()
 HEAVY = frozenset({"jaxlib", "tensorrt", "tensorrt_rtx", "mlir_tensorrt", "xdsl", "jax", "torch"})
-HEAVY_PLACES = frozenset({"targets", "dialects", "passes"})
+HEAVY_PLACES = frozenset({"stablehlo", "targets/xla", "tensorrt", "worker"})
 # Public names of the package itself: `tripybuild.compile` and `tripybuild.load`.
 FRONT = frozenset({"__init__", "__main__"})
 
 
 def layer(path: Path) -> str:
-    """The layer of a module; `yaml_*.py` are parts of `source`."""
-    first = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    return "source" if first.startswith("yaml_") else first
+    """The layer of a module: the innermost of its folders that the table names."""
+    return layer_of(path.relative_to(PACKAGE).with_suffix("").as_posix())
+
+
+def layer_of(module: str) -> str:
+    """The layer of a module by its path in the package."""
+    parts = module.split("/")
+    outward = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))
+    return next((each for each in outward if each in LAYERS), parts[0])
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
@@ -70,7 +71,7 @@ def own_layers(path: Path) -> Iterator[tuple[int, str]]:
     for line, name in imports(path):
         first, *rest = name.split(".")
         if first == "tripybuild" and rest:
-            yield line, "source" if rest[0].startswith("yaml_") else rest[0]
+            yield line, layer_of("/".join(rest))
 
 
 MODULES = [p for p in sorted(PACKAGE.rglob("*.py")) if layer(p) not in FRONT | {"data"}]
@@ -91,26 +92,26 @@ def test_the_table_names_every_layer():
 @pytest.mark.parametrize("path", MODULES, ids=place)
 def test_layer_imports_what_it_may(path):
     """A module imports its own layer and those below."""
-    allowed = LAYERS[layer(path)] | {layer(path)} | (FACTS if layer(path) not in FACTS else set())
+    allowed = LAYERS[layer(path)] | {layer(path)}
     wrong = [f"line {line}: {name}" for line, name in own_layers(path) if name not in allowed]
     assert not wrong, f"`{layer(path)}` may not import this"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=place)
 def test_heavy_packages_stay_in_their_places(path):
-    """Engines and their bindings are imported below `targets`, `dialects` and `passes` alone."""
+    """Engines and their bindings are imported below these rooms alone."""
     found = {name.split(".")[0] for _, name in imports(path)} & HEAVY
     assert not found or layer(path) in HEAVY_PLACES
 
 
 # Processes of their own, which talk with the one that started them.
-TALKING = frozenset({"child_main.py", "interpreter.py"})
+TALKING = frozenset({"main.py", "stablehlo_interpreter.py"})
 
 
 @pytest.mark.parametrize("path", MODULES, ids=place)
 def test_only_the_command_line_prints(path):
     """No `print`, no `sys.stdout`, no `sys.exit` and no `input` outside of `cli`."""
-    if layer(path) == "cli" or path.name in TALKING:
+    if layer(path) == "cli" or (layer(path) == "worker" and path.name in TALKING):
         return
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -158,17 +159,20 @@ def test_recording_runs_without_yaml_pydantic_and_numpy():
 
 def test_only_sync_touches_the_disk_in_codegen():
     """Every other module of `codegen` is a function from declarations to text."""
-    for path in sorted((PACKAGE / "codegen").glob("*.py")):
+    for path in sorted((PACKAGE / "codegen").rglob("*.py")):
         names = {name.split(".")[0] for _, name in imports(path)}
-        if path.name != "sync.py":
+        if path.name != "sync.py" and path.parent.name != "incremental":
             assert not names & {"pathlib", "os", "shutil", "io", "tempfile"}, path.name
 
 
 # Names of operators are also words of English, of Python, of NumPy and of the builders' tables. As
 # an operator a name is used where code decides by it: where it is compared, matched by `case`, or a
-# key of a table. Builders (`dialects/`), helpers and vocabularies name functions of engines and of
-# Python; there the same words are no operators. Functions may be called `add` or `erf`.
-OTHER_TABLES = frozenset({"dialects", "targets", "language", "numerics"})
+# key of a table. Builders (`stablehlo/`, `tensorrt/`), helpers and vocabularies name functions of
+# engines and of Python; there the same words are no operators. Functions may be called `add` or
+# `erf`.
+OTHER_TABLES = frozenset(
+    {"stablehlo", "tensorrt", "targets/xla", "worker", "language", "reference/numerics"}
+)
 # These words are compared for what they mean in Python and NumPy.
 COMMON = frozenset(
     {
@@ -198,7 +202,7 @@ def decided_by(tree: ast.AST) -> Iterator[tuple[int, str]]:
 @pytest.fixture(scope="module")
 def operators() -> frozenset[str]:
     """The names of the registry that are no words of anything else."""
-    return frozenset(registry(project.registry()).operators) - COMMON
+    return frozenset(registry(paths.registry()).operators) - COMMON
 
 
 @pytest.mark.parametrize("path", MODULES, ids=place)

@@ -6,9 +6,9 @@ import pytest
 from safetensors.numpy import save_file
 
 import tripybuild
-from tripybuild.build.model import build
-from tripybuild.build.weights import encode
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.model.graph_builder import build
+from tripybuild.weights.safetensors import encode
 
 ATTENTION = """\
 tripybuild: 1

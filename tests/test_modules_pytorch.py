@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 

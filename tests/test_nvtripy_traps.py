@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.version import VERSION
 
 X = tp.Tensor([[1.0, 2.0], [3.0, 4.0]])

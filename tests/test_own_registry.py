@@ -14,7 +14,7 @@ from own_registry import CUT, ROOT, ROWS
 import tripyapi as tp
 import tripybuild
 from tripybuild.cli.main import main
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +175,7 @@ def test_loaded_where_the_package_is_not_known(own, saved, tmp_path):
     for each in (None, changed):
         try:
             tripybuild.load(saved, registry=each)(rows=new)
-        except tripybuild.diagnostics.DiagnosticError as error:
+        except tripybuild.errors.diagnostics.DiagnosticError as error:
             print(error.diagnostics[0].code, "`my_registry`" in str(error))
     print(tripybuild.load(saved, registry=registry)(rows=new)["cut"].tolist())
     """

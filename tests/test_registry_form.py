@@ -4,13 +4,13 @@ import ast
 from pathlib import Path
 from statistics import median
 
-from tripybuild import project
+from tripybuild.documents.document import read
+from tripybuild.process import paths
 from tripybuild.schema.formatting import is_formatted
-from tripybuild.schema.vocabularies import REFERENCE
-from tripybuild.source import read
-from tripybuild.suite.registry import registry
+from tripybuild.schema.snippets.vocabularies import REFERENCE
+from tripybuild.testing.registry import registry
 
-OPERATORS = registry(project.registry()).operators.values()
+OPERATORS = registry(paths.registry()).operators.values()
 LEAST_OPERATORS = 180
 LONGEST_MEDIAN = 40  # lines
 LEAST_WITHOUT_HELPER = 0.95  # of the operators
@@ -29,7 +29,7 @@ def test_declarations_are_short():
 
 def test_declarations_have_one_form():
     """That of `tripybuild fmt`: keys in reading order. Models have it, too."""
-    folders = [project.registry(), project.CHECKOUT / "specs"]
+    folders = [paths.registry(), paths.CHECKOUT / "specs"]
     documents = [read(path)[0] for folder in folders for path in folder.rglob("*.yaml")]
     wrong = [each.path for each in documents if not is_formatted(each)]
     assert wrong == [], "run `tripybuild fmt`"

@@ -7,8 +7,8 @@ import pytest
 from safetensors.numpy import save_file
 
 import tripybuild
-from tripybuild.build.model import build
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.model.graph_builder import build
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 F = torch.nn.functional

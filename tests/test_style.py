@@ -1,4 +1,4 @@
-"""Sizes that keep code readable: modules of 300 lines, functions of 40; docstrings."""
+"""Sizes that keep code readable: modules of 400 lines, functions of 40; docstrings."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULE, FUNCTION = 300, 40
+MODULE, FUNCTION = 400, 40
 MODULES = sorted((ROOT / "tripybuild").rglob("*.py"))
 BANNED = frozenset({"utils", "helpers", "common", "manager", "misc"})
 
@@ -41,7 +41,7 @@ def length(node: Function) -> int:
 
 @pytest.mark.parametrize("path", MODULES, ids=place)
 def test_module_is_short_and_says_what_it_is(path):
-    """A module has at most 300 lines, a docstring, and a name that says something."""
+    """A module has at most 400 lines, a docstring, and a name that says something."""
     text = path.read_text(encoding="utf-8")
     lines = len(text.splitlines())
     assert lines <= max(MODULE, LONG_MODULES.get(place(path), 0)), f"{lines} lines"

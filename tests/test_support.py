@@ -10,18 +10,19 @@ from pathlib import Path
 import pytest
 
 import tripyapi
-from tripybuild import project
-from tripybuild.schema.tuples import legal, spell
-from tripybuild.suite import Suite, support_table
-from tripybuild.suite.proof import proof
-from tripybuild.suite.registry import registry
-from tripybuild.suite.support import allowed, fits
-from tripybuild.suite.truth import Subject
+from tripybuild.process import paths
+from tripybuild.schema.operator.dtype_combinations import legal, spell
+from tripybuild.testing import Suite
+from tripybuild.testing.engines import support_table
+from tripybuild.testing.engines.conformance import Subject
+from tripybuild.testing.engines.support import allowed, fits
+from tripybuild.testing.registry import registry
+from tripybuild.testing.support_matrix import proof
 from tripybuild.types.dtypes import BY_NAME
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "generated" / "docs" / "support.md"
-REGISTRY = registry(project.registry())
+REGISTRY = registry(paths.registry())
 TARGETS = REGISTRY.targets["tensorrt"], REGISTRY.targets["tensorrt-rtx"]
 AGAIN = "prove it again: make support ONLY='{}'"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import tripybuild
-from tripybuild.build import container
-from tripybuild.build.engine import PLAN, RECORD
+from tripybuild.artifact import container
+from tripybuild.compiler.engine import PLAN, RECORD
 
 pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
 

@@ -10,20 +10,21 @@ import numpy as np
 import pytest
 from oracles.operators import computed
 
-from tripybuild.build import engine_model, model, session
-from tripybuild.build.checkpoint import check_weights
-from tripybuild.passes import pipeline
-from tripybuild.schema.samples import places
-from tripybuild.schema.tuples import legal
-from tripybuild.semantics.compare import difference, tolerance
-from tripybuild.semantics.execute import execute
-from tripybuild.suite import Suite
-from tripybuild.suite.cases import sample_case, variations
-from tripybuild.suite.facts import is_static, refused
-from tripybuild.suite.sample import bind
-from tripybuild.suite.symbolic import recorded
-from tripybuild.types.dims import symbol
+from tripybuild.compiler import engine_model, session
+from tripybuild.model import graph_builder
+from tripybuild.reference.compare import difference, tolerance
+from tripybuild.reference.execute import execute
+from tripybuild.schema.operator.dtype_combinations import legal
+from tripybuild.schema.operator.samples import places
+from tripybuild.symbolic.dims import symbol
+from tripybuild.tensorrt.passes import pipeline
+from tripybuild.testing import Suite
+from tripybuild.testing.cases import sample_case, variations
+from tripybuild.testing.sample import bind
+from tripybuild.testing.symbolic import recorded
+from tripybuild.testing.target_facts import is_static, refused
 from tripybuild.types.dtypes import from_numpy
+from tripybuild.weights.checkpoint import check_weights
 
 # What has no module, or nothing to be compared with.
 NOWHERE = ("tensorrt", "reference")
@@ -107,7 +108,7 @@ def test_models_compute_what_the_cpu_does(name):
     """A whole model: its module in NumPy beside XLA."""
     path = ROOT / "specs" / f"{name}.yaml"
     sizes = {"digits": {"B": 3}, "minilm": {"B": 2, "S": 5}}[name]
-    built = model.build(path, sizes)
+    built = graph_builder.build(path, sizes)
     generator = np.random.default_rng(1)
     data = {
         each: np.asarray(

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from tripybuild.build.executable import Executable
-    from tripybuild.packages.homes import Registries
+    from tripybuild.compiler.executable import Executable
+    from tripybuild.packages.libraries import Registries
 
 __version__ = VERSION
 __all__ = ["__version__", "compile", "emit", "load"]
@@ -48,8 +48,8 @@ def compile(
     """
     from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
 
-    from tripybuild.build.session import compile_spec  # noqa: PLC0415 - the same
-    from tripybuild.packages.homes import homes  # noqa: PLC0415 - the same
+    from tripybuild.compiler.session import compile_spec  # noqa: PLC0415 - the same
+    from tripybuild.packages.libraries import homes  # noqa: PLC0415 - the same
 
     path = Path(spec)
     given = homes(registry, path)
@@ -72,8 +72,8 @@ def emit(
     """The text of a model at one stage: `trace`, `stablehlo` or `tensorrt`."""
     from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
 
-    from tripybuild.build import session  # noqa: PLC0415 - the same
-    from tripybuild.packages.homes import homes  # noqa: PLC0415 - the same
+    from tripybuild.compiler import session  # noqa: PLC0415 - the same
+    from tripybuild.packages.libraries import homes  # noqa: PLC0415 - the same
 
     path = Path(spec)
     return session.emit(path, kind, sizes=sizes, shapes=shapes, homes=homes(registry, path))
@@ -96,10 +96,10 @@ def load(path: Path | str, *, registry: Registries = None, rebuild: bool = False
         DiagnosticError: The file is no executable, something is wrong with the registry, or the
             executable cannot be rebuilt.
     """
-    from tripybuild.build import session  # noqa: PLC0415 - `import tripybuild` is for free
+    from tripybuild.compiler import session  # noqa: PLC0415 - `import tripybuild` is for free
 
     if registry is not None:
-        from tripybuild.packages.homes import know  # noqa: PLC0415 - the same
+        from tripybuild.packages.libraries import know  # noqa: PLC0415 - the same
 
         know(registry)
     return session.load(path, rebuild=rebuild)

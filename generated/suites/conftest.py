@@ -3,7 +3,7 @@
 
 import pytest
 
-from tripybuild.suite.account import keep
+from tripybuild.testing.skip_report import keep
 
 
 def pytest_configure(config: pytest.Config) -> None:

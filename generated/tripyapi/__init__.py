@@ -241,18 +241,18 @@ if TYPE_CHECKING:
         TripyException as TripyException,
         config as config,
     )
-    from tripybuild.eager.compile import compile as compile
-    from tripybuild.eager.device import device as device
-    from tripybuild.eager.executable import Executable as Executable
-    from tripybuild.eager.infos import (
+    from tripybuild.eager.compile.compile import compile as compile
+    from tripybuild.eager.compile.executable import Executable as Executable
+    from tripybuild.eager.compile.infos import (
         Bounds as Bounds,
         DimensionInputInfo as DimensionInputInfo,
         InputInfo as InputInfo,
         NamedDimension as NamedDimension,
         OutputInfo as OutputInfo,
     )
-    from tripybuild.eager.stream import Stream as Stream, default_stream as default_stream
-    from tripybuild.logger import logger as logger
+    from tripybuild.eager.compile.stream import Stream as Stream, default_stream as default_stream
+    from tripybuild.eager.tensor.device import device as device
+    from tripybuild.errors.logger import logger as logger
     from tripybuild.types.dtypes import (
         bfloat16 as bfloat16,
         bool as bool,
@@ -274,26 +274,26 @@ __version__ = VERSION
 # Where each public name lives, below this package.
 _PLACES = {
     "BatchNorm": "tripyapi.modules.batchnorm",
-    "Bounds": "tripybuild.eager.infos",
+    "Bounds": "tripybuild.eager.compile.infos",
     "Conv": "tripyapi.modules.conv",
     "ConvTranspose": "tripyapi.modules.convtranspose",
-    "DimensionInputInfo": "tripybuild.eager.infos",
+    "DimensionInputInfo": "tripybuild.eager.compile.infos",
     "DimensionSize": "tripyapi.tensor",
     "Embedding": "tripyapi.modules.embedding",
-    "Executable": "tripybuild.eager.executable",
+    "Executable": "tripybuild.eager.compile.executable",
     "GroupNorm": "tripyapi.modules.groupnorm",
-    "InputInfo": "tripybuild.eager.infos",
+    "InputInfo": "tripybuild.eager.compile.infos",
     "InstanceNorm": "tripyapi.modules.instancenorm",
     "LayerNorm": "tripyapi.modules.layernorm",
     "Linear": "tripyapi.modules.linear",
     "Module": "tripybuild.eager",
     "MultiHeadAttention": "tripyapi.modules.multiheadattention",
-    "NamedDimension": "tripybuild.eager.infos",
-    "OutputInfo": "tripybuild.eager.infos",
+    "NamedDimension": "tripybuild.eager.compile.infos",
+    "OutputInfo": "tripybuild.eager.compile.infos",
     "Parameter": "tripyapi.tensor",
     "RMSNorm": "tripyapi.modules.rmsnorm",
     "Sequential": "tripybuild.eager",
-    "Stream": "tripybuild.eager.stream",
+    "Stream": "tripybuild.eager.compile.stream",
     "Tensor": "tripyapi.tensor",
     "TripyException": "tripybuild.eager",
     "abs": "tripyapi.ops.math.abs",
@@ -323,7 +323,7 @@ _PLACES = {
     "celu": "tripyapi.ops.nn.celu",
     "channel_shuffle": "tripyapi.ops.nn.channel_shuffle",
     "clip": "tripyapi.ops.math.clip",
-    "compile": "tripybuild.eager.compile",
+    "compile": "tripybuild.eager.compile.compile",
     "concatenate": "tripyapi.ops.shape.concatenate",
     "cond": "tripyapi.ops.control.cond",
     "config": "tripybuild.eager",
@@ -338,10 +338,10 @@ _PLACES = {
     "cumprod": "tripyapi.ops.math.cumprod",
     "cumsum": "tripyapi.ops.math.cumsum",
     "deconvolution": "tripyapi.ops.nn.deconvolution",
-    "default_stream": "tripybuild.eager.stream",
+    "default_stream": "tripybuild.eager.compile.stream",
     "depth_to_space": "tripyapi.ops.nn.depth_to_space",
     "dequantize": "tripyapi.ops.quantization.dequantize",
-    "device": "tripybuild.eager.device",
+    "device": "tripybuild.eager.tensor.device",
     "diag_embed": "tripyapi.ops.shape.diag_embed",
     "diagonal": "tripyapi.ops.shape.diagonal",
     "div": "tripyapi.ops.math.div",
@@ -414,7 +414,7 @@ _PLACES = {
     "log_sigmoid": "tripyapi.ops.nn.log_sigmoid",
     "log_softmax": "tripyapi.ops.nn.log_softmax",
     "logaddexp": "tripyapi.ops.math.logaddexp",
-    "logger": "tripybuild.logger",
+    "logger": "tripybuild.errors.logger",
     "logical_and": "tripyapi.ops.math.logical_and",
     "logical_not": "tripyapi.ops.math.logical_not",
     "logical_or": "tripyapi.ops.math.logical_or",
@@ -783,7 +783,7 @@ if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
         place = _PLACES.get(name)
         if place is None:
             import_module("tripybuild.eager")  # who shows errors
-            unknown = import_module("tripybuild.frontend.unknown")
+            unknown = import_module("tripybuild.frontend.missing_names")
             raise unknown.unknown_name(__name__, name, __all__)
         if place == __name__:
             return import_module(f"{place}.{name}")

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 import tripybuild
-from tripybuild.budget import FACTOR
-from tripybuild.build import container
-from tripybuild.cli.opt_run import Wishes, run, steps
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.artifact import container
+from tripybuild.cli.commands.opt_run import Wishes, run, steps
+from tripybuild.errors.budget import FACTOR
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.schema.load import load
 
 MOST_SECONDS = 100  # of all files together: far more than they take, far less than they took

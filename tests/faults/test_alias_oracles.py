@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 import tripyapi
-from tripybuild import project
-from tripybuild.schema.aliases import AliasReader
+from tripybuild.process import paths
+from tripybuild.reference.execute import execute
 from tripybuild.schema.entries import DifferenceEntry, ForeignEntry
 from tripybuild.schema.foreign import signatures
-from tripybuild.semantics.execute import execute
-from tripybuild.suite.asked import is_installed
-from tripybuild.suite.cases import of_arguments
-from tripybuild.suite.onnx_node import model
-from tripybuild.suite.oracle import SYSTEMS, Judged, answers
-from tripybuild.suite.registry import registry
-from tripybuild.suite.systems import Call, Undeclared
+from tripybuild.schema.operator.aliases import AliasReader
+from tripybuild.testing.cases import of_arguments
+from tripybuild.testing.oracles.onnx_node import model
+from tripybuild.testing.oracles.oracle import SYSTEMS, Judged, answers
+from tripybuild.testing.oracles.systems import Call, Undeclared
+from tripybuild.testing.question_log import is_installed
+from tripybuild.testing.registry import registry
 from tripybuild.types.dtypes import bfloat16, float32, int64
 
-OPERATORS = registry(project.registry()).operators
+OPERATORS = registry(paths.registry()).operators
 ROW = np.float32([[1, 3, 5]])
 COLUMN = np.float32([[1], [2], [3]])
 LINES = np.arange(12, dtype=np.float32).reshape(3, 4)

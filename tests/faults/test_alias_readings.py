@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 import tripyapi
-from tripybuild import project
-from tripybuild.schema.aliases import AliasReader
+from tripybuild.process import paths
+from tripybuild.reference.execute import execute
 from tripybuild.schema.entries import ForeignEntry
-from tripybuild.semantics.execute import execute
-from tripybuild.suite.asked import is_installed
-from tripybuild.suite.cases import of_arguments
-from tripybuild.suite.oracle import SYSTEMS
-from tripybuild.suite.readings import Unread, read
-from tripybuild.suite.registry import registry
-from tripybuild.suite.spellings import wrong_readings
-from tripybuild.suite.systems import Call
+from tripybuild.schema.operator.aliases import AliasReader
+from tripybuild.testing.cases import of_arguments
+from tripybuild.testing.oracles.alias_readings import Unread, read
+from tripybuild.testing.oracles.alias_variants import wrong_readings
+from tripybuild.testing.oracles.oracle import SYSTEMS
+from tripybuild.testing.oracles.systems import Call
+from tripybuild.testing.question_log import is_installed
+from tripybuild.testing.registry import registry
 from tripybuild.types.dtypes import from_numpy
 
-OPERATORS = registry(project.registry()).operators
+OPERATORS = registry(paths.registry()).operators
 ROWS = np.float32([[1, -2, 3], [0.5, 4, -6]])
 IMAGE = np.linspace(-3, 5, 32, dtype=np.float32).reshape(1, 2, 4, 4)
 PLACES = np.linspace(-1, 1, 8, dtype=np.float32).reshape(1, 2, 2, 2)

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from tripybuild import project
-from tripybuild.codegen.assembly import assembled
-from tripybuild.codegen.calls import Calls
-from tripybuild.codegen.operator import contribution
-from tripybuild.codegen.sync import write
+from tripybuild.codegen.operators.operator import contribution
+from tripybuild.codegen.operators.operator_calls import Calls
+from tripybuild.codegen.package.assembly import assembled
+from tripybuild.codegen.package.sync import write
+from tripybuild.process import paths
 from tripybuild.schema.load import load
-from tripybuild.suite import Suite
+from tripybuild.testing import Suite
 
 PACKAGE = "blamed_operators"
 OPERATOR = """\
@@ -47,7 +47,7 @@ def suites(tmp_path_factory):
     for name, inline in (("itself", "false"), ("inlined", "true")):
         text = OPERATOR.replace("NAME", name).replace("INLINE", inline)
         (root / "own/math" / f"{name}.yaml").write_text(text)
-    declared, found = load([project.registry(), root / "own"])
+    declared, found = load([paths.registry(), root / "own"])
     assert not found
     calls = Calls(declared.operators, declared.own, PACKAGE)
     parts = [contribution(declared.operators[name], calls) for name in declared.own]

@@ -5,16 +5,16 @@ import time
 
 import pytest
 
-from tripybuild import project
-from tripybuild.codegen.plan import plan
-from tripybuild.codegen.sync import write
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.codegen.package.plan import plan
+from tripybuild.codegen.package.sync import write
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import paths
 from tripybuild.schema.load import load
-from tripybuild.suite import ModuleSuite, Suite
-from tripybuild.suite.registry import _loaded, _sound
+from tripybuild.testing import ModuleSuite, Suite
+from tripybuild.testing.registry import _loaded, _sound
 
 PACKAGE = "breakable"
-BUILT_IN = project.registry()
+BUILT_IN = paths.registry()
 FAMILY = """\
 tripybuild: 1
 family: doubling
@@ -103,7 +103,7 @@ def made(tmp_path_factory):
 def suites(made, tmp_path, monkeypatch):
     """Makes suites of the registry after a change to one of its files."""
     shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    monkeypatch.setattr(project, "registry", lambda: tmp_path / "built_in")
+    monkeypatch.setattr(paths, "registry", lambda: tmp_path / "built_in")
     monkeypatch.syspath_prepend(str(tmp_path / "out"))
 
     def broken(path, old, new):

@@ -12,13 +12,13 @@ import pytest
 import written
 
 import tripybuild
-from tripybuild.build import cache as module
-from tripybuild.build.cache import Cache, key, seal
-from tripybuild.build.members import in_memory, measure
-from tripybuild.build.plan_cache import PlanCache
-from tripybuild.project import CACHE_VARIABLE, NOWHERE, cache_folder
-from tripybuild.publish import STALE_AFTER, temporary
-from tripybuild.targets.mlir_tensorrt.compiler import _timing_cache
+from tripybuild.artifact import cache as module
+from tripybuild.artifact.cache import Cache, key, seal
+from tripybuild.artifact.file_cache import PlanCache
+from tripybuild.artifact.members import in_memory, measure
+from tripybuild.process.atomic_write import STALE_AFTER, temporary
+from tripybuild.process.paths import CACHE_VARIABLE, NOWHERE, cache_folder
+from tripybuild.tensorrt.mlir_tensorrt.compiler import _timing_cache
 
 KEY, OTHER = key({"name": "a"}), key({"name": "b"})
 TEXT = """
@@ -117,7 +117,7 @@ def test_a_ledger_that_is_no_file_is_made_anew(tmp_path, special):
 KILLED = """
 import os, sys
 from pathlib import Path
-from tripybuild.build.plan_cache import PlanCache
+from tripybuild.artifact.file_cache import PlanCache
 
 def write(path, start):
     path.write_bytes(bytes(1000))

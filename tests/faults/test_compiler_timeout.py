@@ -4,9 +4,9 @@ import pytest
 import written
 
 import tripybuild
-from tripybuild.diagnostics import DiagnosticError
-from tripybuild.targets import child
-from tripybuild.targets.child_ends import MOST_SECONDS, TIMEOUT_VARIABLE
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.worker import compiler_process
+from tripybuild.worker.failures import MOST_SECONDS, TIMEOUT_VARIABLE
 
 TEXT = """
 inputs:
@@ -34,7 +34,10 @@ def test_the_argument_is_named(tmp_path, value):
     """Zero is no default."""
     with pytest.raises(DiagnosticError, match=r"`timeout` is .* no number of seconds"):
         tripybuild.compile(written.write(tmp_path, TEXT), timeout=value)
-    with child.CompilerProcess() as process, pytest.raises(DiagnosticError, match="`timeout` is"):
+    with (
+        compiler_process.CompilerProcess() as process,
+        pytest.raises(DiagnosticError, match="`timeout` is"),
+    ):
         process.compile("cpu", "", timeout=value)
 
 
@@ -42,4 +45,4 @@ def test_the_argument_is_named(tmp_path, value):
 def test_what_is_a_number_holds(monkeypatch, value, seconds):
     """An empty variable says nothing."""
     monkeypatch.setenv(TIMEOUT_VARIABLE, value)
-    assert child.seconds() == seconds
+    assert compiler_process.seconds() == seconds

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from written import graph
 
-from tripybuild import project
-from tripybuild.codegen.calls import Calls
-from tripybuild.codegen.composition import check_compositions
-from tripybuild.codegen.lowering import decomposition_file
+from tripybuild.codegen.operators.lowering import decomposition_file
+from tripybuild.codegen.operators.operator_calls import Calls
+from tripybuild.codegen.snippets.composition_check import check_compositions
+from tripybuild.process import paths
 from tripybuild.schema.load import Some, load
 
 OPERATOR = """\
@@ -47,7 +47,7 @@ sample: {S: [2, 3], R: [[2], [2]], P: [2], place: 1, U: float32}
 """
 
 
-BUILT_IN, _ = load([project.registry()])
+BUILT_IN, _ = load([paths.registry()])
 
 
 def declared(folder, snippet, text=OPERATOR):

@@ -12,9 +12,10 @@ import written
 from safetensors.numpy import save_file
 
 import tripybuild
-from tripybuild.build import container
-from tripybuild.diagnostics import portable_path
-from tripybuild.targets import child, pjrt, pjrt_payload
+from tripybuild.artifact import container
+from tripybuild.errors.diagnostics import portable_path
+from tripybuild.targets.xla import payload as pjrt_payload, pjrt
+from tripybuild.worker import compiler_process
 
 TEXT = """
 inputs:
@@ -66,7 +67,7 @@ def test_cold_caches_give_equal_bytes(model, tmp_path, monkeypatch):
     for index in range(3):
         cold(monkeypatch, tmp_path / "cache")
         if index == 1:
-            child.session().close()
+            compiler_process.session().close()
         if index == 2:
             (tmp_path / "other").mkdir()
             tripybuild.compile(written.write(tmp_path / "other", OTHER))

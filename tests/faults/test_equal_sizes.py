@@ -5,9 +5,9 @@ import pytest
 import written
 
 import tripybuild
-from tripybuild.build import replay
-from tripybuild.build.session import emit
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.compiler.session import emit
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.model import replay
 
 HEAD = """
     inputs:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild.codegen.contribution import Contribution
-from tripybuild.codegen.package import front_door
-from tripybuild.codegen.plan import plan
-from tripybuild.codegen.sync import LOCK, differences, write
-from tripybuild.codegen.text import header
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.codegen.package.fragment import Contribution
+from tripybuild.codegen.package.package import front_door
+from tripybuild.codegen.package.plan import plan
+from tripybuild.codegen.package.sync import LOCK, differences, write
+from tripybuild.codegen.python.file_text import header
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.schema.load import load
 
 ROOT = Path(__file__).resolve().parents[2]

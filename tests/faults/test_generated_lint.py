@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild import project
-from tripybuild.codegen.assembly import assembled
-from tripybuild.codegen.calls import Calls
-from tripybuild.codegen.composition import check_snippets
-from tripybuild.codegen.module import module_contribution
-from tripybuild.codegen.operator import contribution
-from tripybuild.codegen.sync import write
+from tripybuild.codegen.modules.module import module_contribution
+from tripybuild.codegen.operators.operator import contribution
+from tripybuild.codegen.operators.operator_calls import Calls
+from tripybuild.codegen.package.assembly import assembled
+from tripybuild.codegen.package.sync import write
+from tripybuild.codegen.snippets.composition_check import check_snippets
+from tripybuild.process import paths
 from tripybuild.schema.load import load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,7 +84,7 @@ def package(tmp_path_factory):
         place.write_text(text)
     (root / "own/modules").mkdir()
     (root / "own/modules/halves.yaml").write_text(MODULE)
-    declared, found = load([project.registry(), root / "own"])
+    declared, found = load([paths.registry(), root / "own"])
     assert not found
     assert not check_snippets(declared, declared.operators)
     calls = Calls(declared.operators, declared.own, PACKAGE, frozenset(declared.modules))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild.suite import ModuleSuite, Suite
-from tripybuild.suite.account import holds
-from tripybuild.suite.asked import asked, lacks, nothing, question
+from tripybuild.testing import ModuleSuite, Suite
+from tripybuild.testing.question_log import asked, lacks, nothing, question
+from tripybuild.testing.skip_report import holds
 
 ROOT = Path(__file__).resolve().parents[2]
 # A plugin that hides modules, and what tells of their installation.

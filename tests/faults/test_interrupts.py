@@ -30,11 +30,11 @@ PROGRAM = """
     sys.meta_path.insert(0, Finder())
     sys.argv = ["tripybuild", *words]
     if moment == "compiler":
-        from tripybuild.targets.child import CompilerProcess
+        from tripybuild.worker.compiler_process import CompilerProcess
         before = CompilerProcess._exchange
         CompilerProcess._exchange = lambda *given: [press(), before(*given)][1]
     if moment == "call":
-        from tripybuild.targets.pjrt import Executable
+        from tripybuild.targets.xla.pjrt import Executable
         call = Executable.__call__
         def slow(*given):
             threading.Timer(0.2, press).start()
@@ -92,7 +92,8 @@ def press(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "moment", ["typer", "tripybuild.cli.command", "tripybuild.build.session", "numpy", "compiler"]
+    "moment",
+    ["typer", "tripybuild.cli.command", "tripybuild.compiler.session", "numpy", "compiler"],
 )
 def test_five_in_a_row_end_a_compile(moment, press, tmp_path):
     """While modules are loaded, and while the compiler is at work."""

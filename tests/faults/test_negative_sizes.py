@@ -5,7 +5,7 @@ import pytest
 import written
 
 import tripybuild
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
 
 TEXT = """
     inputs:

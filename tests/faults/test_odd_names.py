@@ -8,8 +8,8 @@ import pytest
 
 import tripybuild
 from tripybuild.cli.main import main
-from tripybuild.diagnostics import portable_path
-from tripybuild.dialects.tensorrt.emission.module import _shown
+from tripybuild.errors.diagnostics import portable_path
+from tripybuild.tensorrt.emission.module import _shown
 
 ODD = os.fsdecode(b"\xff\xc3\xa9 ")
 SPEC = """\

@@ -9,13 +9,13 @@ import pytest
 
 import tripyapi as tp
 import tripybuild
-from tripybuild import memory
-from tripybuild.build.executable import Executable
 from tripybuild.cli.command import conclude
 from tripybuild.cli.console import Form
-from tripybuild.diagnostics import DiagnosticError
-from tripybuild.memory import Limit
-from tripybuild.targets import child_ends
+from tripybuild.compiler.executable import Executable
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import memory
+from tripybuild.process.memory import Limit
+from tripybuild.worker import failures
 
 HEAD = "tripybuild: 1\nmodel: m\ninputs:\n  x: float32[4]\noutputs:\n  y: "
 SUM = "x + max(cumsum(ones([10**11]) * x[0], 0))\n"  # 400 GB in between
@@ -170,7 +170,7 @@ def test_a_command_that_runs_out_of_memory_is_no_fault_of_ours(capsys):
 def test_a_compiler_that_aborts_for_memory():
     """XLA ends its process where a thread cannot be started."""
     notes = ("terminate called after throwing an instance of 'std::bad_alloc'",)
-    assert child_ends.crashed("cpu", -6, notes).code == "compiler-out-of-memory"
+    assert failures.crashed("cpu", -6, notes).code == "compiler-out-of-memory"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="this system has no limit of addresses")

@@ -5,8 +5,8 @@ import pytest
 import written
 
 import tripybuild
-from tripybuild.build.model import build
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.model.graph_builder import build
 from tripybuild.trace import printer
 
 

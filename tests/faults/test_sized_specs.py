@@ -13,7 +13,7 @@ from sized_draws import drawn
 from sized_specs import LargeError, spelled
 
 import tripybuild
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
 
 UNDECIDED = {"undecided-size", "snippet-limit"}  # a size can be made of too many others
 QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much]

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 import small_files
 
-from tripybuild import budget
-from tripybuild.build.model import build
-from tripybuild.diagnostics.amounts import MOST_PROBLEMS, budgeted
-from tripybuild.dialects.mlir import elements, parser, printer
+from tripybuild.errors import budget
+from tripybuild.errors.amounts import MOST_PROBLEMS, budgeted
+from tripybuild.model.graph_builder import build
+from tripybuild.tensorrt.mlir import elements
+from tripybuild.tensorrt.mlir.reading import parser
+from tripybuild.tensorrt.mlir.writing import printer
 
 HERE = Path(__file__).parent
 SPECS = HERE.parent.parent / "specs"
@@ -125,7 +127,7 @@ def test_programs_have_no_budget():
 
 def test_problems_are_counted_to_the_last(tmp_path):
     """As many as are shown need no word about others."""
-    from tripybuild.diagnostics import DiagnosticError  # noqa: PLC0415
+    from tripybuild.errors.diagnostics import DiagnosticError  # noqa: PLC0415
 
     path = tmp_path / "m.yaml"
     for count, codes in ((MOST_PROBLEMS, set()), (MOST_PROBLEMS + 1, {"more-problems"})):

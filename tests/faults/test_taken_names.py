@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from tripybuild import project
-from tripybuild.codegen.plan import plan
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.codegen.package.plan import plan
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import paths
 from tripybuild.schema.load import load
 from tripybuild.types.naming import SPOKEN
 
@@ -62,7 +62,7 @@ def renamed(text, old, new):
 @pytest.fixture(scope="module")
 def built_in(tmp_path_factory):
     """A registry with what the declarations here call."""
-    root, of = tmp_path_factory.mktemp("names") / "built_in", project.registry()
+    root, of = tmp_path_factory.mktemp("names") / "built_in", paths.registry()
     shutil.copytree(of / "families", root / "families")
     for path in ("targets.yaml", "math/mul.yaml", "math/div.yaml"):
         (root / path).parent.mkdir(exist_ok=True)

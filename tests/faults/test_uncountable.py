@@ -4,8 +4,8 @@ import pytest
 import written
 
 import tripybuild
-from tripybuild.build.session import emit
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.compiler.session import emit
+from tripybuild.errors.diagnostics import DiagnosticError
 
 INPUT = "inputs:\n  x: F[4294967296, 4294967296]\noutputs:\n  y: x\n"
 MIDDLE = """

@@ -10,11 +10,12 @@ import written
 from safetensors.numpy import save_file
 
 import tripybuild
-from tripybuild.build import checkpoint, engine, weights
-from tripybuild.build.checkpoint import check_weights
-from tripybuild.build.model import build
-from tripybuild.diagnostics import DiagnosticError
-from tripybuild.targets import child
+from tripybuild.compiler import engine
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.model.graph_builder import build
+from tripybuild.weights import checkpoint, safetensors
+from tripybuild.weights.checkpoint import check_weights
+from tripybuild.worker import compiler_process
 
 TEXT = """
 inputs:
@@ -126,7 +127,7 @@ def test_a_file_that_becomes_shorter_under_the_compiler_is_named(model, tmp_path
         "-c",
         "import os, signal; input(); os.kill(os.getpid(), signal.SIGBUS)",
     )
-    with child.CompilerProcess(command=command) as process:
+    with compiler_process.CompilerProcess(command=command) as process:
         asked = {"mapped": (str(tmp_path / "w.safetensors"),)}
         found = refusal(lambda: process.compile("tensorrt-rtx", b"\n", **asked))
     assert found.code == "weights-changed"
@@ -153,7 +154,7 @@ def test_weights_that_are_replaced_behind_the_check_are_refused(
     if target == RTX:
         pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
     name = "read_places" if target == RTX else "read"
-    before(monkeypatch, checkpoint.weights, name, lambda: change(tmp_path))
+    before(monkeypatch, checkpoint.safetensors, name, lambda: change(tmp_path))
     found = refusal(lambda: tripybuild.compile(model, target=target))
     assert (found.code, found.span.line) == ("weights-changed", 9)
 
@@ -165,7 +166,7 @@ def test_types_are_compared_where_the_time_is_not_told(model, tmp_path):
     status = read.path.stat()
     store(tmp_path, 7, np.int32)
     os.utime(read.path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert weights.file_state(read.path) == read.state
+    assert safetensors.file_state(read.path) == read.state
     for look in (read, read.places):
         assert refusal(lambda look=look: look(built.graph.weights)).code == "weights-changed"
 
@@ -179,7 +180,7 @@ def test_weights_that_change_while_they_are_read_are_refused(model, tmp_path, mo
         if len(count) == 2:
             os.utime(tmp_path / "w.safetensors")
 
-    real = weights._read_tensor
-    monkeypatch.setattr(weights, "_read_tensor", lambda *given: (between(), real(*given))[1])
+    real = safetensors._read_tensor
+    monkeypatch.setattr(safetensors, "_read_tensor", lambda *given: (between(), real(*given))[1])
     assert refusal(lambda: tripybuild.compile(model)).code == "weights-changed"
     assert len(count) == 2

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracles import tensorrt_numpy as oracle
-from tripybuild.dialects.mlir import printer
-from tripybuild.passes import canonicalize
+from oracles import tensorrt_numpy as oracle
+from tripybuild.tensorrt.mlir.writing import printer
+from tripybuild.tensorrt.passes import canonicalize
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from tripybuild.dialects.mlir import elements
-from tripybuild.dialects.tensorrt import ops
-from tripybuild.dialects.tensorrt.ops.base import sizes
+from tripybuild.tensorrt import dialect
+from tripybuild.tensorrt.dialect.base import sizes
+from tripybuild.tensorrt.mlir import elements
 
 SIZES = (1, 2, 2, 3)
 MOST_RANK = 4
@@ -57,7 +57,7 @@ class Program:
             array = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
         type = TensorType(f32, shape)
         return self.add(
-            ops.ConstantOp, weights=elements.from_numpy(array, type), result_types=[type]
+            dialect.ConstantOp, weights=elements.from_numpy(array, type), result_types=[type]
         )
 
     def fitting(self, value: SSAValue) -> SSAValue:
@@ -76,7 +76,7 @@ class Program:
         self.random.shuffle(places)
         small = tuple(shape[at] if self.random.random() < 0.6 else 1 for at in places)
         return self.add(
-            ops.BroadcastOp,
+            dialect.BroadcastOp,
             self.constant(small) if self.random.random() < 0.5 else self.argument(small),
             broadcast_dims=places,
             result_types=[TensorType(f32, shape)],
@@ -93,20 +93,20 @@ class Program:
         a = self.pick()
         b = self.fitting(a)
         a, b = self.random.sample([a, b], 2)
-        self.add(ops.ElementWiseOp, a, b, elementwise_operation=self.random.choice(BINARY))
+        self.add(dialect.ElementWiseOp, a, b, elementwise_operation=self.random.choice(BINARY))
 
     def unary(self) -> None:
-        self.add(ops.UnaryOp, self.pick(), unary_operation=self.random.choice(UNARY))
+        self.add(dialect.UnaryOp, self.pick(), unary_operation=self.random.choice(UNARY))
 
     def activation(self) -> None:
-        self.add(ops.ActivationOp, self.pick(), activation_type=self.random.choice(ACTIVATIONS))
+        self.add(dialect.ActivationOp, self.pick(), activation_type=self.random.choice(ACTIVATIONS))
 
     def clip(self) -> None:
         value = self.pick()
         ones = (1,) * len(static(value))
         for kind in self.random.sample(["kMIN", "kMAX"], 2):
             value = self.add(
-                ops.ElementWiseOp, value, self.constant(ones), elementwise_operation=kind
+                dialect.ElementWiseOp, value, self.constant(ones), elementwise_operation=kind
             )
 
     def transpose(self) -> None:
@@ -115,7 +115,7 @@ class Program:
         self.random.shuffle(order)
         exprs = tuple(map(AffineDimExpr, order))
         permutation = AffineMapAttr(AffineMap(len(order), 0, exprs))
-        self.add(ops.TransposeOp, value, permutation=permutation)
+        self.add(dialect.TransposeOp, value, permutation=permutation)
 
     def reshape(self) -> None:
         value = self.pick()
@@ -125,28 +125,28 @@ class Program:
             flat[at : at + 2] = [flat[at] * flat[at + 1]]
         while len(flat) < MOST_RANK and self.random.random() < 0.4:
             flat.insert(self.random.randint(0, len(flat)), 1)
-        self.add(ops.ReshapeOp, value, result_types=[TensorType(f32, flat)])
+        self.add(dialect.ReshapeOp, value, result_types=[TensorType(f32, flat)])
 
     def expand(self) -> None:
         value = self.pick()
         shape = list(static(value))
         if len(shape) < MOST_RANK:
             shape.insert(self.random.randint(0, len(shape)), 1)
-            self.add(ops.ExpandRankOp, value, result_types=[TensorType(f32, shape)])
+            self.add(dialect.ExpandRankOp, value, result_types=[TensorType(f32, shape)])
 
     def collapse(self) -> None:
         value = self.pick()
         shape = list(static(value))
         if 1 in shape:
             del shape[self.random.choice([at for at, size in enumerate(shape) if size == 1])]
-            self.add(ops.CollapseRankOp, value, result_types=[TensorType(f32, shape)])
+            self.add(dialect.CollapseRankOp, value, result_types=[TensorType(f32, shape)])
 
     def reduce(self) -> None:
         value = self.pick()
         axes = [at for at in range(len(static(value))) if self.random.random() < 0.5]
         if axes:
             self.add(
-                ops.ReduceOp,
+                dialect.ReduceOp,
                 value,
                 reduce_operation=self.random.choice(REDUCTIONS),
                 reduce_axes=axes,
@@ -156,7 +156,7 @@ class Program:
     def softmax(self) -> None:
         value = self.pick()
         if static(value):
-            self.add(ops.SoftMaxOp, value, axis=self.random.randrange(len(static(value))))
+            self.add(dialect.SoftMaxOp, value, axis=self.random.randrange(len(static(value))))
 
     def product(self) -> None:
         """A matrix product whose sides may be transposed, reshaped or broadcast."""
@@ -170,7 +170,9 @@ class Program:
         there = [each for each in self.values if static(each) == right]
         b = self.random.choice(there) if there else self.broadcast_to(right)
         del rows
-        self.add(ops.MatrixMultiplyOp, a, b, op0="kNONE", op1="kTRANSPOSE" if swapped else "kNONE")
+        self.add(
+            dialect.MatrixMultiplyOp, a, b, op0="kNONE", op1="kTRANSPOSE" if swapped else "kNONE"
+        )
 
     def slice(self) -> None:
         value = self.pick()
@@ -179,7 +181,7 @@ class Program:
         start = [self.random.randint(0, n - m) for n, m in zip(shape, size, strict=True)]
         if shape:
             self.add(
-                ops.SliceOp,
+                dialect.SliceOp,
                 value,
                 static_start=start,
                 static_size=size,
@@ -190,20 +192,20 @@ class Program:
         value = self.pick()
         if static(value):
             axis = self.random.randrange(len(static(value)))
-            self.add(ops.ConcatenationOp, [value, value], axis=axis)
+            self.add(dialect.ConcatenationOp, [value, value], axis=axis)
 
     def select(self) -> None:
         value = self.pick()
         other, threshold = self.fitting(value), self.fitting(value)
-        greater = ops.ElementWiseOp.make(value, threshold, elementwise_operation="kGREATER")
+        greater = dialect.ElementWiseOp.make(value, threshold, elementwise_operation="kGREATER")
         self.block.add_op(greater)
         assert greater.result.type.element_type == i1
-        self.add(ops.SelectOp, greater.result, value, other)
+        self.add(dialect.SelectOp, greater.result, value, other)
 
     def top(self) -> None:
         value = self.pick()
         if static(value):
-            kind = self.random.choice([ops.ArgMaxOp, ops.ArgMinOp])
+            kind = self.random.choice([dialect.ArgMaxOp, dialect.ArgMinOp])
             axis = self.random.randrange(len(static(value)))
             shape = [1 if at == axis else size for at, size in enumerate(static(value))]
             types: list[Attribute] = [TensorType(f32, shape), TensorType(i32, shape)]
@@ -214,7 +216,7 @@ class Program:
         results = [
             each
             for each in self.values
-            if each.first_use is None and not isinstance(each.owner, Block | ops.ConstantOp)
+            if each.first_use is None and not isinstance(each.owner, Block | dialect.ConstantOp)
         ]
         results = results or [self.values[-1]]
         if self.random.random() < 0.3:

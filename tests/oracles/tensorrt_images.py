@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tripybuild.dialects.tensorrt.ops.base import sizes
+from tripybuild.tensorrt.dialect.base import sizes
 
 HALF = Fraction(1, 2)
 ROUNDINGS = {

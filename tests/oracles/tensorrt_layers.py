@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import DenseResourceAttr
 from oracles import tensorrt_numpy as oracle, trtx_numpy
 from oracles.tensorrt_images import IMAGES
 from oracles.tensorrt_narrow import NARROW
-from tripybuild.dialects.mlir import resources
-from tripybuild.dialects.tensorrt.ops.base import sizes
+from tripybuild.tensorrt.dialect.base import sizes
+from tripybuild.tensorrt.mlir import resources
 
 
 def constant(op):

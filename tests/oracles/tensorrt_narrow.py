@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 
 from oracles import tensorrt_numpy as oracle
-from tripybuild.dialects.tensorrt.ops.base import element
+from tripybuild.tensorrt.dialect.base import element
 
 BLOCK = 16
 # All that is not negative and finite, by code: an even code has an even last bit.

@@ -24,9 +24,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
-from tripybuild.dialects.mlir import elements, parser, printer, verifier
-from tripybuild.dialects.tensorrt.ops.base import element, sizes
-from tripybuild.passes import pipeline
+from tripybuild.tensorrt.dialect.base import element, sizes
+from tripybuild.tensorrt.mlir import elements, verifier
+from tripybuild.tensorrt.mlir.reading import parser
+from tripybuild.tensorrt.mlir.writing import printer
+from tripybuild.tensorrt.passes import pipeline
 
 Array = np.ndarray[Any, Any]
 DYNAMIC = 3

@@ -5,11 +5,11 @@ import stat
 
 import pytest
 
-from tripybuild.build.cache import Cache, key
-from tripybuild.build.members import measure
-from tripybuild.build.plan_cache import PlanCache
-from tripybuild.project import CACHE_VARIABLE
-from tripybuild.targets.mlir_tensorrt.compiler import _timing_cache
+from tripybuild.artifact.cache import Cache, key
+from tripybuild.artifact.file_cache import PlanCache
+from tripybuild.artifact.members import measure
+from tripybuild.process.paths import CACHE_VARIABLE
+from tripybuild.tensorrt.mlir_tensorrt.compiler import _timing_cache
 
 KEY = key({"name": "a"})
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild import project
-from tripybuild.codegen.calls import Calls
-from tripybuild.codegen.module import module_contribution
-from tripybuild.codegen.operator import contribution
-from tripybuild.diagnostics import DiagnosticError
-from tripybuild.eager.module import Module
+from tripybuild.codegen.modules.module import module_contribution
+from tripybuild.codegen.operators.operator import contribution
+from tripybuild.codegen.operators.operator_calls import Calls
+from tripybuild.eager.module.module import Module
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import paths
 from tripybuild.schema.load import Some, load
 from tripybuild.types.naming import MEMBERS
 
@@ -146,7 +146,7 @@ HOSTILE_MODULES = [
 ]
 
 
-BUILT_IN = project.registry()
+BUILT_IN = paths.registry()
 OPERATORS = frozenset(path.stem for path in BUILT_IN.glob("*/*.yaml"))
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild import project
-from tripybuild.codegen import sync
 from tripybuild.codegen.conformance import nonconforming
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.codegen.package import sync
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import paths
 
-GENERATED = project.CHECKOUT / "generated"
+GENERATED = paths.CHECKOUT / "generated"
 FILES = {
     path.relative_to(GENERATED).as_posix(): path.read_text(encoding="utf-8")
     for path in sorted(GENERATED.rglob("*.py"))
@@ -22,9 +22,9 @@ REFERENCE = '''\
 from typing import Any
 
 from evil.trace.math.evil import Evil
-from tripybuild.numerics import arrays
-from tripybuild.numerics.arrays import Array
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics import arrays
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.bounded import numpy as np
 
 
 def compute(op: Evil, input: Array) -> Any:

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from test_confinement import MODULE, OPERATOR, USUAL, USUAL_MODULE, problems
 
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.frontend.checks import Check
 from tripybuild.language.limits import MAXIMUM_LENGTH, LimitError
-from tripybuild.numerics.bounded import TooLargeError, numpy
-from tripybuild.schema.extents.domain import NUMBER, SIZES, Extent
-from tripybuild.schema.extents.walk import UnboundedError, Walk
-from tripybuild.trace import Check, Declaration, Law
+from tripybuild.reference.numerics.bounded import TooLargeError, numpy
+from tripybuild.schema.snippets.extents.domain import NUMBER, SIZES, Extent
+from tripybuild.schema.snippets.extents.walk import UnboundedError, Walk
+from tripybuild.trace import Declaration, Law
 from tripybuild.trace.location import Unknown
 from tripybuild.types.shapes import bounded_range, power, prod
 

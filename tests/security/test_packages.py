@@ -11,9 +11,9 @@ import pytest
 from own_registry import CUT, ROWS
 
 import tripybuild
-from tripybuild import catalog
-from tripybuild.build.executable import Executable
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.compiler.executable import Executable
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import package_catalog
 
 EFFECT = "from pathlib import Path\nPath({path!r}).write_text('imported')\n"
 OPERATOR = """\
@@ -95,7 +95,7 @@ def test_an_executable_names_a_file_beside_it(altered, tmp_path, monkeypatch):
     (about / "entry_points.txt").write_text("[tripybuild.packages]\nplanted = planted\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    catalog._installed.cache_clear()
+    package_catalog._installed.cache_clear()
 
     assert code_of(altered, name="planted", digest=OTHER) == "missing-package"
 
@@ -130,9 +130,9 @@ def installed(folder, monkeypatch, value):
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: some-operators\nVersion: 1\n")
     (about / "entry_points.txt").write_text(f"[tripybuild.packages]\nsome_operators = {value}\n")
-    monkeypatch.setattr(catalog, "_libraries", lambda: {str(folder)})
+    monkeypatch.setattr(package_catalog, "_libraries", lambda: {str(folder)})
     monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
-    catalog._installed.cache_clear()
+    package_catalog._installed.cache_clear()
 
 
 def test_an_installed_package_is_found(own, altered, tmp_path, monkeypatch):
@@ -144,7 +144,7 @@ def test_an_installed_package_is_found(own, altered, tmp_path, monkeypatch):
         import_module("tripybuild.cli.main").main()
     assert not ended.value.code
     installed(folder, monkeypatch, "some_operators")
-    monkeypatch.setattr(catalog, "_packages", {})
+    monkeypatch.setattr(package_catalog, "_packages", {})
 
     assert altered(name="some_operators")["cut"].tolist() == CUT.tolist()
 

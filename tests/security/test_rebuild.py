@@ -9,10 +9,10 @@ from safetensors.numpy import save_file
 from typer.testing import CliRunner
 
 import tripybuild
-from tripybuild.build import container
+from tripybuild.artifact import container
 from tripybuild.cli.main import app
-from tripybuild.diagnostics import DiagnosticError
-from tripybuild.targets import pjrt
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.targets.xla import pjrt
 
 TEXT = """
 inputs:

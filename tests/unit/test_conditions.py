@@ -8,7 +8,7 @@ import pytest
 from tripybuild.codegen.conditions import explicit
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse_expression
-from tripybuild.types.dims import Undecided, substitute, symbol
+from tripybuild.symbolic.dims import Undecided, substitute, symbol
 from tripybuild.types.vocabulary import SHAPE
 
 SIZES = {"A": symbol("A"), "B": symbol("B"), "n": 4, "S": [2, 3]}

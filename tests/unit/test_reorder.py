@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild import project
+from tripybuild.documents.document import parse, read
 from tripybuild.documents.reorder import reorder
+from tripybuild.process import paths
 from tripybuild.schema.formatting import format_document
 from tripybuild.schema.kinds import KINDS, kind_of
 from tripybuild.schema.load import load
 from tripybuild.schema.reading_order import entries
 from tripybuild.schema.validate import validate
-from tripybuild.source import parse, read
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = [project.registry(), ROOT / "specs", ROOT / "tests/fixtures/my_registry"]
+FOLDERS = [paths.registry(), ROOT / "specs", ROOT / "tests/fixtures/my_registry"]
 HINT = "run `tripybuild fmt`"
 FILES = [path for folder in FOLDERS for path in sorted(folder.rglob("*.yaml"))]
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 import tripyapi
-from tripybuild import project
-from tripybuild.suite.registry import registry
-from tripybuild.suite.wrong_arguments import wrongly_answered
+from tripybuild.process import paths
+from tripybuild.testing.registry import registry
+from tripybuild.testing.wrong_arguments import wrongly_answered
 from tripybuild.types.type_syntax import parse_pattern
 
-OPERATORS = registry(project.registry()).operators
+OPERATORS = registry(paths.registry()).operators
 
 
 def asked(name, declared=None):

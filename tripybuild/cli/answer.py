@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tripybuild.diagnostics import Diagnostic
+from tripybuild.errors.diagnostics import Diagnostic
 
 
 @dataclass(frozen=True)

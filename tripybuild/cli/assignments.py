@@ -69,7 +69,7 @@ def seconds(text: str | Seconds) -> Seconds:
     """Read `90` or `0.5`."""
     if isinstance(text, Seconds):
         return text
-    from tripybuild.targets.child_ends import MOST_SECONDS  # noqa: PLC0415 - most have no limit
+    from tripybuild.worker.failures import MOST_SECONDS  # noqa: PLC0415 - most have no limit
 
     try:
         count = float(text)

@@ -16,8 +16,8 @@ import typer
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.console import Form, remark, report, say, say_json
 from tripybuild.cli.interrupts import INTERRUPTED
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.memory import is_exhaustion, refuse
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.memory import is_exhaustion, refuse
 
 TRACEBACK = "TRIPYBUILD_TRACEBACK"
 FAILED, CLOSED = 1, 141

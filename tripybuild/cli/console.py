@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TextIO
 
-from tripybuild.diagnostics import HIDDEN, Diagnostic, as_json, concise, render, text_of
+from tripybuild.errors.diagnostics import HIDDEN, Diagnostic, as_json, concise, render, text_of
 
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 

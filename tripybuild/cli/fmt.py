@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripybuild import project
 from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
 from tripybuild.cli.registry import is_installed
 from tripybuild.cli.stdin import STDIN, read_stdin
-from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.packages import roots
-from tripybuild.publish import publish, unwritable
+from tripybuild.codegen.incremental import registries
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.process import paths as project
+from tripybuild.process.atomic_write import publish, unwritable
 
 if TYPE_CHECKING:
-    from tripybuild.source import Document
+    from tripybuild.documents.document import Document
 
 SPECS = "specs"
 HEADER = "tripybuild:"
@@ -85,7 +85,7 @@ def format_files(
 
 
 def _default() -> list[str]:
-    registry = roots.shown(roots.built_in())
+    registry = registries.shown(registries.built_in())
     if is_installed():
         return ["."]
     return [str(each) for each in (registry, registry.parent / SPECS) if each.is_dir()]
@@ -111,8 +111,8 @@ def _formatted(path: str, *, is_named: bool) -> _File | None:
     Raises:
         DiagnosticError: It cannot be read, or was named and is nothing that tripybuild reads.
     """
+    from tripybuild.documents.document import LARGEST_FILE, parse, read_text  # noqa: PLC0415
     from tripybuild.schema.formatting import format_document  # noqa: PLC0415
-    from tripybuild.source import LARGEST_FILE, parse, read_text  # noqa: PLC0415
 
     text = read_stdin() if path == STDIN else read_text(Path(path), LARGEST_FILE)
     document, found = parse(text, path)

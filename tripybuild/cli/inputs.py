@@ -12,7 +12,7 @@ import typer
 from tripybuild.cli.assignments import NAME, value
 
 if TYPE_CHECKING:
-    from tripybuild.eager.infos import Info
+    from tripybuild.eager.compile.infos import Info
 
 EXAMPLE = "x=float32[2,N=1:4:8]"
 HELP = (
@@ -119,12 +119,8 @@ def infos(given: Iterable[Input]) -> dict[str, Any]:
 
 
 def _info(what: object, named: dict[str, tuple[int, int, int]]) -> "Info | object":
-    from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest  # noqa: PLC0415
-    from tripybuild.eager.infos import (  # noqa: PLC0415
-        DimensionInputInfo,
-        InputInfo,
-        NamedDimension,
-    )
+    from tripybuild.eager.compile.infos import DimensionInputInfo, InputInfo, NamedDimension  # noqa: PLC0415
+    from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest  # noqa: PLC0415
     from tripybuild.types.dtypes import BY_NAME  # noqa: PLC0415
 
     if isinstance(what, Size):

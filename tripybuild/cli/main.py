@@ -10,17 +10,17 @@ from typing import Annotated
 import typer
 
 from tripybuild.cli.command import unwritten
-from tripybuild.cli.compile import compile_model
-from tripybuild.cli.doctor import doctor
-from tripybuild.cli.explain import explain
+from tripybuild.cli.commands.compile import compile_model
+from tripybuild.cli.commands.doctor import doctor
+from tripybuild.cli.commands.explain import explain
+from tripybuild.cli.commands.gen import generate
+from tripybuild.cli.commands.inspect import inspect_executable
+from tripybuild.cli.commands.new import new_model, new_operator
+from tripybuild.cli.commands.opt import optimize
+from tripybuild.cli.commands.run import run_executable
+from tripybuild.cli.commands.trace import trace_function
 from tripybuild.cli.fmt import format_files
-from tripybuild.cli.gen import generate
-from tripybuild.cli.inspect import inspect_executable
 from tripybuild.cli.interrupts import INTERRUPTED
-from tripybuild.cli.new import new_model, new_operator
-from tripybuild.cli.opt import optimize
-from tripybuild.cli.run import run_executable
-from tripybuild.cli.trace import trace_function
 
 app = typer.Typer(
     help="Declare operators and models in YAML; compile them to executables.",

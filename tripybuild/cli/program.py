@@ -15,15 +15,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tripybuild.callers import PACKAGES
 from tripybuild.cli.inputs import Input, infos, tensor
 from tripybuild.cli.user_code import user_code
-from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.errors.user_frames import PACKAGES
 from tripybuild.trace.location import span_between
 from tripybuild.types.dtypes import BY_NAME
 
 if TYPE_CHECKING:
-    from tripybuild.eager.recorded import Recorded
+    from tripybuild.eager.compile.record import Recorded
 
 SUFFIX = ".py"
 
@@ -60,7 +60,7 @@ def recorded(asked: Program, inputs: Sequence[Input]) -> "Recorded":
         DiagnosticError: There is no such file or function, the user's code fails, or what the
             function takes is nowhere said.
     """
-    from tripybuild.eager import recorded as recording  # noqa: PLC0415 - heavy
+    from tripybuild.eager.compile import record as recording  # noqa: PLC0415 - heavy
 
     with user_code(asked.file):
         module = _loaded(asked.file)
@@ -147,7 +147,7 @@ def _arguments(
     function: Callable[..., Any], module: ModuleType, given: Mapping[str, Any], asked: Program
 ) -> tuple[list[Any], dict[str, Any]]:
     """What to call it with: from flags, else from annotations, else from the file."""
-    from tripybuild.eager.module import called  # noqa: PLC0415 - heavy
+    from tripybuild.eager.module.module import called  # noqa: PLC0415 - heavy
 
     parameters = inspect.signature(called(function)).parameters
     kinds = {each.kind for each in parameters.values()}
@@ -194,7 +194,7 @@ def _unsaid(name: str, asked: Program, place: Span) -> Diagnostic:
 
 def _annotated(parameters: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, Any]]:
     """The infos among annotations, which may be written as texts: `"float32[2, 3]"`."""
-    from tripybuild.eager.infos import DimensionInputInfo, InputInfo  # noqa: PLC0415
+    from tripybuild.eager.compile.infos import DimensionInputInfo, InputInfo  # noqa: PLC0415
 
     texts: list[Input] = []
     for name, each in parameters.items():
@@ -210,7 +210,7 @@ def _annotated(parameters: Mapping[str, inspect.Parameter]) -> Iterator[tuple[st
 
 def _place(function: Callable[..., Any], asked: Program) -> Span:
     """The line where the function begins; that of a module is its `forward`'s, if that is there."""
-    from tripybuild.eager.module import called  # noqa: PLC0415 - heavy
+    from tripybuild.eager.module.module import called  # noqa: PLC0415 - heavy
 
     inner = inspect.unwrap(called(function))
     code, home = getattr(inner, "__code__", None), str(inner.__module__)

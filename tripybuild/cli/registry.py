@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from tripybuild import project
-from tripybuild.packages import roots
+from tripybuild.codegen.incremental import registries
+from tripybuild.process import paths
 
 Registries = Annotated[
     list[Path] | None,
@@ -16,4 +16,4 @@ Registries = Annotated[
 
 def is_installed() -> bool:
     """Whether the built-in registry is part of an installed package, not of a source tree."""
-    return roots.built_in().is_relative_to(project.PACKAGE)
+    return registries.built_in().is_relative_to(paths.PACKAGE)

@@ -3,7 +3,7 @@
 import linecache
 import sys
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 
 STDIN = "-"
 

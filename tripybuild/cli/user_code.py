@@ -7,9 +7,9 @@ from itertools import groupby
 from pathlib import Path
 from traceback import FrameSummary, extract_tb
 
-from tripybuild.callers import MOST
-from tripybuild.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.project import PACKAGE
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.errors.user_frames import MOST
+from tripybuild.process.paths import PACKAGE
 
 
 @contextlib.contextmanager

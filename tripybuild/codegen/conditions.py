@@ -8,8 +8,8 @@ import ast
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from tripybuild.schema.operator import Operator
-from tripybuild.schema.scope import region_names, shape_names
+from tripybuild.schema.operator.operator import Operator
+from tripybuild.schema.snippets.scope import region_names, shape_names
 from tripybuild.types.patterns import ValuePattern, options
 
 # What counts or classifies gives no size, whatever it is given.

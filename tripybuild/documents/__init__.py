@@ -1,1 +1,1 @@
-"""YAML documents as text: what changes a file and keeps its comments, quoting and layout."""
+"""Documents: strict YAML and JSON as plain data, with a span for every key and value."""

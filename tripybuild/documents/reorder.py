@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tripybuild.diagnostics import LINE_BREAK
-from tripybuild.source import Document, parse
+from tripybuild.documents.document import Document, parse
+from tripybuild.errors.diagnostics import LINE_BREAK
 
 Location = tuple[str | int, ...]
 

@@ -4,15 +4,15 @@ Law: what a program prints does not depend on what ran before it, on a cache or 
 engine computes a graph follows from the graph alone.
 """
 
-from tripybuild.diagnostics import DiagnosticError as TripyException
 from tripybuild.eager import excepthook
-from tripybuild.eager.device import device
-from tripybuild.eager.dimension import Dimension
-from tripybuild.eager.module import Module
-from tripybuild.eager.parameter import Parameter
-from tripybuild.eager.sequential import Sequential
+from tripybuild.eager.module.module import Module
+from tripybuild.eager.module.parameter import Parameter
+from tripybuild.eager.module.sequential import Sequential
 from tripybuild.eager.settings import config
-from tripybuild.eager.tensor import Tensor
+from tripybuild.eager.tensor.device import device
+from tripybuild.eager.tensor.dimension import Dimension
+from tripybuild.eager.tensor.tensor import Tensor
+from tripybuild.errors.diagnostics import DiagnosticError as TripyException
 
 __all__ = [
     "Dimension",

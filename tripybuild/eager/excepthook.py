@@ -9,8 +9,8 @@ import traceback
 from collections.abc import Callable
 from types import TracebackType
 
-from tripybuild.callers import is_library
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.errors.user_frames import is_library
 from tripybuild.frontend.tensor import PACKAGES
 
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]

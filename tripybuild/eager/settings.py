@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tripybuild import diagnostics
-from tripybuild.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.errors import diagnostics
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import here
 

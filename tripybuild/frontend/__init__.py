@@ -1,10 +1,10 @@
 """The hand-written half of the public API: what generated functions are written in."""
 
+from tripybuild.frontend.checks.attribute_checks import DeviceLike
+from tripybuild.frontend.overloads import bind
 from tripybuild.frontend.record import begin, record, record_any, record_several
-from tripybuild.frontend.signatures import bind
 from tripybuild.frontend.sizes import are_sizes, dimension, size_of
 from tripybuild.frontend.tensor import IndexLike, IntLike, Tensor, dtype_of, placed_on, tensor
-from tripybuild.trace.attributes import DeviceLike
 
 __all__ = [
     "DeviceLike",

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.record import unwrapped
 from tripybuild.frontend.tensor import Tensor
-from tripybuild.trace.generated import decomposition
+from tripybuild.trace.generated_code import decomposition
 from tripybuild.trace.graph import between
 from tripybuild.trace.location import at
 from tripybuild.trace.operation import TraceOp

@@ -10,11 +10,11 @@ from functools import wraps
 from types import FunctionType
 from typing import Any
 
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.frontend.misfits import CallError, misfits
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend.binding_errors import CallError, misfits
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.language.limits import LimitError
-from tripybuild.memory import refuse
+from tripybuild.process.memory import refuse
 from tripybuild.trace.location import here
 from tripybuild.types.dtypes import dtype
 

@@ -5,14 +5,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
-from tripybuild.budget import spend
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.budget import spend
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend.checks.check import Check
+from tripybuild.frontend.checks.inference_cache import checked, inferred
+from tripybuild.frontend.checks.python_numbers import python_number
 from tripybuild.frontend.tensor import PACKAGES as PACKAGES, Tensor  # noqa: PLC0414
-from tripybuild.trace.check import Check
 from tripybuild.trace.constants import constant, number
-from tripybuild.trace.inference_cache import checked, inferred
 from tripybuild.trace.location import here
-from tripybuild.trace.numbers import python_number
 from tripybuild.trace.operation import Declaration, TraceOp
 from tripybuild.trace.region import LeakError, check_open
 from tripybuild.trace.values import Value

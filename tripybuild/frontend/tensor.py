@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
-from tripybuild.callers import PACKAGES as PACKAGES  # noqa: PLC0414 - the front door to it
+from tripybuild.errors.user_frames import PACKAGES as PACKAGES  # noqa: PLC0414 - the front door to it
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.location import current
 from tripybuild.trace.values import Size, TensorType, Value
-from tripybuild.types.dims import Dim
 from tripybuild.types.dtypes import dtype
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from tripybuild.budget import current
+from tripybuild.errors.budget import current
 from tripybuild.language.frame import COLLECTIONS, EvaluationError, Frame, Meter
 from tripybuild.language.grammar import Program
 from tripybuild.language.limits import MAXIMUM_STEPS, check_length, show

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
-from tripybuild.budget import SpentError
+from tripybuild.errors.budget import SpentError
 from tripybuild.language.limits import MAXIMUM_STEPS, LimitError, bounded, show, weigh
 from tripybuild.language.syntax import position
 from tripybuild.language.vocabulary import Vocabulary, listed

@@ -16,10 +16,10 @@ from importlib.util import spec_from_loader
 from pathlib import Path
 from threading import Lock
 
-from tripybuild import catalog
 from tripybuild.codegen.conformance import nonconforming
-from tripybuild.diagnostics import DiagnosticError
-from tripybuild.packages.planned import planned
+from tripybuild.codegen.incremental.package_files import planned
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import package_catalog
 
 _PREFIX = "registry_"
 
@@ -95,7 +95,7 @@ def package(roots: Sequence[Path]) -> str:
             if _FINDER not in sys.meta_path:
                 sys.meta_path.append(_FINDER)
             import_module(module)
-            catalog.rename(module, "+".join(root.name for root in real))
+            package_catalog.rename(module, "+".join(root.name for root in real))
         return module
 
 

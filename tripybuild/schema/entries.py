@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from tripybuild.schema.expressions import Expression
+from tripybuild.schema.snippets.expressions import Expression
 
 WITHOUT_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 

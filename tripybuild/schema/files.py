@@ -1,7 +1,7 @@
 """The shape of the YAML files, as pydantic models: which keys there are, and what they hold.
 
-These models know no operator and parse no snippet; `schema.elaborate` does. They are also the
-source of the JSON schemas for editors. The order of the fields is the order in which a file is
+These models know no operator and parse no snippet; `schema.operator.elaborate` does. They are also
+the source of the JSON schemas for editors. The order of the fields is the order in which a file is
 read, and in which `tripybuild fmt` writes it (`schema.reading_order`).
 """
 
@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from tripybuild.schema.entries import AliasEntry, Code, Doc, Name, SnakeCase, Strict
-from tripybuild.schema.expressions import Expression
+from tripybuild.schema.snippets.expressions import Expression
 from tripybuild.schema.target_files import TargetEntry
 
 FORMAT = 1

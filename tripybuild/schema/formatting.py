@@ -1,9 +1,9 @@
 """The one form of a file: what `tripybuild fmt` writes, and what `gen --check` asks for."""
 
+from tripybuild.documents.document import Document
 from tripybuild.documents.reorder import reorder
 from tripybuild.schema.kinds import KINDS, kind_of
 from tripybuild.schema.reading_order import entries
-from tripybuild.source import Document
 
 
 def format_document(document: Document) -> str | None:

@@ -6,23 +6,23 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
-from tripybuild.budget import Budget, SpentError, opened
-from tripybuild.diagnostics import Diagnostic
-from tripybuild.diagnostics.amounts import foremost, spent
-from tripybuild.schema.checks import check_name, check_operator, check_registry
-from tripybuild.schema.elaborate import Families, elaborate
+from tripybuild.documents.document import Document, read
+from tripybuild.errors.amounts import foremost, spent
+from tripybuild.errors.budget import Budget, SpentError, opened
+from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.schema.entries import Strict
-from tripybuild.schema.extents import unbounded
-from tripybuild.schema.facts import Common, explained, merged
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
 from tripybuild.schema.kinds import REGISTRY_KINDS, TARGETS, kind_of
-from tripybuild.schema.operator import Operator
-from tripybuild.schema.places import root_name, sources
-from tripybuild.schema.scope import unbound
+from tripybuild.schema.operator.checks import check_name, check_operator, check_registry
+from tripybuild.schema.operator.dtype_combinations import check_tuples
+from tripybuild.schema.operator.elaborate import Families, elaborate
+from tripybuild.schema.operator.operator import Operator
+from tripybuild.schema.operator.places import root_name, sources
+from tripybuild.schema.operator.target_exceptions import Common, explained, merged
+from tripybuild.schema.snippets.extents import unbounded
+from tripybuild.schema.snippets.scope import unbound
 from tripybuild.schema.target_files import TargetsFile
-from tripybuild.schema.tuples import check_tuples
 from tripybuild.schema.validate import validate
-from tripybuild.source import Document, read
 from tripybuild.types.naming import is_folder
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from tripybuild.schema.entries import Code, Name, Strict
-from tripybuild.schema.expressions import Expression
+from tripybuild.schema.snippets.expressions import Expression
 
 
 class RefusalEntry(Strict):

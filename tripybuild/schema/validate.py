@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from tripybuild.diagnostics import Diagnostic, suggest
+from tripybuild.documents.document import Document
+from tripybuild.errors.diagnostics import Diagnostic, suggest
 from tripybuild.schema.entries import Strict
 from tripybuild.schema.files import FORMAT
-from tripybuild.source import Document
 
 Model = TypeVar("Model", bound=Strict)
 

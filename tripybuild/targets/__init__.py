@@ -1,1 +1,1 @@
-"""One module per target: from MLIR to a payload, and from a payload to a function."""
+"""Targets: from MLIR to an executable, and from an executable to results."""

@@ -6,10 +6,10 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from tripybuild.symbolic.dims import Dim, evaluate
 from tripybuild.trace.location import Location, Unknown
 from tripybuild.trace.operation import Declaration, TraceOp
 from tripybuild.trace.values import TensorType, Value
-from tripybuild.types.dims import Dim, evaluate
 from tripybuild.types.dtypes import dtype
 
 if TYPE_CHECKING:

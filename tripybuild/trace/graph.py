@@ -6,10 +6,10 @@ from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.operation import DeferredLaw, TraceOp
 from tripybuild.trace.region import copied, substitution, walked
 from tripybuild.trace.values import Value
-from tripybuild.types.dims import Dim
 
 
 def between(known: AbstractSet[Value], outputs: Iterable[Value]) -> list[TraceOp]:

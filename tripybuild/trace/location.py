@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Protocol
 
-from tripybuild.diagnostics import Span
+from tripybuild.errors.diagnostics import Span
 
 
 class Location(Protocol):

@@ -11,9 +11,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import ref
 
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.location import Location
 from tripybuild.trace.values import TensorType, Value
-from tripybuild.types.dims import Dim
 from tripybuild.types.naming import CAPTURED
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ may compute something else, so their operations are not read again.
 from collections.abc import Mapping
 from typing import Any
 
-from tripybuild import catalog
-from tripybuild.catalog import Package
-from tripybuild.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process import package_catalog
+from tripybuild.process.package_catalog import Package
 
 _LONGEST = 200
 _DIGITS = frozenset("0123456789abcdef")
@@ -31,7 +31,7 @@ def read_package(data: Mapping[str, Any]) -> Package:
         raise ValueError("a package has a name")
     if not (isinstance(digest, str) and len(digest) == 64 and _DIGITS.issuperset(digest)):
         raise ValueError("a package has a digest")
-    found = catalog.having(name, digest)
+    found = package_catalog.having(name, digest)
     if not found:
         raise DiagnosticError(_missing(name))
     if found[0].digest != digest:

@@ -8,10 +8,10 @@ operands has to look inside.
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 
+from tripybuild.symbolic.dims import Dim, evaluate
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Scope, Size, TensorType, Value, is_known, unscoped
-from tripybuild.types.dims import Dim, evaluate
 
 Types = Callable[[TensorType], TensorType]
 

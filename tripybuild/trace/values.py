@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tripybuild.types.dims import Dim
+from tripybuild.symbolic.dims import Dim
 from tripybuild.types.dtypes import dtype
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from tripybuild.types.conditions import disjunction
-from tripybuild.types.dims import Size, maximum, minimum, same
+from tripybuild.symbolic.conditions import disjunction
+from tripybuild.symbolic.dims import Size, maximum, minimum, same
 
 Shape = Sequence[Size]
 

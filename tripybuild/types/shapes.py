@@ -16,10 +16,11 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tripybuild.types import bounded, dims
+from tripybuild.symbolic import dims
+from tripybuild.symbolic.conditions import Condition, Truth, conjunction, disjunction, negation
+from tripybuild.symbolic.dims import Dim, Size, maximum, minimum, select, symbol
+from tripybuild.types import safe_math
 from tripybuild.types.broadcasting import agreed, common
-from tripybuild.types.conditions import Condition, Truth, conjunction, disjunction, negation
-from tripybuild.types.dims import Dim, Size, maximum, minimum, select, symbol
 from tripybuild.types.subscripts import parts
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 # Generated code reads them here.
 quotient = dims.quotient
-bounded_range, power, prod = bounded.bounded_range, bounded.power, bounded.prod
+bounded_range, power, prod = safe_math.bounded_range, safe_math.power, safe_math.prod
 Shape = Sequence[Size]
 # What the sizes of a shape are: numbers alone where sizes are known, or numbers and symbols.
 Sizes = TypeVar("Sizes", bound=Size)

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from tripybuild.language.vocabulary import PYTHON, Vocabulary
-from tripybuild.types.conditions import Condition
+from tripybuild.symbolic.conditions import Condition
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tripybuild.suite import Suite
+from tripybuild.testing import Suite
 
 SUITE = Suite("ops_registry/math/masked_fill.yaml", "tripyapi", __file__)
 TYPES = ["float32-bool", "float16-bool", "bfloat16-bool", "int8-bool", "int32-bool", "int64-bool"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tripybuild.suite import Suite
+from tripybuild.testing import Suite
 
 SUITE = Suite("ops_registry/math/sinh.yaml", "tripyapi", __file__)
 TYPES = ["float32", "float16", "bfloat16"]

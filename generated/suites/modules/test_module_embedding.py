@@ -2,7 +2,7 @@
 
 import pytest
 
-from tripybuild.suite import ModuleSuite
+from tripybuild.testing import ModuleSuite
 
 SUITE = ModuleSuite("ops_registry/modules/embedding.yaml", "tripyapi", __file__)
 DTYPES = ["float32", "float16", "bfloat16"]

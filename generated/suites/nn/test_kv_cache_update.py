@@ -2,7 +2,7 @@
 
 import pytest
 
-from tripybuild.suite import Suite
+from tripybuild.testing import Suite
 
 SUITE = Suite("ops_registry/nn/kv_cache_update.yaml", "tripyapi", __file__)
 TYPES = ["float32-int32", "float16-int32", "bfloat16-int32"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tripybuild.suite import Suite
+from tripybuild.testing import Suite
 
 SUITE = Suite("ops_registry/shape/movedim.yaml", "tripyapi", __file__)
 TYPES = ["float32", "float16", "bfloat16", "int4", "int8", "int32", "int64", "bool"]

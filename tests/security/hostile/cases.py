@@ -18,7 +18,7 @@ from hostile import attacks
 from hostile.bases import BASES
 from hostile.snippets import grafted, read
 from hostile.texts import CANARY, name, spliced, text
-from tripybuild import project
+from tripybuild.process import paths
 
 CODE_KEYS = frozenset(
     {
@@ -94,9 +94,9 @@ def _all(declared: dict[str, Any]) -> list[Any]:
 @cache
 def _registry() -> dict[str, Any]:
     """The declarations of the built-in registry, by path."""
-    root = project.registry()
+    root = paths.registry()
     found = {}
-    for path in project.below(root, ".yaml"):
+    for path in paths.below(root, ".yaml"):
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         found[path] = yaml.load(Path(root, path).read_text(encoding="utf-8"), loader)
     return found

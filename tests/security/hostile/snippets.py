@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hostile.texts import CANARY
 from tripybuild.language.numpy_names import NUMPY
-from tripybuild.schema.vocabularies import ARRAY_ATTRIBUTES, ARRAY_METHODS, REFERENCE
+from tripybuild.schema.snippets.vocabularies import ARRAY_ATTRIBUTES, ARRAY_METHODS, REFERENCE
 
 FUNCTIONS = [
     "len", "range", "sum", "max", "min", "sorted", "zip", "any", "all", "prod", "replace", "drop",

@@ -22,30 +22,30 @@ import pytest
 
 from hostile.cases import Case, with_canary
 from hostile.watch import Caught, Watch
-from tripybuild import project
-from tripybuild.build.homes import Home
-from tripybuild.build.lower import lower_stablehlo, lower_tensorrt
-from tripybuild.codegen.assembly import assembled
-from tripybuild.codegen.builders import check_builders
-from tripybuild.codegen.calls import Calls
 from tripybuild.codegen.conformance import nonconforming
-from tripybuild.codegen.module import module_contribution
-from tripybuild.codegen.operator import contribution
-from tripybuild.diagnostics import DiagnosticError
+from tripybuild.codegen.modules.module import module_contribution
+from tripybuild.codegen.operators.operator import contribution
+from tripybuild.codegen.operators.operator_calls import Calls
+from tripybuild.codegen.package.assembly import assembled
+from tripybuild.codegen.snippets.builder_check import check_builders
+from tripybuild.compiler.lower import lower_stablehlo, lower_tensorrt
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend.decompose import decomposed
+from tripybuild.model.libraries import Home
+from tripybuild.process import paths
+from tripybuild.reference.cost import total
+from tripybuild.reference.execute import execute
 from tripybuild.schema.load import Registry, Some, load
-from tripybuild.schema.operator import Operator
-from tripybuild.schema.samples import places
-from tripybuild.schema.tuples import legal
-from tripybuild.semantics.cost import total
-from tripybuild.semantics.execute import execute
-from tripybuild.suite import ModuleSuite, Suite
-from tripybuild.suite.cases import Case as Call, sample_case
-from tripybuild.suite.facts import refusals
-from tripybuild.suite.readings import wrong_aliases
-from tripybuild.suite.registry import registry
-from tripybuild.suite.sample import bind
-from tripybuild.suite.symbolic import disagreements
+from tripybuild.schema.operator.dtype_combinations import legal
+from tripybuild.schema.operator.operator import Operator
+from tripybuild.schema.operator.samples import places
+from tripybuild.testing import ModuleSuite, Suite
+from tripybuild.testing.cases import Case as Call, sample_case
+from tripybuild.testing.oracles.alias_readings import wrong_aliases
+from tripybuild.testing.registry import registry
+from tripybuild.testing.sample import bind
+from tripybuild.testing.symbolic import disagreements
+from tripybuild.testing.target_facts import refusals
 
 PATH = re.compile(r"[A-Za-z0-9_]+(/[A-Za-z0-9_]+)*\.(py|md|typed|json)")
 MARKER = "<stranger"
@@ -85,7 +85,7 @@ class Laboratory:
         self.folder, self.late = folder, late
         self.canary = folder / "canary" / "TOUCHED"
         self.canary.parent.mkdir(parents=True)
-        self.built_in = registry(project.registry())
+        self.built_in = registry(paths.registry())
         temporary = folder / "temporary"
         temporary.mkdir()
         tempfile.tempdir = str(temporary)

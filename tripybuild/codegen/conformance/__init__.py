@@ -8,13 +8,13 @@ import ast
 import re
 from collections.abc import Iterable, Mapping
 
-from tripybuild.codegen.account import account_file
 from tripybuild.codegen.conformance.file import File
 from tripybuild.codegen.conformance.values import Problem
-from tripybuild.codegen.contribution import Contribution
-from tripybuild.codegen.package import front_door, submodules
-from tripybuild.codegen.places import SUITES
-from tripybuild.diagnostics import Diagnostic
+from tripybuild.codegen.package.conftest import account_file
+from tripybuild.codegen.package.fragment import Contribution
+from tripybuild.codegen.package.package import front_door, submodules
+from tripybuild.codegen.package.paths import SUITES
+from tripybuild.errors.diagnostics import Diagnostic
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 

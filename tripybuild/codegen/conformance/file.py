@@ -10,7 +10,7 @@ from tripybuild.codegen.conformance.tables import (
     STATEMENTS,
 )
 from tripybuild.codegen.conformance.values import Function, Problem, Values, is_public
-from tripybuild.codegen.places import BUILT_IN
+from tripybuild.codegen.package.paths import BUILT_IN
 
 _Scope = ast.FunctionDef | ast.ClassDef
 

@@ -7,15 +7,12 @@ a stranger could misuse it.
 import ast
 from collections.abc import Mapping
 
-from tripybuild.codegen.rewrite import CONSTANTS, MATH
-from tripybuild.dialects import stablehlo, tensorrt
+from tripybuild import stablehlo
+from tripybuild.codegen.python.rewrite import CONSTANTS, MATH
 from tripybuild.language.numpy_names import NUMPY, NUMPY_CONSTANTS
 from tripybuild.language.vocabulary import PYTHON
-from tripybuild.schema.vocabularies import (
-    ARRAY_METHODS,
-    ATTRIBUTES,
-    HELPERS,
-)
+from tripybuild.schema.snippets.vocabularies import ARRAY_METHODS, ATTRIBUTES, HELPERS
+from tripybuild.tensorrt import recorder
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.shapes import SHAPE_FUNCTIONS, bounded_range, power
 
@@ -45,8 +42,8 @@ MODULES = {"math": "math", "pytest": "pytest"}
 IMPORTS: Mapping[str, frozenset[str]] = {
     "collections.abc": frozenset({"Callable", "Sequence"}),
     "dataclasses": frozenset({"dataclass"}),
-    "tripybuild": frozenset({"eager", "frontend"}),
-    "tripybuild.dialects": frozenset({"stablehlo as hlo", "tensorrt as trt"}),
+    "tripybuild": frozenset({"eager", "frontend", "stablehlo as hlo"}),
+    "tripybuild.tensorrt": frozenset({"recorder as trt"}),
     "tripybuild.eager": frozenset({"Module"}),
     "tripybuild.frontend": frozenset(
         {
@@ -54,16 +51,16 @@ IMPORTS: Mapping[str, frozenset[str]] = {
             "dtype_of", "placed_on", "record", "record_any", "record_several", "size_of", "tensor",
         }
     ),
+    "tripybuild.frontend.checks": frozenset({"Check", "Index", "Wanted"}),
     "tripybuild.frontend.deprecation": frozenset({"deprecated"}),
-    "tripybuild.frontend.unknown": frozenset({"refuse_calls"}),
-    "tripybuild.numerics": frozenset(HELPERS),
-    "tripybuild.numerics.arrays": frozenset({"Array"}),
-    "tripybuild.numerics.bounded": frozenset({"numpy as np"}),
-    "tripybuild.suite": frozenset({"ModuleSuite", "Suite"}),
+    "tripybuild.frontend.missing_names": frozenset({"refuse_calls"}),
+    "tripybuild.reference.numerics": frozenset(HELPERS),
+    "tripybuild.reference.numerics.arrays": frozenset({"Array"}),
+    "tripybuild.reference.numerics.bounded": frozenset({"numpy as np"}),
+    "tripybuild.testing": frozenset({"ModuleSuite", "Suite"}),
     "tripybuild.trace": frozenset(
         {
-            "Check", "Declaration", "Index", "Law", "Region", "Size", "TensorType", "TraceOp",
-            "Value", "Wanted",
+            "Declaration", "Law", "Region", "Size", "TensorType", "TraceOp", "Value",
         }
     ),
     "tripybuild.types": frozenset({"dtypes", "shapes"}),
@@ -102,7 +99,7 @@ NAMESPACES: Mapping[str, tuple[frozenset[str] | None, frozenset[str]]] = {
         | {bounded_range.__name__, power.__name__},
         frozenset(),
     ),
-    "trt": (frozenset(tensorrt.LAYERS) | frozenset(tensorrt.HELPERS), frozenset()),
+    "trt": (frozenset(recorder.LAYERS) | frozenset(recorder.HELPERS), frozenset()),
 }
 # The attributes and methods of values.
 READ = frozenset().union(*ATTRIBUTES.values()) | {"outputs", "rest", "type"}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tripyapi.trace.control.cond import Cond
-from tripybuild.numerics.arrays import Array
+from tripybuild.reference.numerics.arrays import Array
 
 
 def compute(

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tripyapi.trace.control.while_loop import WhileLoop
-from tripybuild.numerics import control
-from tripybuild.numerics.arrays import Array
+from tripybuild.reference.numerics import control
+from tripybuild.reference.numerics.arrays import Array
 
 
 def compute(

@@ -3,8 +3,8 @@
 from typing import Any
 
 from tripyapi.trace.create.iota import Iota
-from tripybuild.numerics import arrays
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics import arrays
+from tripybuild.reference.numerics.bounded import numpy as np
 
 
 def compute(op: Iota) -> Any:

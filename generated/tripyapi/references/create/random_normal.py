@@ -3,7 +3,7 @@
 from typing import Any
 
 from tripyapi.trace.create.random_normal import RandomNormal
-from tripybuild.numerics import draws
+from tripybuild.reference.numerics import draws
 
 
 def compute(op: RandomNormal) -> Any:

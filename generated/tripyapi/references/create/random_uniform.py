@@ -3,7 +3,7 @@
 from typing import Any
 
 from tripyapi.trace.create.random_uniform import RandomUniform
-from tripybuild.numerics import draws
+from tripybuild.reference.numerics import draws
 
 
 def compute(op: RandomUniform) -> Any:

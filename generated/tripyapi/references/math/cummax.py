@@ -3,8 +3,8 @@
 from typing import Any
 
 from tripyapi.trace.math.cummax import Cummax
-from tripybuild.numerics import arrays
-from tripybuild.numerics.arrays import Array
+from tripybuild.reference.numerics import arrays
+from tripybuild.reference.numerics.arrays import Array
 
 
 def compute(op: Cummax, input: Array) -> Any:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tripyapi.trace.math.reciprocal import Reciprocal
-from tripybuild.numerics.arrays import Array
+from tripybuild.reference.numerics.arrays import Array
 
 
 def compute(_op: Reciprocal, input: Array) -> Any:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from tripyapi.trace.nn.batchnorm import Batchnorm
-from tripybuild.numerics.arrays import Array
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.bounded import numpy as np
 
 
 def compute(

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tripyapi.trace.nn.einsum import Einsum
-from tripybuild.numerics.arrays import Array
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.bounded import numpy as np
 
 
 def compute(op: Einsum, inputs: Sequence[Array]) -> Any:

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from tripyapi.trace.nn.gelu import Gelu
-from tripybuild.numerics import arrays
-from tripybuild.numerics.arrays import Array
+from tripybuild.reference.numerics import arrays
+from tripybuild.reference.numerics.arrays import Array
 from tripybuild.types import dtypes
 
 

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from tripyapi.trace.nn.gelu_tanh import GeluTanh
-from tripybuild.numerics.arrays import Array
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.bounded import numpy as np
 
 
 def compute(_op: GeluTanh, input: Array) -> Any:

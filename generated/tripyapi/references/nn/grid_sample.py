@@ -3,8 +3,8 @@
 from typing import Any
 
 from tripyapi.trace.nn.grid_sample import GridSample
-from tripybuild.numerics import sampling
-from tripybuild.numerics.arrays import Array
+from tripybuild.reference.numerics import sampling
+from tripybuild.reference.numerics.arrays import Array
 
 
 def compute(op: GridSample, input: Array, grid: Array) -> Any:

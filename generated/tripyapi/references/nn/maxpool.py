@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 from tripyapi.trace.nn.maxpool import Maxpool
-from tripybuild.numerics import arrays
-from tripybuild.numerics.arrays import Array
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics import arrays
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.bounded import numpy as np
 from tripybuild.types import dtypes
 
 

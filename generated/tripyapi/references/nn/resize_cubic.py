@@ -3,9 +3,9 @@
 from typing import Any
 
 from tripyapi.trace.nn.resize_cubic import ResizeCubic
-from tripybuild.numerics import arrays, sampling
-from tripybuild.numerics.arrays import Array
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics import arrays, sampling
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.bounded import numpy as np
 from tripybuild.types import dtypes
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from tripyapi.trace.nn.resize_linear import ResizeLinear
-from tripybuild.numerics import sampling
-from tripybuild.numerics.arrays import Array
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics import sampling
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.bounded import numpy as np
 from tripybuild.types import dtypes
 
 

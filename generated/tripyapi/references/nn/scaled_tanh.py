@@ -3,8 +3,8 @@
 from typing import Any
 
 from tripyapi.trace.nn.scaled_tanh import ScaledTanh
-from tripybuild.numerics.arrays import Array
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.bounded import numpy as np
 
 
 def compute(op: ScaledTanh, input: Array) -> Any:

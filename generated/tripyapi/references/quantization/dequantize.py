@@ -3,8 +3,8 @@
 from typing import Any
 
 from tripyapi.trace.quantization.dequantize import Dequantize
-from tripybuild.numerics import arrays
-from tripybuild.numerics.arrays import Array
+from tripybuild.reference.numerics import arrays
+from tripybuild.reference.numerics.arrays import Array
 
 
 def compute(op: Dequantize, input: Array, scale: Array) -> Any:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tripyapi.trace.shape.concatenate import Concatenate
-from tripybuild.numerics.arrays import Array
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.bounded import numpy as np
 
 
 def compute(op: Concatenate, tensors: Sequence[Array]) -> Any:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from tripyapi.trace.shape.gather_nd import GatherNd
-from tripybuild.numerics.arrays import Array
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.bounded import numpy as np
 
 
 def compute(op: GatherNd, input: Array, index: Array) -> Any:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tripyapi.trace.shape.reshape import Reshape
-from tripybuild.numerics.arrays import Array
+from tripybuild.reference.numerics.arrays import Array
 
 
 def compute(op: Reshape, input: Array) -> Any:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from tripyapi.trace.shape.scatter_elements import ScatterElements
-from tripybuild.numerics import arrays
-from tripybuild.numerics.arrays import Array
+from tripybuild.reference.numerics import arrays
+from tripybuild.reference.numerics.arrays import Array
 
 
 def compute(op: ScatterElements, input: Array, index: Array, updates: Array) -> Any:

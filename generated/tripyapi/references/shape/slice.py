@@ -3,9 +3,9 @@
 from typing import Any
 
 from tripyapi.trace.shape.slice import Slice
-from tripybuild.numerics import arrays
-from tripybuild.numerics.arrays import Array
-from tripybuild.numerics.bounded import numpy as np
+from tripybuild.reference.numerics import arrays
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.bounded import numpy as np
 
 
 def compute(op: Slice, input: Array, value: Array | None) -> Any:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from tripybuild.trace import Check, Declaration, Law, TensorType, TraceOp, Value
+from tripybuild.frontend.checks import Check
+from tripybuild.trace import Declaration, Law, TensorType, TraceOp, Value
 from tripybuild.types import dtypes, shapes
 
 

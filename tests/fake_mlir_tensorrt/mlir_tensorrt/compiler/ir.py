@@ -1,6 +1,7 @@
 """Contexts and modules, as MLIR's Python bindings have them."""
 
-from tripybuild.dialects.mlir import parser, verifier
+from tripybuild.tensorrt.mlir import verifier
+from tripybuild.tensorrt.mlir.reading import parser
 
 
 class Context:

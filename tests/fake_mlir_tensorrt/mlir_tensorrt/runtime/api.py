@@ -6,8 +6,8 @@ import numpy as np
 from oracles.tensorrt_numpy import evaluate, parsed
 from xdsl.dialects.builtin import DenseResourceAttr
 
-from tripybuild.dialects.mlir import elements, resources
-from tripybuild.dialects.tensorrt.ops import ConstantOp
+from tripybuild.tensorrt.dialect import ConstantOp
+from tripybuild.tensorrt.mlir import elements, resources
 
 PointerType = SimpleNamespace(device="device", host="host")
 ScalarTypeCode = SimpleNamespace(f32="f32", i32="i32", i64="i64", i1="i1", f16="f16")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from tripyapi.trace.control.scan import Scan
-from tripybuild.dialects import stablehlo as hlo
+from tripybuild import stablehlo as hlo
 
 
 def lower(

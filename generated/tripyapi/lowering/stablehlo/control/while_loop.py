@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from tripyapi.trace.control.while_loop import WhileLoop
-from tripybuild.dialects import stablehlo as hlo
+from tripybuild import stablehlo as hlo
 
 
 def lower(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripyapi.trace.math.topk import Topk
-from tripybuild.dialects import stablehlo as hlo
+from tripybuild import stablehlo as hlo
 
 
 def lower(op: Topk, input: hlo.Value) -> Sequence[hlo.Value]:

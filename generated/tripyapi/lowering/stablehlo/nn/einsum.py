@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripyapi.trace.nn.einsum import Einsum
-from tripybuild.dialects import stablehlo as hlo
+from tripybuild import stablehlo as hlo
 
 
 def lower(op: Einsum, inputs: Sequence[hlo.Value]) -> hlo.Value:

@@ -3,7 +3,7 @@
 import math
 
 from tripyapi.trace.nn.gelu import Gelu
-from tripybuild.dialects import stablehlo as hlo
+from tripybuild import stablehlo as hlo
 from tripybuild.types import dtypes
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripyapi.trace.quantization.dynamic_quantize import DynamicQuantize
-from tripybuild.dialects import stablehlo as hlo
+from tripybuild import stablehlo as hlo
 from tripybuild.types import dtypes
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripyapi.trace.shape.concatenate import Concatenate
-from tripybuild.dialects import stablehlo as hlo
+from tripybuild import stablehlo as hlo
 
 
 def lower(op: Concatenate, tensors: Sequence[hlo.Value]) -> hlo.Value:

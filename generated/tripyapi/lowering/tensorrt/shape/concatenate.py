@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripyapi.trace.shape.concatenate import Concatenate
-from tripybuild.dialects import tensorrt as trt
+from tripybuild.tensorrt import recorder as trt
 
 
 def lower(op: Concatenate, tensors: Sequence[trt.Value]) -> trt.Value:

@@ -1,0 +1,222 @@
+"""Tests of `tripybuild doctor`: what is said was tried, and a library that crashes is a fact."""
+
+import json
+import os
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from tripybuild.cli.commands import doctor, doctor_run, doctor_trial
+from tripybuild.cli.main import app
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.tensorrt.runtime import cuda, gpu
+
+HIDDEN = "raise ImportError('it is hidden')"
+ABORTS = "import os\nos.abort()"
+HANGS = "import time\ntime.sleep(60)"
+WORKS = {"works": True, "seconds": 0.1, "facts": {"jaxlib": "1"}, "problems": []}
+BROKEN = {
+    "works": False,
+    "seconds": 0.1,
+    "facts": {},
+    "problems": [
+        {"code": "compiler-crashed", "message": "it crashed", "notes": ["why"], "hint": None}
+    ],
+}
+
+
+def shadowed(monkeypatch, folder, module, text):
+    """Let processes that begin now find this module in the place of the installed one."""
+    (folder / f"{module}.py").write_text(text)
+    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+
+
+def stub(monkeypatch, code):
+    """Let trials run this code."""
+    monkeypatch.setattr(doctor_run, "COMMAND", (sys.executable, "-c", code))
+
+
+@pytest.mark.parametrize("name", ["cpu", "reference"])
+def test_what_needs_no_gpu_is_compiled_and_run(name):
+    """With the version of what computes it."""
+    found = doctor_run.tried(name, 100)
+    assert found["works"], found
+    (version,) = found["facts"].values()
+    assert version[0].isdigit()
+
+
+def test_an_engine_is_really_built():
+    """With the GPUs that the library builds for."""
+    pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
+    found = doctor_run.tried("tensorrt-rtx", 100)
+    assert found["works"], found
+    assert "sm89" in found["facts"]["gpus"]
+    assert found["facts"]["tensorrt_rtx"].count(".") >= 2
+
+
+def test_a_library_that_is_not_there_says_how_to_get_it(tmp_path, monkeypatch):
+    """It is what the import says, and no crash."""
+    shadowed(monkeypatch, tmp_path, "tensorrt_rtx", HIDDEN)
+    found = doctor_run.tried("tensorrt-rtx", 100)
+    (problem,) = found["problems"]
+    assert not found["works"]
+    assert problem["code"] == "target-unavailable"
+    assert problem["notes"] == ["it is hidden"]
+    assert "pip install 'tripybuild[tensorrt-rtx]'" in problem["hint"]
+
+
+def test_mlir_tensorrt_that_is_not_there_is_refused_in_words(tmp_path, monkeypatch):
+    """It is on no index that pip asks."""
+    shadowed(monkeypatch, tmp_path, "mlir_tensorrt", HIDDEN)
+    found = doctor_run.tried("mlir-tensorrt", 100)
+    (problem,) = found["problems"]
+    assert problem["code"] == "target-unavailable"
+
+
+@pytest.mark.parametrize(("module", "name"), [("tensorrt_rtx", "tensorrt-rtx"), ("jaxlib", "cpu")])
+def test_a_library_that_aborts_is_a_fact(tmp_path, monkeypatch, module, name):
+    """Nobody else is taken along."""
+    shadowed(monkeypatch, tmp_path, module, ABORTS)
+    found = doctor_run.tried(name, 100)
+    assert not found["works"]
+    assert "SIGABRT" in found["problems"][0]["message"]
+
+
+def test_a_trial_that_hangs_is_ended(tmp_path, monkeypatch):
+    """After the seconds that it may take."""
+    shadowed(monkeypatch, tmp_path, "tensorrt_rtx", HANGS)
+    found = doctor_run.tried("tensorrt-rtx", 1.5)
+    assert found["seconds"] < 20
+    assert found["problems"][0]["code"] == "compiler-timeout"
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import os; os.kill(os.getpid(), 11)", "SIGSEGV"),
+        ("import os; os.kill(os.getpid(), 9)", "SIGKILL"),
+        ("import sys; sys.exit(3)", "status 3"),
+        ("print('[1]')", "status 0"),
+        ("print('nothing')", "status 0"),
+    ],
+)
+def test_every_end_of_a_trial_is_an_answer(monkeypatch, code, says):
+    """Also one that says nothing, or something else."""
+    stub(monkeypatch, code)
+    found = doctor_run.tried("cpu", 100)
+    assert not found["works"]
+    assert says in found["problems"][0]["message"]
+
+
+def test_the_last_words_of_a_trial_are_kept(monkeypatch):
+    """A traceback ends in what is wrong."""
+    stub(monkeypatch, "raise ValueError('so it was')")
+    (problem,) = doctor_run.tried("cpu", 100)["problems"]
+    assert problem["notes"][-1] == "ValueError: so it was"
+
+
+def test_a_trial_that_cannot_be_started_is_an_answer(monkeypatch):
+    """A missing interpreter, say."""
+    monkeypatch.setattr(doctor_run, "COMMAND", ("/no/such/program",))
+    assert "cannot be started" in doctor_run.tried("cpu", 100)["problems"][0]["message"]
+
+
+def test_what_fails_in_python_is_an_answer(tmp_path, monkeypatch):
+    """Whatever it is, and with what is known all the same."""
+    monkeypatch.setitem(doctor_trial.TRIALS, "cpu", lambda _: 1 / 0)
+    found = doctor_trial.outcome("cpu", tmp_path)
+    assert found["diagnostics"][0]["message"] == "ZeroDivisionError: division by zero"
+
+
+@pytest.fixture
+def a_gpu(monkeypatch):
+    """A GPU, as far as the driver says."""
+    found = gpu.Gpu("A card", "sm89")
+    monkeypatch.setattr(gpu, "found", lambda: found)
+
+
+def test_a_gpu_is_named_also_where_it_cannot_be_used(tmp_path, monkeypatch, a_gpu):
+    """Without what talks to it, say."""
+
+    def refuse():
+        hint = "install it"
+        raise DiagnosticError(Diagnostic("target-unavailable", "needs it", hint=hint))
+
+    monkeypatch.setattr(cuda.Cuda, "find", refuse)
+    found = doctor_trial.outcome("engines", tmp_path)
+    assert found["facts"] == {"gpu": "A card", "capability": "sm89"}
+    assert [each["message"] for each in found["diagnostics"]] == ["needs it"]
+    lines = list(doctor._entry("GPU", {"works": False, "problems": found["diagnostics"], **found}))
+    assert [" ".join(line.split()) for line in lines] == [
+        *("GPU no A card, compute capability sm89", "needs it", "hint: install it")
+    ]
+
+
+def test_an_engine_that_computes_something_else_does_not_work(tmp_path, monkeypatch, a_gpu):
+    """It is run, and its values are looked at."""
+    monkeypatch.setattr(cuda.Cuda, "find", lambda: None)
+    monkeypatch.setattr(doctor_trial, "version", lambda _: "12.8")
+    results = {"y": np.array(doctor_trial.EXPECTED)}
+    monkeypatch.setattr(doctor_trial, "_compiled", lambda *_: lambda **_: results)
+    found = doctor_trial.outcome("engines", tmp_path)
+    assert found["diagnostics"] == []
+    assert found["facts"]["cuda-bindings"] == "12.8"
+    results["y"][0] = 7
+    (problem,) = doctor_trial.outcome("engines", tmp_path)["diagnostics"]
+    assert problem["message"] == "it computes [7.0, 4.0, 6.0, 8.0], and not [2.0, 4.0, 6.0, 8.0]"
+
+
+def test_without_a_gpu_the_driver_is_what_is_missing(tmp_path, monkeypatch):
+    """As what finds GPUs says it."""
+    absence = gpu.Absence("no CUDA driver", "libcuda is not there")
+    monkeypatch.setattr(gpu, "found", lambda: absence)
+    (problem,) = doctor_trial.outcome("engines", tmp_path)["diagnostics"]
+    assert problem["code"] == "no-gpu"
+    assert problem["message"] == "this machine has no CUDA driver"
+    assert problem["notes"] == ["libcuda is not there"]
+
+
+def answered(monkeypatch, *arguments, **others):
+    """What the command says where trials end as given, and else work."""
+    monkeypatch.setattr(
+        doctor_run, "all_tried", lambda names, _: {name: others.get(name, WORKS) for name in names}
+    )
+    return CliRunner().invoke(app, ["doctor", *arguments])
+
+
+def test_the_command_ends_well_if_cpu_works(monkeypatch):
+    """What else is missing is said, and no failure."""
+    done = answered(monkeypatch, engines=BROKEN, tensorrt=BROKEN)
+    assert done.exit_code == 0
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert "cpu works jaxlib 1" in lines
+    assert "tensorrt no it crashed" in lines
+    assert "GPU no it crashed" in lines
+
+
+def test_the_command_fails_if_cpu_does_not_work(monkeypatch):
+    """Everything rests on it."""
+    done = answered(monkeypatch, cpu=BROKEN)
+    assert done.exit_code == 1
+    assert "error[target-unavailable]" in done.output
+    assert "it crashed" in done.output
+
+
+def test_the_command_has_data_for_programs(monkeypatch):
+    """All targets, and whether engines run."""
+    done = answered(monkeypatch, "--json", engines=BROKEN)
+    data = json.loads(done.stdout)
+    assert list(data["targets"]) == list(doctor.TARGETS)
+    assert data["targets"]["cpu"] == WORKS
+    assert data["engines"]["works"] is False
+    assert data["diagnostics"] == []
+
+
+def test_every_target_is_tried():
+    """Those that `compile` knows."""
+    from tripybuild.schema import target_names  # noqa: PLC0415
+
+    assert doctor.TARGETS == target_names.TARGETS
+    assert set(doctor_trial.TRIALS) == {*target_names.TARGETS, doctor.ENGINES}

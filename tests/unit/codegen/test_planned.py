@@ -1,0 +1,299 @@
+"""What is kept of a registry's plan: after any change, it is what a plan from nothing gives."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from tripybuild.codegen.incremental import package_files as plans, registries as registry
+from tripybuild.codegen.incremental.fragment_records import Part, Parts
+from tripybuild.codegen.incremental.incremental import _some
+from tripybuild.codegen.package.fragment import Contribution
+from tripybuild.codegen.package.plan import plan
+from tripybuild.documents.document import read as see
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.schema.load import load
+
+FAMILY = """\
+tripybuild: 1
+family: plain
+parameters: [build]
+types:
+  T: [float32, int32]
+inputs:
+  input:
+    type: T[*S]
+    doc: The values.
+outputs:
+  output:
+    type: T[*S]
+    doc: The results.
+reference: build
+lower:
+  tensorrt: build
+  stablehlo: build
+sample: {S: [2, 3]}
+"""
+MODULE = """\
+tripybuild: 1
+module: Bias
+doc: Add a constant.
+sizes: [width]
+inputs:
+  x: float32[..., width]
+weights:
+  bias: float32[width]
+outputs:
+  output: x + bias
+"""
+
+
+def simple(name, build="input + input", more="", method=""):
+    """An operator of the family."""
+    alias = f"aliases:\n  tensor: {method}\n" if method else ""
+    return (
+        f"tripybuild: 1\nop: {name}\nlike: plain(build={build})\ndoc: Change values.\n{more}{alias}"
+    )
+
+
+def composed(name, text, method=""):
+    """An operator that is composed of others."""
+    alias = f"aliases:\n  tensor: {method}\n" if method else ""
+    types = re.search(r"types:.*?(?=reference)", FAMILY, re.DOTALL)[0]
+    head = f"tripybuild: 1\nop: {name}\ninline: true\ndoc: Change values.\n"
+    return f"{head}{types}decompose: {text}\nsample: {{S: [2, 3]}}\n{alias}"
+
+
+START = {
+    "families/plain.yaml": FAMILY,
+    "math/double.yaml": simple("double"),
+    "math/same.yaml": simple("same", "input", method="same"),
+    "math/fourfold.yaml": composed("fourfold", "double(double(input))", method="fourfold"),
+    "math/sizes.yaml": composed("sizes", "input if len(S) > prod([1]) else double(input)"),
+}
+
+# Each changes some files of the ones above; None removes a file.
+CHANGES = {
+    "nothing": {},
+    "a doc": {"math/double.yaml": simple("double").replace("Change", "Double")},
+    "a snippet": {"math/double.yaml": simple("double", "input - input")},
+    "a family": {"families/plain.yaml": FAMILY.replace("The values.", "All values.")},
+    "a new operator": {"math/threefold.yaml": composed("threefold", "double(input)")},
+    "an operator less": {"math/fourfold.yaml": None},
+    "another folder": {"math/same.yaml": None, "nn/same.yaml": START["math/same.yaml"]},
+    "a Python word": {"math/prod.yaml": simple("prod")},
+    "a module": {"modules/bias.yaml": MODULE.replace("float32[..., width]", "float32[2, width]")},
+    "another use": {"math/fourfold.yaml": composed("fourfold", "same(double(input))")},
+    "another method": {"math/same.yaml": simple("same", "input", method="itself")},
+    "methods swapped": {
+        "math/same.yaml": simple("same", "input", method="fourfold"),
+        "math/fourfold.yaml": composed("fourfold", "double(double(input))", method="same"),
+    },
+}
+
+FAULTS = {
+    "no YAML": {"math/double.yaml": "op: ["},
+    "a name less that is used": {"math/double.yaml": None},
+    "a cycle": {
+        "math/sizes.yaml": composed("sizes", "fourfold(input)"),
+        "math/fourfold.yaml": composed("fourfold", "sizes(input)"),
+    },
+    "a method twice": {"math/double.yaml": simple("double", method="same")},
+    "a name twice": {"nn/double.yaml": simple("double")},
+    "a family less": {"families/plain.yaml": None},
+    "a builder": {"math/double.yaml": simple("double", "trt.nonsense(input)")},
+    "an argument more that is used": {
+        "math/double.yaml": simple("double", more="attributes:\n  much: {type: int, doc: Much.}\n")
+    },
+    "an operator that is a family": {
+        "math/double.yaml": FAMILY.replace("family: plain", "family: double")
+    },
+    "a module twice": {"nn/double.yaml": MODULE, "modules/double.yaml": MODULE},
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A registry that takes the place of the built-in one, planned once."""
+    root = tmp_path / "ops"
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(registry, "built_in", lambda: root)
+    write(root, START)
+    plans.planned([], "tripyapi")
+    return root
+
+
+def write(root, files):
+    """Write and remove files."""
+    for path, text in files.items():
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if text is None:
+            place.unlink()
+        else:
+            place.write_text(text)
+
+
+def test_a_kept_plan_needs_no_schema():
+    """To load it takes as long as all that is left to do."""
+    code = "import sys, tripybuild.codegen.incremental.package_files; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {each for each in done.stdout.split() if each.startswith("tripybuild.")}
+    assert "tripybuild.codegen.package.assembly" in loaded
+    names_of_files = {"tripybuild.schema.operator", "tripybuild.schema.operator.places"}
+    assert not {each for each in loaded if ".schema." in each} - names_of_files
+    assert not {
+        each
+        for each in loaded
+        if each.startswith(("tripybuild.trace", "tripybuild.documents.document"))
+    }
+
+
+def test_nothing_is_read_where_nothing_changed(folder, monkeypatch):
+    """The plan comes from what is kept alone."""
+    before = plans.planned([], "tripyapi").files
+    monkeypatch.setattr(registry, "load", None)
+    monkeypatch.setattr("tripybuild.schema.load.load", None)
+    assert plans.planned([], "tripyapi").files == before
+
+
+def test_what_would_be_reformatted_is_kept(folder):
+    """`gen --check` says it without reading any file."""
+    assert plans.planned([], "tripyapi").unformatted == []
+    first, *others = START["math/double.yaml"].splitlines(keepends=True)
+    write(folder, {"math/double.yaml": "".join([*others, first])})
+    for _ in range(2):
+        assert plans.planned([], "tripyapi").unformatted == ["ops/math/double.yaml"]
+    write(folder, {"families/plain.yaml": START["families/plain.yaml"].rstrip("\n")})
+    assert "ops/families/plain.yaml" in plans.planned([], "tripyapi").unformatted
+    write(folder, START)
+    assert plans.planned([], "tripyapi").unformatted == []
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_gives_what_a_plan_from_nothing_gives(folder, name):
+    """Forwards, and back again."""
+    write(folder, CHANGES[name])
+    declared, problems = load([folder])
+    assert not problems
+    assert plans.planned([], "tripyapi").files == plan(declared)
+    write(folder, dict.fromkeys(CHANGES[name]) | {p: START[p] for p in CHANGES[name] if p in START})
+    declared, _ = load([folder])
+    assert plans.planned([], "tripyapi").files == plan(declared)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_reported_with_all_others(folder, name):
+    """What is wrong is what a reading of all files finds."""
+    write(folder, {"math/other.yaml": simple("other").replace("values.", "values")})
+    write(folder, FAULTS[name])
+    _, problems = load([folder])
+    with pytest.raises(DiagnosticError) as error:
+        plans.planned([], "tripyapi")
+    found = {each.code for each in error.value.diagnostics}
+    assert found == {each.code for each in problems}
+    assert found
+
+
+@pytest.mark.parametrize("name", ["a doc", "a snippet", "a new operator", "another folder"])
+def test_other_files_are_not_read_again(folder, monkeypatch, name):
+    """One changed operator is read with the families; the whole registry is not."""
+    read = []
+
+    def noted(*arguments):
+        read.append(_some(*arguments))
+        return read[-1]
+
+    write(folder, CHANGES[name])
+    monkeypatch.setattr("tripybuild.codegen.incremental.incremental._some", noted)
+    monkeypatch.setattr(registry, "load", None)
+    plans.planned([], "tripyapi")
+    assert read[0] is not None
+
+
+def test_own_code_is_part_of_the_key(folder, monkeypatch, tmp_path):
+    """Another version of ours plans anew."""
+    key = plans._key(["ops"], "tripyapi")
+    assert plans._key(["ops"], "mine") != key
+    other = tmp_path / "code"
+    other.mkdir()
+    (other / "x.py").write_text("1")
+    monkeypatch.setattr(plans, "PACKAGE", other)
+    assert plans._key(["ops"], "tripyapi") != key
+
+
+def test_an_added_registry_has_files_of_its_own(folder, tmp_path):
+    """The built-in operators are called, and give no files."""
+    mine = tmp_path / "mine"
+    write(mine, {"math/eightfold.yaml": composed("eightfold", "double(fourfold(input))")})
+    for text in ("double(fourfold(input))", "fourfold(double(input))"):
+        write(mine, {"math/eightfold.yaml": composed("eightfold", text)})
+        declared, problems = load([folder, mine])
+        assert not problems
+        files = plans.planned([mine], "mine").files
+        assert files == plan(declared, "mine")
+        assert "mine/ops/math/eightfold.py" in files
+        assert "mine/ops/math/double.py" not in files
+
+
+def test_a_registry_that_is_not_there_is_missed_whatever_is_kept(folder, tmp_path):
+    """What is kept of the others is all that they declare, and still not what was asked for."""
+    mine = tmp_path / "mine"
+    write(mine, {"math/eightfold.yaml": composed("eightfold", "double(fourfold(input))")})
+    plans.planned([mine], "mine")
+    for added in ([tmp_path / "gone"], [mine, tmp_path / "gone"], [mine / "math/eightfold.yaml"]):
+        for _ in range(2):
+            with pytest.raises(DiagnosticError, match="there is no folder"):
+                plans.planned(added, "mine")
+
+
+def test_families_that_nobody_names_are_not_read_again(folder, monkeypatch):
+    """Families have the names of their files, and other files' texts name those that they like."""
+    write(folder, {"families/other.yaml": FAMILY.replace("family: plain", "family: other")})
+    plans.planned([], "tripyapi")
+    read = []
+    monkeypatch.setattr("tripybuild.schema.load.read", lambda path: read.append(path) or see(path))
+    write(folder, {"math/double.yaml": START["math/double.yaml"].replace("Change", "Double")})
+    plans.planned([], "tripyapi")
+    assert {path.name for path in read} == {"double.yaml", "plain.yaml"}
+
+
+def test_parts_come_back_as_they_were_stored():
+    """Texts stay as they are: none, several, with breaks of any system, beyond ASCII."""
+    files = {"a.py": "x = '\u00e4\U0001f600'\r\n", "empty": "", "b.md": "one\rtwo\n\n\x85three"}
+    given = Contribution(
+        name="mine",
+        folder="math",
+        summary="\u00c4ndern.\n",
+        home="tripyapi.ops.math.mine",
+        uses=("add", "exp"),
+        others=("own",),
+        methods={"mine": "def mine(self):\n"},
+        imports={"typing": ["Any"]},
+        files=files,
+    )
+    by_path = {
+        "ops/math/mine.yaml": Part("1", "op", "ops/families/plain.yaml", given),
+        "ops/families/plain.yaml": Part("2", "family"),
+        "ops/modules/bias.yaml": Part(
+            "3", "module", None, replace(given, files={}, is_module=True)
+        ),
+    }
+    for parts in (Parts(by_path, {"schemas/a.json": "{}\n"}), Parts({}, {})):
+        assert Parts.of(parts.stored()) == parts
+
+
+def test_packages_of_others_share_what_is_built_in(folder, tmp_path, monkeypatch):
+    """A second package reads its own declarations alone; it is what a plan from nothing gives."""
+    mine = tmp_path / "mine"
+    write(mine, {"math/own.yaml": composed("own", "double(input)")})
+    plans.planned([mine], "first")
+    monkeypatch.setattr(registry, "load", None)
+
+    found = plans.planned([mine], "second").files
+
+    declared, problems = load([folder, mine])
+    assert not problems
+    assert found == plan(declared, "second")

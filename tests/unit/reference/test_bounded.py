@@ -1,0 +1,67 @@
+"""No word of a reference asks for unbounded memory: what would is refused before it is made."""
+
+import numpy as np
+import pytest
+
+from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.grammar import parse
+from tripybuild.reference.vocabulary import reference_vocabulary
+
+LONG = np.zeros(1_000_000)
+BOMBS = [
+    "np.zeros(10 ** 12)",
+    "np.zeros([10 ** 6, 10 ** 6])",
+    "np.ones([10 ** 9])",
+    "np.full([10 ** 5, 10 ** 5], 1.0)",
+    "np.eye(10 ** 6)",
+    "np.identity(10 ** 6)",
+    "np.arange(10 ** 12)",
+    "np.arange(0, 1, 1.0e-12)",
+    "np.linspace(0, 1, 10 ** 12)",
+    "np.linspace(0, 1, num=10 ** 12)",
+    "np.tile(x, 10 ** 6)",
+    "np.tile(x, [10 ** 3, 10 ** 3])",
+    "np.repeat(x, 10 ** 6)",
+    "np.pad(x, 10 ** 12)",
+    "np.pad(x, [(0, 10 ** 12)])",
+    "np.outer(x, x)",
+    "np.diag(x)",
+    "np.add(np.reshape(x, [1000000, 1]), x)",
+    "np.where(np.reshape(x, [1000000, 1]) > 0, x, 0.0)",
+    "np.broadcast_arrays(np.reshape(x, [1000000, 1]), x)",
+    "np.matmul(np.reshape(x, [1000000, 1]), np.reshape(x, [1, 1000000]))",
+    "np.einsum('i,j->ij', x, x)",
+    "np.einsum('i,j', x, x)",
+    "np.take(x, np.zeros(10 ** 12))",
+    "index_grid([0], [10 ** 12], [1])",
+    "pick(np.zeros([2, 2]), index_grid([0, 0], [10 ** 6, 10 ** 6], [1, 1]), 'wrap')",
+]
+
+
+@pytest.mark.parametrize("text", BOMBS)
+def test_large_results_are_refused(text: str) -> None:
+    """The message says how many elements there may be."""
+    with pytest.raises(EvaluationError, match="a reference may make"):
+        evaluate(parse(text), {"x": LONG}, reference_vocabulary())
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("np.zeros([3, 4])", (3, 4)),
+        ("np.arange(2, 8, 2)", (3,)),
+        ("np.pad(np.zeros([2, 3]), [(0, 1), (2, 0)])", (3, 5)),
+        ("np.add(np.zeros([3, 1]), np.zeros([4]))", (3, 4)),
+        ("np.matmul(np.zeros([2, 3, 4]), np.zeros([4, 5]))", (2, 3, 5)),
+        ("np.matmul(np.zeros([4]), np.zeros([4]))", ()),
+        ("np.einsum('bij,bjk->bik', np.zeros([2, 3, 4]), np.zeros([2, 4, 5]))", (2, 3, 5)),
+        ("np.take(np.zeros([7, 4]), np.zeros([2, 3], int32), axis=0)", (2, 3, 4)),
+        ("np.repeat(np.zeros([2]), 3)", (6,)),
+        ("np.tile(np.zeros([2]), [2, 2])", (2, 4)),
+    ],
+)
+def test_small_results_are_what_numpy_gives(text: str, shape: tuple[int, ...]) -> None:
+    """Measuring changes nothing else."""
+    if "int32" in text:
+        text = text.replace("np.zeros([2, 3], int32)", "np.argsort(np.zeros([2, 3]))")
+    assert evaluate(parse(text), {}, reference_vocabulary()).shape == shape

@@ -1,0 +1,81 @@
+"""The operators of other systems: the tables say what the systems themselves say."""
+
+from pathlib import Path
+
+import pytest
+from oracles import foreign_tables
+
+from tripybuild.process import paths
+from tripybuild.schema.foreign import SYSTEMS, signatures
+from tripybuild.testing.registry import registry
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_a_line_is_read():
+    """Parameters by position and by name, those that may be left out, and the results."""
+    softmax = signatures("aten")["softmax.int"]
+    assert softmax.by_position == ("self", "dim", "dtype")
+    assert softmax.by_name == ()
+    assert softmax.optional == {"dtype"}
+    assert softmax.results == 1
+    assert softmax.defaults == {"dtype": None}
+    pool = signatures("aten")["max_pool2d"]
+    assert pool.defaults == {
+        "stride": [], "padding": [0, 0], "dilation": [1, 1], "ceil_mode": False,
+    }  # fmt: skip
+    assert signatures("onnx")["Resize"].defaults["cubic_coeff_a"] == -0.75
+    assert signatures("onnx")["RNN"].defaults["activations"] == ["Tanh", "Tanh"]
+    concat = signatures("onnx")["Concat"]
+    assert concat.several == "inputs"
+    assert concat.by_name == ("axis",)
+    assert str(signatures("onnx")["TopK"]) == "TopK(X, K, axis?, largest?, sorted?)"
+    assert signatures("onnx")["TopK"].results == 2
+    assert signatures("aten")["split_with_sizes"].results is None
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_line_is_read(system):
+    """A line that is not understood would be an operator that nobody finds."""
+    table = ROOT / "tripybuild" / "schema" / "foreign" / f"{system}.txt"
+    lines = table.read_text(encoding="utf-8").splitlines()
+    names = [signature.name for signature in signatures(system).values()]
+    assert names == list(signatures(system)) == [line.partition("(")[0] for line in lines]
+    assert len(signatures(system)) == len(lines)
+    assert lines == sorted(lines)
+
+
+def test_aten_is_what_torch_says():
+    """Made anew from the installed PyTorch, the table is the same."""
+    torch = pytest.importorskip("torch")
+    if not torch.__version__.startswith("2.13."):
+        pytest.skip("torch 2.13 is not installed")
+    table = (ROOT / "tripybuild" / "schema" / "foreign" / "aten.txt").read_text(encoding="utf-8")
+    assert foreign_tables.aten() == table.splitlines()
+
+
+def test_onnx_is_what_onnx_says():
+    """Made anew from the installed ONNX, the table is the same."""
+    onnx = pytest.importorskip("onnx")
+    if not onnx.__version__.startswith("1.23."):
+        pytest.skip("onnx 1.23 is not installed")
+    table = (ROOT / "tripybuild" / "schema" / "foreign" / "onnx.txt").read_text(encoding="utf-8")
+    assert foreign_tables.onnx() == table.splitlines()
+
+
+def test_every_law_of_an_alias_holds_in_the_registry():
+    """The registry has aliases of both systems, with what each form can say."""
+    operators = registry(paths.registry()).operators
+    aliases = [a for o in operators.values() for a in o.foreign]
+    assert {a.system for a in aliases} == set(SYSTEMS)
+    assert any(a.reads for a in aliases)
+    assert any(a.differs for a in aliases)
+    assert any(a.result is not None for a in aliases)
+    convolution = operators["convolution"].foreign[0]
+    assert list(convolution.arguments) == [
+        "X", "W", "B", "dilations", "group", "pads", "strides",
+    ]  # fmt: skip
+    assert convolution.plain == {
+        "X": "input", "W": "weight", "B": "bias", "dilations": "dilation", "group": "groups",
+        "strides": "stride",
+    }  # fmt: skip

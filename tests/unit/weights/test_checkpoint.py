@@ -1,0 +1,282 @@
+"""Weights files against what a model declares: everything that differs, in one report."""
+
+import importlib.metadata
+import struct
+
+import ml_dtypes
+import numpy as np
+import pytest
+import written
+from safetensors.numpy import save_file
+
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.model.graph_builder import build
+from tripybuild.schema.files import WeightsEntry
+from tripybuild.types.dtypes import BY_NAME
+from tripybuild.weights import checkpoint, safetensors
+from tripybuild.weights.checkpoint import check_weights, stored_name
+
+TEXT = """
+inputs:
+  x: F[4]
+parts:
+  h: layer * 2
+outputs:
+  out: h(x)
+WEIGHTS
+define:
+  layer:
+    inputs:
+      x: F[4]
+    parts:
+      fc: Linear(4, 4)
+    weights:
+      scale: F[3, 4]
+    outputs:
+      out: fc(x)
+"""
+FILE = "weights: w.safetensors"
+SHAPES = {"fc.weight": (4, 4), "fc.bias": (4,), "scale": (3, 4)}
+
+
+def tensors(template="h.{i}.{name}"):
+    random = np.random.default_rng(1)
+    return {
+        template.format(i=i, name=name): random.normal(size=shape).astype(np.float32)
+        for i in range(2)
+        for name, shape in SHAPES.items()
+    }
+
+
+def arrays(folder, weights=FILE):
+    built = build(written.write(folder, TEXT.replace("WEIGHTS", weights)))
+    return check_weights(built)(built.graph.weights)
+
+
+def report(folder, weights=FILE):
+    with pytest.raises(DiagnosticError) as raised:
+        arrays(folder, weights)
+    return raised.value.diagnostics
+
+
+def test_weights_are_read_by_path(tmp_path):
+    """Bit for bit, in the order of the model."""
+    stored = tensors()
+    save_file(stored, tmp_path / "w.safetensors")
+
+    got = arrays(tmp_path)
+
+    assert list(got) == list(stored)
+    for name, array in got.items():
+        np.testing.assert_array_equal(array, stored[name])
+
+
+def test_all_that_differs_is_in_one_report(tmp_path):
+    """Missing, misspelt, transposed, of another shape or dtype, left over."""
+    stored = tensors()
+    stored["h.0.fc.wieght"] = stored.pop("h.0.fc.weight")
+    stored["h.1.scale"] = stored["h.1.scale"].T.copy()
+    stored["h.0.scale"] = np.zeros((2, 2), np.float32)
+    stored["h.1.fc.bias"] = stored["h.1.fc.bias"].astype(np.float16)
+    stored["h.0.fc.bias"] = stored["h.0.fc.bias"].astype(np.int16)
+    stored["h.1.fc.weight"] = stored["h.1.fc.weight"].astype(ml_dtypes.bfloat16)
+    stored["position_ids"] = np.arange(3)
+    save_file(stored, tmp_path / "w.safetensors")
+
+    found = report(tmp_path)
+
+    assert sorted((d.code, d.message) for d in found) == [
+        ("weight-dtype", "the weight `h.0.fc.bias` must be float32, but the file has int16"),
+        ("weight-dtype", "the weight `h.1.fc.bias` must be float32, but the file has float16"),
+        ("weight-dtype", "the weight `h.1.fc.weight` must be float32, but the file has bfloat16"),
+        ("weight-missing", "the weight `h.0.fc.weight` is not in the file"),
+        (
+            "weight-shape",
+            "the weight `h.0.scale` must have shape [3, 4], but the file has [2, 2]",
+        ),
+        (
+            "weight-shape",
+            "the weight `h.1.scale` must have shape [3, 4], but the file has [4, 3]",
+        ),
+        ("weight-unused", "the file holds `h.0.fc.wieght`, which the model does not use"),
+        ("weight-unused", "the file holds `position_ids`, which the model does not use"),
+    ]
+    hints = {d.message: d.hint for d in found}
+    assert any("did you mean `h.0.fc.wieght`?" in (hint or "") for hint in hints.values())
+    assert [h for m, h in hints.items() if "h.1.scale" in m] == ["the file holds it transposed"]
+    assert {d.span.line for d in found} == {9}
+
+
+def test_long_reports_are_cut(tmp_path):
+    """Of each kind a dozen, and the number of the others."""
+    stored = {f"other.{i:03}": np.zeros(1, np.float32) for i in range(100)}
+    save_file(stored, tmp_path / "w.safetensors")
+
+    found = [d.message for d in report(tmp_path)]
+
+    assert len(found) == 6 + checkpoint.MOST + 1
+    assert found[-1] == f"{100 - checkpoint.MOST} more tensors of the file are not used"
+
+
+@pytest.mark.parametrize(
+    ("entry", "template"),
+    [
+        ("  prefix: model.", "model.h.{i}.{name}"),
+        ("  rename:\n    h: layers", "layers.{i}.{name}"),
+        ("  prefix: m.\n  rename:\n    h: layers", "m.layers.{i}.{name}"),
+        ("  rename:\n    h.*: blocks.*.inner", "blocks.{i}.inner.{name}"),
+        ("  unused: [more]", "h.{i}.{name}"),
+    ],
+)
+def test_names_are_mapped(tmp_path, entry, template):
+    """By prefix, and by parts of paths; a `*` stands for one part."""
+    stored = tensors(template)
+    if "unused" in entry:
+        stored["more"] = np.zeros(3, np.float32)
+    save_file(stored, tmp_path / "w.safetensors")
+
+    got = arrays(tmp_path, f"weights:\n  file: w.safetensors\n{entry}")
+
+    assert list(got) == list(tensors())
+
+
+def test_the_longest_way_to_say_a_name():
+    """Patterns are of whole parts; the first that fits counts."""
+    entry = WeightsEntry(
+        file="f", rename={"h.*.a.*.w": "x.*.*", "h.1": "one", "h": "all"}, prefix="p."
+    )
+
+    assert stored_name("h.3.a.7.w", entry) == "p.x.3.7"
+    assert stored_name("h.1.b", entry) == "p.one.b"
+    assert stored_name("h.10.b", entry) == "p.all.10.b"
+    assert stored_name("hh.1", entry) == "p.hh.1"
+
+
+def test_renaming_what_is_not_there(tmp_path):
+    """Most likely it is misspelt."""
+    save_file(tensors(), tmp_path / "w.safetensors")
+
+    (found,) = report(tmp_path, "weights:\n  file: w.safetensors\n  rename:\n    h.*.fx: other")
+
+    assert (found.code, found.span.line) == ("unbound-name", 12)
+    assert "`h.*.fx`" in found.message
+
+
+def test_one_tensor_can_be_several_weights(tmp_path):
+    """Tied weights are stored once."""
+    stored = {n: a for n, a in tensors().items() if n.startswith("h.0.")}
+    save_file(stored, tmp_path / "w.safetensors")
+
+    got = arrays(tmp_path, "weights:\n  file: w.safetensors\n  rename:\n    h.1: h.0")
+
+    np.testing.assert_array_equal(got["h.1.scale"], got["h.0.scale"])
+
+
+# --- where the file is ---
+
+
+@pytest.mark.parametrize(
+    ("weights", "part"),
+    [
+        ("weights: nothing.safetensors", "there is no file"),
+        ("weights: ../w.safetensors", "leads out of the model's folder"),
+        ("weights: sub/../../w.safetensors", "leads out of the model's folder"),
+        (f"weights: {300 * 'x'}", "there is no file"),
+        ("weights: /etc/hostname", "leads out of the model's folder"),
+        ("weights: link.safetensors", "is a link that leads out of the model's folder"),
+        ("weights: there/w.safetensors", "is a link that leads out of the model's folder"),
+        ('weights: ""', "there is no file"),
+        ("weights:\n  package: no-such-thing\n  file: w", "`no-such-thing` is not installed"),
+        ("weights:\n  package: numpy\n  file: no-such-file", "has 0 files `no-such-file`"),
+        ("weights:\n  package: ../numpy\n  file: w", "cannot be the name of a distribution"),
+        ('weights:\n  package: ""\n  file: w', "cannot be the name of a distribution"),
+        ("", "has 6 weights, but says not where they are"),
+    ],
+)
+def test_files_that_are_not_read(tmp_path, weights, part):
+    """Nothing outside of the folder, and nothing of a distribution that it does not list."""
+    outside, folder = tmp_path / "outside", tmp_path / "folder"
+    outside.mkdir()
+    folder.mkdir()
+    save_file(tensors(), outside / "w.safetensors")
+    save_file(tensors(), tmp_path / "w.safetensors")
+    (folder / "link.safetensors").symlink_to(outside / "w.safetensors")
+    (folder / "there").symlink_to(outside)
+
+    (found,) = report(folder, weights)
+
+    assert found.code == "weights-not-found"
+    assert part in found.message
+
+
+def test_files_of_distributions(tmp_path, monkeypatch):
+    """They are found by the distribution's own list; one name must mean one file."""
+    site = tmp_path / "site"
+    info = site / "some_weights-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "some_weights" / "a").mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: some-weights\nVersion: 1.0\n")
+    record = ("some_weights/a/w.safetensors,,", "some_weights/w2.safetensors,,")
+    (info / "RECORD").write_text("\n".join(record))
+    save_file(tensors(), site / "some_weights" / "a" / "w.safetensors")
+    monkeypatch.syspath_prepend(site)
+    assert importlib.metadata.version("some-weights") == "1.0"
+
+    for name in ("w.safetensors", "a/w.safetensors"):
+        got = arrays(tmp_path, f"weights:\n  package: some_weights\n  file: {name}")
+        assert len(got) == 6
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"123",
+        struct.pack("<Q", 1 << 62),
+        struct.pack("<Q", 2) + b"[]",
+        struct.pack("<Q", 2) + b"{]",
+        struct.pack("<Q", 1000) + b"{}",
+    ],
+)
+def test_files_that_are_malformed(tmp_path, content):
+    """The line that names the file is said."""
+    (tmp_path / "w.safetensors").write_bytes(content)
+
+    (found,) = report(tmp_path)
+
+    assert (found.code, found.span.line) == ("weights-malformed", 9)
+
+
+def test_a_truncated_file(tmp_path):
+    """Wherever it ends."""
+    save_file(tensors(), tmp_path / "w.safetensors")
+    content = (tmp_path / "w.safetensors").read_bytes()
+    for end in range(0, len(content), 37):
+        (tmp_path / "w.safetensors").write_bytes(content[:end])
+        assert report(tmp_path)[0].code == "weights-malformed"
+
+
+@pytest.mark.parametrize("stored", ["float32", "bfloat16"])
+def test_weights_become_the_chosen_dtype(tmp_path, stored):
+    """Where the model says `convert: true`, and only within what the dtype can hold."""
+    text = (
+        "tripybuild: 1\nmodel: half\ninputs:\n  x: F[2]\nparts:\n  scaled: scaled\n"
+        "outputs:\n  y: scaled(x)\nweights:\n  file: w.safetensors\n  convert: true\n"
+        "define:\n  scaled:\n    inputs:\n      x: F[2]\n    weights:\n      by: F[2]\n"
+        "    outputs:\n      y: x * by\n"
+    )
+    path = tmp_path / "half.yaml"
+    path.write_text(text)
+    dtype = BY_NAME[stored].numpy
+    for values, fits in (([1.5, -0.25], True), ([70000.0, 1.0], False), ([np.inf, np.nan], True)):
+        content = safetensors.encode({"scaled.by": np.array(values, np.float32).astype(dtype)})
+        (tmp_path / "w.safetensors").write_bytes(content)
+        built = build(path, {"F": "float16"})
+        read = check_weights(built)
+        if fits:
+            found = read(["scaled.by"])["scaled.by"]
+            assert found.dtype == np.float16
+            np.testing.assert_array_equal(found.astype(np.float32), np.array(values, np.float32))
+        else:
+            with pytest.raises(DiagnosticError, match="which float16 cannot hold"):
+                read(["scaled.by"])

@@ -1,0 +1,1 @@
+"""The executable's file and the compilation cache: members, manifest, digests."""

@@ -1,0 +1,282 @@
+"""What was compiled before: contents by the digest of all that they depend on.
+
+The cache never decides whether a build succeeds. An entry is checked as it is read, one that is
+damaged is put aside and made again, and where nothing can be stored the made content is returned
+all the same.
+"""
+
+import contextlib
+import errno
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from tripybuild.artifact.members import NotRegularError, OpenFile
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.atomic_write import publish, swept
+from tripybuild.process.hashing import ALGORITHMS, algorithm
+from tripybuild.process.paths import CACHE_VARIABLE, NOWHERE, cache_folder
+
+MAGIC = b"tbcache2"
+START = len(MAGIC) + 32
+FIVE_GIBIBYTES = 5 << 30
+KEPT_SHARE = 0.8  # of the limit, so that not every new entry starts a sweep
+HALF_AN_HOUR = 1800.0
+LOCK_SUFFIX, SEAL_SUFFIX = ".lock", ".seal"
+PARTIAL = "partial"  # the folder of what is being written
+LEDGER = "ledger"  # sizes: all that was there when somebody last looked, and what was stored since
+LONGEST_LEDGER = 1 << 24  # bytes
+RECORD = 8  # bytes of a size in it, the lowest first
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A content, whether it was there already, and what was wrong with the cache."""
+
+    content: bytes
+    hit: bool
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def key(parts: Mapping[str, str | bytes]) -> str:
+    """Return the digest of named parts; neither their order nor a shifted border can confuse it."""
+    digest = sha256()
+    for name in sorted(parts):
+        part = parts[name]
+        kind, content = (b"s", part.encode()) if isinstance(part, str) else (b"b", part)
+        for field in (name.encode(), kind, content):
+            digest.update(len(field).to_bytes(8, "little"))
+            digest.update(field)
+    return digest.hexdigest()
+
+
+class Cache:
+    """A folder of contents by key, of a limited size."""
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        limit: int = FIVE_GIBIBYTES,
+        patience: float | None = None,
+    ) -> None:
+        self.folder = (folder or cache_folder()) / "v2"
+        self.limit = limit
+        # Seconds to wait for another process that makes the same.
+        self.patience = HALF_AN_HOUR if patience is None else patience
+
+    def get(self, key: str) -> bytes | None:
+        """Return the content of a key, or None where there is none that is whole."""
+        return self._read(key)[0]
+
+    def put(self, key: str, content: bytes) -> tuple[Diagnostic, ...]:
+        """Store a content; what is wrong is returned, not raised."""
+        if len(content) > self.limit:
+            return ()
+        place = self.place(key)
+        try:
+            self.made(place.parent)
+            with publish(place, durable=False, folder=self.partial()) as stream:
+                stream.write(MAGIC)
+                stream.write(_digest(key, content))
+                stream.write(content)
+        except (OSError, DiagnosticError) as error:
+            return (unwritable(self.folder, error),)
+        self.stored(len(content))
+        return ()
+
+    def get_or_make(self, key: str, make: Callable[[], bytes]) -> Outcome:
+        """Return the content of a key, made now if it must be, and by one process only."""
+        content, warnings = self._read(key)
+        if content is not None:
+            return Outcome(content, hit=True)
+        with self.locked(key):
+            content, more = self._read(key)
+            if content is not None:
+                return Outcome(content, hit=True, warnings=(*warnings, *more))
+            content = make()
+            failures = self.put(key, content)
+        return Outcome(content, hit=False, warnings=(*warnings, *more, *failures))
+
+    def place(self, key: str) -> Path:
+        """Where the entry of a key is."""
+        if len(key) != 64 or not key.isalnum():  # so that it cannot lead out of the folder
+            raise ValueError(f"`{key}` is no key of the cache")
+        return self.folder / key[:2] / key[2:]
+
+    def _read(self, key: str) -> tuple[bytes | None, tuple[Diagnostic, ...]]:
+        place = self.place(key)
+        try:
+            stored = read_file(place, self.limit + START)
+        except NotRegularError:
+            self.put_aside(place)
+            return None, (damaged(place),)
+        except OSError:
+            return None, ()
+        content = stored[START:]
+        if stored[:START] != MAGIC + _digest(key, content):
+            self.put_aside(place)
+            return None, (damaged(place),)
+        with contextlib.suppress(OSError):
+            os.utime(place)  # the sweep takes the least recently used
+        return content, ()
+
+    def partial(self) -> Path:
+        """Make the folder of what is being written: one, so that what is left there is found.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        return self.made(self.folder / PARTIAL)
+
+    def made(self, folder: Path) -> Path:
+        """Make a folder of the cache for the user alone: who writes here gives him programs.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        for each in (self.folder.parent, self.folder, folder):
+            each.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
+    def put_aside(self, place: Path) -> None:
+        """Keep a damaged entry for whoever wants to know why, but out of the way."""
+        aside = self.folder / "damaged" / f"{place.parent.name}{place.name}.{secrets.token_hex(4)}"
+        with contextlib.suppress(OSError):
+            aside.parent.mkdir(mode=0o700, exist_ok=True)
+        for found, target in ((place, aside), (seal(place), seal(aside))):
+            try:
+                found.replace(target)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                with contextlib.suppress(OSError):
+                    found.unlink()
+
+    @contextlib.contextmanager
+    def locked(self, key: str) -> Iterator[None]:
+        """Hold the key's lock, or go on without: twice the work is better than none."""
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - most caches are read alone
+
+        place = self.place(key)
+        lock = FileLock(place.with_name(place.name + LOCK_SUFFIX))
+        with contextlib.ExitStack() as held:
+            with contextlib.suppress(OSError, Timeout, NotImplementedError):
+                self.made(place.parent)
+                held.enter_context(lock.acquire(timeout=self.patience))
+            yield
+
+    def stored(self, size: int) -> None:
+        """Sweep if there may be too much now: a look at thousands of entries takes a while."""
+        left = swept(self.folder / PARTIAL)
+        ledger, known = self.folder / LEDGER, b""
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                known = read_file(ledger, LONGEST_LEDGER)
+            with ledger.open("ab") as stream:  # who else appends loses nothing
+                stream.write(size.to_bytes(RECORD, "little"))
+        except NotRegularError:
+            with contextlib.suppress(OSError):
+                ledger.unlink()
+        except OSError:
+            known = b""
+        sizes = [known[at : at + RECORD] for at in range(0, len(known), RECORD)]
+        total = sum(int.from_bytes(each, "little") for each in sizes) + size + left
+        if not known or total > self.limit:
+            self.sweep(left)
+
+    def sweep(self, left: int = 0) -> None:
+        """Remove the least recently used entries when there is too much.
+
+        Args:
+            left: The size of what is being written, or was by a process that was killed.
+        """
+        entries = list(self._entries())
+        total = sum(size for _, size, _ in entries)
+        excess = total + left > self.limit
+        for _, size, place in sorted(entries) if excess else ():
+            with contextlib.suppress(OSError):
+                place.unlink()
+                total -= size
+            with contextlib.suppress(OSError):
+                seal(place).unlink()
+            if total + left <= self.limit * KEPT_SHARE:
+                break
+        with (
+            contextlib.suppress(OSError, DiagnosticError),
+            publish(self.folder / LEDGER, durable=False, folder=self.partial()) as ledger,
+        ):
+            ledger.write(total.to_bytes(RECORD, "little"))
+
+    def _entries(self) -> Iterator[tuple[int, int, Path]]:
+        """When each entry was used, its size and its place.
+
+        One with a seal may be a file of the user's, whose time is his: it was used when its seal
+        was.
+        """
+        with contextlib.suppress(OSError):
+            for folder in os.scandir(self.folder):
+                found: dict[str, os.stat_result] = {}
+                if folder.name == PARTIAL:
+                    continue
+                with contextlib.suppress(OSError):  # also what is no folder
+                    for each in os.scandir(folder):
+                        with contextlib.suppress(OSError):  # another process may have removed it
+                            found[each.name] = each.stat()
+                for name, status in found.items():
+                    if not name.endswith(SEAL_SUFFIX):
+                        used = found.get(name + SEAL_SUFFIX, status).st_mtime_ns
+                        yield used, status.st_size, Path(folder.path, name)
+
+
+def read_file(place: Path, most: int) -> bytes:
+    """Read a file of the cache.
+
+    Raises:
+        NotRegularError: It is a pipe, a device or a folder, or longer than any file of its kind.
+        OSError: It cannot be read.
+    """
+    file = OpenFile(place)
+    if os.fstat(file.fileno()).st_size > most:
+        raise NotRegularError(errno.EFBIG, os.strerror(errno.EFBIG))
+    with os.fdopen(file.fileno(), "rb", closefd=False) as stream:
+        return stream.read()
+
+
+def seal(place: Path) -> Path:
+    """Where the seal of an entry is that does not hold it itself."""
+    return place.with_name(place.name + SEAL_SUFFIX)
+
+
+def sealed(key: str, digest: str) -> bytes:
+    """Return the seal of an entry; with the key in it, a renamed entry is a damaged one."""
+    return sha256(key.encode() + bytes.fromhex(digest)).digest()
+
+
+def _digest(key: str, content: bytes) -> bytes:
+    digest = ALGORITHMS[algorithm(len(content))]()
+    digest.update(content)
+    return sealed(key, digest.hexdigest())
+
+
+def damaged(place: Path) -> Diagnostic:
+    """What is said of an entry that is not what was stored."""
+    message = f"The cache entry `{place}` was damaged and is made again"
+    return Diagnostic("cache-damaged", message)
+
+
+def unwritable(folder: Path, error: OSError | DiagnosticError) -> Diagnostic:
+    """What is said when nothing can be stored."""
+    hint = f"set `{CACHE_VARIABLE}` to a folder that can be written"
+    if folder.is_relative_to(NOWHERE):
+        message = "The result could not be stored in a cache: there is no home folder to have it in"
+        return Diagnostic("cache-unwritable", message, hint=hint)
+    reason = error.strerror if isinstance(error, OSError) else error.diagnostics[0].message
+    return Diagnostic(
+        "cache-unwritable",
+        f"The result could not be stored in the cache `{folder}`: {reason}",
+        hint=hint,
+    )

@@ -1,0 +1,264 @@
+"""What an executable takes: dtypes, shapes with symbols, ranges, and laws that a call decides.
+
+All of it is checked before native code sees a byte.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tripybuild.artifact.graph_json import read_law
+from tripybuild.errors.amounts import budgeted
+from tripybuild.errors.budget import Budget, spend
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.frontend.checks.messages import law_message
+from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.grammar import parse
+from tripybuild.symbolic import dims
+from tripybuild.symbolic.dims import Dim, parse_dim, symbol
+from tripybuild.trace.operation import DeferredLaw
+from tripybuild.types.dtypes import BY_NAME, boolean, dtype, highest, lowest
+from tripybuild.types.vocabulary import SHAPE
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One input: its dtype, and its shape as numbers and symbols."""
+
+    name: str
+    dtype: dtype
+    shape: tuple[int | Dim, ...]
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape)) or '()'}]"
+
+
+class Signature:
+    """The inputs of an executable, read from its manifest."""
+
+    def __init__(self, manifest: Mapping[str, Any]) -> None:
+        self.model = str(manifest["model"])
+        self.ranges: Mapping[str, Mapping[str, int | None]] = manifest["ranges"]
+        self.symbols = {
+            name: symbol(name, int(r["min"] or 0), r["max"], int(r["multiple_of"] or 1))
+            for name, r in self.ranges.items()
+        }
+        self.inputs = {
+            entry["name"]: Argument(
+                entry["name"], BY_NAME[entry["dtype"]], tuple(map(self._size, entry["shape"]))
+            )
+            for entry in manifest["inputs"]
+        }
+        self.laws = [read_law(law, self.symbols) for law in manifest["laws"]]
+        # What takes the arrays of other libraries; engines take those of GPUs as well.
+        self.exchange: Callable[[str, Any], Any] = exchanged
+
+    def _size(self, size: int | str) -> int | Dim:
+        if isinstance(size, int):
+            return size
+        spend("characters", len(size))
+        return parse_dim(size, self.symbols)
+
+    def arrays(self, given: Mapping[str, Any]) -> list[Array]:
+        """The inputs in order, as arrays.
+
+        Raises:
+            DiagnosticError: For names that are missing or unknown, and for what is no array.
+        """
+        found = []
+        for name in given:
+            if name not in self.inputs:
+                near = suggest(name, self.inputs)
+                hint = (
+                    f"did you mean `{near}`?" if near else f"the inputs are {_listed(self.inputs)}"
+                )
+                found.append(
+                    Diagnostic("unknown-input", f"`{self.model}` has no input `{name}`", hint=hint)
+                )
+        for name, argument in self.inputs.items():
+            if name not in given:
+                message = f"`{self.model}` needs the input `{name}`"
+                found.append(Diagnostic("missing-input", message, hint=f"give it as {argument}"))
+        if found:
+            raise DiagnosticError(*found)
+        return [self._array(name, given[name]) for name in self.inputs]
+
+    def _array(self, name: str, value: Any) -> Array:
+        if isinstance(value, np.ndarray):
+            return value
+        if isinstance(value, np.generic):
+            return np.asarray(value)
+        if isinstance(value, (int, float)):
+            return _number(self.inputs[name], value)
+        if hasattr(value, "__dlpack__"):
+            return self.exchange(name, value)  # type: ignore[no-any-return]
+        message = f"the input `{name}` must be an array, but this is a {type(value).__name__}"
+        hint = "a NumPy array, or anything with DLPack"
+        raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint))
+
+    def bind(self, arrays: list[Array]) -> dict[str, int]:
+        """The sizes of the symbols.
+
+        Raises:
+            DiagnosticError: With every dtype, shape, range and law that does not hold.
+        """
+        found: list[Diagnostic] = []
+        sizes: dict[str, int] = {}
+        by_whom: dict[str, str] = {}
+        for argument, array in zip(self.inputs.values(), arrays, strict=True):
+            found += self._one(argument, array, sizes, by_whom)
+        found += [d for name, size in sizes.items() for d in self._in_range(name, size)]
+        if not found:
+            found += [
+                d
+                for a, x in zip(self.inputs.values(), arrays, strict=True)
+                for d in _expressions(a, x, sizes)
+            ]
+        if not found:
+            found += self.broken(sizes)
+        if found:
+            raise DiagnosticError(*found)
+        return sizes
+
+    def _one(
+        self, argument: Argument, array: Array, sizes: dict[str, int], by_whom: dict[str, str]
+    ) -> list[Diagnostic]:
+        name = argument.name
+        if array.dtype != argument.dtype.numpy:
+            message = f"the input `{name}` must be {argument.dtype}, but this is {_spelled(array)}"
+            hint = f"convert it: `{name}.astype({_numpy_name(argument.dtype)})`"
+            return [Diagnostic("input-dtype", message, hint=hint)]
+        if array.ndim != len(argument.shape):
+            wanted, this = _shape(argument.shape), _shape(array.shape)
+            message = f"the input `{name}` must have shape {wanted}, but this is {this}"
+            return [Diagnostic("input-shape", message)]
+        found = []
+        for position, (declared, size) in enumerate(zip(argument.shape, array.shape, strict=True)):
+            if isinstance(declared, int):
+                if size != declared:
+                    where = f"dimension {position} of the input `{name}`"
+                    message = f"{where} must be {declared}, but is {size}"
+                    note = f"`{name}` is {argument}, found {_shape(array.shape)}"
+                    found.append(Diagnostic("input-shape", message, notes=(note,)))
+            elif declared.name is not None:
+                symbol = declared.name
+                if sizes.setdefault(symbol, size) != size:
+                    other = f"{sizes[symbol]} in `{by_whom[symbol]}`"
+                    message = f"`{symbol}` is {size} in the input `{name}`, but {other}"
+                    found.append(Diagnostic("input-shape", message))
+                by_whom.setdefault(symbol, name)
+        return found
+
+    def _in_range(self, name: str, size: int) -> list[Diagnostic]:
+        bounds = self.ranges[name]
+        low, high, step = bounds["min"] or 0, bounds["max"], bounds["multiple_of"] or 1
+        if size < low or (high is not None and size > high):
+            limit = f"at least {low}" if high is None else f"between {low} and {high}"
+            message = f"`{name}` must be {limit}, but is {size}"
+            return [
+                Diagnostic(
+                    "size-out-of-range",
+                    message,
+                    hint="the model's `ranges:` say which sizes it takes",
+                )
+            ]
+        if size % step:
+            message = f"`{name}` must be a multiple of {step}, but is {size}"
+            return [Diagnostic("size-out-of-range", message)]
+        return []
+
+    def types(self, sizes: Mapping[str, int]) -> list[tuple[Any, tuple[int, ...]]]:
+        """The dtype and the shape of each input for these sizes."""
+        return [
+            (each.dtype.numpy, tuple([dims.evaluate(size, sizes) for size in each.shape]))
+            for each in self.inputs.values()
+        ]
+
+    def broken(self, sizes: Mapping[str, int]) -> list[Diagnostic]:
+        """The laws that do not hold for these sizes."""
+        with budgeted(budget=Budget()):
+            return broken(self.laws, sizes)
+
+
+def broken(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> list[Diagnostic]:
+    """The laws, of those that wait for sizes, that do not hold for these."""
+    found = []
+    for law in laws:
+        names = {name: _known(value, sizes) for name, value in law.names.items()}
+        words = {word: word for word in law.law.words}
+        try:
+            holds = evaluate(parse(law.law.text), names | words, SHAPE)
+        except EvaluationError as error:
+            holds, names["problem"] = False, error.message
+        if not holds:
+            operator = law.code.partition("/")[0]
+            message, label = law_message(operator, law.law, names)
+            given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+            where = law.source + (f":{law.law.line}" if law.law.line else "")
+            notes = (f"this call has {given}, so {label}", f"required by {where}")
+            found.append(Diagnostic(law.code, message, notes=notes))
+    return found
+
+
+def _number(argument: Argument, value: float) -> Array:
+    """A Python number as an array, where the dtype has such a number."""
+    type = argument.dtype
+    fits = isinstance(value, bool) == (type is boolean)
+    if fits and type.kind == "integer":
+        fits = isinstance(value, int) and lowest(type) <= value <= highest(type)
+    if not fits:
+        message = f"the input `{argument.name}` must be {type}, but this is {value!r}"
+        raise DiagnosticError(Diagnostic("input-dtype", message))
+    return np.asarray(value).astype(type.numpy)
+
+
+def exchanged(name: str, value: Any, take: Callable[[Any], Any] | None = None) -> Any:
+    """The array of another library, without a copy where it is in the memory that is used."""
+    try:
+        return (take or np.from_dlpack)(value)
+    except Exception as error:  # whatever the other library raises
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        message = f"the input `{name}` cannot be taken from {type(value).__module__}: {reason}"
+        hint = "give a NumPy array"
+        raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint)) from error
+
+
+def _spelled(array: Array) -> str:
+    """A dtype's name; one of another byte order looks the same otherwise."""
+    return array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in other byte order"
+
+
+def _known(value: Any, sizes: Mapping[str, int]) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_known(item, sizes) for item in value]
+    return dims.evaluate(value, sizes) if isinstance(value, Dim) else value
+
+
+def _expressions(argument: Argument, array: Array, sizes: Mapping[str, int]) -> list[Diagnostic]:
+    """Dimensions such as `2 * S`, now that all symbols are bound."""
+    found = []
+    for position, (wanted, size) in enumerate(zip(argument.shape, array.shape, strict=True)):
+        if isinstance(wanted, Dim) and wanted.name is None and dims.evaluate(wanted, sizes) != size:
+            message = (
+                f"dimension {position} of the input `{argument.name}` must be {wanted} = "
+                f"{dims.evaluate(wanted, sizes)}, but is {size}"
+            )
+            found.append(Diagnostic("input-shape", message))
+    return found
+
+
+def _shape(shape: tuple[object, ...]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _listed(names: Mapping[str, object]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _numpy_name(type: dtype) -> str:
+    native = type.numpy.isbuiltin == 1
+    return f"np.{type.numpy.name}" if native else f"ml_dtypes.{type.numpy.name}"

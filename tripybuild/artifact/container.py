@@ -1,0 +1,301 @@
+"""The executable: one file that is read in one way, and whose every byte is checked before use.
+
+An uncompressed zip, so that any tool can look inside. `open` checks everything but the members'
+contents, whose digests are checked as they are read. Members are read into memory, since a mapped
+file that shrinks kills the process.
+"""
+
+import os
+import re
+import stat
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from tripybuild.artifact.array_bytes import aligned
+from tripybuild.artifact.file_errors import refusal, refuse_pipe, too_new, unreadable
+from tripybuild.artifact.manifest import (
+    MalformedManifestError,
+    Manifest,
+    Member,
+    NewerFormatError,
+    decode,
+    encode,
+)
+from tripybuild.artifact.member_order import (
+    DIGEST,
+    DIGEST_SIZE,
+    MANIFEST,
+    arranged,
+    ordered,
+    padded,
+)
+from tripybuild.artifact.members import (
+    PIECE,
+    Content,
+    FilePart,
+    changed,
+    measure,
+    pieces,
+    transferred,
+)
+from tripybuild.artifact.zip_layout import (
+    LOCAL,
+    MOST_MEMBERS,
+    SIZE_OFFSET,
+    Entry,
+    Layout,
+    local_header,
+)
+from tripybuild.documents.json_reader import entries
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.atomic_write import publish
+from tripybuild.process.hashing import ALGORITHMS
+
+NAME = re.compile(r"[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*(/[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*)*")
+LONGEST_NAME = 200
+LARGEST_MANIFEST = 1 << 24
+MOST_ENTRIES = 1_000_000  # of a manifest; the largest real ones have some thousands
+
+
+def write(
+    path: Path,
+    content: Mapping[str, Any],
+    members: Mapping[str, Content],
+    measured: Mapping[str, Member] | None = None,
+) -> None:
+    """Write an executable; equal arguments give equal bytes.
+
+    Args:
+        path: Where to. What is there is replaced when the new file is complete.
+        content: The manifest but for `format` and `members`.
+        members: The contents by name; a path stands for that file's content.
+        measured: What `measure` found for members whose memory has not changed since.
+
+    Raises:
+        DiagnosticError: A file cannot be read, or the executable cannot be written.
+        ValueError: A name is not allowed, or JSON cannot say the content.
+    """
+    _check_names(members)
+    known = measured or {}
+    measured = {name: known.get(name) or measure(members[name]) for name in sorted(members)}
+    text = padded(encode(Manifest(measured, content)), measured)
+    if _is_too_large(text):
+        message = f"the manifest of `{path}` would be too large to be read again"
+        raise DiagnosticError(Diagnostic("over-budget", message))
+    digest = sha256(text).hexdigest().encode() + b"\n"
+    layout = arranged(text, digest, measured)
+    names = ordered(measured)
+    with publish(path, given=_given(members, names, layout)) as stream:
+        there = os.fstat(stream.fileno()).st_size > 0  # the first member is
+        stream.write(layout.headers[0] + text + layout.headers[1] + digest)
+        for header, name in zip(layout.headers[2:], names, strict=True):
+            stream.write(header)
+            if there and name == names[0]:
+                stream.seek(measured[name].size, os.SEEK_CUR)
+            else:
+                _copy(stream, members[name], measured[name])
+        stream.write(layout.tail)
+        stream.truncate()
+
+
+def _given(
+    members: Mapping[str, Content], names: Sequence[str], layout: Layout
+) -> Callable[[Path], bool]:
+    """Give away the file in which the first member stands at its place, if there is one."""
+    first = members[names[0]] if names else b""
+    if isinstance(first, FilePart) and first.offset == layout.offsets[2]:
+        return first.file.given
+    return lambda _: False
+
+
+def _is_too_large(manifest: bytes) -> bool:
+    return len(manifest) > LARGEST_MANIFEST or entries(manifest) > MOST_ENTRIES
+
+
+def _decoded(text: bytes) -> Manifest:
+    """Read a manifest with the blanks that are behind it, and no others."""
+    found = decode(text.rstrip(b" "))
+    if padded(text.rstrip(b" "), found.members) != text:
+        raise MalformedManifestError("it is not written in the one allowed way")
+    return found
+
+
+def _check_names(names: Mapping[str, object]) -> None:
+    """Allow names that are safe to extract on every system."""
+    folded = {name.lower() for name in names} | {MANIFEST, DIGEST}
+    if len(folded) != len(names) + 2 or len(folded) > MOST_MEMBERS:
+        raise ValueError("two members have the same name, or there are too many of them")
+    for name in names:
+        if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+            raise ValueError(f"a member cannot be named {name!r}")
+
+
+def _copy(stream: BinaryIO, content: Content, expected: Member) -> None:
+    if isinstance(content, FilePart) and transferred(content, stream):
+        return
+    checksum = size = 0
+    for piece in pieces(content):
+        checksum = zlib.crc32(piece, checksum)
+        size += stream.write(piece)
+    if (checksum, size) != (expected.crc32, expected.size):
+        raise changed(content)
+
+
+def begins_like_one(path: Path) -> bool:
+    """Whether a file is empty, or begins as executables do, whole or not: such may be replaced."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(2 * LONGEST_NAME)
+    except OSError:
+        return True  # writing will say what is wrong with it
+    return not head or MANIFEST.encode() in head
+
+
+def open(path: Path) -> "Container":
+    """Open an executable and check all of it but the contents of its members.
+
+    Raises:
+        DiagnosticError: There is no such file, or it is not one that `write` has written.
+    """
+    try:
+        refuse_pipe(path)
+        file = path.open("rb", buffering=0)
+    except FileNotFoundError as error:
+        message = f"there is no file `{path}`"
+        raise DiagnosticError(Diagnostic("file-not-found", message)) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+    try:
+        return Container(path, file)
+    except OSError as error:
+        file.close()
+        raise unreadable(path, error) from error
+    except BaseException:
+        file.close()
+        raise
+
+
+class Container:
+    """An open executable."""
+
+    manifest: Manifest
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self.path = path
+        self._file = file
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise self._refusal("not-recognised", "it is not a regular file")
+        self._size = status.st_size
+        text, digest = self._read_manifest()
+        self.manifest = self._decode(text)
+        try:
+            _check_names(self.manifest.members)
+        except ValueError as error:
+            raise self._refusal("altered", str(error)) from error
+        layout = arranged(text, digest, self.manifest.members)
+        self._check_layout(layout)
+        self._offsets = dict(zip(ordered(self.manifest.members), layout.offsets[2:], strict=True))
+
+    def read(self, name: str) -> memoryview:
+        """Read a member into memory, at an address that is a multiple of 64.
+
+        Raises:
+            KeyError: There is no such member.
+            DiagnosticError: Its content is not the one that was written.
+        """
+        member, offset = self.manifest.members[name], self._offsets[name]
+        content = aligned(member.size).data
+        digest = ALGORITHMS[member.algorithm]()
+        try:
+            self._file.seek(offset)
+            for begin in range(0, member.size, PIECE):
+                piece = content[begin : begin + PIECE]
+                self._fill(piece)
+                digest.update(piece)
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+        if digest.hexdigest() != member.digest:
+            raise self._refusal("altered", f"the content of `{name}` is not what was written")
+        return content.toreadonly()
+
+    def verify(self) -> None:
+        """Check every member's content.
+
+        Raises:
+            DiagnosticError: One of them is not what was written.
+        """
+        for name in self.manifest.members:
+            self.read(name)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read_manifest(self) -> tuple[bytes, bytes]:
+        """Read the manifest and its digest, which stand first in every format."""
+        start = self._take(0, LOCAL.size + len(MANIFEST))
+        size = int.from_bytes(start[SIZE_OFFSET : SIZE_OFFSET + 4], "little")
+        if start[:4] != b"PK\x03\x04" or start[LOCAL.size :] != MANIFEST.encode():
+            raise self._refusal("not-recognised", "it does not begin with a manifest")
+        if size > LARGEST_MANIFEST:
+            raise self._refusal("altered", "its manifest is too large")
+        text = self._take(len(start), size)
+        expected = sha256(text).hexdigest().encode() + b"\n"
+        entry = Entry(DIGEST, DIGEST_SIZE, zlib.crc32(expected))
+        header = local_header(entry)
+        found = self._take(len(start) + size, len(header) + DIGEST_SIZE)
+        if found != header + expected:
+            raise self._refusal("altered", "its manifest is not what was written")
+        return text, expected
+
+    def _decode(self, text: bytes) -> Manifest:
+        if _is_too_large(text):
+            raise self._refusal("altered", "its manifest is too large")
+        try:
+            return _decoded(text)
+        except NewerFormatError as error:
+            raise too_new(self.path, error) from error
+        except MalformedManifestError as error:
+            raise self._refusal("altered", f"its manifest is malformed: {error}") from error
+
+    def _check_layout(self, layout: Layout) -> None:
+        if self._size < layout.size:
+            raise self._refusal(
+                "truncated", f"it has {self._size} bytes and should have {layout.size}"
+            )
+        if self._size > layout.size:
+            raise self._refusal("altered", f"{self._size - layout.size} bytes follow its end")
+        for header, offset in zip(layout.headers, layout.offsets, strict=True):
+            if self._take(offset - len(header), len(header)) != header:
+                raise self._refusal("altered", "a member's header is not what was written")
+        if self._take(layout.tail_offset, len(layout.tail)) != layout.tail:
+            raise self._refusal("altered", "its directory is not what was written")
+
+    def _take(self, offset: int, size: int) -> bytes:
+        if offset + size > self._size:
+            found = f"it has {self._size} bytes and should have more"
+            raise self._refusal("truncated", found)
+        content = bytearray(size)
+        self._file.seek(offset)
+        self._fill(memoryview(content))
+        return bytes(content)
+
+    def _fill(self, space: memoryview) -> None:
+        while space:
+            count = self._file.readinto(space)  # type: ignore[attr-defined]
+            if not count:
+                raise self._refusal("truncated", "it became shorter while it was read")
+            space = space[count:]
+
+    def _refusal(self, what: str, found: str) -> DiagnosticError:
+        return refusal(self.path, what, found)

@@ -1,0 +1,127 @@
+"""Large contents in the cache: files that others write, and that become executables as they are.
+
+A content lies behind a space that is left free, at the place that it has in an executable. So the
+file in which the compiler's process wrote an engine gets a second name, the user's, and what
+belongs around the engine is written there: the entry and the executable share their bytes on the
+disk. The seal of such an entry is a file of its own, since the rest of its file may be anything.
+"""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tripybuild.artifact.cache import PARTIAL, Cache, damaged, read_file, seal, sealed, unwritable
+from tripybuild.artifact.manifest import Member
+from tripybuild.artifact.members import FilePart, NotRegularError, OpenFile, measure
+from tripybuild.artifact.zip_layout import ALIGNMENT
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.atomic_write import SUFFIX, publish, swept, temporary
+
+START = ALIGNMENT
+MAGIC = b"tbcache3"
+LONGEST_SEAL = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A content as a part of an open file, which stays readable when the cache drops the entry."""
+
+    part: FilePart
+    member: Member
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+class PlanCache(Cache):
+    """The cache, for contents that are files."""
+
+    def get_or_write(self, key: str, write: Callable[[Path, int], Member]) -> Made:
+        """Return the content of a key as a file; where there is none, have it written.
+
+        Args:
+            key: The digest of all that the content depends on.
+            write: Writes the content into a new file, behind so many bytes that it leaves free,
+                and returns what it measured of it.
+        """
+        found, warnings = self._open(key)
+        if found is not None:
+            return found
+        with self.locked(key):
+            found, _ = self._open(key)
+            if found is not None:
+                return found
+            return self._write(key, write, warnings)
+
+    def _open(self, key: str) -> tuple[Made | None, tuple[Diagnostic, ...]]:
+        place = self.place(key)
+        try:
+            size, expected = _read(seal(place))
+            part = FilePart(OpenFile(place), START, size)
+        except NotRegularError:
+            self.put_aside(place)
+            return None, (damaged(place),)
+        except OSError:
+            return None, ()
+        try:
+            measured = measure(part)
+        except DiagnosticError:
+            measured = None
+        if measured is None or sealed(key, measured.digest) != expected:
+            self.put_aside(place)
+            return None, (damaged(place),)
+        with contextlib.suppress(OSError):
+            os.utime(seal(place))  # the sweep takes the least recently used
+        return Made(part, measured), ()
+
+    def _write(
+        self,
+        key: str,
+        write: Callable[[Path, int], Member],
+        warnings: tuple[Diagnostic, ...],
+    ) -> Made:
+        place = self.place(key)
+        partial = temporary(self.folder / PARTIAL, place.name)
+        try:
+            self.made(place.parent)
+            swept(self.partial())
+            partial.touch(mode=0o600, exist_ok=False)
+        except OSError as error:
+            warnings = (*warnings, unwritable(self.folder, error))
+            handle, name = tempfile.mkstemp(suffix=SUFFIX)
+            os.close(handle)
+            partial = Path(name)
+        try:
+            member = write(partial, START)
+            file = OpenFile(partial, spare=True)
+            if partial.parent == self.folder / PARTIAL and member.size <= self.limit:
+                warnings += self._published(key, file, member)
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink()
+        return Made(FilePart(file, START, member.size), member, warnings)
+
+    def _published(self, key: str, file: OpenFile, member: Member) -> tuple[Diagnostic, ...]:
+        place = self.place(key)
+        try:
+            with publish(seal(place), durable=False, folder=self.partial()) as stream:
+                stream.write(MAGIC + member.size.to_bytes(8, "little"))
+                stream.write(sealed(key, member.digest))
+            file.rename(place)
+        except (OSError, DiagnosticError) as error:
+            return (unwritable(self.folder, error),)
+        self.stored(member.size)
+        return ()
+
+
+def _read(place: Path) -> tuple[int, bytes]:
+    """The size and the seal of an entry.
+
+    Raises:
+        OSError: There is no seal, or it is none.
+    """
+    content = read_file(place, LONGEST_SEAL)
+    if content[: len(MAGIC)] != MAGIC or len(content) != len(MAGIC) + 8 + 32:
+        raise FileNotFoundError(place)
+    return int.from_bytes(content[len(MAGIC) :][:8], "little"), content[-32:]

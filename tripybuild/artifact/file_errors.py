@@ -1,0 +1,47 @@
+"""Why a file is not accepted: as an executable, or because the system does not give it."""
+
+import errno
+from pathlib import Path
+
+from tripybuild.artifact.manifest import FORMAT
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+
+_SAYS = {
+    "truncated": "is incomplete",
+    "altered": "was altered after it was compiled",
+    "not-recognised": "is not an executable of tripybuild",
+}
+_HINTS = {
+    "truncated": "copy the file again, or compile the model again",
+    "altered": "do not run it; get the file from its source again, or compile the model again",
+    "not-recognised": "make one with `tripybuild compile`",
+}
+
+
+def refusal(path: Path, what: str, found: str) -> DiagnosticError:
+    """A file that is truncated, altered or not recognised, with what was found in it."""
+    message = f"`{path}` {_SAYS[what]}: {found}"
+    return DiagnosticError(Diagnostic(f"executable-{what}", message, hint=_HINTS[what]))
+
+
+def too_new(path: Path, found: object) -> DiagnosticError:
+    """A file in a format of the future."""
+    message = f"`{path}` has format {found}, and this version reads format {FORMAT}"
+    hint = "upgrade tripybuild, or compile the model again with this version"
+    return DiagnosticError(Diagnostic("executable-too-new", message, hint=hint))
+
+
+def unreadable(path: Path | str, error: OSError) -> DiagnosticError:
+    """A file that the system does not let us read."""
+    message = f"`{path}` cannot be read: {error.strerror or error}"
+    return DiagnosticError(Diagnostic("file-unreadable", message))
+
+
+def refuse_pipe(path: Path) -> None:
+    """Refuse what would be waited for without end; a file is read from more than one place.
+
+    Raises:
+        OSError: It is a pipe, or the system does not tell.
+    """
+    if path.is_fifo():
+        raise OSError(errno.ESPIPE, "it is a pipe")

@@ -1,0 +1,298 @@
+"""A graph as JSON data and back, so that an executable can be specialised for later sizes.
+
+Reading is data only: an operation is looked up by its operator's name in a generated package that
+the process knows (`catalog`), never by anything else that a file says.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tripybuild.errors.budget import spend
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, portable_path
+from tripybuild.frontend.checks.check import Check
+from tripybuild.process.package_catalog import Package, package_of
+from tripybuild.symbolic.dims import Dim, parse_dim, same
+from tripybuild.trace.constants import Constant, Data
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.location import StoredLocation
+from tripybuild.trace.operation import DeferredLaw, Law, TraceOp
+from tripybuild.trace.packages import package_data, read_package
+from tripybuild.trace.region import Region
+from tripybuild.trace.values import TensorType, Value, is_known
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.shapes import fresh_symbols
+
+Arrays = Mapping[str, Any]
+Find = Callable[[str, Package | None], type[TraceOp]]
+_UNKNOWN = re.compile(r"\b_([0-9]{1,9})\b")
+LARGEST_LINE = 1 << 31  # MLIR's
+
+
+def to_data(graph: Graph, folder: Path | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The graph as JSON data, and its array constants by name; places are relative to a folder."""
+    return _Writer(graph, folder).written()
+
+
+def from_data(
+    data: Mapping[str, Any],
+    arrays: Arrays,
+    symbols: Mapping[str, Dim],
+    operation: Find,
+) -> Graph:
+    """The graph that `to_data` wrote.
+
+    Args:
+        data: The JSON data.
+        arrays: The array constants.
+        symbols: The dynamic sizes by name, with their ranges.
+        operation: Finds the class of an operator of a package, of the built-in one for None.
+
+    Raises:
+        DiagnosticError: For an operator or a package that is not here, or data that is not a graph.
+    """
+    try:
+        return _Reader(arrays, symbols, operation).graph(data)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        message = f"the executable's graph cannot be read: {type(error).__name__}: {error}"
+        raise DiagnosticError(Diagnostic("executable-altered", message)) from error
+
+
+def law_data(law: DeferredLaw) -> dict[str, Any]:
+    """A deferred law as JSON data."""
+    names = {name: encoded(value) for name, value in law.names.items()}
+    facts = {"code": law.code, "that": law.law.text, "source": law.source, "line": law.law.line}
+    return {
+        **facts,
+        "message": law.law.message,
+        "hint": law.law.hint,
+        "words": list(law.law.words),
+        "names": names,
+    }
+
+
+def read_law(data: Mapping[str, Any], symbols: Mapping[str, Dim]) -> DeferredLaw:
+    """The deferred law that `law_data` wrote."""
+    names = {name: decoded(value, symbols) for name, value in data["names"].items()}
+    words = tuple(str(word) for word in data["words"])
+    law = Law(
+        str(data["that"]), int(data["line"]), data["message"], words=words, hint=data.get("hint")
+    )
+    return DeferredLaw(str(data["code"]), law, names, str(data["source"]))
+
+
+def encoded(value: object) -> Any:
+    """A number, size, dtype, word or nested sequence as JSON data."""
+    if isinstance(value, Dim):
+        return {"size": str(value)}
+    if isinstance(value, dtype):
+        return {"dtype": str(value)}
+    if isinstance(value, float) and not math.isfinite(value):  # JSON has no word for it
+        return {"float": str(value)}
+    if isinstance(value, (tuple, list, range)):
+        return [encoded(item) for item in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return {"text": str(getattr(value, "type", value))}
+
+
+def decoded(data: Any, symbols: Mapping[str, Dim]) -> Any:
+    """The value that `encoded` wrote; sequences come back as tuples."""
+    if isinstance(data, list):
+        return tuple(decoded(item, symbols) for item in data)
+    if isinstance(data, dict):
+        ((kind, text),) = data.items()
+        match kind:
+            case "size":
+                return parse_dim(text, symbols)
+            case "dtype":
+                return BY_NAME[text]
+            case "float":
+                return float(text)
+        return str(text)
+    return data
+
+
+def _type(type: TensorType) -> list[Any]:
+    return [str(type.dtype), [encoded(size) for size in type.shape]]
+
+
+class _Writer:
+    def __init__(self, graph: Graph, folder: Path | None) -> None:
+        self.graph, self.folder = graph, folder
+        self.numbers: dict[Value, int] = {}
+        self.arrays: dict[str, Any] = {}
+        self.names: dict[Data, str] = {}
+        self.places: dict[tuple[Any, ...], int] = {}
+        self.packages: dict[Package, int] = {}
+
+    def written(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        graph = self.graph
+        inputs = [[name, *self.declared(value)] for name, value in graph.inputs.items()]
+        weights = [[name, *self.declared(value)] for name, value in graph.weights.items()]
+        operations = [self.operation(operation) for operation in graph.operations]
+        outputs = [[name, self.numbers[value]] for name, value in graph.outputs.items()]
+        data = {
+            "name": graph.name, "inputs": inputs, "weights": weights,
+            "operations": operations, "outputs": outputs, "places": [*map(list, self.places)],
+        }  # fmt: skip
+        if self.packages:
+            data["packages"] = [package_data(each) for each in self.packages]
+        return data, self.arrays
+
+    def declared(self, value: Value) -> list[Any]:
+        self.numbers[value] = len(self.numbers)
+        return _type(value.type)
+
+    def operation(self, operation: TraceOp) -> dict[str, Any]:
+        span = operation.location.span()
+        path = portable_path(span.path, self.folder)
+        columns = (span.line, span.column, span.end_line, span.end_column)
+        place = (operation.location.label, path, *columns)
+        at = self.places.setdefault(place, len(self.places))
+        arguments = {name: self.argument(value) for name, value in operation.arguments().items()}
+        types = []
+        for output in operation.outputs:
+            self.numbers[output] = len(self.numbers)
+            types.append(_type(output.type))
+        entry = {"op": operation.operator, "arguments": arguments, "types": types, "at": at}
+        if package := package_of(type(operation).__module__):
+            entry["of"] = self.packages.setdefault(package, len(self.packages))
+        return entry
+
+    def argument(self, value: object) -> Any:
+        if isinstance(value, Value):
+            return {"value": self.numbers[value]}
+        if isinstance(value, tuple) and value and isinstance(value[0], Value):
+            return {"values": [self.numbers[item] for item in value]}
+        if isinstance(value, Region):
+            return {"region": self.region(value)}
+        if isinstance(value, Data):
+            if value.number is not None or isinstance(value.value, Dim):
+                return {"number": encoded(value.value)}
+            name = self.names.setdefault(value, f"constant.{len(self.arrays)}")
+            self.arrays[name] = value.array
+            return {"array": name}
+        return encoded(value)
+
+    def region(self, region: Region) -> dict[str, Any]:
+        """A graph inside of an operation; its values are counted for themselves."""
+        outer, self.numbers = self.numbers, {}
+        takes = [[*self.declared(value), is_known(value)] for value in region.takes]
+        operations = [self.operation(operation) for operation in region.operations]
+        gives = [self.numbers[value] for value in region.gives]
+        self.numbers = outer
+        return {"takes": takes, "operations": operations, "gives": gives}
+
+
+class _Reader:
+    def __init__(
+        self,
+        arrays: Arrays,
+        symbols: Mapping[str, Dim],
+        operation: Find,
+    ) -> None:
+        self.arrays, self.symbols, self.find = arrays, dict(symbols), operation
+        self.values: list[Value] = []
+        self.places: list[StoredLocation] = []
+        self.packages: list[Package] = []
+
+    def graph(self, data: Mapping[str, Any]) -> Graph:
+        self.places = [_place(*place) for place in data["places"]]
+        self.packages = [read_package(each) for each in data.get("packages", ())]
+        inputs = {name: self.declared(name, *rest) for name, *rest in data["inputs"]}
+        weights = {name: self.declared(name, *rest, weight=True) for name, *rest in data["weights"]}
+        for entry in data["operations"]:
+            self.operation(entry)
+        outputs = {name: self.values[number] for name, number in data["outputs"]}
+        return Graph(str(data["name"]), inputs, weights, outputs)
+
+    def read_type(self, element: str, shape: list[Any]) -> TensorType:
+        return TensorType(BY_NAME[element], tuple(decoded(size, self.symbols) for size in shape))
+
+    def declared(
+        self, name: str | None, element: str, shape: list[Any], *, weight: bool = False
+    ) -> Value:
+        value = Value(self.read_type(element, shape), name=name, weight=weight)
+        self.values.append(value)
+        return value
+
+    def region(self, takes: list[Any], operations: list[Any], gives: list[int]) -> Region:
+        outer, self.values = self.values, []
+        taken = tuple([self.declared(None, *type, weight=known) for *type, known in takes])
+        made = tuple([self.operation(entry) for entry in operations])
+        region = Region(taken, made, tuple([self.values[number] for number in gives]))
+        self.values = outer
+        return region
+
+    def operation(self, entry: Mapping[str, Any]) -> TraceOp:
+        spend("operations")
+        place = self.places[entry["at"]]
+        if entry["op"] == Constant.declaration.name:
+            type = self.read_type(*entry["types"][0])
+            data = self.data(entry["arguments"]["data"], type)
+            made: TraceOp = Constant(data).gives(type).placed(place)
+        else:
+            found = self.find(entry["op"], self.packages[entry["of"]] if "of" in entry else None)
+            with fresh_symbols(self.first_unknown(entry["types"])):
+                made = self.inferred(found, place, entry["arguments"])
+        self.learn(made)
+        types = [self.read_type(*type) for type in entry["types"]]
+        given = [(output.dtype, output.shape) for output in made.outputs]
+        if not same(given, [(type.dtype, type.shape) for type in types]):
+            raise ValueError(f"`{made.operator}` does not give {', '.join(map(str, types))}")
+        self.values += made.outputs
+        return made
+
+    def first_unknown(self, types: list[Any]) -> int:
+        """The number of the first size that data decides here, from which inference counts."""
+        found = (int(number) for number in _UNKNOWN.findall(str(types)))
+        return min((n for n in found if f"_{n}" not in self.symbols), default=0)
+
+    def learn(self, made: TraceOp) -> None:
+        """Later operations speak of the sizes that data decides here."""
+        for size in (size for output in made.outputs for size in output.shape):
+            if isinstance(size, Dim) and _UNKNOWN.fullmatch(str(size)):
+                self.symbols[str(size)] = size
+
+    def inferred(
+        self, operation: type[TraceOp], place: StoredLocation, arguments: Mapping[str, Any]
+    ) -> TraceOp:
+        """An operation, checked as when it was recorded: lowerings rely on it."""
+        check = Check(operation.declaration, place)
+        read = {name: self.argument(value) for name, value in arguments.items()}
+        try:
+            made = operation.infer(check, **read)
+        except DiagnosticError as error:
+            raise ValueError(error.diagnostics[0].message) from error
+        if not isinstance(made, TraceOp):
+            raise TypeError(f"`{operation.declaration.name}` is no operation here")
+        return made.placed(place, tuple(check.deferred))
+
+    def argument(self, data: Any) -> Any:
+        if isinstance(data, dict) and "value" in data:
+            return self.values[data["value"]]
+        if isinstance(data, dict) and "values" in data:
+            return tuple(self.values[number] for number in data["values"])
+        if isinstance(data, dict) and "region" in data:
+            return self.region(**data["region"])
+        return decoded(data, self.symbols)
+
+    def data(self, data: Mapping[str, Any], type: TensorType) -> Data:
+        if "array" in data:
+            return Data(self.arrays[data["array"]], type)
+        value = decoded(data["number"], self.symbols)
+        if not isinstance(value, (bool, int, float, Dim)):
+            raise TypeError(f"{value!r} is no number")
+        return Data(value, type)
+
+
+def _place(label: str, path: str, *numbers: int) -> StoredLocation:
+    if not (isinstance(label, str) and isinstance(path, str)):
+        raise TypeError("a place has a label and a path")
+    line, column, end_line, end_column = map(int, numbers)
+    if not all(0 <= number < LARGEST_LINE for number in numbers):
+        raise ValueError("a place is out of bounds")
+    return StoredLocation(label, path, line, column, end_line, end_column)

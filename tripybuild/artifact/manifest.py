@@ -1,0 +1,103 @@
+"""What an executable says of itself: a JSON object with a format number and the members' digests.
+
+The rest is filled in and read by others. There is one way to write each manifest.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tripybuild.process.hashing import algorithm
+
+FORMAT = 1
+OWN = frozenset({"format", "members"})
+
+
+class MalformedManifestError(Exception):
+    """The bytes are no manifest, or not as `encode` writes it."""
+
+
+class NewerFormatError(Exception):
+    """A later version wrote the manifest; its only argument is the format's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What must be true of a member's content."""
+
+    size: int
+    digest: str
+    crc32: int
+
+    @property
+    def algorithm(self) -> str:
+        """Which digest it is."""
+        return algorithm(self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A manifest; `content` is all that is not this module's."""
+
+    members: Mapping[str, Member]
+    content: Mapping[str, Any]
+    format: int = FORMAT
+
+
+def encode(manifest: Manifest) -> bytes:
+    """Write a manifest: keys in order, one item a line, ASCII.
+
+    Raises:
+        ValueError: The content holds what JSON cannot say, or a key of this module.
+    """
+    if taken := OWN & manifest.content.keys():
+        raise ValueError(f"the manifest's `{min(taken)}` is not for others to set")
+    members = {
+        name: {"crc32": member.crc32, member.algorithm: member.digest, "size": member.size}
+        for name, member in manifest.members.items()
+    }
+    return _text({**manifest.content, "format": manifest.format, "members": members})
+
+
+def _text(data: object) -> bytes:
+    text = json.dumps(data, sort_keys=True, indent=1, allow_nan=False)
+    return text.encode("ascii") + b"\n"
+
+
+def decode(text: bytes) -> Manifest:
+    """Read a manifest.
+
+    Raises:
+        MalformedManifestError: It is not exactly what `encode` would have written.
+        NewerFormatError: Its format is a later one.
+    """
+    try:
+        data = json.loads(text)
+        canonical = isinstance(data, dict) and _text(data) == text
+    except (ValueError, RecursionError) as error:
+        raise MalformedManifestError("it is not JSON") from error
+    if not canonical:
+        raise MalformedManifestError("it is not written in the one allowed way")
+    found = data.get("format")
+    if type(found) is not int or found < 1:
+        raise MalformedManifestError("its format is no number")
+    if found > FORMAT:
+        raise NewerFormatError(found)
+    listed = data.get("members")
+    if not isinstance(listed, dict):
+        raise MalformedManifestError("it lists no members")
+    members = {name: _member(name, fields) for name, fields in listed.items()}
+    content = {key: value for key, value in data.items() if key not in OWN}
+    return Manifest(members, content)
+
+
+def _member(name: str, fields: object) -> Member:
+    match fields:
+        case {"crc32": int(crc32), "size": int(size), **rest} if (
+            0 <= crc32 < 1 << 32 and 0 <= size < 1 << 62 and set(rest) == {algorithm(size)}
+        ):
+            digest = rest[algorithm(size)]
+            if isinstance(digest, str) and len(digest) == 64:
+                return Member(size, digest, crc32)
+    raise MalformedManifestError(f"its entry for `{name}` is malformed")

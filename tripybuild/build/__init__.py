@@ -1,1 +1,0 @@
-"""From a model and its weights to an executable, and from an executable to results."""

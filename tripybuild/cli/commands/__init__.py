@@ -1,0 +1,1 @@
+"""The commands of `tripybuild`, one module for each."""

@@ -1,0 +1,207 @@
+"""`tripybuild compile`: a model spec, or a module, becomes one executable file."""
+
+import time
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tripybuild.cli.answer import Answer
+from tripybuild.cli.assignments import Seconds, Setting, Shape, seconds, setting, shape
+from tripybuild.cli.command import command
+from tripybuild.cli.console import Phases
+from tripybuild.cli.inputs import Input, Inputs
+from tripybuild.cli.program import Program, program, recorded
+from tripybuild.cli.registry import Registries
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
+from tripybuild.process.memory import spelled
+
+if TYPE_CHECKING:
+    from tripybuild.compiler.executable import Executable
+
+SUFFIX, MODULE = ".tpb", ".mlir"
+TARGETS = (
+    "What runs it: cpu, reference, tensorrt-rtx, tensorrt, mlir-tensorrt. `:sm86,sm89` behind "
+    "tensorrt-rtx builds for those GPUs alone. `tripybuild doctor` says which work here."
+)
+EMIT = (
+    "Print a text on the way instead; -o writes it. `tensorrt` is a spec's module before any pass, "
+    "and an .mlir file's after all of them."
+)
+
+
+class Emit(StrEnum):
+    """The texts on the way to an executable."""
+
+    TRACE = "trace"
+    STABLEHLO = "stablehlo"
+    TENSORRT = "tensorrt"
+
+
+@command
+def compile_model(
+    spec: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SPEC",
+            help="The model's YAML file; a module of the tensorrt dialect: .mlir; or a function of "
+            "a Python file, model.py:forward, which runs that file.",
+        ),
+    ],
+    *,
+    target: Annotated[str, typer.Option(help=TARGETS)] = "cpu",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="The executable; SPEC's name + .tpb."),
+    ] = None,
+    sizes: Annotated[
+        list[Setting] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", parser=setting, help="Change a size or a dtype."
+        ),
+    ] = None,
+    shapes: Annotated[
+        list[Shape] | None,
+        typer.Option(metavar="B=1,S=128", parser=shape, help="Compile for these sizes as well."),
+    ] = None,
+    function: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Build this function of a module, and no other."),
+    ] = None,
+    inputs: Inputs = None,
+    registry: Registries = None,
+    emit: Annotated[Emit | None, typer.Option(help=EMIT)] = None,
+    timeout: Annotated[
+        Seconds | None,
+        typer.Option(
+            metavar="SECONDS", parser=seconds, help="How long a compiler may take: 1800 by default."
+        ),
+    ] = None,
+) -> Answer:
+    """Compile a model spec, a module or a Python function to an executable."""
+    chosen = {each.name: each.value for each in sizes or []}
+    wanted = [each.sizes for each in shapes or []]
+    asked = program(spec)
+    if asked is not None:
+        _no_spec(spec, sizes=sizes, function=function, registry=registry)
+    elif inputs:
+        message = f"`{spec}` says itself what it takes"
+        hint = "`--input` is for functions of Python files"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    path = output or Path(f"{spec.stem if asked is None else asked.name}{SUFFIX}")
+    if output is not None or emit is None:
+        _not_itself(path, spec)
+    if emit is not None:
+        from tripybuild.compiler import session  # noqa: PLC0415
+
+        if asked is not None:
+            text = session.emit_built(recorded(asked, inputs or []).built, emit.value, wanted)
+        else:
+            from tripybuild.packages.libraries import homes  # noqa: PLC0415
+
+            own = homes(registry, spec)
+            text = session.emit(spec, emit.value, sizes=chosen, shapes=wanted, homes=own)
+        return answered(text, emit, output)
+    how: dict[str, Any] = {"shapes": wanted, "timeout": None if timeout is None else timeout.number}
+    if asked is not None:
+        return _compiled(spec, path, target, partial(_from_python, asked, inputs or [], **how))
+    how |= {"sizes": chosen, "function": function}
+    return _compiled(spec, path, target, partial(_from_spec, spec, registry, **how))
+
+
+def _from_spec(spec: Path, added: list[Path] | None, target: str, **how: Any) -> "Executable":
+    from tripybuild.compiler import session  # noqa: PLC0415
+    from tripybuild.packages.libraries import homes  # noqa: PLC0415
+
+    own = homes(added, spec)
+    return session.compile_spec(spec, target=target, progress=Phases(), homes=own, **how)
+
+
+def _from_python(asked: Program, inputs: Sequence[Input], target: str, **how: Any) -> "Executable":
+    from tripybuild.eager.compile.compile import compiled  # noqa: PLC0415
+
+    phases, began = Phases(), time.perf_counter()
+    found = recorded(asked, inputs)
+    made = compiled(found, target, tell=lambda at: phases(at, time.perf_counter() - began), **how)
+    return made.program
+
+
+def _no_spec(spec: Path, **given: object) -> None:
+    """Refuse flags that are for specs and modules."""
+    sized = "`--input x=float32[2,3]` says what it takes"
+    imported = "`tripybuild gen --registry DIR --package NAME` makes what its file can import"
+    flags = {
+        "sizes": ("--set", sized),
+        "function": ("--function", sized),
+        "registry": ("--registry", imported),
+    }
+    for name, (flag, hint) in flags.items():
+        if given[name]:
+            message = f"`{spec}` is a Python function, and takes no `{flag}`"
+            raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+
+
+def _not_itself(path: Path, spec: Path) -> None:
+    try:
+        itself = path.samefile(spec)
+    except (OSError, ValueError):  # one of them is not there, or cannot be: others say so
+        return
+    if itself:
+        kind = "module" if spec.suffix == MODULE else "spec"
+        message = f"`{path}` is the {kind} itself"
+        hint = "name another file with `-o`"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+
+
+def _only_executables(path: Path) -> None:
+    """An executable may be replaced; weights, or whatever else stands there, may not.
+
+    What cannot be written is said before a compiler has taken its time.
+    """
+    from tripybuild.artifact.container import begins_like_one  # noqa: PLC0415
+
+    try:
+        _in_a_folder(path)
+        other = path.is_file() and not begins_like_one(path)
+    except (OSError, ValueError):  # whoever writes it says so
+        other = False
+    if other:
+        message = f"`{path}` is there already, and is no executable"
+        hint = "name another file with `-o`, or remove it first"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+
+
+def _in_a_folder(path: Path) -> None:
+    try:
+        path.parent.stat()
+    except FileNotFoundError as error:
+        message = f"`{path}` cannot be written: there is no folder `{path.parent}`"
+        hint = "create the folder first"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint)) from error
+
+
+def _compiled(spec: Path, path: Path, target: str, make: Callable[[str], "Executable"]) -> Answer:
+    _only_executables(path)
+    start = time.perf_counter()
+    executable = make(target)
+    executable.save(path)
+    took, size = time.perf_counter() - start, path.stat().st_size
+    text = f"Compiled `{spec}` for `{target}` into `{path}` ({spelled(size)}) in {took:.2f}s"
+    data = {"path": path.as_posix(), "target": target, "bytes": size, "seconds": round(took, 3)}
+    warnings = [render(each, text_of, kind="warning") for each in executable.warnings]
+    return Answer(remark="\n".join([*warnings, text]), data=data)
+
+
+def answered(text: str, emit: Emit, output: Path | None) -> Answer:
+    """A text on the way, printed or written."""
+    if output is None:
+        return Answer(text.rstrip("\n"), data={"emit": emit.value, "text": text})
+    from tripybuild.process.atomic_write import publish  # noqa: PLC0415
+
+    with publish(output) as stream:
+        stream.write(text.encode())
+    data = {"emit": emit.value, "path": output.as_posix()}
+    return Answer(remark=f"Wrote `{output}`", data=data)

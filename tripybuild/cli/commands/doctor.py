@@ -1,0 +1,95 @@
+"""`tripybuild doctor`: which targets work on this machine, and why the others do not.
+
+Law: what is said was tried. A target works if a model was compiled for it just now, in a process of
+its own; so a library that crashes is a fact like any other.
+"""
+
+import platform
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from tripybuild.cli.answer import Answer
+from tripybuild.cli.assignments import Seconds, seconds
+from tripybuild.cli.command import command
+from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.version import VERSION
+
+TARGETS = ("cpu", "reference", "tensorrt-rtx", "tensorrt", "mlir-tensorrt")
+ENGINES = "engines"  # no target: whether what is built for TensorRT can be run here
+PATIENCE = 120.0  # seconds for each trial
+WIDTH = max(map(len, TARGETS))
+
+
+@command
+def doctor(
+    *,
+    timeout: Annotated[
+        Seconds | None,
+        typer.Option(
+            metavar="SECONDS", parser=seconds, help="How long a trial may take: 120 by default."
+        ),
+    ] = None,
+) -> Answer:
+    """Say which targets work here, and why others do not."""
+    from tripybuild.cli.commands.doctor_run import all_tried  # noqa: PLC0415
+
+    limit = PATIENCE if timeout is None else timeout.number
+    found = all_tried((*TARGETS, ENGINES), limit)
+    data = {
+        "tripybuild": VERSION,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "targets": {name: found[name] for name in TARGETS},
+        ENGINES: found[ENGINES],
+    }
+    broken = () if found["cpu"]["works"] else (_broken(found["cpu"]),)
+    return Answer("\n".join(_lines(data)), data=data, diagnostics=broken)
+
+
+def _lines(data: Mapping[str, Any]) -> Iterator[str]:
+    yield f"tripybuild {data['tripybuild']}, Python {data['python']}, {data['platform']}"
+    yield "\nTargets, each of which was tried just now"
+    for name, found in data["targets"].items():
+        yield from _entry(name, found)
+    yield "\nRunning engines of TensorRT"
+    yield from _entry("GPU", data[ENGINES])
+
+
+def _entry(name: str, found: Mapping[str, Any]) -> Iterator[str]:
+    said = [_fact(*fact) for fact in found["facts"].items() if fact[1]]
+    said = [", ".join(said)] if said else []
+    for problem in found["problems"]:
+        said += _problem(problem)
+    head = f"  {name.ljust(WIDTH)}  {'works' if found['works'] else 'no':5}  "
+    for line in said or [""]:
+        yield f"{head}{line}".rstrip()
+        head = " " * len(head)
+
+
+def _fact(name: str, value: Any) -> str:
+    match name:
+        case "gpus":
+            return f"builds for {', '.join(value)}"
+        case "gpu":
+            return str(value)
+        case "capability":
+            return f"compute capability {value}"
+    return f"{name} {value}"
+
+
+def _problem(problem: Mapping[str, Any]) -> Iterator[str]:
+    notes = problem["notes"]
+    if problem["code"] != "target-unavailable" or not notes:  # what is missing is in its note
+        yield problem["message"]
+    yield from notes
+    if problem["hint"] is not None:
+        yield f"hint: {problem['hint']}"
+
+
+def _broken(cpu: Mapping[str, Any]) -> Diagnostic:
+    notes = tuple(line for each in cpu["problems"] for line in _problem(each))
+    message = "the target `cpu` does not work here, and everything else rests on it"
+    hint = "install tripybuild again: it needs no GPU and no other package for `cpu`"
+    return Diagnostic("target-unavailable", message, notes=notes, hint=hint)

@@ -1,0 +1,141 @@
+"""What `tripybuild doctor` has tried in a process of its own, where a crash takes nobody along.
+
+`python -m tripybuild.cli.commands.doctor_trial NAME` prints one JSON object: `facts`, and
+`diagnostics` where there is something in the way. A target is tried by compiling a model, and
+running it where that needs no GPU; nothing is taken from the cache.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, as_json
+
+MODEL = """\
+tripybuild: 1
+model: trial
+inputs:
+  x: float32[4]
+outputs:
+  y: x + x
+"""
+GIVEN, EXPECTED = [1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0]
+ENGINES = "engines"
+Facts = dict[str, Any]
+
+
+def _compiled(target: str, folder: Path) -> Any:
+    from tripybuild.compiler.session import compile_spec  # noqa: PLC0415 - heavy
+
+    spec = folder / "trial.yaml"
+    spec.write_text(MODEL, encoding="utf-8")
+    return compile_spec(spec, target=target)
+
+
+def _run(executable: Any) -> None:
+    import numpy as np  # noqa: PLC0415
+
+    found = executable(x=np.array(GIVEN, np.float32))["y"].tolist()
+    if found != EXPECTED:
+        message = f"it computes {found}, and not {EXPECTED}"
+        raise DiagnosticError(Diagnostic("compiler-failed", message))
+
+
+def _computes(target: str, distribution: str, folder: Path) -> Facts:
+    _run(_compiled(target, folder))
+    return {distribution: version(distribution)}
+
+
+def _builds(target: str, folder: Path) -> Facts:
+    from tripybuild.tensorrt.translation.library import Library  # noqa: PLC0415 - heavy
+
+    found = Library.find(target)
+    library = _compiled(target, folder).manifest["engine"]["library"]
+    return {found.module.__name__: library["version"], "gpus": list(found.compute_capabilities)}
+
+
+def _mlir_tensorrt(folder: Path) -> Facts:
+    from tripybuild.tensorrt import mlir_tensorrt  # noqa: PLC0415 - when used
+
+    mlir_tensorrt.prepare()
+    library = _compiled("mlir-tensorrt", folder).manifest["engine"]["library"]
+    return {"mlir-tensorrt-compiler": library["version"]}
+
+
+def _engines(folder: Path) -> Facts:
+    """Whether an engine runs: a driver, a GPU, what talks to it, and a library that builds."""
+    from tripybuild.tensorrt.runtime import gpu  # noqa: PLC0415 - heavy
+    from tripybuild.tensorrt.runtime.cuda import Cuda  # noqa: PLC0415
+
+    found = gpu.found()
+    if isinstance(found, gpu.Absence):
+        message = f"this machine has {found.what}"
+        raise DiagnosticError(Diagnostic("no-gpu", message, notes=(found.note,)))
+    facts: Facts = {"gpu": found.name, "capability": found.capability}
+    try:
+        Cuda.find()
+        facts["cuda-bindings"] = version("cuda-bindings")
+        _run(_compiled(_installed(), folder))
+    except DiagnosticError as error:
+        raise _KnownError(facts, error) from error
+    return facts
+
+
+def _installed() -> str:
+    """The first target whose library is there."""
+    from tripybuild.tensorrt.translation.library import MODULES  # noqa: PLC0415 - heavy
+
+    there = (target for target, module in MODULES.items() if find_spec(module) is not None)
+    return next(there, next(iter(MODULES)))
+
+
+class _KnownError(Exception):
+    """What is in the way, and what is known all the same."""
+
+    def __init__(self, facts: Facts, error: DiagnosticError) -> None:
+        super().__init__(str(error))
+        self.facts, self.diagnostics = facts, error.diagnostics
+
+
+TRIALS: Mapping[str, Callable[[Path], Facts]] = {
+    "cpu": partial(_computes, "cpu", "jaxlib"),
+    "reference": partial(_computes, "reference", "numpy"),
+    "tensorrt-rtx": partial(_builds, "tensorrt-rtx"),
+    "tensorrt": partial(_builds, "tensorrt"),
+    "mlir-tensorrt": _mlir_tensorrt,
+    ENGINES: _engines,
+}
+
+
+def outcome(name: str, folder: Path) -> dict[str, Any]:
+    """Try one thing; what goes wrong in Python is an answer."""
+    try:
+        return {"facts": TRIALS[name](folder), "diagnostics": []}
+    except _KnownError as error:
+        return {"facts": error.facts, "diagnostics": [as_json(d) for d in error.diagnostics]}
+    except DiagnosticError as error:
+        return {"facts": {}, "diagnostics": [as_json(d) for d in error.diagnostics]}
+    except Exception as error:  # noqa: BLE001 - a doctor says what it found, whatever it is
+        found = Diagnostic("internal", f"{type(error).__name__}: {error}")
+        return {"facts": {}, "diagnostics": [as_json(found)]}
+
+
+def main(name: str) -> None:
+    """Answer on stdout, where nothing else may be printed meanwhile."""
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TRIPYBUILD_CACHE_DIR"] = folder
+        json.dump(outcome(name, Path(folder)), answer)
+    answer.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,119 @@
+"""`tripybuild inspect`: what an executable says of itself. No part of it is run."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tripybuild.cli.answer import Answer
+from tripybuild.cli.command import command
+
+if TYPE_CHECKING:
+    from tripybuild.artifact.members import Content
+
+
+@command
+def inspect_executable(
+    executable: Annotated[Path, typer.Argument(metavar="EXE", help="What `compile` wrote.")],
+    *,
+    layers: Annotated[
+        bool, typer.Option("--layers", help="List the layers of an engine as well.")
+    ] = False,
+) -> Answer:
+    """Verify an executable, and show what it takes, gives and holds."""
+    from tripybuild.artifact import container  # noqa: PLC0415
+    from tripybuild.artifact.manifest_schema import check_content  # noqa: PLC0415
+
+    with container.open(executable) as opened:
+        manifest = opened.manifest
+        contents = {name: opened.read(name) for name in manifest.members}
+    content = manifest.content
+    check_content(content, manifest.members)
+    record = _record(content, contents)
+    members = {name: each.size for name, each in manifest.members.items()}
+    data = {"path": executable.as_posix(), **content, "members": members}
+    shown: list[tuple[str, Mapping[str, str]]] = []
+    if record is not None:
+        from tripybuild.cli.commands.inspect_engine import tables  # noqa: PLC0415
+
+        data["record"] = record
+        shown = tables(record, layers=layers, others=content["engine"].get("others", ()))
+    return Answer("\n".join(_lines(executable, content, members, shown)), data=data)
+
+
+def _record(content: Mapping[str, Any], contents: Mapping[str, "Content"]) -> dict[str, Any] | None:
+    """What was kept of an engine when it was built."""
+    if "engine" not in content:
+        return None
+    from tripybuild.artifact.manifest_schema import check_record  # noqa: PLC0415
+    from tripybuild.artifact.members import in_memory  # noqa: PLC0415
+    from tripybuild.compiler.engine_run import read_record  # noqa: PLC0415
+
+    record = read_record(bytes(in_memory(contents[content["engine"]["record"]])))
+    check_record(record, content)
+    return record
+
+
+def _lines(
+    path: Path,
+    content: Mapping[str, Any],
+    members: Mapping[str, int],
+    engine: list[tuple[str, Mapping[str, str]]],
+) -> Iterator[str]:
+    """What a reader wants to know, in that order; what this version does not know comes last."""
+    left = dict(content)
+    yield f"{left.pop('model', '?')}  {path}"
+    if doc := str(left.pop("doc", None) or "").strip():
+        yield f"\n  {doc.splitlines()[0]}"
+    yield f"\ntarget  {left.pop('target', '?')}"
+    for title in ("inputs", "outputs"):
+        entries = left.pop(title, [])
+        yield from _table(title, {entry["name"]: _type(entry) for entry in entries})
+    ranges = left.pop("ranges", {})
+    yield from _table("ranges", {name: _range(entry) for name, entry in ranges.items()})
+    compiled = {entry["name"] or "all sizes": "" for entry in left.pop("specialisations", [])}
+    yield from _table("compiled ahead for", compiled)
+    for title, rows in engine:
+        yield from _table(title, rows)
+    for hidden in ("kind", "shapes", *(("engine", "arguments") if engine else ())):
+        left.pop(hidden, None)
+    for title, entries in left.items():
+        yield from _section(title, entries)
+    yield from _table("members", {name: f"{size:,} bytes" for name, size in members.items()})
+
+
+def _range(entry: Mapping[str, Any]) -> str:
+    text = f"{entry['min']} to {'any' if entry['max'] is None else entry['max']}"
+    step = entry.get("multiple_of", 1)
+    return f"{text}, best at {entry['opt']}" + (f", in steps of {step}" if step != 1 else "")
+
+
+def _section(title: str, entries: object) -> Iterator[str]:
+    if isinstance(entries, Mapping):
+        rows = {name: _plain(each) for name, each in entries.items()}
+        yield from _table(title, {name: text for name, text in rows.items() if text})
+    elif isinstance(entries, list):
+        yield from _table(title, {_plain(each): "" for each in entries})
+    elif entries not in (None, ""):
+        yield f"\n{title}  {_plain(entries)}"
+
+
+def _type(entry: Mapping[str, Any]) -> str:
+    return f"{entry['dtype']}[{', '.join(map(str, entry['shape']))}]"
+
+
+def _plain(value: object) -> str:
+    """A value of JSON as people write it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={_plain(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    return "none" if value is None else " ".join(str(value).split())
+
+
+def _table(title: str, rows: Mapping[str, str]) -> Iterator[str]:
+    if rows:
+        width = max(map(len, rows))
+        yield f"\n{title}"
+        yield from (f"  {name.ljust(width)}  {text}".rstrip() for name, text in rows.items())

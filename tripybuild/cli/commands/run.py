@@ -1,0 +1,141 @@
+"""`tripybuild run`: an executable computes outputs from files of inputs."""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tripybuild.cli.answer import Answer
+from tripybuild.cli.assignments import Source, source
+from tripybuild.cli.command import command
+from tripybuild.cli.interrupts import native_call
+from tripybuild.cli.registry import Registries
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+
+if TYPE_CHECKING:
+    from tripybuild.artifact.array_bytes import Array
+
+FIRST = 6  # values of an output that are shown
+
+
+@command
+def run_executable(
+    executable: Annotated[Path, typer.Argument(metavar="EXE", help="What `compile` wrote.")],
+    *,
+    inputs: Annotated[
+        list[Source] | None,
+        typer.Option(
+            "--input",
+            metavar="NAME=FILE",
+            parser=source,
+            help="An input, as .npy, .npz or .safetensors.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR|FILE", help="Where the outputs go: a folder, .npz or .safetensors."
+        ),
+    ] = None,
+    registry: Registries = None,
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild",
+            help="Compile its programs anew from its StableHLO, and load none of its native code: "
+            "for executables of others.",
+        ),
+    ] = False,
+) -> Answer:
+    """Run an executable on inputs from files."""
+    from tripybuild.compiler import session  # noqa: PLC0415
+
+    if registry:
+        from tripybuild.packages.libraries import know  # noqa: PLC0415
+
+        know(registry)
+    loaded = session.load(executable, rebuild=rebuild)
+    given = _read(inputs or [], loaded.inputs)
+    start = time.perf_counter()
+    with native_call():
+        results = loaded(**given)
+    seconds = time.perf_counter() - start
+    shown = {name: _described(array) for name, array in results.items()}
+    data: dict[str, object] = {"outputs": shown, "seconds": round(seconds, 6)}
+    warnings = "\n".join(f"warning: {each.message}" for each in loaded.warnings)
+    if output is None:
+        return Answer("\n".join(_lines(shown)), warnings, data)
+    from tripybuild.weights.array_files import write  # noqa: PLC0415
+
+    raw = write(output, results)
+    data["path"] = output.as_posix()
+    text = "\n".join(filter(None, (warnings, _written(output, shown, raw))))
+    return Answer(remark=text, data=data)
+
+
+def _read(sources: Sequence[Source], declared: Mapping[str, Any]) -> dict[str, "Array"]:
+    """Read each input as the dtype that it is declared to have."""
+    from tripybuild.types.dtypes import BY_NAME  # noqa: PLC0415
+    from tripybuild.weights.array_files import read  # noqa: PLC0415
+
+    problems, arrays = [], {}
+    for each in sources:
+        if each.name not in declared:
+            problems.append(_unknown(each.name, declared))
+        elif each.name in arrays:
+            problems.append(Diagnostic("input-twice", f"the input `{each.name}` is given twice"))
+        else:
+            dtype = BY_NAME[declared[each.name]["dtype"]].numpy
+            try:
+                arrays[each.name] = read(each.path, each.name, dtype)
+            except DiagnosticError as error:
+                problems += error.diagnostics
+    if problems:
+        raise DiagnosticError(*problems)
+    return arrays
+
+
+def _unknown(name: str, declared: Mapping[str, Any]) -> Diagnostic:
+    near = suggest(name, declared)
+    known = ", ".join(f"`{each}`" for each in declared)
+    hint = f"did you mean `{near}`?" if near else f"the inputs are {known}"
+    return Diagnostic("unknown-input", f"the executable has no input `{name}`", hint=hint)
+
+
+def _described(array: "Array") -> dict[str, object]:
+    first = array.ravel()[:FIRST]
+    values = [_number(value) for value in first.tolist()]
+    return {"dtype": array.dtype.name, "shape": list(array.shape), "first": values}
+
+
+def _number(value: object) -> object:
+    """JSON has no infinities: such a value is written as text."""
+    if isinstance(value, bool | int):
+        return value
+    number = float(value)  # type: ignore[arg-type]
+    finite = number - number == 0
+    return float(f"{number:.6g}") if finite else str(number)
+
+
+def _lines(shown: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    types = {name: f"{each['dtype']}{each['shape']}" for name, each in shown.items()}
+    names, widest = max(map(len, types), default=0), max(map(len, types.values()), default=0)
+    lines = []
+    for name, each in shown.items():
+        values = ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in each["first"])
+        more = ", ..." if math.prod(each["shape"]) > FIRST else ""
+        lines.append(f"{name.ljust(names)}  {types[name].ljust(widest)}  {values}{more}".rstrip())
+    return lines
+
+
+def _written(output: Path, shown: Mapping[str, Mapping[str, Any]], raw: Sequence[str]) -> str:
+    names = ", ".join(f"`{name}`" for name in shown)
+    text = f"Wrote {names} to `{output}`"
+    if raw:
+        kinds = ", ".join(f"`{name}` ({shown[name]['dtype']})" for name in raw)
+        text += f"\nnote: NumPy's formats lack the dtype of {kinds}: these are raw bytes"
+        text += "\nhint: a .safetensors file keeps all dtypes"
+    return text

@@ -1,0 +1,47 @@
+"""`tripybuild trace`: what a Python function becomes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tripybuild.cli.answer import Answer
+from tripybuild.cli.command import command
+from tripybuild.cli.commands.compile import Emit, answered
+from tripybuild.cli.inputs import Inputs
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+
+
+@command
+def trace_function(
+    function: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE.py:FUNCTION", help="The file, and a function or a module in it."
+        ),
+    ],
+    *,
+    inputs: Inputs = None,
+    emit: Annotated[Emit, typer.Option(help="Which text to print.")] = Emit.TRACE,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Where to write it instead."),
+    ] = None,
+) -> Answer:
+    """Show what a Python function becomes.
+
+    This runs the Python file, with all that it does: trace only files that you would run.
+
+    What the function takes is said by --input, by annotations (`x: "float32[2,3]"`, or an
+    InputInfo), or by `args` and `kwargs` in the file.
+    """
+    from tripybuild.cli.program import program, recorded  # noqa: PLC0415
+    from tripybuild.compiler import session  # noqa: PLC0415
+
+    asked = program(function)
+    if asked is None:
+        message = f"`{function}` names no function of a Python file"
+        hint = "write `model.py:forward`; `tripybuild compile --emit trace` shows specs"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    text = session.emit_built(recorded(asked, inputs or []).built, emit.value)
+    return answered(text, emit, output)

@@ -1,0 +1,1 @@
+"""Incremental generation: fragments of packages, kept by the digest of their declaration."""

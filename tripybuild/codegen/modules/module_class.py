@@ -1,0 +1,197 @@
+"""The Python class of a module: typed, documented, with parameters of known types."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from tripybuild.codegen.modules.module_constructor import as_operator, constructor_lines
+from tripybuild.codegen.modules.module_forward import forward_lines
+from tripybuild.codegen.operators.arguments import (
+    PUBLIC,
+    Parameter,
+    annotation,
+    field_annotation,
+    with_default,
+)
+from tripybuild.codegen.operators.operator_calls import Calls
+from tripybuild.codegen.operators.trace_op import declaration
+from tripybuild.codegen.python.expressions import document
+from tripybuild.codegen.python.file_text import Imports, docstring, header
+from tripybuild.codegen.python.layout import render
+from tripybuild.language.names import free
+from tripybuild.schema.model.model import DEFAULT_VARIABLE
+from tripybuild.schema.operator.operator import Attribute, Snippet
+from tripybuild.schema.operator.part import Part, Weight
+from tripybuild.types.patterns import TensorPattern, ValuePattern
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module with what its class is written from.
+
+    `path` is that of its file, as shown to people; `calls` tells of operators and other modules.
+    """
+
+    part: Part
+    path: str
+    calls: Calls
+    imports: Imports
+
+    @property
+    def sizes(self) -> dict[str, Attribute]:
+        """The arguments of the constructor."""
+        return {
+            p.name: Attribute(p.name, p.pattern, p.doc, p.default) for p in self.part.parameters
+        }
+
+    @property
+    def kept(self) -> list[str]:
+        """The sizes that are attributes: those whose name is no weight's and no part's."""
+        held = {*self.part.weights, *self.part.parts}
+        return [name for name in self.sizes if name not in held]
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """The sizes as Python's parameters; those with a default stand behind those without."""
+        known = {v: self._dtype(name) for v, name in self.variables.items()}
+        chosen = [with_default(size, known, self.imports) for size in self.sizes.values()]
+        optional = {size.name for size in self.part.parameters if size.optional}
+        chosen = [
+            replace(each, default="None", computed=True) if each.name in optional else each
+            for each in chosen
+        ]
+        return sorted(chosen, key=lambda parameter: parameter.default is not None)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The type variables, with the dtypes that they have by default."""
+        return {DEFAULT_VARIABLE: "float32", **self.part.types}
+
+    def element(self, variable: str, prefix: str = "") -> ast.expr:
+        """The dtype of a type: that of an argument, `dtype`, or `dtypes.float32`."""
+        for size in self.part.parameters:
+            if size.variable == variable:
+                return ast.Name(prefix + size.name)
+        return self._dtype(self.variables.get(variable, variable))
+
+    def home(self, name: str) -> str:
+        """The package of a module's class, imported."""
+        return self.calls.package_of(name, self.imports)
+
+    def _dtype(self, name: str) -> ast.expr:
+        self.imports.name("tripybuild.types", "dtypes")
+        return ast.Attribute(ast.Name("dtypes"), name)
+
+
+def class_file(module: Module) -> str:
+    """The file of one class.
+
+    ```python
+    class Linear(Module):
+        "Multiply by a matrix and add a constant."
+
+        weight: Tensor
+        bias: Tensor | None
+
+        def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+            self.weight = tp.Parameter((out_features, in_features))
+            self.bias = tp.Parameter((out_features,)) if bias else None
+
+        def forward(self, x: Tensor) -> Tensor: ...
+    ```
+    """
+    part, imports = module.part, module.imports
+    imports.module("tripyapi as tp")
+    imports.name("tripyapi.tensor", "Tensor")
+    imports.name("tripybuild.eager", "Module")
+    imports.name("tripybuild.trace", "Declaration")
+    operator = as_operator(module)
+    constructor, forward = constructor_lines(module, operator), forward_lines(module)
+    about = docstring(
+        part.doc,
+        4,
+        [("Args", _arguments(module)), ("Attributes", _held(module)), ("Raises", _raises(module))],
+    )
+    attributes = "\n".join(f"    {line}" for line in _annotations(module))
+    declared = declaration(operator, imports, 0, "DECLARATION = ")
+    members = "\n\n".join(part for part in (attributes, constructor, forward) if part)
+    return (
+        f"{header(module.path)}\n{imports.text(module.calls.package)}\n\n{declared}\n\n\n"
+        f"{_head(module)}\n{about}\n\n{members}\n"
+    )
+
+
+def _head(module: Module) -> str:
+    """`class Linear(Module, fixed=("in_features", "dtype")):`, with what parameters depend on."""
+    read = set(_read(module.part))
+    variables = {p.name for p in module.part.parameters if p.variable in read}
+    fixed: list[ast.expr] = [ast.Constant(name) for name in module.kept if name in read | variables]
+    options = [ast.keyword("fixed", ast.Tuple(fixed))] if fixed else []
+    bases = ast.Call(ast.Name(module.part.name), [ast.Name("Module")], options)
+    return render(["class ", document(bases), ":"])
+
+
+def _read(part: Part) -> Iterator[str]:
+    """The names that what a module holds is made from, those of dtypes among them."""
+    for weight in part.weights.values():
+        assert isinstance(weight.pattern, TensorPattern)
+        yield weight.pattern.element
+        for dimension in weight.pattern.shape or ():
+            yield from free(dimension.expression)
+        for snippet in (weight.when, weight.optional):
+            yield from free(snippet.program) if snippet else ()
+    for snippet in part.parts.values():
+        yield from free(snippet.program)
+
+
+def _arguments(module: Module) -> list[tuple[str, str]]:
+    return [(s.name, f"{s.doc or 'A size.'} (`{s.pattern}`)") for s in module.sizes.values()]
+
+
+def _held(module: Module) -> list[tuple[str, str]]:
+    """The weights with their types."""
+    return [
+        (weight.name, f"{', '.join([f'`{weight.pattern}`', *conditions(weight)])}.")
+        for weight in module.part.weights.values()
+    ]
+
+
+def conditions(weight: Weight) -> Iterator[str]:
+    """When a weight is there, in words."""
+    if weight.ranks:
+        yield f"or of rank {' or '.join(map(str, weight.ranks))}"
+    if weight.when:
+        yield f"where `{' '.join(weight.when.text.split())}`"
+    if weight.optional:
+        yield f"or given where `{' '.join(weight.optional.text.split())}`"
+
+
+def _raises(module: Module) -> list[tuple[str, str]]:
+    laws = ", ".join(f"`{module.part.name}/{name}`" for name in module.part.laws)
+    return [("DiagnosticError", f"Where a law does not hold: {laws}.")] if laws else []
+
+
+def _annotations(module: Module) -> Iterator[str]:
+    """`in_features: int`, `weight: Tensor`, `out_proj: tp.Linear`."""
+    by_name = {parameter.name: parameter for parameter in module.parameters}
+    for name in module.kept:
+        kept = by_name[name].required() if by_name[name].computed else by_name[name]
+        pattern = kept.argument.pattern
+        if isinstance(pattern, ValuePattern) and pattern.alone:
+            yield f"{name}: {field_annotation(kept, module.imports)}"
+        else:
+            yield f"{name}: {annotation(kept, PUBLIC, module.imports)}"
+    for weight in module.part.weights.values():
+        yield f"{weight.name}: Tensor" + ("" if weight.when is None else " | None")
+    for name, snippet in module.part.parts.items():
+        yield f"{name}: {_part_annotation(snippet, module)}"
+
+
+def _part_annotation(snippet: Snippet, module: Module) -> str:
+    match snippet.result:
+        case ast.Call(func=ast.Name(id=name)):
+            return f"{module.home(name)}.{name}"
+        case ast.IfExp(body=ast.Call(func=ast.Name(id=name)), orelse=ast.Constant(value=None)):
+            return f"{module.home(name)}.{name} | None"
+    module.imports.name("typing", "Any")
+    return "Any"

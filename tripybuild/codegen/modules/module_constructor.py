@@ -1,0 +1,143 @@
+"""The constructor of a module: its sizes are checked as the arguments of operators are."""
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tripybuild.codegen.operators.arguments import PUBLIC, annotation
+from tripybuild.codegen.operators.checks import check_call
+from tripybuild.codegen.operators.inference import Scope
+from tripybuild.codegen.python.expressions import statement_value
+from tripybuild.codegen.python.file_text import Body
+from tripybuild.codegen.python.layout import call, render
+from tripybuild.codegen.python.rewrite import Rewriter
+from tripybuild.codegen.snippets.kind_inference import Tensors
+from tripybuild.language.names import free
+from tripybuild.schema.entries import AliasEntry
+from tripybuild.schema.operator.operator import Operator
+from tripybuild.schema.operator.part import Weight
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import TensorPattern
+
+if TYPE_CHECKING:
+    from tripybuild.codegen.modules.module_class import Module
+
+FLOATS = ("float32", "float16", "bfloat16")  # what a type variable can be, where nothing is said
+
+
+def constructor_lines(module: "Module", operator: Operator) -> str:
+    """The method, of a module and of what makes it; none where there is nothing to make.
+
+    ```python
+    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+        check = begin(DECLARATION)
+        in_features = check.integer("in_features", in_features)
+        ...
+        with check.law("not-negative", in_features=in_features) as require:
+            require(in_features >= 0)
+        self.in_features = in_features
+        self.weight = tp.Parameter((out_features, in_features))
+        self.bias = tp.Parameter((out_features,)) if bias else None
+    ```
+    """
+    given = [p.declared(annotation(p, PUBLIC, module.imports)) for p in module.parameters]
+    head = render([call("def __init__", ["self", *given]), " -> None:"], 4)
+    body = Body(module.imports, 8)
+    body.written(lambda part, unread: _write(module, operator, part, unread))
+    return f"    {head}\n{body.text()}" if body.lines else ""
+
+
+def _write(module: "Module", operator: Operator, body: Body, unread: frozenset[str]) -> None:
+    part = module.part
+    if module.parameters:
+        body.add("check = begin(DECLARATION)")
+        check_call(Scope(operator, module.parameters, body, unread))
+    for name in module.kept:
+        body.add(f"self.{name} = {name}")
+    rewriter = Rewriter(_elements(module), body.imports)
+    for weight in part.weights.values():
+        body.add(f"self.{weight.name} = ", statement_value(_weight(weight, module, rewriter)))
+    parts = _parts_rewriter(module)
+    for name, snippet in part.parts.items():
+        body.add(f"self.{name} = ", statement_value(parts.rewrite(snippet.result)))
+
+
+def as_operator(module: "Module") -> Operator:
+    """What makes a module, as an operator that takes its sizes and gives nothing."""
+    part = module.part
+    return Operator(
+        name=part.name,
+        path=module.path,
+        folder="",
+        document=part.document,
+        doc=part.doc,
+        inline=True,
+        types=dict(_variables(module)),
+        inputs={},
+        attributes=module.sizes,
+        signatures=(),
+        outputs={},
+        laws=part.laws,
+        infer={},
+        on_sizes=None,
+        shortcut=None,
+        decompose=None,
+        reference=None,
+        lower={},
+        targets={},
+        tolerance={},
+        random=False,
+        sample={},
+        examples=(),
+        aliases=AliasEntry(),
+        foreign=(),
+        cost={},
+    )
+
+
+def _variables(module: "Module") -> Mapping[str, tuple[dtype, ...]]:
+    """The type variables that a size gives a dtype, with those that they can have."""
+    allowed = module.part.allowed
+    chosen = [size.variable for size in module.part.parameters if size.variable is not None]
+    return {name: tuple(BY_NAME[each] for each in allowed.get(name, FLOATS)) for name in chosen}
+
+
+def _elements(module: "Module") -> dict[str, ast.expr]:
+    """What stands for a type variable."""
+    return {name: module.element(name) for name in module.variables}
+
+
+def _weight(weight: Weight, module: "Module", rewriter: Rewriter) -> ast.expr:
+    """`tp.Parameter((out_features,), dtype) if bias else None`.
+
+    One that is optional is `tp.Parameter((), dtype, optional=True)` where it is not there.
+    """
+    assert isinstance(weight.pattern, TensorPattern)
+    sizes: list[ast.expr] = []
+    for dimension in weight.pattern.shape or ():
+        size = rewriter.rewrite(dimension.expression)
+        sizes.append(ast.Starred(size) if dimension.star else size)
+    element = module.element(weight.pattern.element)
+    function = ast.Attribute(ast.Name("tp"), "Parameter")
+    ranks: list[ast.expr] = [ast.Constant(rank) for rank in weight.ranks]
+    more = [ast.keyword("ranks", ast.Tuple(ranks))] if ranks else []
+    arguments = [ast.Tuple(sizes), element]
+    made: ast.expr = ast.Constant(None)
+    if weight.optional is not None:
+        given = [*more, ast.keyword("optional", ast.Constant(True))]
+        test = rewriter.rewrite(weight.optional.result)
+        made = ast.IfExp(test, ast.Call(function, arguments, given), made)
+    if weight.when is None:
+        return ast.Call(function, arguments, more)
+    return ast.IfExp(
+        rewriter.rewrite(weight.when.result), ast.Call(function, arguments, more), made
+    )
+
+
+def _parts_rewriter(module: "Module") -> Rewriter:
+    """`Linear(width, width)` is `tp.Linear(width, width)`."""
+    called = {name for snippet in module.part.parts.values() for name in free(snippet.program)}
+    modules = {name for name in called if name in module.calls.modules}
+    names: dict[str, ast.expr] = {n: ast.Attribute(ast.Name(module.home(n)), n) for n in modules}
+    tensors = Tensors({}, (), modules)
+    return module.calls.rewriting(tensors, {**_elements(module), **names}, module.imports)

@@ -1,0 +1,1 @@
+"""The emitters of operators: the function, the operation, its lowerings, suite and page."""

@@ -1,0 +1,96 @@
+"""The `def` of a public function: one signature, or one for each way to call it."""
+
+from tripybuild.codegen.operators.arguments import PUBLIC, Parameter, annotation
+from tripybuild.codegen.operators.results import result_annotation
+from tripybuild.codegen.python.file_text import Body, Imports
+from tripybuild.codegen.python.layout import Doc, bracketed, call, render
+from tripybuild.schema.operator.operator import Operator
+from tripybuild.types.patterns import options
+
+
+def signature_lines(operator: Operator, chosen: list[Parameter], imports: Imports) -> list[str]:
+    """The lines in front of the docstring.
+
+    ```python
+    @overload
+    def arange(stop: float, dtype: dtypes.dtype = dtypes.float32) -> Tensor: ...
+
+
+    @overload
+    def arange(start: float, stop: float, ...) -> Tensor: ...
+
+
+    def arange(*_given: Any, **_named: Any) -> Tensor:
+    ```
+    """
+    imports.name("tripyapi.tensor", "Tensor")
+    start, returns = f"def {operator.name}", result_annotation(operator)
+    if returns == "Any":
+        imports.name("typing", "Any")
+    if len(operator.signatures) < 2:
+        return [signature(start, chosen, imports, f" -> {returns}:")]
+    imports.name("typing", "Any", "overload")
+    lines = []
+    for way in ways(operator, chosen):
+        lines += ["@overload", signature(start, way, imports, f" -> {returns}: ..."), "", ""]
+    return [*lines, f"{start}(*_given: Any, **_named: Any) -> {returns}:"]
+
+
+def bind_arguments(operator: Operator, chosen: list[Parameter], body: Body) -> None:
+    """Write the statement that finds the signature which a call fits.
+
+    ```python
+    start, stop, step = bind(
+        "arange", _given, _named, ("stop", "start, stop, step?"), start=0, stop=None, step=1
+    )
+    ```
+    """
+    if len(operator.signatures) < 2:
+        return
+    body.imports.name("tripybuild.frontend", "bind")
+    forms: list[Doc] = [f'"{", ".join(map(_form, way))}"' for way in ways(operator, chosen)]
+    defaults: list[Doc] = [[f"{p.name}=", p.default or "None"] for p in chosen]
+    listed = bracketed("(", forms, ")", comma=True)
+    arguments = [f'"{operator.name}"', "_given", "_named", listed, *defaults]
+    names = ", ".join(p.name for p in chosen)
+    body.add(f"{names}{',' if len(chosen) == 1 else ''} = ", call("bind", arguments))
+
+
+def signature(start: str, chosen: list[Parameter], imports: Imports, end: str) -> str:
+    """`tp.softmax(input: Tensor, dim: int = -1) -> Tensor`."""
+    given = [_declared(parameter, imports) for parameter in chosen]
+    return render([call(start, given), end])
+
+
+def _declared(parameter: Parameter, imports: Imports) -> Doc:
+    """`dim: int = -1`, or `**fields: Any`."""
+    type = annotation(parameter, PUBLIC, imports)
+    return f"**{parameter.name}: {type}" if parameter.keywords else parameter.declared(type)
+
+
+def _form(parameter: Parameter) -> str:
+    """`step?`, `shape#`: a parameter of a way to call, as `bind` reads it."""
+    kinds = [getattr(form, "kind", "") for form in options(parameter.argument.pattern)]
+    whole = set(kinds) <= {"int", "size"}
+    return f"{parameter.name}{'#' * whole}{'' if parameter.default is None else '?'}"
+
+
+def ways(operator: Operator, chosen: list[Parameter]) -> list[list[Parameter]]:
+    """The parameters of each way to call an operator."""
+    by_name = {parameter.name: parameter for parameter in chosen}
+    return [_way(operator, [by_name[name] for name in names]) for names in operator.signatures]
+
+
+def _way(operator: Operator, chosen: list[Parameter]) -> list[Parameter]:
+    """The parameters of one way to call.
+
+    Where the point of the way is the argument, None is no answer; and what stands before a required
+    argument is required.
+    """
+    result: list[Parameter] = []
+    for parameter in reversed(chosen):
+        everywhere = all(parameter.name in names for names in operator.signatures)
+        before_required = bool(result) and result[0].default is None
+        required = before_required or (parameter.nullable and not everywhere)
+        result.insert(0, parameter.required() if required else parameter)
+    return result

@@ -1,0 +1,163 @@
+"""The constraint suite of an operator: the data of its declaration.
+
+The machinery that asks the questions is `tripybuild.testing`.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from tripybuild.codegen.python.expressions import quoted
+from tripybuild.codegen.python.file_text import Imports, header
+from tripybuild.codegen.python.layout import Doc, bracketed, call, render
+from tripybuild.schema.foreign import LACKING
+from tripybuild.schema.operator.dtype_combinations import (
+    illegal,
+    legal,
+    mixed,
+    spell as spell_types,
+)
+from tripybuild.schema.operator.operator import Operator
+from tripybuild.schema.operator.samples import known, places, spell as spell_place
+from tripybuild.schema.operator.target_exceptions import ENGINE
+
+# What is asked, in the words of the test's docstring.
+_QUESTIONS = {
+    "values": "Each legal tuple of dtypes computes on `cpu` what the reference computes.",
+    "tensorrt": "TensorRT builds each legal tuple of dtypes, or refuses it as declared.",
+    "tensorrt_refusals": "TensorRT refuses each other tuple, unless `targets:` says it builds.",
+    "tensorrt_gpus": "A GPU has the dtypes that `targets.yaml` says; for others it is refused.",
+    "tensorrt_facts": "Each fact below `targets:` has a case that shows it.",
+    "composition": "The decomposition computes what the reference computes.",
+    "illegal_dtypes": "Every other tuple of dtypes is refused, with the code of what refuses it.",
+    "wrong_arguments": "Each argument refuses what its type refuses; an axis in range is one.",
+    "symbol": "A size that is a symbol gives the shape that a number gives.",
+    "tensorrt_symbol": "TensorRT builds the sample with a size that is a symbol.",
+    "aliases": "What an alias gives to another system's operator can be read back from it.",
+    "torch": "PyTorch's operator computes what the reference and `cpu` compute.",
+    "onnx": "ONNX's operator computes what the reference and `cpu` compute.",
+    "readings": "What is read from calls of another system computes what they compute there.",
+    "example": "An example gives what it says, or breaks the law that it names.",
+    "tensorrt_example": "TensorRT builds an example, or refuses it as the declaration says.",
+    "law": "Each law is broken by an example, or by dtypes, that break no other one.",
+}
+
+
+def suite_file(operator: Operator, package: str) -> str:
+    """The file of one suite.
+
+    ```python
+    SUITE = Suite("ops_registry/nn/softmax.yaml", "tripyapi", __file__)
+    TYPES = ["float32", "float16", "bfloat16"]
+
+
+    @pytest.mark.parametrize("types", TYPES)
+    def test_values(types: str) -> None:
+        "Each legal tuple of dtypes computes on `cpu` what the reference computes."
+        SUITE.check_values(types)
+
+
+    def test_illegal_dtypes() -> None:
+        "Every other tuple of dtypes is refused, with the code of what refuses it."
+        SUITE.check_illegal_dtypes()
+    ```
+    """
+    types = [spell_types(each) for each in legal(operator)]
+    tests = list(_tests(operator))
+    imports = Imports()
+    imports.name("tripybuild.testing", "Suite")
+    if any("pytest" in test for test in tests):
+        imports.module("pytest")
+    data = [f"SUITE = Suite({quoted(operator.path)}, {quoted(package)}, __file__)"]
+    if any("TYPES" in test for test in tests):
+        data.append(render(["TYPES = ", _list(types)]))
+    if sizes := _sizes(operator):
+        data.append(render(["SIZES = ", _list(sizes)]))
+    lines = [header(operator.path), imports.text(package), "", *data]
+    return "\n\n\n".join(["\n".join(lines), *tests]) + "\n"
+
+
+def _tests(operator: Operator) -> Iterator[str]:
+    if legal(operator):
+        yield _each("values", "types", "TYPES")
+        yield _each("tensorrt", "types", "TYPES")
+        if (
+            operator.decompose is not None
+            and operator.reference is not None
+            and not operator.inline
+        ):
+            yield _each("composition", "types", "TYPES")
+        if any(True for refused in (illegal, mixed) for _ in refused(operator)):
+            yield _test("illegal_dtypes", "")
+            yield _test("tensorrt_refusals", "")
+        yield _test("wrong_arguments", "")
+        yield _test("tensorrt_gpus", "")
+        engines = [facts for target, facts in operator.targets.items() if target in ENGINE]
+        if any(facts.refuses or facts.builds for facts in engines):
+            yield _test("tensorrt_facts", "")
+    if _sizes(operator):
+        yield _each("symbol", "size", "SIZES")
+        yield _each("tensorrt_symbol", "size", "SIZES")
+    if operator.foreign:
+        yield _test("aliases", "")
+    systems = {alias.system for alias in operator.foreign}
+    for system, question in (("aten", "torch"), ("onnx", "onnx")):
+        if system in systems:
+            yield _each(question, "types", _types_in(system, operator))
+    if spelled := _spelled(operator):
+        yield _each("readings", "system", _list(spelled))
+    calls = [" ".join(example.call.text.split()) for example in operator.examples]
+    if calls:
+        yield _each("example", "call", _list(list(dict.fromkeys(calls))))
+    giving = [" ".join(e.call.text.split()) for e in operator.examples if e.gives is not None]
+    if giving:
+        yield _each("tensorrt_example", "call", _list(list(dict.fromkeys(giving))))
+    if operator.laws:
+        yield _each("law", "law", _list(list(operator.laws)))
+
+
+def _sizes(operator: Operator) -> list[str]:
+    """The places of the sample's sizes that can be symbols."""
+    return [spell_place(place) for place in places(operator) if place[0] not in known(operator)]
+
+
+def _spelled(operator: Operator) -> list[str]:
+    """The systems that have several spellings of a call: they take more than tensors of ours."""
+    aliases = [
+        alias
+        for alias in operator.foreign
+        if alias.signature.defaults
+        or any(
+            p != alias.signature.several and alias.plain.get(p) not in operator.inputs
+            for p in alias.arguments
+        )
+    ]
+    return sorted({alias.system for alias in aliases})
+
+
+def _types_in(system: str, operator: Operator) -> Doc:
+    """The tuples of dtypes that a system has tensors of, and the word for all examples."""
+    used = {str(each) for types in legal(operator) for each in types.values()}
+    lacking = sorted(used & LACKING[system])
+    kept = "".join(f' if "{name}" not in t' for name in lacking)
+    types = f"[t for t in TYPES{kept}]" if lacking else "TYPES"
+    if not any(example.gives is not None for example in operator.examples):
+        return types
+    return f'[*{types}, "examples"]'
+
+
+def _each(question: str, argument: str, values: Doc) -> str:
+    decorator = render(call("@pytest.mark.parametrize", [f'"{argument}"', values]))
+    return f"{decorator}\n{_test(question, argument)}"
+
+
+def _test(question: str, argument: str) -> str:
+    parameter = f"{argument}: str" if argument else ""
+    lines = [
+        f"def test_{question}({parameter}) -> None:",
+        f'    """{_QUESTIONS[question]}"""',
+        f"    SUITE.check_{question}({argument})",
+    ]
+    return "\n".join(lines)
+
+
+def _list(texts: Sequence[str]) -> Doc:
+    return bracketed("[", [quoted(text) for text in texts], "]")

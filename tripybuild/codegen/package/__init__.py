@@ -1,0 +1,1 @@
+"""The package around all declarations: its index, its plan, and its synchronization with disk."""

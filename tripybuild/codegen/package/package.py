@@ -1,0 +1,204 @@
+"""The files of a package that concern all its operators: the front door and the Tensor."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+
+from tripybuild.codegen.package.fragment import Contribution
+from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.python.file_text import Imports, docstring, header, import_order
+from tripybuild.codegen.python.layout import WIDTH
+
+SOURCE = "ops_registry/"
+
+_FRONT_DOOR = '''{header}"""{summary}
+
+Nothing is loaded before it is used: a name is looked up in the table below.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+{version_import}
+if TYPE_CHECKING:
+{imports}
+{version}
+# Where each public name lives, below this package.
+_PLACES = {{
+{places}}}
+
+__all__ = [
+{names}]
+{entered}
+
+if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
+
+    def __getattr__(name: str) -> object:
+        place = _PLACES.get(name)
+        if place is None:
+            import_module("tripybuild.eager")  # who shows errors
+            unknown = import_module("tripybuild.frontend.missing_names")
+            raise unknown.unknown_name(__name__, name, __all__)
+        if place == __name__:
+            return import_module(f"{{place}}.{{name}}")
+        guarded = import_module("tripybuild.frontend.guard").guarded
+        value = guarded(name, getattr(import_module(place), name), __name__)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+'''
+
+
+def _digest(contributions: Iterable[Contribution]) -> str:
+    """The digest of the operators' declarations, whatever the package is called."""
+    digests = sorted(f"{each.name} {each.digest}" for each in contributions if each.digest)
+    return sha256("\n".join(digests).encode()).hexdigest()
+
+
+def front_door(package: str, contributions: Sequence[Contribution]) -> str:
+    """The package's `__init__`: a table of names, resolved when they are used."""
+    places = {each.name: each.home for each in contributions}
+    if package == BUILT_IN:
+        places |= dict.fromkeys(("DimensionSize", "Parameter", "Tensor"), f"{package}.tensor")
+        places |= dict.fromkeys(_EAGER, "tripybuild.eager")
+        places["types"] = package  # a module of it
+        places["logger"] = "tripybuild.errors.logger"
+        places["device"] = "tripybuild.eager.tensor.device"
+        places["compile"] = "tripybuild.eager.compile.compile"
+        places["Executable"] = "tripybuild.eager.compile.executable"
+        places |= dict.fromkeys(_INFOS, "tripybuild.eager.compile.infos")
+        places |= dict.fromkeys(("Stream", "default_stream"), "tripybuild.eager.compile.stream")
+        places |= dict.fromkeys(_DTYPES, "tripybuild.types.dtypes")
+    places = dict(sorted(places.items()))
+    return _FRONT_DOOR.format(
+        header=header(SOURCE),
+        summary="The operators of the registry, as Python functions on tensors, and its modules.",
+        version_import=_VERSION_IMPORT if package == BUILT_IN else _ENTRY_IMPORT,
+        entered="" if package == BUILT_IN else _ENTRY.format(digest=_digest(contributions)),
+        version=_VERSION if package == BUILT_IN else "",
+        imports="\n".join(_imports(places)),
+        places="".join(f'    "{name}": "{place}",\n' for name, place in places.items()),
+        names="".join(f'    "{name}",\n' for name in sorted(places, key=import_order)),
+    )
+
+
+_ENTRY_IMPORT = "\nfrom tripybuild.process.package_catalog import register\n"
+_ENTRY = """
+# Executables name the package that their operators are of, with this digest of its declarations.
+register(
+    __name__,
+    "{digest}",
+    _PLACES,
+)
+"""
+_VERSION_IMPORT = "\nfrom tripybuild.version import VERSION\n"
+_VERSION = "\n__version__ = VERSION\n"
+_EAGER = ("Module", "Sequential", "TripyException", "config")
+_INFOS = ("Bounds", "DimensionInputInfo", "InputInfo", "NamedDimension", "OutputInfo")
+_DTYPES = (
+    "bfloat16", "bool", "dtype", "float16", "float32", "float4", "float8", "floating",
+    "int32", "int4", "int64", "int8", "integer",
+)  # fmt: skip
+
+
+_TYPES = '''{header}"""`{package}.types`: what annotations call what several operators take."""
+
+from collections.abc import Sequence
+
+from {package}.tensor import DimensionSize, Tensor
+
+TensorLike = Tensor | int | float | bool
+IntLike = int | DimensionSize
+ShapeLike = Sequence[IntLike]
+'''
+_CONFIG = '''{header}"""`{package}.config`: the settings, as an object of their own."""
+
+import sys
+
+from tripybuild.eager import config
+
+# What is imported is what stands here when this file has run.
+sys.modules[__name__] = config  # type: ignore[assignment]
+'''
+
+
+def submodules(package: str) -> dict[str, str]:
+    """The names of the front door that programs import as modules of their own, by path."""
+    return {
+        f"{package}/{name}.py": text.format(header=header(SOURCE), package=package)
+        for name, text in (("config", _CONFIG), ("types", _TYPES))
+    }
+
+
+def _imports(places: Mapping[str, str]) -> list[str]:
+    """The same table for type checkers, sorted as a linter wants it."""
+    by_place: dict[str, list[str]] = {}
+    for name, place in places.items():
+        by_place.setdefault(place, []).append(name)
+    lines = []
+    for place in sorted(by_place, key=import_order):
+        names = sorted(by_place[place], key=import_order)
+        line = f"    from {place} import {', '.join(f'{n} as {n}' for n in names)}"
+        if len(line) > WIDTH:
+            inner = "".join(f"        {n} as {n},\n" for n in names)
+            line = f"    from {place} import (\n{inner}    )"
+        lines.append(line)
+    return lines
+
+
+# What the hand-written halves of these classes take; programs, and editors, look at the whole.
+_TENSOR = """\
+A tensor, which is computed when somebody looks at it, and then keeps what it holds.
+
+Operators are functions; those of Python's syntax, and a few more, are methods, too.
+"""
+_TENSOR_ARGUMENTS = [
+    ("data", "A number, nested lists of numbers, or anything with DLPack, which is copied."),
+    ("dtype", "The dtype; by default that of the first number, or of the array."),
+    ("device", "Where it is said to be; only lists and numbers can be put somewhere."),
+    ("name", "What it is called where graphs are printed."),
+]
+_NO_TENSOR = ("Raises", [("DiagnosticError", "No tensor can be made of this.")])
+_PARAMETER = """\
+A tensor of a module, which may be given later.
+
+With a shape, `tp.Parameter((3, 4), tp.float16)`, it is to be given later; with a tensor,
+`tp.Parameter(tp.zeros((4,)))`, it is given.
+"""
+_PARAMETER_ARGUMENTS = [
+    ("value", "The tensor, or the shape of one that is to be given later."),
+    ("dtype", "The type of the elements of one that is to be given later."),
+    ("ranks", "Ranks that such a one may have instead of its shape's; its uses check its sizes."),
+    ("optional", "Whether such a one need not be given. The attribute is None until then."),
+]
+_NO_PARAMETER = ("Raises", [("DiagnosticError", "A size is no whole number, or is negative.")])
+
+
+def tensor_file(contributions: Iterable[Contribution]) -> str:
+    """The Tensor: the hand-written half plus a method for each alias that a declaration gives."""
+    imports = Imports()
+    imports.module("tripyapi as tp")
+    imports.name("tripybuild", "eager", "frontend")
+    imports.name("tripybuild.frontend.missing_names", "refuse_calls")
+    methods: dict[str, str] = {}
+    for each in contributions:
+        methods |= each.methods
+        for module_name, names in each.imports.items():
+            if names:
+                imports.name(module_name, *names)
+            else:
+                imports.module(module_name)
+    return (
+        f"{header(SOURCE)}\n{imports.text()}\n\n\n"
+        "class Tensor(eager.Tensor, of_values=True):\n"
+        f"{docstring(_TENSOR, 4, [('Args', _TENSOR_ARGUMENTS), _NO_TENSOR])}\n\n"
+        + "\n\n".join(methods[name] for name in sorted(methods))
+        + "\n\n    __hash__ = frontend.Tensor.__hash__\n\n\n"
+        "class DimensionSize(eager.Dimension, Tensor, of_sizes=True):\n"
+        '    """A size of a tensor, which may be known only when a graph runs."""\n\n\n'
+        "class Parameter(eager.Parameter, Tensor):\n"
+        f"{docstring(_PARAMETER, 4, [('Args', _PARAMETER_ARGUMENTS), _NO_PARAMETER])}\n"
+        "\n\n# `tp.tensor(...)` is what other libraries would call, and `tp.tensor` is this file.\n"
+        "refuse_calls(__name__)\n"
+    )

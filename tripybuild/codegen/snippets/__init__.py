@@ -1,0 +1,1 @@
+"""Kind inference: which values of a snippet are tensors, and which calls its operators allow."""

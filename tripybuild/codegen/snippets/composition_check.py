@@ -1,0 +1,202 @@
+"""The proof of snippets that call operators: each call is one that the declaration allows.
+
+Decompositions, the steps of modules, and examples are read. A call is held against the operator's
+declaration where that was read, too; others are kept as data (`codegen.snippets.argument_check`).
+"""
+
+import ast
+from collections.abc import Collection, Iterable, Iterator
+
+from tripybuild.codegen.modules.module_forward import follow_step, tensors_of
+from tripybuild.codegen.operators.arguments import Parameter, parameters
+from tripybuild.codegen.operators.operator_calls import followed, input_kinds
+from tripybuild.codegen.operators.signatures import ways
+from tripybuild.codegen.python.file_text import Imports
+from tripybuild.codegen.snippets.argument_check import (
+    ANY,
+    ONE,
+    SEVERAL,
+    VALUE,
+    Accepted,
+    Used,
+    called_as,
+    misfit,
+)
+from tripybuild.codegen.snippets.builder_check import check_builders
+from tripybuild.codegen.snippets.findings import OperatorCall
+from tripybuild.codegen.snippets.kind_inference import TENSOR_OF, Tensors
+from tripybuild.codegen.snippets.kinds import OTHER, TENSOR, Kind
+from tripybuild.errors.diagnostics import Diagnostic, suggest
+from tripybuild.language.names import free
+from tripybuild.schema.load import Registry
+from tripybuild.schema.model.model import load_module
+from tripybuild.schema.operator.operator import Attribute, Operator, Snippet
+from tripybuild.schema.operator.part import Part
+from tripybuild.schema.snippets.vocabularies import DTYPES, SHAPE
+from tripybuild.types.patterns import (
+    RegionPattern,
+    TensorPattern,
+    TensorsPattern,
+    ValuePattern,
+    options,
+)
+
+
+def check_snippets(registry: Registry, names: Collection[str]) -> list[Diagnostic]:
+    """A diagnostic for each call of a builder or an operator that none would take."""
+    return [*check_builders(registry), *check_compositions(registry, names)]
+
+
+def check_compositions(registry: Registry, names: Collection[str]) -> list[Diagnostic]:
+    """A diagnostic for each call of an operator that would fail wherever it is run.
+
+    Args:
+        registry: What was read.
+        names: The names of all operators, also of those that were not read.
+    """
+    accepted: dict[str, list[list[str]]] = {}
+    for operator in registry.operators.values():
+        accepted |= accepts(operator)
+    found: list[Diagnostic] = []
+    for operator in registry.operators.values():
+        for snippet, tensors in _followed(operator, names):
+            found += _diagnostics(snippet, tensors, accepted)
+        found += _shortcut(operator, names)
+        found += _examples(operator, names, accepted)
+    for module in registry.modules.values():
+        part, problems = load_module(module.document, module.file)
+        for snippet, tensors in [] if problems else _steps(part, names):
+            found += _diagnostics(snippet, tensors, accepted)
+    return found
+
+
+def accepts(operator: Operator) -> dict[str, list[list[str]]]:
+    """The ways to call an operator, as `arguments_proof` reads them, by its name."""
+    chosen = parameters(operator, Imports())
+    several = ways(operator, chosen) if len(operator.signatures) > 1 else [chosen]
+    return {operator.name: [[_taken(each) for each in way] for way in several]}
+
+
+def uses_of(operator: Operator, names: Collection[str]) -> list[Used]:
+    """The calls in an operator's decomposition."""
+    return [used(call) for _, tensors in _followed(operator, names) for call in tensors.calls]
+
+
+def uses_of_part(part: Part, names: Collection[str]) -> list[Used]:
+    """The calls in a module's steps."""
+    return [used(call) for _, tensors in _steps(part, names) for call in tensors.calls]
+
+
+def used(call: OperatorCall) -> Used:
+    """A call as it is held against a declaration."""
+    named = {name: _letter(kind) for name, kind in call.named.items()}
+    return Used(call.name, "".join(map(_letter, call.given)), named, call.starred)
+
+
+def _letter(kind: Kind) -> str:
+    if kind.is_list:
+        return SEVERAL
+    return {TENSOR: ONE, OTHER: VALUE}.get(kind, ANY)
+
+
+def _taken(parameter: Parameter) -> str:
+    """`input:t`, `dim:p?`, `**fields`: a parameter as text."""
+    if parameter.keywords:
+        return f"**{parameter.name}"
+    forms = options(parameter.argument.pattern)
+    takes = ANY
+    if isinstance(parameter.argument, Attribute):
+        open_ = any(isinstance(f, RegionPattern) or _is_size(f) for f in forms)
+        takes = ANY if open_ else VALUE
+    elif all(isinstance(form, TensorPattern) for form in forms):
+        takes = ONE
+    elif all(isinstance(form, TensorsPattern) for form in forms):
+        takes = SEVERAL
+    return f"{parameter.name}:{takes}{'' if parameter.default is None else '?'}"
+
+
+def _is_size(form: object) -> bool:
+    """Whether a tensor that is a size may be given."""
+    return isinstance(form, ValuePattern) and form.kind == "size"
+
+
+def _followed(operator: Operator, names: Collection[str]) -> Iterator[tuple[Snippet, Tensors]]:
+    if operator.decompose is not None:
+        yield operator.decompose, followed(operator, names)
+
+
+def _steps(part: Part, names: Collection[str]) -> Iterator[tuple[Snippet, Tensors]]:
+    """Each step with what is known there, and with its own calls and faults alone."""
+    tensors = tensors_of(part, names)
+    for step in (*part.steps, *part.outputs):
+        tensors.faults, tensors.calls = [], []
+        follow_step(tensors, step)
+        yield step.value, tensors
+
+
+def _diagnostics(snippet: Snippet, tensors: Tensors, accepted: Accepted) -> Iterator[Diagnostic]:
+    for fault in tensors.faults:
+        yield Diagnostic(fault.code, fault.message, snippet.span(fault.node), hint=fault.hint)
+    for call in tensors.calls:
+        yield from _misfit(snippet, call.node, used(call), accepted)
+
+
+def _misfit(
+    snippet: Snippet, node: ast.Call, call: Used, accepted: Accepted
+) -> Iterator[Diagnostic]:
+    known = accepted.get(call.name)
+    found = misfit(call, known) if known is not None else None
+    if known is None or found is None:
+        return
+    place: ast.expr = node
+    if isinstance(found.argument, int) and found.argument < len(node.args):
+        place = node.args[found.argument]
+    elif isinstance(found.argument, str):
+        place = next((k.value for k in node.keywords if k.arg == found.argument), node)
+    hint = called_as(call.name, known)
+    yield Diagnostic("operator-arguments", found.message, snippet.span(place), hint=hint)
+
+
+def _shortcut(operator: Operator, names: Collection[str]) -> Iterator[Diagnostic]:
+    """A shortcut gives an input as it is, or None: it decides before anything is recorded."""
+    if operator.shortcut is None:
+        return
+    tensors = Tensors(input_kinds(operator), names)
+    tensors.follow(operator.shortcut.program)
+    yield from _diagnostics(operator.shortcut, tensors, {})
+    for call in tensors.calls:
+        message = f"a shortcut records nothing, and `{call.name}` would be recorded"
+        hint = "it gives an input as it is, or None; what computes stands under `decompose`"
+        span = operator.shortcut.span(call.node)
+        yield Diagnostic("operator-arguments", message, span, hint=hint)
+
+
+def _examples(
+    operator: Operator, names: Collection[str], accepted: Accepted
+) -> Iterator[Diagnostic]:
+    """Examples call operators by name, also those that share it with a function."""
+    for example in operator.examples:
+        snippet = example.call
+        for node in ast.walk(snippet.result):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+            named = {word.arg: ANY for word in node.keywords if word.arg}
+            call = Used(node.func.id, ANY * len(node.args), named, starred)
+            if call.name in names:
+                yield from _misfit(snippet, node, call, accepted)
+        own = operator.inputs if operator.regions() else ()  # what regions are given
+        yield from _unbound(snippet, names, [*example.sizes, *own])
+
+
+def _unbound(snippet: Snippet, names: Collection[str], more: Iterable[str]) -> Iterator[Diagnostic]:
+    known = {*SHAPE, *DTYPES, *more, TENSOR_OF}
+    for name in free(snippet.program):
+        if name not in known and name not in names:
+            nodes = ast.walk(snippet.result)
+            first = next(n for n in nodes if isinstance(n, ast.Name) and n.id == name)
+            near = suggest(name, {*known, *names})
+            hint = f"did you mean `{near}`?" if near else None
+            message = f"an example uses `{name}`"
+            label = "nothing binds this name"
+            yield Diagnostic("unbound-name", message, snippet.span(first), label, hint=hint)

@@ -1,0 +1,28 @@
+"""What is found in a snippet while the kinds of its values are inferred."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tripybuild.codegen.snippets.kinds import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a part of a snippet."""
+
+    node: ast.expr
+    code: str
+    message: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorCall:
+    """A call of an operator, with the kinds of its arguments."""
+
+    node: ast.Call
+    name: str
+    given: tuple[Kind, ...]
+    named: Mapping[str, Kind]
+    starred: bool = False

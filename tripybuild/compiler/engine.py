@@ -1,0 +1,186 @@
+"""Engines of TensorRT: a graph becomes a module of the dialect, and the child's library builds it.
+
+Engines are content-addressed over the module, the weights, the GPUs they are for, the library and
+our own version. Weights never go through text: the child maps the file that they lie in.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from tripybuild.artifact.cache import Cache, key
+from tripybuild.artifact.file_cache import Made, PlanCache
+from tripybuild.artifact.manifest import Member
+from tripybuild.compiler.engine_weights import Weights
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.schema.target_names import RTX, Target
+from tripybuild.tensorrt.runtime import gpu
+from tripybuild.version import VERSION
+from tripybuild.worker import compiler_process
+
+MODULE, PLAN, RECORD = "tensorrt/module.mlir", "tensorrt/engine.plan", "tensorrt/record.json"
+TEXT, PACKED = "text", "packed"
+DISTRIBUTIONS = {
+    "tensorrt-rtx": "tensorrt_rtx",
+    "tensorrt": "tensorrt",
+    "mlir-tensorrt": "mlir-tensorrt-compiler",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """What an engine is built from.
+
+    Args:
+        content: The module: its text, or what `mlir.packing` made of it, as `form` says.
+        form: `TEXT` or `PACKED`.
+        weights: The weights among the module's resources.
+        arrays: The other resources.
+        path: The file that the text is shown as, in places that it has itself.
+        folder: The folder of the user's files, in which the module's locations are.
+    """
+
+    content: bytes
+    form: str = TEXT
+    weights: Weights | None = None
+    arrays: Mapping[str, Any] = field(default_factory=dict)
+    path: str = "-"
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A built engine and the record of what is in it."""
+
+    made: Made
+    record: Mapping[str, Any]
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What was wrong with the cache."""
+        return self.made.warnings
+
+
+def build_engine(
+    source: Source,
+    target: Target,
+    pipeline: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+    meanwhile: Callable[[], object] | None = None,
+) -> Engine:
+    """Build an engine, or find the one that was built of the same.
+
+    Args:
+        source: What it is built from.
+        target: What runs it, and the GPUs that it is for.
+        pipeline: Passes that the compiler's process runs first.
+        options: How to build, as the target's library has it.
+        timeout: Seconds that the compiler may take.
+        meanwhile: What the session has to do while an engine is built; where one is found, nobody
+            calls it.
+
+    Raises:
+        DiagnosticError: The library is missing, refuses the module, crashes, hangs or runs out of
+            memory.
+    """
+    with ExitStack() as held:
+        weights = source.weights or held.enter_context(Weights(target.name))
+        measured = weights.with_arrays(source.arrays)
+        request = {
+            **(options or {}),
+            "form": source.form,
+            "path": source.path,
+            "pipeline": list(pipeline),
+            "compute_capabilities": list(target.capabilities),
+            "weights": measured.files,
+        }
+        asked = {name: value for name, value in request.items() if name != "weights"}
+        parts: dict[str, str | bytes] = {
+            "target": str(target),
+            "module": source.content,
+            "weights": measured.digest,
+            "request": json.dumps(asked, sort_keys=True),
+            "library": library_version(target.name),
+            "tripybuild": VERSION,
+            # What is not built ahead is built for the GPU that is here, and runs on no other.
+            "gpu": "" if target.name == RTX else repr(gpu.found()),
+        }
+        records: list[Any] = []
+
+        def ask(place: Mapping[str, Any], meanwhile: Callable[[], object] | None = None) -> Any:
+            reply = _ask(source, target, {**request, **place}, weights.mapped, timeout, meanwhile)
+            weights.verify()  # else the digest above would be that of other weights
+            records.append(json.loads(reply))
+            return records[-1].pop("plan")
+
+        def write(path: Path, start: int) -> Member:
+            plan = ask({"plan": str(path), "start": start}, meanwhile)
+            return Member(plan["size"], plan["digest"], plan["crc32"])
+
+        made = PlanCache(patience=timeout).get_or_write(key({**parts, "what": "plan"}), write)
+        # The record is small, and made with the engine: where one is there and the other is not,
+        # it is said once more by the library.
+        return Engine(made, _record(key({**parts, "what": "record"}), records, ask))
+
+
+def _record(
+    place: str, made: Sequence[Any], ask: Callable[[Mapping[str, Any]], Any]
+) -> Mapping[str, Any]:
+    if made:
+        Cache().put(place, json.dumps(made[0], sort_keys=True).encode())
+        return made[0]  # type: ignore[no-any-return]
+    found = Cache().get(place)
+    if found is not None:
+        return json.loads(found)  # type: ignore[no-any-return]
+    with tempfile.NamedTemporaryFile() as plan:
+        ask({"plan": plan.name})
+    return made[0]  # type: ignore[no-any-return]
+
+
+def _ask(
+    source: Source,
+    target: Target,
+    request: Mapping[str, Any],
+    mapped: Sequence[str],
+    timeout: float | None,
+    meanwhile: Callable[[], object] | None,
+) -> bytes:
+    session = compiler_process.session(target.name)
+    try:
+        return session.compile(
+            target.name,
+            source.content,
+            request,
+            timeout=timeout,
+            meanwhile=meanwhile,
+            mapped=mapped,
+        )
+    except DiagnosticError as error:
+        raise DiagnosticError(
+            *(placed(each, source.folder) for each in error.diagnostics)
+        ) from error
+
+
+def placed(diagnostic: Diagnostic, folder: Path | None) -> Diagnostic:
+    """A diagnostic whose place is written as the user named the folder."""
+    span = diagnostic.span
+    if folder is None or span is None or Path(span.path).is_absolute():
+        return diagnostic
+    path = (folder / span.path).as_posix()
+    return replace(diagnostic, span=replace(span, path=path))
+
+
+@cache
+def library_version(target: str) -> str:
+    """The version of a target's library, without loading it."""
+    try:
+        return version(DISTRIBUTIONS[target])
+    except (KeyError, PackageNotFoundError):
+        return "none"

@@ -1,0 +1,150 @@
+"""What an engine takes and gives, as a manifest says it: from the record that was made with it.
+
+A dynamic size is a symbol. Dimensions of one `tensorrt.dimension_names` are one size, as they are
+to TensorRT; one without a name is a symbol of its own, called after its input: `arg0_0`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tripybuild.symbolic.dims import symbol
+from tripybuild.version import VERSION
+
+LONGEST_LAW = 3000  # characters; a longer one is left to TensorRT, which asks the same
+Entry = Mapping[str, Any]
+
+
+def described(record: Mapping[str, Any], name: str, target: str) -> dict[str, Any]:
+    """The manifest of an engine that no spec describes.
+
+    Args:
+        record: What was made with the engine.
+        name: What the model is called.
+        target: What runs it.
+    """
+    names = _names([*record["inputs"], *record["outputs"]])
+    profiles = _profiles(record["inputs"], names)
+    return {
+        "kind": "model",
+        "model": name,
+        "doc": "",
+        "target": target,
+        "inputs": [_tensor(each, names) for each in record["inputs"]],
+        "outputs": [_tensor(each, names) for each in record["outputs"]],
+        "state": [],
+        "ranges": _hull(profiles),
+        "sizes": {},
+        "laws": _law(profiles, name),
+        "arguments": [],
+        "specialisations": [],
+        "shapes": [{key: each["opt"] for key, each in profile.items()} for profile in profiles],
+        "versions": {"tripybuild": VERSION},
+    }
+
+
+def _names(ports: Sequence[Entry]) -> dict[tuple[str, int], str]:
+    """The symbol of each dynamic dimension, by the input or output and its position."""
+    dynamic = [
+        (port, index) for port in ports for index, size in enumerate(port["shape"]) if size is None
+    ]
+    said = {(port["name"], index): _said(port, index) for port, index in dynamic}
+    taken = {each for each in said.values() if each is not None}
+    names = {}
+    for number, (port, index) in enumerate(dynamic):
+        place = port["name"], index
+        names[place] = said[place] or _own(f"{port['name']}_{index}", number, taken)
+        taken.add(names[place])
+    return names
+
+
+def _said(port: Entry, index: int) -> str | None:
+    name = port.get("dimension_names", {}).get(str(index))
+    return name if name is not None and _can_be(name) else None
+
+
+def _own(wanted: str, number: int, taken: set[str]) -> str:
+    """A name that no other dimension has."""
+    name = wanted if _can_be(wanted) else f"size_{number}"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _can_be(name: str) -> bool:
+    try:
+        symbol(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _tensor(port: Entry, names: Mapping[tuple[str, int], str]) -> dict[str, Any]:
+    sizes = enumerate(port["shape"])
+    shape = [names[port["name"], index] if size is None else size for index, size in sizes]
+    return {"name": port["name"], "dtype": port["dtype"], "shape": shape}
+
+
+def _profiles(
+    inputs: Sequence[Entry], names: Mapping[tuple[str, int], str]
+) -> list[dict[str, dict[str, int]]]:
+    """What each optimization profile says of each symbol; what several inputs say holds at once."""
+    count = max((len(each["profiles"]) for each in inputs), default=0)
+    return [_together(inputs, index, names) for index in range(count)]
+
+
+def _together(
+    inputs: Sequence[Entry], index: int, names: Mapping[tuple[str, int], str]
+) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for port in inputs:
+        for name, each in _limits(port, index, names):
+            known = found.setdefault(name, each)
+            low, high = max(known["min"], each["min"]), min(known["max"], each["max"])
+            found[name] = {"min": low, "opt": min(max(known["opt"], low), high), "max": high}
+    return found
+
+
+def _limits(
+    port: Entry, index: int, names: Mapping[tuple[str, int], str]
+) -> Iterator[tuple[str, dict[str, int]]]:
+    ranges = port["profiles"]
+    if not ranges or port.get("of_values"):
+        return
+    profile = ranges[index if len(ranges) > 1 else 0]
+    for position, size in enumerate(port["shape"]):
+        if size is None:
+            limits = {key: profile[key][position] for key in ("min", "opt", "max")}
+            yield names[port["name"], position], limits
+
+
+def _hull(profiles: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:
+    """From the least to the largest of all profiles; the first one's best."""
+    return {
+        name: {
+            "min": min(each[name]["min"] for each in profiles),
+            "opt": first["opt"],
+            "max": max(each[name]["max"] for each in profiles),
+            "multiple_of": 1,
+        }
+        for name, first in (profiles[0] if profiles else {}).items()
+    }
+
+
+def _law(profiles: Sequence[Mapping[str, Mapping[str, int]]], model: str) -> list[dict[str, Any]]:
+    """Between several profiles there may be sizes that none of them takes."""
+    hull = {name: (each["min"], each["max"]) for name, each in _hull(profiles).items()}
+    spans = [{name: (e["min"], e["max"]) for name, e in each.items()} for each in profiles]
+    if not profiles or hull in spans:
+        return []
+    text = " or ".join(f"({_inside(each)})" for each in profiles)
+    if len(text) > LONGEST_LAW:
+        return []
+    message = "no optimization profile of the engine takes these sizes"
+    names = {name: {"size": name} for name in profiles[0]}
+    law = {"code": "size-out-of-range", "that": text, "source": f"the profiles of `{model}`"}
+    return [{**law, "line": 0, "message": message, "words": [], "names": names}]
+
+
+def _inside(profile: Mapping[str, Mapping[str, int]]) -> str:
+    each = (f"{limits['min']} <= {name} <= {limits['max']}" for name, limits in profile.items())
+    return " and ".join(each)

@@ -1,0 +1,213 @@
+"""Models for TensorRT: ranges become optimization profiles, the graph a module of the dialect."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tripybuild.artifact.members import Content
+from tripybuild.compiler.engine import MODULE, PACKED, PLAN, RECORD, Engine, Source, build_engine
+from tripybuild.compiler.engine_weights import Weights
+from tripybuild.compiler.executable import Executable
+from tripybuild.compiler.lower import lower_tensorrt
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.errors.logger import logger
+from tripybuild.model.graph_builder import Built
+from tripybuild.schema.target_names import Target
+from tripybuild.trace.graph import Graph
+from tripybuild.weights import checkpoint
+from tripybuild.weights.warnings import nonfinite_warnings
+
+if TYPE_CHECKING:
+    from tripybuild.tensorrt.emission import EmissionError, Emitted, Profile
+
+
+# What is run on a model's module before it is translated. Operators are lowered to what TensorRT
+# fuses, so nothing has to be recognised again.
+PIPELINE = ("tensorrt-expand-ops", "tensorrt-legalize-int8")
+
+
+def profiles(built: Built, shapes: Sequence[Mapping[str, int]]) -> "list[Profile]":
+    """One optimization profile for the ranges, and one for each of the sizes asked for.
+
+    Raises:
+        DiagnosticError: A range has no largest size, which TensorRT needs to plan its memory.
+    """
+    from tripybuild.tensorrt.emission import Profile  # noqa: PLC0415 - heavy
+
+    open_ended = [name for name, each in built.ranges.items() if each.high is None]
+    if open_ended:
+        raise DiagnosticError(*(_unbounded(built, name) for name in open_ended))
+    whole = Profile(
+        {name: each.low for name, each in built.ranges.items()},
+        {name: each.opt for name, each in built.ranges.items()},
+        {name: each.high or 0 for name, each in built.ranges.items()},
+    )
+    exact = [Profile(sizes, sizes, sizes) for sizes in shapes if sizes != whole.best]
+    return [whole, *exact]
+
+
+def engine_module(
+    built: Built, graph: Graph, shapes: Sequence[Mapping[str, int]] = ()
+) -> "Emitted":
+    """The model in the tensorrt dialect.
+
+    Raises:
+        DiagnosticError: An operation has no lowering, or a range no end.
+    """
+    folder = Path(built.document.path).parent
+    return dialect_module(graph, profiles(built, shapes), folder)
+
+
+def dialect_module(
+    graph: Graph, ranges: "Sequence[Profile]" = (), folder: Path | None = None
+) -> "Emitted":
+    """A graph in the tensorrt dialect.
+
+    Raises:
+        DiagnosticError: An operation has no lowering, or what it needs cannot be said.
+    """
+    from tripybuild.tensorrt.emission import EmissionError, emitted  # noqa: PLC0415
+
+    try:
+        return emitted(lower_tensorrt(graph), graph.name, ranges, folder)
+    except EmissionError as error:
+        raise DiagnosticError(_unsaid(error)) from error
+
+
+def _unsaid(error: "EmissionError") -> Diagnostic:
+    span = None
+    if error.place is not None:
+        _, path, line, column = error.place
+        span = Span(path, line, column, line, column + 1)
+    return Diagnostic("tensorrt-unsupported", f"TensorRT has no way to do this: {error}", span)
+
+
+def spelt(module: "Emitted", *, locations: bool = True, data: bool = False) -> str:
+    """A module's text; the data of its resources stays beside it, unless it is asked for."""
+    from tripybuild.tensorrt.mlir import resources  # noqa: PLC0415 - heavy
+    from tripybuild.tensorrt.mlir.writing import printer  # noqa: PLC0415
+
+    if data:
+        resources.of(module.module).give(module.resources)
+    return printer.text(module.module, locations=locations, data=data)
+
+
+def engine_executable(
+    built: Built,
+    graph: Graph,
+    read: checkpoint.Weights,
+    target: Target,
+    manifest: dict[str, Any],
+    timeout: float | None,
+    tell: Callable[[str], None],
+    options: Mapping[str, Any] | None = None,
+) -> Executable:
+    """The executable of a model for TensorRT: the engine, its record and the module it is of."""
+    from tripybuild.tensorrt.mlir import packing  # noqa: PLC0415 - heavy
+
+    tell("lower")
+    with Weights(target.name, read, graph.weights) as weights:
+        with logger.timed(f"lower {graph.name} to the tensorrt dialect"):
+            module = engine_module(built, graph, manifest["shapes"])
+        logger.mlir(lambda: spelt(module, locations=False))
+        content = packing.pack(module.module)
+        folder = Path(built.document.path).parent
+        source = Source(content, PACKED, weights, module.resources, folder=folder)
+        text = cache(partial(_verified, module))  # made while the compiler's process is at work
+        tell("engine")
+        with logger.timed(f"build the engine of {graph.name}"):
+            engine = build_engine(source, target, PIPELINE, options, timeout, text)
+        check_record(engine.record, manifest)
+        tell("done")
+        made = packed(engine, text().encode(), json.loads(json.dumps(manifest)))
+        made.warnings += nonfinite_warnings(weights.nonfinite(), graph.weights, read)
+        return made
+
+
+def _verified(module: "Emitted") -> str:
+    """The text of a module in which nothing is wrong; the compiler's process trusts in that."""
+    from tripybuild.tensorrt.mlir import verifier  # noqa: PLC0415 - heavy
+
+    problems = verifier.problems(module.module)
+    if problems:
+        raise DiagnosticError(*problems)
+    return spelt(module)
+
+
+def packed(
+    engine: Engine, module: bytes, manifest: dict[str, Any], others: Sequence[Engine] = ()
+) -> Executable:
+    """An executable of an engine, its record and the module that it was built from.
+
+    Args:
+        engine: The engine that runs when the executable is called.
+        module: The text of what it was built from.
+        manifest: The rest of what the executable says of itself.
+        others: The engines of the module's other functions.
+    """
+    manifest["engine"] = {
+        "plan": PLAN,
+        "record": RECORD,
+        "module": MODULE,
+        "library": engine.record["library"],
+        "compute_capabilities": engine.record["compute_capabilities"],
+    }
+    members: dict[str, Content] = {
+        PLAN: engine.made.part,
+        RECORD: json.dumps(engine.record, sort_keys=True).encode() + b"\n",
+        MODULE: module,
+    }
+    measured = {PLAN: engine.made.member}
+    for at, other in enumerate(others, 1):
+        plan, record = (f"tensorrt/{at}/{each.partition('/')[2]}" for each in (PLAN, RECORD))
+        members[plan], measured[plan] = other.made.part, other.made.member
+        members[record] = json.dumps(other.record, sort_keys=True).encode() + b"\n"
+        entry = {"function": other.record["function"], "plan": plan, "record": record}
+        manifest["engine"].setdefault("others", []).append(entry)
+    made = Executable(manifest, members, measured)
+    for each in (engine, *others):
+        made.warnings += each.warnings
+    return made
+
+
+def check_record(record: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
+    """An engine takes and gives what the model declares, in its dtypes; or it is not used.
+
+    Raises:
+        DiagnosticError: With each input or output that differs.
+    """
+    found = []
+    for key in ("inputs", "outputs"):
+        built = {each["name"]: each for each in record[key]}
+        for declared in manifest[key]:
+            name = declared["name"]
+            got = built.pop(name, None)
+            if got is None or got["dtype"] != declared["dtype"] or not _fits(got, declared):
+                shown = "nothing" if got is None else f"{got['dtype']}{got['shape']}"
+                message = f"the engine has {shown} for `{name}`, and not {_spelt(declared)}"
+                found.append(Diagnostic("engine-mismatch", message))
+        found += [
+            Diagnostic("engine-mismatch", f"the engine has `{name}`, which nobody declared")
+            for name in built
+        ]
+    if found:
+        raise DiagnosticError(*found)
+
+
+def _fits(got: Mapping[str, Any], declared: Mapping[str, Any]) -> bool:
+    """Whether ranks agree, and sizes where both are numbers."""
+    pairs = list(zip(got["shape"], declared["shape"], strict=False))
+    numbers = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
+    return len(got["shape"]) == len(declared["shape"]) and all(a == b for a, b in numbers)
+
+
+def _spelt(declared: Mapping[str, Any]) -> str:
+    return f"{declared['dtype']}[{', '.join(map(str, declared['shape']))}]"
+
+
+def _unbounded(built: Built, name: str) -> Diagnostic:
+    message = f"`{name}` has no largest size, and TensorRT needs one for each dynamic size"
+    hint = f"write a `max` for `{name}` below `ranges:`"
+    return Diagnostic("bad-range", message, built.document.span(("ranges", name)), hint=hint)

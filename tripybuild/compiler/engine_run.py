@@ -1,0 +1,86 @@
+"""An executable's engine on the GPU of this machine: loaded when it is first called."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tripybuild.artifact.cache import Cache, key
+from tripybuild.artifact.call_signature import Array, exchanged
+from tripybuild.artifact.manifest_schema import check_record, unfit
+from tripybuild.schema.target_names import MLIR_TENSORRT
+
+Run = Callable[[Sequence[Any]], list[Array]]
+Prepare = Callable[[Sequence[str], Sequence[tuple[int, ...]]], Run]
+Read = Callable[[str], memoryview]
+
+
+class Kernels:
+    """Kernels that TensorRT-RTX compiled of an engine for a GPU, in the user's cache.
+
+    They do not depend on the weights, so engines of the same layers share them.
+    """
+
+    def __init__(self, parts: Mapping[str, str | bytes]) -> None:
+        self._key = key({**parts, "what": "kernels"})
+        self._known: bytes | None = None
+
+    def read(self) -> bytes | None:
+        """Return what was kept, if something was."""
+        self._known = Cache().get(self._key)
+        return self._known
+
+    def keep(self, content: bytes) -> None:
+        """Keep it in the place of what was kept before."""
+        if content != self._known:
+            Cache().put(self._key, content)
+            self._known = content
+
+
+def prepare_engine(manifest: Mapping[str, Any], read: Read) -> Prepare:
+    """Load an engine, and return what prepares it for inputs of given shapes.
+
+    Raises:
+        DiagnosticError: There is no GPU, or another one, or another version of the library.
+    """
+    text = bytes(read(manifest["engine"]["record"]))
+    record = read_record(text)
+    check_record(record, manifest)
+    outputs = [each["name"] for each in manifest["outputs"]]
+    if record["library"]["name"] == MLIR_TENSORRT:
+        from tripybuild.tensorrt.mlir_tensorrt import runtime  # noqa: PLC0415 - when used
+
+        api = runtime.checked(record)
+        plan = read(manifest["engine"]["plan"])
+        return runtime.Session(api, plan, record, outputs).prepared
+    from tripybuild.tensorrt.runtime import compatibility  # noqa: PLC0415 - when used
+
+    library, gpu = compatibility.checked(record)
+    from tripybuild.tensorrt.runtime.cuda import Cuda  # noqa: PLC0415 - when used
+    from tripybuild.tensorrt.runtime.runtime import Engine  # noqa: PLC0415 - when used
+
+    cuda = Cuda.find()
+    kernels = Kernels({"library": library.version, "gpu": repr(gpu), "record": text})
+    plan = read(manifest["engine"]["plan"])
+    return Engine(library, cuda, plan, record, outputs, kernels).prepared
+
+
+def read_record(text: bytes) -> dict[str, Any]:
+    """Return the record of an engine.
+
+    Raises:
+        DiagnosticError: It is none.
+    """
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise unfit("its engine's record is not JSON") from error
+    if not isinstance(record, dict):
+        raise unfit("its engine's record is no object")
+    return record
+
+
+def placed(name: str, value: Any) -> Any:
+    """An array of another library: one in a GPU's memory is used where it lies."""
+    from tripybuild.tensorrt.runtime import dlpack  # noqa: PLC0415 - when used
+
+    return exchanged(name, value, dlpack.device_array if dlpack.on_gpu(value) else None)

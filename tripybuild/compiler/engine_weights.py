@@ -1,0 +1,162 @@
+"""The weights of an engine: files that the compiler's process can map, and a digest of the weights.
+
+Both are found from the moment the graph is there, while the module is made of it: the compiler's
+process measures the file of the model, in which stays what lies there as it is declared. What has
+to be converted, and constants of the graph, go to files of their own.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+import blake3
+
+from tripybuild.artifact.array_bytes import ALIGNMENT, pack
+from tripybuild.types.nonfinite import Nonfinite, Occurrences
+from tripybuild.weights import checkpoint
+from tripybuild.weights.file_state import changed
+from tripybuild.weights.safetensors import Stored
+from tripybuild.worker import compiler_process
+
+CONVERTERS = 2  # threads: NumPy lets go of Python's lock while it converts
+File = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Files with tensors, and a digest of names, types and bytes, which says nothing of paths.
+
+    Args:
+        files: The files; those of the user come first.
+        digest: Of all of them.
+        own: What was measured of the user's file, if there is one.
+        nonfinite: The weights with elements that are no finite numbers.
+    """
+
+    files: Sequence[File]
+    digest: bytes
+    own: bytes = b""
+    nonfinite: Mapping[str, Nonfinite] = field(default_factory=dict)
+
+
+class Weights:
+    """Weights that are being found and measured; the files are there until this is closed.
+
+    Law: an engine is kept under the digest of what it was built of. Nobody can keep others from
+    writing to the user's file, so it is measured again when the engine is built (`verify`).
+    """
+
+    def __init__(
+        self, target: str, read: checkpoint.Weights | None = None, names: Iterable[str] = ()
+    ) -> None:
+        self._target, self._read = target, read
+        self._held = ExitStack()
+        worker = self._held.enter_context(ThreadPoolExecutor(1))
+        self._measured = worker.submit(self._measure, read, sorted(names))
+
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """The user's files that the compiler's process maps."""
+        found = self._measured.result()
+        return (str(found.files[0]["path"]),) if found.own else ()
+
+    def with_arrays(self, arrays: Mapping[str, Any]) -> Measured:
+        """The weights, once they are measured, and with them constants that lie in memory."""
+        others = self._stored(iter(sorted(arrays.items())))
+        found = self._measured.result()
+        digest = blake3.blake3(found.digest + b"".join(d for d, _ in self._asked(others))).digest()
+        return replace(found, files=[*found.files, *others], digest=digest)
+
+    def verify(self) -> None:
+        """Measure again what the compiler's process has mapped.
+
+        Raises:
+            DiagnosticError: Somebody wrote to the file meanwhile.
+        """
+        found = self._measured.result()
+        if self._read is None or not found.own:
+            return
+        self._read.verify()
+        ((digest, _),) = self._asked(found.files[:1])
+        if digest != found.own:
+            raise changed(self._read.path, self._read.span)
+
+    def nonfinite(self) -> Mapping[str, Nonfinite]:
+        """The weights with elements that are no finite numbers."""
+        return self._measured.result().nonfinite
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    def _measure(self, read: checkpoint.Weights | None, names: Sequence[str]) -> Measured:
+        if read is None or not names:
+            return Measured([], b"")
+        places = read.places(names)
+        left = [name for name in names if name not in places]
+        files = [_file(read.path, places)] if places else []
+        with ThreadPoolExecutor(CONVERTERS) as pool:
+            converted = pool.map(lambda name: read([name])[name], left)
+            files += self._stored(zip(left, converted, strict=True))
+        found = list(self._asked(files, scan=True))
+        nonfinite = {name: each for _, suspects in found for name, each in suspects.items()}
+        own = found[0][0] if places else b""
+        return Measured(files, b"".join(digest for digest, _ in found), own, nonfinite)
+
+    def _asked(
+        self, files: Iterable[File], *, scan: bool = False
+    ) -> Iterator[tuple[bytes, dict[str, Nonfinite]]]:
+        """Ask the compiler's process, which has nothing else to do yet."""
+        session, options = compiler_process.session(self._target), {"suspects": scan}
+        for each in files:
+            path = str(each["path"])
+            text = session.compile("weights", json.dumps(each).encode(), options, mapped=(path,))
+            reply = json.loads(text)
+            yield bytes.fromhex(reply["digest"]), _nonfinite(reply["nonfinite"])
+
+    def _stored(self, arrays: Iterator[tuple[str, Any]]) -> list[File]:
+        """Write arrays into a file of their own, if there are any."""
+        places: dict[str, Stored] = {}
+        stream: Any = None
+        for name, array in arrays:
+            stream = stream or self._temporary()
+            places[name] = _written(stream, array)
+        if stream is None:
+            return []
+        stream.flush()
+        return [_file(Path(stream.name), places)]
+
+    def _temporary(self) -> Any:
+        return self._held.enter_context(tempfile.NamedTemporaryFile())
+
+
+def _written(stream: BinaryIO, array: Any) -> Stored:
+    content = memoryview(pack(array).data)
+    begin = stream.tell() + -stream.tell() % ALIGNMENT
+    stream.seek(begin)
+    stream.write(content)
+    return Stored(array.dtype, tuple(array.shape), begin, begin + content.nbytes)
+
+
+def _file(path: Path, places: Mapping[str, Stored]) -> File:
+    tensors = {name: _entry(place) for name, place in sorted(places.items())}
+    return {"path": str(path.absolute()), "tensors": tensors}
+
+
+def _entry(place: Stored) -> dict[str, Any]:
+    size = {"begin": place.begin, "end": place.end}
+    return {"dtype": str(place.dtype), "shape": list(place.shape), **size}
+
+
+def _nonfinite(said: Mapping[str, Any]) -> dict[str, Nonfinite]:
+    return {
+        name: Nonfinite(**{kind: each and Occurrences(**each) for kind, each in kinds.items()})
+        for name, kinds in said.items()
+    }

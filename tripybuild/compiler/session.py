@@ -1,0 +1,243 @@
+"""Compile, emit and load: what the command line and `import tripybuild` call."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from tripybuild.artifact.call_signature import broken
+from tripybuild.compiler.cpu_model import graph_executable
+from tripybuild.compiler.engine_model import engine_executable, engine_module, spelt
+from tripybuild.compiler.executable import Executable, opened
+from tripybuild.compiler.footprint import check_footprint
+from tripybuild.compiler.lower import lower_stablehlo
+from tripybuild.compiler.mlir_model import emit_mlir, is_mlir, mlir_executable, refuse_sizes
+from tripybuild.compiler.model_manifest import described
+from tripybuild.compiler.recompile import rebuilt
+from tripybuild.compiler.specialize import fixed
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.errors.logger import logger
+from tripybuild.model.graph_builder import Built, build
+from tripybuild.model.libraries import Homes, nowhere
+from tripybuild.model.provenance import provenance_of
+from tripybuild.model.size_limits import check_countable
+from tripybuild.process.gc_pause import uncollected
+from tripybuild.schema.target_names import CPU, ENGINES, REFERENCE, Target, known, parse_target
+from tripybuild.stablehlo import Module
+from tripybuild.trace import printer
+from tripybuild.trace.graph import Graph
+from tripybuild.weights.checkpoint import Weights, check_weights
+from tripybuild.worker import compiler_process
+from tripybuild.worker.failures import checked_timeout
+
+AHEAD = "the sizes are those to compile for: `opt` below `ranges:`, where it is said, or `shapes`"
+KINDS = ("trace", "stablehlo", "tensorrt")
+Progress = Callable[[str, float], None]
+Shapes = Sequence[Mapping[str, int]]
+
+
+@uncollected()
+def compile_spec(
+    path: Path,
+    *,
+    target: str = "cpu",
+    sizes: Mapping[str, object] | None = None,
+    shapes: Shapes = (),
+    progress: Progress | None = None,
+    timeout: float | None = None,
+    function: str | None = None,
+    homes: Homes = nowhere,
+) -> Executable:
+    """Compile a model.
+
+    Args:
+        path: The model's file; `.mlir` is a module of the tensorrt dialect.
+        target: One of `targets.TARGETS`; `tensorrt-rtx:sm86,sm89` names the GPUs to build for.
+        sizes: Sizes and dtypes to put in the place of the file's own.
+        shapes: Dynamic sizes to compile ahead of time beside the `opt` of each range; for TensorRT,
+            to make optimization profiles of.
+        progress: Told the name of each phase and the seconds since the start.
+        timeout: Seconds that the compiler may take.
+        function: The only function of a module to build.
+        homes: Says where the operators and modules of other registries are.
+
+    Raises:
+        DiagnosticError: With all that is wrong with the model, its weights or the request.
+    """
+    chosen = parse_target(target)
+    # What the environment says is refused also where nothing is compiled.
+    compiler_process.seconds()
+    timeout = None if timeout is None else checked_timeout(timeout, "`timeout`")
+    if chosen.name in ENGINES:
+        compiler_process.session(chosen.name).start()
+    began = perf_counter()
+    tell = progress or (lambda phase, seconds: None)  # noqa: ARG005
+    if is_mlir(path):
+        refuse_sizes(path, sizes=sizes, shapes=shapes)
+        return mlir_executable(path, chosen, timeout, tell, function)
+    if function is not None:
+        message = f"`{path}` is a spec, and has no function `{function}`"
+        hint = "`--function` is for modules"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    tell("build", 0.0)
+    built = build(path, sizes, homes=homes)
+    asked_for = wanted(built, shapes)
+    tell("weights", perf_counter() - began)
+    read = check_weights(built)
+    provenance = provenance_of(built, path)
+    return compile_built(
+        built,
+        read,
+        chosen,
+        asked_for,
+        provenance,
+        lambda at: tell(at, perf_counter() - began),
+        timeout,
+    )
+
+
+@uncollected()
+def compile_built(
+    built: Built,
+    read: Weights,
+    target: Target,
+    shapes: Shapes,
+    provenance: Mapping[str, Any],
+    tell: Callable[[str], None] = lambda _: None,
+    timeout: float | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Executable:
+    """Compile a graph, whatever it was recorded from.
+
+    Args:
+        built: The graph and what it does not say.
+        read: Where its weights are.
+        target: What runs it.
+        shapes: The sizes to compile for; the first are the best ones.
+        provenance: Where it comes from, for the executable's manifest.
+        tell: Told the name of each phase.
+        timeout: Seconds that the compiler may take.
+        options: How TensorRT builds, as its `Options` say.
+
+    Raises:
+        DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
+    """
+    graph = _used(built.graph)
+    logger.trace(lambda: printer.text(graph))
+    manifest = described(built, graph, target.name, shapes)
+    manifest["provenance"] = provenance
+    check_countable(graph)
+    _lawful(built, graph, shapes)
+    if target.name in ENGINES:
+        return engine_executable(built, graph, read, target, manifest, timeout, tell, options)
+    ahead = shapes if target.name == CPU else ()
+    folder = Path(built.document.path).parent
+    for each in shapes if target.name == REFERENCE else ():
+        known = fixed(graph, each)
+        check_countable(known)
+        check_footprint(known, dense=True)
+    made = graph_executable(graph, folder, ahead, read, manifest, timeout, tell)
+    tell("done")
+    return made
+
+
+def emit(
+    path: Path,
+    kind: str,
+    *,
+    sizes: Mapping[str, object] | None = None,
+    shapes: Shapes = (),
+    homes: Homes = nowhere,
+) -> str:
+    """The text of a model as `trace`, `stablehlo` (for the last of `shapes`) or `tensorrt`."""
+    known(kind, KINDS, "unknown-target", "form to emit")
+    if is_mlir(path):
+        refuse_sizes(path, sizes=sizes, shapes=shapes)
+        return emit_mlir(path, kind)
+    return emit_built(build(path, sizes, homes=homes), kind, shapes)
+
+
+def emit_built(built: Built, kind: str, shapes: Shapes = ()) -> str:
+    """The text of a graph, whatever it was recorded from, in one of these forms."""
+    graph = _used(built.graph)
+    check_countable(graph)
+    if kind == "trace":
+        _lawful(built, graph, wanted(built, shapes)[1:])
+        return printer.text(graph)
+    if kind == "stablehlo":
+        return _stablehlo(built, shapes).text()
+    chosen = wanted(built, shapes)
+    _lawful(built, graph, chosen)
+    return spelt(engine_module(built, graph, chosen), locations=False)
+
+
+def stablehlo_module(
+    path: Path, *, sizes: Mapping[str, object] | None = None, shapes: Shapes = ()
+) -> Module:
+    """The StableHLO of a model for the last of `shapes`, or for the `opt` of its ranges."""
+    return _stablehlo(build(path, sizes), shapes)
+
+
+def _stablehlo(built: Built, shapes: Shapes) -> Module:
+    graph, chosen = _used(built.graph), wanted(built, shapes)[-1]
+    _lawful(built, graph, [chosen])
+    return lower_stablehlo(fixed(graph, chosen))
+
+
+def load(path: Path | str, *, rebuild: bool = False) -> Executable:
+    """Read an executable file; every byte of it is checked against its digest.
+
+    Args:
+        path: The file.
+        rebuild: Whether its programs are compiled anew, and none of its native code is loaded.
+    """
+    found = opened(Path(path))
+    return rebuilt(found) if rebuild else found
+
+
+def _used(graph: Graph) -> Graph:
+    """The graph with only the weights that its outputs need."""
+    used = {name: graph.weights[name] for name in graph.used_weights()}
+    return replace(graph, weights=used)
+
+
+def wanted(built: Built, shapes: Shapes) -> list[dict[str, int]]:
+    """The sizes to compile for: the `opt` of each range, then those asked for."""
+    best = {name: each.opt for name, each in built.ranges.items()}
+    result = [best]
+    for asked in shapes:
+        for name, size in asked.items():
+            _in_range(built, name, size)
+        sizes = best | dict(asked)
+        if sizes not in result:
+            result.append(sizes)
+    return result
+
+
+def _lawful(built: Built, graph: Graph, shapes: Shapes) -> None:
+    """The laws that wait for sizes must hold for the sizes that are compiled for now."""
+    for sizes in shapes:
+        if found := broken(graph.deferred, sizes):
+            span = built.document.span(("ranges",))
+            raise DiagnosticError(
+                *(replace(each, span=span, hint=each.hint or AHEAD) for each in found)
+            )
+
+
+def _in_range(built: Built, name: str, size: int) -> None:
+    if name not in built.ranges:
+        near = suggest(name, built.ranges)
+        hint = (
+            f"did you mean `{near}`?"
+            if near
+            else f"the dynamic sizes are {', '.join(built.ranges) or 'none'}"
+        )
+        message = f"`{built.graph.name}` has no dynamic size `{name}`"
+        raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
+    each = built.ranges[name]
+    if not each.holds(size):
+        message = f"`{name}` {each.spelt()}, but was asked to be {size}"
+        raise DiagnosticError(
+            Diagnostic("size-out-of-range", message, built.document.span(("ranges", name)))
+        )

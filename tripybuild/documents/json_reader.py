@@ -1,0 +1,32 @@
+"""JSON of a file that may come from a stranger: how much it holds is counted before it is read.
+
+An empty list takes two bytes of a text and fifty of memory, so the size of a text says little.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from tripybuild.errors.budget import spend
+
+_MARKS = (b",", b":", b"[", b"{")
+
+
+def entries(text: bytes) -> int:
+    """At least as many as a text has values, keys, lists and objects; texts in it may add some."""
+    return 1 + sum(map(text.count, _MARKS))
+
+
+def loaded(text: bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Read a text within the budget of the file that it is in.
+
+    Args:
+        text: The JSON, in UTF-8.
+        pairs: Makes an object of its keys and values; a dictionary otherwise.
+
+    Raises:
+        ValueError: It is no JSON.
+        SpentError: It holds too much.
+    """
+    spend("entries", entries(text))
+    return json.loads(text.decode(), object_pairs_hook=pairs)

@@ -1,0 +1,1 @@
+"""`tp.compile`: a function is recorded, compiled, and called."""

@@ -1,0 +1,134 @@
+"""The arguments of a compiled function: infos become inputs of its graph, all else is constant."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tripybuild.eager.compile.infos import Bounds, DimensionInputInfo, Info
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend.tensor import PACKAGES, Tensor
+from tripybuild.model.sizes import Range
+from tripybuild.symbolic.dims import symbol
+from tripybuild.trace.location import here
+from tripybuild.trace.values import Size, TensorType, Value
+from tripybuild.types.dtypes import int32
+
+
+class Inputs:
+    """The inputs of a graph that is being recorded, and the ranges of their sizes."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Value] = {}
+        self.infos: dict[str, Info] = {}
+        self.ranges: dict[str, Range] = {}
+        self._bounds: dict[str, Bounds[int]] = {}
+
+    def take(self, name: str, info: Info) -> Tensor:
+        """Make an input.
+
+        A size is the size of an input of its own, whose elements nobody reads: so all that decides
+        sizes is in the shapes of what an executable takes.
+        """
+        if name in self.values:
+            message = f"two inputs would be called `{name}`"
+            raise DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
+        if isinstance(info, DimensionInputInfo):
+            size = self._size(f"{name}_value", info.value_bounds)
+            self.values[name] = Value(TensorType(int32, (size,)), name=name)
+            self.infos[name] = info
+            return Tensor.of_size(size)
+        shape = tuple(
+            self._size(info.dimension_names.get(i) or f"{name}_{i}", bounds)
+            for i, bounds in enumerate(info.size_bounds)
+        )
+        value = Value(TensorType(info.dtype, shape), name=name)
+        self.values[name], self.infos[name] = value, info
+        return Tensor.of(value)
+
+    def _size(self, name: str, bounds: Bounds[int]) -> Size:
+        if bounds.is_static():
+            return bounds.min
+        known = self._bounds.setdefault(name, bounds)
+        if known != bounds:
+            spelt = [f"({each.min}, {each.opt}, {each.max})" for each in (known, bounds)]
+            message = f"the dimension `{name}` is {spelt[0]} in one input and {spelt[1]} in another"
+            raise DiagnosticError(Diagnostic("bad-range", message, here(PACKAGES).span()))
+        self.ranges[name] = Range(bounds.min, bounds.opt, bounds.max)
+        try:
+            return symbol(name, bounds.min, bounds.max)
+        except ValueError as error:
+            raise DiagnosticError(
+                Diagnostic("bad-range", str(error), here(PACKAGES).span())
+            ) from error
+
+
+def replaced(name: str, given: Any, change: Callable[[str, Info], Any]) -> Any:
+    """An argument with something else for each info in it, also in lists and dictionaries.
+
+    Args:
+        name: The argument; nothing for those of `**kwargs`, which have names of their own.
+        given: What is given for it.
+        change: Gives something for an info and its name.
+    """
+    if isinstance(given, Info):
+        return change(name, given)
+    if isinstance(given, (list, tuple)):
+        items = [replaced(below(name, i), each, change) for i, each in enumerate(given)]
+        return type(given)(*items) if hasattr(given, "_fields") else type(given)(items)
+    if isinstance(given, dict):
+        return {key: replaced(below(name, key), each, change) for key, each in given.items()}
+    return given
+
+
+def below(name: str, key: object) -> str:
+    """The name of what stands in an argument, by its key or place."""
+    return f"{name}_{key}" if name else str(key)
+
+
+def matched(name: str, form: Any, given: Any) -> Iterator[tuple[str, Any]]:
+    """What a call gives for each info of an argument, by the info's name.
+
+    Constants may be given, too, or left out.
+
+    Raises:
+        DiagnosticError: It is not of the form that the function was compiled for.
+    """
+    if isinstance(form, Info):
+        yield name, given
+    elif isinstance(form, Mapping):
+        if not isinstance(given, Mapping) or given.keys() != form.keys():
+            form = _needed(name, form, given)
+        for key, each in form.items():
+            yield from matched(below(name, key), each, given[key])
+    elif isinstance(form, (list, tuple)):
+        places: Sequence[int] = range(len(form))
+        if not isinstance(given, Sequence) or len(given) != len(form):
+            places = _places(name, form, given)
+        for i, each in zip(places, given, strict=True):
+            yield from matched(below(name, i), form[i], each)
+
+
+def has_infos(form: Any) -> bool:
+    """Whether an argument is an info, or holds some."""
+    return any(isinstance(each, Info) for _, each in matched("", form, form))
+
+
+def _needed(name: str, form: Mapping[str, Any], given: Any) -> dict[str, Any]:
+    """The entries of a dictionary that are no constants, all of which must be given."""
+    needed = {key: each for key, each in form.items() if has_infos(each)}
+    if not isinstance(given, Mapping) or not needed.keys() <= given.keys() <= form.keys():
+        raise _other(name, f"a dictionary of {', '.join(map(repr, form))}")
+    return needed
+
+
+def _places(name: str, form: Sequence[Any], given: Any) -> Sequence[int]:
+    """The places in a list of what is no constant, for which as many must be given."""
+    places = [i for i, each in enumerate(form) if has_infos(each)]
+    if not isinstance(given, Sequence) or len(given) != len(places):
+        raise _other(name, f"a sequence of {len(form)}")
+    return places
+
+
+def _other(name: str, wanted: str) -> DiagnosticError:
+    what = f"`{name}`" if name else "what is given by name"
+    message = f"{what} must be {wanted}, as the function was compiled for"
+    return DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))

@@ -1,0 +1,226 @@
+"""What a compiled function takes: dtypes, and sizes that are numbers or ranges."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import index
+from typing import Any, Generic, SupportsIndex, TypeVar
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend.checks.argument_error import dtype_of, refused
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace.location import here
+from tripybuild.types.dtypes import dtype as DType  # noqa: N812 - it is a class
+from tripybuild.types.shapes import is_int
+
+HINT = "a size that varies is (min, opt, max)"
+THREE = 3  # the least, the best and the greatest size
+Sizes = TypeVar("Sizes", int, tuple[int, ...])
+
+
+@dataclass(frozen=True)
+class Bounds(Generic[Sizes]):
+    """The least size, the one to be fastest for, and the greatest: of a dimension, or of each.
+
+    Args:
+        min: The least size, or those of a shape.
+        opt: The size to be fastest for, or those of a shape.
+        max: The greatest size, or those of a shape.
+
+    Raises:
+        DiagnosticError: Sizes are out of order, are no integers, or are not equally many.
+    """
+
+    min: Sizes
+    opt: Sizes
+    max: Sizes
+
+    def __post_init__(self) -> None:
+        three: list[Any] = [self.min, self.opt, self.max]
+        shapes = [each if isinstance(each, tuple) else (each,) for each in three]
+        kinds = {(type(each), len(shape)) for each, shape in zip(three, shapes, strict=True)}
+        if len(kinds) != 1 or not all(map(_in_order, *shapes)):
+            message = f"{tuple(three)} is no least, best and greatest size"
+            place, hint = here(PACKAGES).span(), "they are integers: 0 <= min <= opt <= max"
+            raise DiagnosticError(Diagnostic("wrong-value", message, place, hint=hint))
+
+    def is_static(self) -> bool:
+        """Whether there is one size only."""
+        return self.min == self.max
+
+
+def _is_size(given: object) -> bool:
+    return is_int(given) or isinstance(given, NamedDimension)
+
+
+def _in_order(*three: Any) -> bool:
+    least, best, greatest = three
+    return all(map(is_int, three)) and 0 <= least <= best <= greatest
+
+
+@dataclass(frozen=True, init=False)
+class NamedDimension:
+    """A dimension with a name: all of one name have one size in a call.
+
+    Args:
+        name: The name.
+        min: The least size.
+        opt: The size to be fastest for.
+        max: The greatest size.
+
+    Raises:
+        DiagnosticError: The name is no text, or these are no three sizes in order.
+    """
+
+    name: str
+    bounds: Bounds[int]
+
+    def __init__(self, name: str, min: int, opt: int, max: int) -> None:
+        if not isinstance(name, str):
+            raise refused("NamedDimension", "name", "a text", name)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "bounds", Bounds(min, opt, max))
+
+    @property
+    def min(self) -> int:
+        """The least size."""
+        return self.bounds.min
+
+    @property
+    def opt(self) -> int:
+        """The size to be fastest for."""
+        return self.bounds.opt
+
+    @property
+    def max(self) -> int:
+        """The greatest size."""
+        return self.bounds.max
+
+    def __str__(self) -> str:
+        return f"{self.name}: ({self.min}, {self.opt}, {self.max})"
+
+
+Three = tuple[SupportsIndex, SupportsIndex, SupportsIndex]
+
+
+@dataclass(frozen=True, init=False)
+class InputInfo:
+    """A tensor that a compiled function takes.
+
+    Args:
+        shape: Each size: a number, `(min, opt, max)`, or a `NamedDimension`.
+        dtype: The type of the elements.
+
+    Raises:
+        DiagnosticError: A size is none of these.
+    """
+
+    shape_bounds: Bounds[tuple[int, ...]]
+    dtype: DType
+    dimension_names: Mapping[int, str]
+
+    def __init__(
+        self, shape: Sequence[SupportsIndex | Three | NamedDimension], dtype: DType
+    ) -> None:
+        if isinstance(shape, DType):
+            hint = "the shape comes first: `tp.InputInfo(shape, dtype)`"
+            raise refused("InputInfo", "shape", "a sequence of sizes", shape, hint)
+        if not isinstance(dtype, DType):
+            dtype = dtype_of("InputInfo", "dtype", dtype)
+        if isinstance(shape, str) or not isinstance(shape, Sequence):
+            hint = "put it into a list: `[...]`" if _is_size(shape) else None
+            raise refused("InputInfo", "shape", "a sequence of sizes", shape, hint)
+        names = {i: s.name for i, s in enumerate(shape) if isinstance(s, NamedDimension)}
+        several = list(_bounds(shape))
+        least, best = tuple(each.min for each in several), tuple(each.opt for each in several)
+        bounds = Bounds(least, best, tuple(each.max for each in several))
+        object.__setattr__(self, "shape_bounds", bounds)
+        object.__setattr__(self, "dtype", dtype)
+        object.__setattr__(self, "dimension_names", names)
+
+    @property
+    def size_bounds(self) -> tuple[Bounds[int], ...]:
+        """The bounds of each size by itself."""
+        whole = self.shape_bounds
+        return tuple(map(Bounds[int], whole.min, whole.opt, whole.max))
+
+    def __str__(self) -> str:
+        sizes = [
+            str(each.min) if each.is_static() else f"({each.min}, {each.opt}, {each.max})"
+            for each in self.size_bounds
+        ]
+        return f"InputInfo([{', '.join(sizes)}], {self.dtype})"
+
+
+@dataclass(frozen=True, init=False)
+class DimensionInputInfo:
+    """A size that a compiled function takes as an argument: a `DimensionSize` in the function.
+
+    Args:
+        value_bounds: The least value, the one to be fastest for, and the greatest.
+
+    Raises:
+        DiagnosticError: These are no three sizes in order.
+    """
+
+    value_bounds: Bounds[int]
+
+    def __init__(self, value_bounds: Three) -> None:
+        wanted = "a number or (min, opt, max)"
+        bounds = _bound("DimensionInputInfo", "value_bounds", wanted, value_bounds)
+        object.__setattr__(self, "value_bounds", bounds)
+
+    def __str__(self) -> str:
+        bounds = self.value_bounds
+        return f"DimensionInputInfo(({bounds.min}, {bounds.opt}, {bounds.max}))"
+
+
+@dataclass(frozen=True)
+class OutputInfo:
+    """A tensor that a compiled function gives: sizes that depend on the inputs' are texts."""
+
+    shape: tuple[int | str, ...]
+    dtype: DType
+
+    def __str__(self) -> str:
+        return f"OutputInfo([{', '.join(map(str, self.shape))}], {self.dtype})"
+
+
+Info = InputInfo | DimensionInputInfo
+
+
+def _bounds(shape: Sequence[Any]) -> Iterator[Bounds[int]]:
+    """The bounds of each size of an `InputInfo`."""
+    for place, size in enumerate(shape):
+        if isinstance(size, NamedDimension):
+            yield size.bounds
+        else:
+            wanted = "a number, (min, opt, max) or a NamedDimension"
+            yield _bound("InputInfo", "shape", wanted, size, place)
+
+
+def _integer(given: Any) -> int | None:
+    """The integer that something is; an array of one has the method, and may be none."""
+    try:
+        return index(given)
+    except (TypeError, ValueError):
+        return None
+
+
+def _bound(owner: str, argument: str, wanted: str, size: Any, *path: int) -> Bounds[int]:
+    """The bounds that a number or three numbers in an argument stand for."""
+    three = tuple(size) if isinstance(size, (tuple, list)) else (size,) * THREE
+    numbers = [number for number in map(_integer, three) if number is not None]
+    if len(three) != THREE or len(numbers) != THREE or isinstance(three[0], bool):
+        hint = HINT if size is None or len(three) != THREE else None
+        if isinstance(size, str) and path:
+            hint = f"a size with a name is `tp.NamedDimension({size!r}, min, opt, max)`"
+        raise refused(owner, argument, wanted, size, hint, path=path, code="wrong-value")
+    if not _in_order(*numbers):
+        wanted = (
+            "(min, opt, max) in their order"
+            if isinstance(size, (tuple, list))
+            else "no less than 0"
+        )
+        hint = None if isinstance(size, (tuple, list)) else HINT
+        raise refused(owner, argument, wanted, size, hint, path=path, code="wrong-value")
+    return Bounds(*numbers)

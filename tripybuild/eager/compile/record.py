@@ -1,0 +1,201 @@
+"""Functions that are recorded: called once, with inputs in the place of infos."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tripybuild.eager.compile import results
+from tripybuild.eager.compile.argument_errors import blamed_on_constants, refuse_arguments, unbound
+from tripybuild.eager.compile.arguments import Inputs, replaced
+from tripybuild.eager.compile.call import KEY, Call, prefix
+from tripybuild.eager.compile.infos import Info
+from tripybuild.eager.evaluate.evaluate import array_of
+from tripybuild.eager.module.module import called, looked_at
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.errors.logger import logger
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.frontend.trace_mode import tracing
+from tripybuild.model.graph_builder import Built
+from tripybuild.model.sizes import Range
+from tripybuild.process.gc_pause import uncollected
+from tripybuild.trace.generated_code import BUILT_IN
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.location import here
+from tripybuild.trace.values import Value
+from tripybuild.types.shapes import fresh_symbols
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """A function as a graph, and how the function was called.
+
+    Args:
+        graph: What it does; the parameters of a module are its weights.
+        ranges: The values of its symbols.
+        call: What it takes and gives.
+        infos: What stands for its inputs, by name.
+        place: Who asked for it.
+        doc: What the function says of itself.
+    """
+
+    graph: Graph
+    ranges: Mapping[str, Range]
+    call: Call
+    infos: Mapping[str, Info]
+    place: Span
+    doc: str
+
+    @property
+    def built(self) -> Built:
+        """The graph as a model's spec gives it."""
+        caller = _Caller(self.place)
+        return Built(self.graph, (), dict(self.ranges), self.doc, caller, (), None, {})
+
+    @property
+    def best(self) -> dict[str, int]:
+        """The sizes to be fastest for."""
+        return {name: each.opt for name, each in self.ranges.items()}
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Where it comes from, for the manifest of an executable."""
+        return {"function": self.graph.name, KEY: self.call.data(self.infos)}
+
+
+def recorded(
+    func: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    place: Span | None = None,
+) -> Recorded:
+    """Call a function once, with inputs in the place of infos, and keep what it did.
+
+    Parameters that nobody has given are weights as all others: who wants their data asks for it.
+
+    Args:
+        func: The function, the module, or a method of one. The parameters of a module and of all
+            below it are weights of the graph, under their paths.
+        args: What to call it with.
+        kwargs: What to call it with by name.
+        place: Who asks for it; by default, the caller.
+
+    Raises:
+        DiagnosticError: It cannot be called like this, or gives something that is no tensor.
+    """
+    at = here(PACKAGES)
+    place = place or at.span()
+    import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
+    kwargs = {} if kwargs is None else kwargs
+    refuse_arguments(func, args, kwargs, place)
+    bound = _bound(func, args, kwargs, place)
+    inputs = Inputs()
+    forms = dict(bound.arguments)
+    timed = logger.timed(f"record {name_of(func)}")
+    module = _module(func)
+    parameters = nullcontext() if module is None else looked_at()
+    with uncollected(), fresh_symbols(), tracing(), parameters, timed:
+        for name, given in forms.items():
+            start = prefix(name, bound.signature.parameters[name].kind.name)
+            bound.arguments[name] = replaced(start, given, inputs.take)
+        with blamed_on_constants(func, forms, kwargs, at):
+            result = func(*bound.args, **bound.kwargs)
+    gives, outputs = results.taken(result, place, inputs.values.keys())
+    graph = Graph(name_of(func), inputs.values, _weights(module), outputs)
+    _closed(graph)
+    call = Call.of(bound.signature, forms, gives)
+    return Recorded(graph, inputs.ranges, call, inputs.infos, place, inspect.getdoc(func) or "")
+
+
+def _bound(
+    func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], place: Span
+) -> inspect.BoundArguments:
+    try:
+        signature = inspect.signature(called(func))
+    except (TypeError, ValueError) as error:  # of what is not written in Python
+        message = f"`{name_of(func)}` cannot be compiled: {error}"
+        raise DiagnosticError(Diagnostic("wrong-type", message, place)) from error
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        name = name_of(func)
+        why = unbound(name, signature, args, kwargs) or [f"`{name}` cannot be called: {error}"]
+        note = f"can be called as {name}{signature}"
+        found = [Diagnostic("wrong-type", each, place, notes=(note,)) for each in why]
+        raise DiagnosticError(*found) from error
+
+
+def name_of(func: Callable[..., Any]) -> str:
+    """The name of a function, or of the class of a module."""
+    found = getattr(func, "__name__", None) or type(func).__name__
+    return found if found.isidentifier() else "function"
+
+
+def _module(func: Callable[..., Any]) -> Any:
+    """The module, or the module whose method it is: what names parameters; else None."""
+    found = func if hasattr(func, "named_parameters") else getattr(func, "__self__", None)
+    return found if hasattr(found, "named_parameters") else None
+
+
+def _weights(module: Any) -> dict[str, Value]:
+    """The parameters of a module, by their paths; none of what is no module.
+
+    A tensor that several parameters share is there once, under the first one's path.
+    """
+    if hasattr(module, "state_dict"):
+        found = module.state_dict()
+    else:
+        found = dict(() if module is None else module.named_parameters())
+    named = {tensor.value: name for name, tensor in reversed(found.items())}
+    return {name: tensor.value for name, tensor in found.items() if named[tensor.value] == name}
+
+
+def _closed(graph: Graph) -> None:
+    """Refuse what depends on the inputs of another function."""
+    own = {*graph.inputs.values(), *graph.weights.values()}
+    for operation in graph.operations:
+        for value in operation.reads():
+            if value.producer is None and value not in own:
+                message = f"this depends on the input `{value.name}` of another function"
+                span = operation.location.span()
+                raise DiagnosticError(Diagnostic("not-known-yet", message, span))
+
+
+@dataclass(frozen=True)
+class _Caller:
+    """The call of `compile`, in the place of a spec's file."""
+
+    place: Span
+    text: str = ""
+
+    @property
+    def path(self) -> str:
+        return self.place.path
+
+    def span(self, *_: object, **__: object) -> Span:
+        return self.place
+
+
+@dataclass(frozen=True)
+class Held:
+    """Weights that are in memory."""
+
+    values: Mapping[str, Value]
+    span: Span
+    path: Path = Path()
+    noun: str = "parameter"
+
+    def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
+        """The arrays of some weights."""
+        return {name: array_of(self.values[name]) for name in wanted}
+
+    def places(self, wanted: Iterable[str]) -> Mapping[str, Any]:
+        """None of them lies in a file."""
+        del wanted
+        return {}
+
+    def verify(self) -> None:
+        """Nobody writes to what tensors hold."""

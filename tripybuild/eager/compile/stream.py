@@ -1,0 +1,91 @@
+"""`tp.Stream`: what is asked of a GPU, in order."""
+
+import weakref
+from typing import Any
+
+from tripybuild.eager.settings import config
+from tripybuild.eager.tensor.device import device as Device  # noqa: N812 - it is a class
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.process.per_process import once
+from tripybuild.tensorrt.runtime import gpu
+from tripybuild.trace.location import here
+
+GPU = Device("gpu")
+NOWHERE = 0  # where a program only looks as if it had a GPU: all is done when a call returns
+
+
+class Stream:
+    """A new stream of the GPU. Executables wait for what was asked of theirs before.
+
+    Without a GPU there is none; where `config.nvtripy_devices` lets a program run as if there was
+    one, nothing has to be waited for.
+
+    Raises:
+        DiagnosticError: There is no GPU.
+    """
+
+    def __init__(self) -> None:
+        self._cuda, self._ptr = _cuda(), NOWHERE
+        if self._cuda is not None:
+            self._ptr = self._cuda.stream()
+            weakref.finalize(self, self._cuda.end, self._ptr)
+
+    @property
+    def ptr(self) -> int:
+        """The address that CUDA knows it by."""
+        return self._ptr
+
+    def synchronize(self) -> None:
+        """Wait until all that was asked of it is done."""
+        if self._cuda is not None:
+            self._cuda.finish(self._ptr)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are one stream of the GPU; without one, each is itself alone."""
+        if self._ptr == NOWHERE or not isinstance(other, Stream):
+            return self is other
+        return self._ptr == other._ptr
+
+    def __hash__(self) -> int:
+        return hash(self._ptr) if self._ptr != NOWHERE else id(self)
+
+    def __str__(self) -> str:
+        return f"<Stream {self._ptr:#x}>"
+
+    __repr__ = __str__
+
+
+def default_stream(device: Device = GPU) -> Stream:
+    """The one stream that executables use unless they are given another.
+
+    Args:
+        device: Whose stream; only a GPU has any.
+
+    Raises:
+        DiagnosticError: It is no GPU, or there is none.
+    """
+    if not isinstance(device, Device) or device.kind != GPU.kind:
+        message = f"`{device}` has no streams: a GPU has"
+        raise DiagnosticError(Diagnostic("wrong-value", message, here(PACKAGES).span()))
+    return _default()
+
+
+@once
+def _default() -> Stream:
+    return Stream()
+
+
+def _cuda() -> Any:
+    """What makes streams, or None where a program only looks as if there was a GPU."""
+    absence = gpu.found()
+    if isinstance(absence, gpu.Absence):
+        if config.nvtripy_devices:
+            return None
+        message = f"a stream is one of a GPU, and this machine has {absence.what}"
+        hint = "`tp.config.nvtripy_devices = True` lets a program run as if there was one"
+        span, notes = here(PACKAGES).span(), (absence.note,)
+        raise DiagnosticError(Diagnostic("no-gpu", message, span, notes=notes, hint=hint))
+    from tripybuild.tensorrt.runtime.cuda import Cuda  # noqa: PLC0415 - when used
+
+    return Cuda.find()

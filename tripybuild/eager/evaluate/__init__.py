@@ -1,0 +1,1 @@
+"""Evaluation of eager tensors: the subgraph that is needed, by references or by XLA."""

@@ -1,0 +1,60 @@
+"""What operations are made of, recorded once for each form of them.
+
+Law: a composition holds no tensor of the call that it was recorded for. It reads stand-ins of the
+same types, which are known, as is all that a tensor that is looked at depends on.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tripybuild.frontend.decompose import decomposed
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.region import copied
+from tripybuild.trace.structural_key import form
+from tripybuild.trace.values import Value, unscoped
+
+MOST = 1024  # forms of operations
+
+
+class Composition(NamedTuple):
+    """The operations that one stands for.
+
+    Args:
+        reads: What it reads: each tensor once, in the order of the fields.
+        steps: Its operations in order, constants among them.
+        gives: What stands for its outputs.
+    """
+
+    reads: tuple[Value, ...]
+    steps: Sequence[TraceOp]
+    gives: Sequence[Value]
+
+
+_compositions: dict[object, Composition] = {}
+
+
+def composition(operation: TraceOp) -> Composition:
+    """What an operation is made of.
+
+    Raises:
+        DiagnosticError: Its declaration gives no decomposition.
+    """
+    read = tuple(dict.fromkeys(operation.reads()))
+    if operation.region_fields():  # whose functions are different each time
+        return Composition(read, *decomposed(operation))
+    numbers = {value: number for number, value in enumerate(read)}
+    types = [(value.type.dtype, value.type.shape) for value in read]
+    key = (form(operation, numbers), *types)
+    if key not in _compositions:
+        if len(_compositions) >= MOST:
+            _compositions.clear()
+        _compositions[key] = _recorded(operation, read)
+    return _compositions[key]
+
+
+def _recorded(operation: TraceOp, read: tuple[Value, ...]) -> Composition:
+    with unscoped():
+        stand_ins = [Value(value.type, name=value.name, weight=True) for value in read]
+        values = dict(zip(read, stand_ins, strict=True))
+        (copy,) = copied([operation], values)
+        return Composition(tuple(stand_ins), *decomposed(copy))

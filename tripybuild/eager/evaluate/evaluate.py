@@ -1,0 +1,92 @@
+"""Graphs that somebody looks at: which engine computes them, and what becomes of their history."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from tripybuild.eager.evaluate.error_locations import blamed
+from tripybuild.eager.evaluate.subgraph import Pending, is_symbol, parts, pending
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.errors.logger import logger
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace import printer
+from tripybuild.trace.constants import Constant, settle
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.location import PythonLocation, here
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.values import Value
+
+if TYPE_CHECKING:
+    from tripybuild.reference.numerics.arrays import Array
+
+# Elements that all operations of a graph read and write; constants do neither. NumPy needs ten
+# microseconds for each operation, and as much for a thousand elements. A compiler needs tens of
+# milliseconds, and one or more for each operation: SMALL elements take NumPy one millisecond.
+SMALL = 1 << 16
+SMALL_EACH = 1 << 10
+# Operations that are compiled as one program. XLA's time grows faster than their number (1000 take
+# a second, 20,000 four minutes), and the parts of a long loop are mostly one program.
+MOST = 512
+
+
+def array_of(value: Value) -> "Array":
+    """What a value holds; it is computed now if it was not yet.
+
+    Raises:
+        DiagnosticError: It depends on something that is known only when a model runs.
+    """
+    held = value.producer
+    if not isinstance(held, Constant) or is_symbol(held):
+        evaluate(value)
+        held = value.producer
+        assert isinstance(held, Constant)
+    return held.data.array
+
+
+def evaluate(value: Value) -> None:
+    """Compute a value, and keep what it holds in the place of how it was asked for."""
+    graph = pending(value)
+    if logger.watched:
+        _shown(graph, value)
+    else:
+        _compute(graph, value)
+
+
+def _shown(graph: Pending, value: Value) -> None:
+    """The same for somebody who wants to see what is done."""
+    logger.trace(lambda: printer.text(Graph("eager", {}, {}, {"output0": value})))
+    with logger.timed(f"compute {value.name or value.type}"):
+        _compute(graph, value)
+
+
+def _compute(graph: Pending, value: Value) -> None:
+    try:
+        if graph.elements <= SMALL + SMALL_EACH * len(graph.operations):
+            settle(value, _references()(graph.operations, [value])[0])
+            return
+        for part, wanted in parts(graph.operations, value, MOST):
+            for each, array in zip(wanted, _programs()(part, wanted), strict=True):
+                settle(each, array)
+    except DiagnosticError:
+        asked = here(PACKAGES)
+        if not isinstance(asked, PythonLocation):
+            raise
+        with blamed(graph.operations, asked.span(), "computed"):
+            raise
+
+
+_Engine = Callable[[Sequence[TraceOp], Sequence[Value]], "list[Array]"]
+
+
+@cache
+def _references() -> _Engine:
+    from tripybuild.eager.evaluate import interpret  # noqa: PLC0415 - NumPy
+
+    return interpret.computed
+
+
+@cache
+def _programs() -> _Engine:
+    from tripybuild.eager.evaluate import xla_backend  # noqa: PLC0415 - heavy
+
+    return xla_backend.computed

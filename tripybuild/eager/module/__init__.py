@@ -1,0 +1,1 @@
+"""`tp.Module`: parameters, state, and modules of modules."""

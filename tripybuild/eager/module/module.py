@@ -1,0 +1,230 @@
+"""`tp.Module`: parameters and other modules as attributes, and what they do in `forward`."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
+
+from tripybuild.eager.evaluate.error_locations import blamed
+from tripybuild.eager.module.members import Member, below, members
+from tripybuild.eager.module.state import compared, load
+from tripybuild.eager.module.unset import dummy, is_optional, is_unset, refuse_missing
+from tripybuild.eager.tensor.tensor import Tensor
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend.checks.argument_error import refused
+from tripybuild.frontend.guard import refuse_call
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace.location import here
+
+if TYPE_CHECKING:
+    from tripyapi.tensor import Tensor as PublicTensor
+
+OPTIONAL = "_optional_parameters"  # where a module keeps those that nobody has to give
+# Whether somebody has looked at the parameters of the modules that are called.
+_looked_at: ContextVar[bool] = ContextVar("looked_at", default=False)
+
+Taken = ParamSpec("Taken")  # the parameters of a `forward`
+Result_co = TypeVar("Result_co", covariant=True)  # what a `forward` gives
+
+
+@contextmanager
+def looked_at() -> Iterator[None]:
+    """Call modules whose parameters somebody else looks at: none asks whether they are given."""
+    token = _looked_at.set(True)
+    try:
+        yield
+    finally:
+        _looked_at.reset(token)
+
+
+class UnsaidError(DiagnosticError, NotImplementedError):
+    """A module does not say what it does."""
+
+
+class _Forward(Protocol[Taken, Result_co]):
+    """A module by what its `forward` takes and gives."""
+
+    def forward(self, *args: Taken.args, **kwargs: Taken.kwargs) -> Result_co:
+        """What the module does."""
+
+    def _refuse_missing(self) -> None: ...
+
+
+def called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What says how a function is called: of a module `forward`, or a `__call__` of its own."""
+    if not isinstance(function, Module):
+        return function
+    own = type(function).__call__ is not Module.__call__
+    return function.__call__ if own else function.forward
+
+
+class Module:
+    """A part of a program that holds parameters and other modules.
+
+    Attributes that are tensors are parameters; attributes that are modules are children. Both may
+    stand in lists and in dicts with texts for keys. A subclass says in `forward` what it does.
+
+    ```python
+    class Scaled(tp.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = tp.Linear(4, 2)
+            self.scale = tp.Tensor([2.0, 3.0])
+
+        def forward(self, x):
+            return self.linear(x) * self.scale
+    ```
+    """
+
+    _fixed: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, fixed: Sequence[str] = (), **options: Any) -> None:
+        """Make a kind of module.
+
+        Args:
+            fixed: The attributes that parameters were made from: once set, they stay as they are.
+            options: Those of the other classes that it is derived from.
+        """
+        super().__init_subclass__(**options)
+        cls._fixed |= frozenset(fixed)
+
+    def __call__(
+        self: "_Forward[Taken, Result_co]", *args: Taken.args, **kwargs: Taken.kwargs
+    ) -> Result_co:
+        """Call `forward`, whose signature it has to type checkers.
+
+        Raises:
+            DiagnosticError: Parameters have not been given yet, here or in modules below.
+        """
+        try:
+            if _looked_at.get():
+                return self.forward(*args, **kwargs)
+            self._refuse_missing()
+            with looked_at():
+                return self.forward(*args, **kwargs)
+        except TypeError as error:
+            refuse_call(type(self).__name__, self.forward, args, kwargs, error)
+            raise
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module does."""
+        del args, kwargs
+        message = f"`{type(self).__name__}` does not say in `forward` what it does"
+        hint = "define `forward(self, ...)` in the class"
+        raise UnsaidError(Diagnostic("wrong-type", message, here(PACKAGES).span(), hint=hint))
+
+    if not TYPE_CHECKING:  # to type checkers, an attribute that is nowhere declared is wrong
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            before = vars(self).get(name)
+            path = f"{type(self).__name__}.{name}"
+            if is_optional(value):
+                vars(self).setdefault(OPTIONAL, {})[name] = value.value
+                value = None
+            elif before is None and name in vars(self).get(OPTIONAL, ()):
+                before = Tensor.of(vars(self)[OPTIONAL][name])
+            if isinstance(before, Tensor) and value is not None:
+                if found := list(compared(path, before, value)):
+                    raise DiagnosticError(*found)
+            elif isinstance(value, Tensor) and is_unset(value) and value.value.name is None:
+                value.value.name = path
+            elif name in self._fixed and name in vars(self) and before != value:
+                message = f"`{path}` is {before}, and parameters were made from it"
+                span, hint = here(PACKAGES).span(), "make another module"
+                raise DiagnosticError(Diagnostic("wrong-value", message, span, hint=hint))
+            super().__setattr__(name, value)
+
+    def named_parameters(self) -> "Iterator[tuple[str, PublicTensor]]":
+        """The parameters of the module itself, without those of other modules, by name."""
+        for member in self._parameters():
+            yield member.name, member.value
+
+    def named_children(self) -> Iterator[tuple[str, "Module"]]:
+        """The modules that this one holds, without those that they hold, by name."""
+        for member in members(vars(self), (Module,)):
+            yield member.name, member.value
+
+    def state_dict(self) -> "dict[str, PublicTensor]":
+        """All parameters of the module and of those below it, by their paths."""
+        return {path: member.value for path, member in self._state()}
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Tensor], strict: bool = True
+    ) -> tuple[set[str], set[str]]:
+        """Give parameters of the module and of those below it.
+
+        Args:
+            state_dict: Tensors by their paths, as `state_dict` gives them.
+            strict: Whether all parameters must be there, and nothing else.
+
+        Returns:
+            The paths of parameters that are not there, and those that no parameter has.
+
+        Raises:
+            DiagnosticError: With all that is of another shape or dtype and, where `strict`, with
+                all that is missing or left over. Nothing is changed then.
+        """
+        if not isinstance(state_dict, Mapping):
+            isfile = isinstance(state_dict, (str, Path))
+            hint = "`load_weights` reads a file" if isfile else None
+            raise refused(
+                "load_state_dict", "state_dict", "a dictionary of tensors", state_dict, hint
+            )
+        state = dict(self._state())
+        state |= {path: each for path, each in self._optional(state) if path in state_dict}
+        return load(state, state_dict, strict=strict)
+
+    def initialize_dummy_parameters(self) -> None:
+        """Fill parameters that have not been given yet with ones."""
+        for _, member in self._state():
+            if is_unset(member.value):
+                member.holder[member.key] = dummy(member.value)
+
+    def save_weights(self, path: str | Path) -> None:
+        """Write all parameters to a safetensors file, under their paths."""
+        from tripybuild.eager.module.files import save  # noqa: PLC0415 - NumPy
+
+        with blamed((), here(PACKAGES).span(), "written"):
+            save(self.state_dict(), Path(path))
+
+    def load_weights(self, path: str | Path, strict: bool = True) -> tuple[set[str], set[str]]:
+        """Read parameters from a safetensors file, as `load_state_dict` takes them."""
+        from tripybuild.eager.module.files import tensors  # noqa: PLC0415 - NumPy
+
+        with blamed((), here(PACKAGES).span(), "read"):
+            state = tensors(Path(path))
+        return self.load_state_dict(state, strict=strict)
+
+    def _parameters(self) -> Iterable[Member]:
+        return members(vars(self), (Tensor,))
+
+    def _state(self) -> Iterator[tuple[str, Member]]:
+        for path, module in below(self, lambda module: module.named_children()):
+            for member in module._parameters():  # noqa: SLF001 - of another module
+                yield path + member.name, member
+
+    def _optional(self, state: Collection[str]) -> Iterator[tuple[str, Member]]:
+        """The places of parameters that nobody has to give, and nobody has given."""
+        for path, module in below(self, lambda module: module.named_children()):
+            for name, value in vars(module).get(OPTIONAL, {}).items():
+                if path + name not in state:
+                    yield path + name, Member(name, Tensor.of(value), vars(module), name)
+
+    def _refuse_missing(self) -> None:
+        values = {path: member.value.value for path, member in self._state()}
+        refuse_missing(values, here(PACKAGES).span)
+
+    @recursive_repr(fillvalue="...")
+    def __str__(self) -> str:
+        lines = [f"{type(self).__name__}("]
+        for name, parameter in self.named_parameters():
+            shape, dtype = parameter.type.shape, parameter.dtype
+            lines.append(f"    {name}: Parameter = (shape={shape}, dtype={dtype}),")
+        for name, child in self.named_children():
+            inner = str(child).replace("\n", "\n    ")
+            lines.append(f"    {name}: Module = {inner},")
+        return "\n".join([*lines, ")"])
+
+    __repr__ = __str__

@@ -1,0 +1,196 @@
+"""What tensors are made of: Python's numbers, nested lists of them, and arrays of any library.
+
+Lists take the dtype of their first number, as nvtripy's do: int32 for an integer (int64 if it needs
+it), float32 for a float, bool for a truth. A number that this dtype cannot hold is refused at its
+place, never changed. A number of NumPy's is a number, too.
+"""
+
+import builtins
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from math import prod
+from sys import float_info
+from typing import Any
+
+import numpy as np
+
+from tripybuild.frontend.checks.python_numbers import own_dtype, python_number
+from tripybuild.process.memory import limit
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.numerics.memory import owned
+from tripybuild.trace.values import is_tensor
+from tripybuild.types import dtypes
+from tripybuild.types.dtypes import dtype, from_numpy
+
+CPU = 1  # kDLCPU
+SEQUENCES = (list, tuple, range)
+MANY, NUMBER = 1 << 24, 8  # numbers in lists, and the bytes of a reference to one
+DEEPEST = 64  # dimensions of an array
+SHOWN = 30  # letters of an element, in a message
+# What arrays may hold and no operator takes, not even a cast.
+UNTAKEN = (dtypes.float64, dtypes.uint8)
+
+
+class DataError(ValueError):
+    """A tensor cannot be made of this; the text says why, and the hint what to do."""
+
+    def __init__(
+        self, why: str, hint: str | None = None, place: Sequence[int] | None = None
+    ) -> None:
+        super().__init__(why)
+        self.hint = hint
+        self.place = place  # of the element to blame
+
+
+def array_of(data: Any, type: dtype | None = None) -> Array:
+    """Make an array of data that nobody else can change.
+
+    Args:
+        data: A number, nested sequences of numbers, or an array with DLPack.
+        type: The dtype to take; numbers that it cannot hold are refused.
+
+    Raises:
+        DataError: It is no data, or not of one shape and dtype.
+    """
+    if hasattr(data, "__dlpack__"):
+        found = _exchanged(data)
+        if type is None or found.dtype == type.numpy:
+            return found
+        hint = f"cast the tensor: `tp.cast(tp.Tensor(...), tp.{type})`"
+        raise DataError(f"its elements are {found.dtype}, and not {type}", hint)
+    shape = list(_shape(data))
+    if prod(shape) > MANY and (met := limit()) and prod(shape) * NUMBER > met.size:
+        raise MemoryError(f"it has {prod(shape)} numbers; {met.reason}")
+    flat = _of_one_class(data, shape)
+    kind = type or own_dtype(flat[0] if flat else 0.0)
+    if not flat or not _fit(flat, kind):
+        numbers = list(_numbers(data, ()))
+        kind = type or own_dtype(numbers[0][1] if numbers else 0.0)
+        for place, number in numbers:
+            _check(place, number, kind, given=type is not None)
+        flat = [number for _, number in numbers]
+    wide = np.array(flat, None if kind.kind == "float" else kind.numpy)
+    if wide.dtype == object:  # integers beyond 64 bits
+        wide = np.array(flat, np.float64)
+    with np.errstate(over="ignore"):  # a float is rounded, if need be to an infinite one
+        return wide.astype(kind.numpy).reshape(shape)
+
+
+def _of_one_class(data: Any, shape: Sequence[int]) -> list[Any]:
+    """All numbers, if they are of one class of Python's and in lists of one shape, as most are.
+
+    A look at each of them takes a hundred times as long; it is for those that are to be blamed.
+    """
+    level = [data]
+    for length in shape:
+        if not all(isinstance(each, SEQUENCES) for each in level) or {*map(len, level)} != {length}:
+            return []
+        level = list(chain.from_iterable(level))
+    kinds = {*map(builtins.type, level)}
+    return level if len(kinds) == 1 and kinds <= {bool, int, float} else []
+
+
+def _fit(numbers: Sequence[Any], kind: dtype) -> bool:
+    """Whether a dtype holds numbers of one class as they are; where unsure, it does not."""
+    if kind.kind == "float":
+        return isinstance(numbers[0], float) or max(map(abs, numbers)) <= float_info.max
+    if kind.kind == "boolean":
+        return isinstance(numbers[0], bool)
+    whole = not isinstance(numbers[0], float)
+    return whole and kind.lowest <= min(numbers) and max(numbers) <= kind.highest
+
+
+def _shape(data: Any) -> Iterator[int]:
+    """The lengths of the first sequences at each depth."""
+    depth = 0
+    while isinstance(data, SEQUENCES):
+        if depth == DEEPEST:
+            raise DataError(f"its lists are nested more than {DEEPEST} deep")
+        depth += 1
+        yield len(data)
+        if not data:
+            return
+        data = data[0]
+
+
+def _numbers(data: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Each number with its place; sequences at one depth must be of one length."""
+    number = python_number(data)
+    if isinstance(number, (bool, int, float)):
+        yield place, number
+        return
+    if not isinstance(data, SEQUENCES):
+        where = f"the element at {list(place)}" if place else "it"
+        hint = "`tp.stack(...)` makes one tensor of several" if is_tensor(data) else None
+        raise DataError(f"{where} is no number but a {type(data).__name__}", hint, place)
+    shapes = [list(_shape(each)) for each in data]
+    for index, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            at = [*place, index]
+            message = f"the list at {at} has shape {shape}, and the first one {shapes[0]}"
+            raise DataError(message, place=at)
+    for index, each in enumerate(data):
+        yield from _numbers(each, (*place, index))
+
+
+def _check(place: Sequence[int], number: Any, kind: dtype, *, given: bool) -> None:
+    """Refuse a number that a dtype would change."""
+    fits = {
+        "boolean": isinstance(number, bool) or (given and number in (0, 1)),
+        "integer": not isinstance(number, float) and kind.lowest <= number <= kind.highest,
+        "float": isinstance(number, float) or abs(number) <= float_info.max,
+    }[kind.kind]
+    if not fits:
+        where = f"the element at {list(place)}, {str(number)[:SHOWN]}," if place else str(number)
+        why = "asked for" if given else "what the first one is"
+        hint = "write all numbers in one way"
+        if kind.kind == "float":
+            hint = "no dtype holds it"
+        elif isinstance(number, int) and kind.kind == "integer":
+            hint = f"{kind} holds numbers from {kind.lowest} to {kind.highest}"
+        raise DataError(f"{where} is no {kind}, which is {why}", hint, place)
+
+
+def _exchanged(data: Any) -> Array:
+    """A copy of another library's array in this machine's memory."""
+    array = _known(data)
+    if array is None:
+        raise DataError("it lies in another device's memory", "copy it to the CPU first")
+    native = array.dtype.newbyteorder("=")
+    if not _is_taken(native):
+        near = _nearest(native)
+        hint = f"cast it first, as to {near}" if near else None
+        raise DataError(f"there are no tensors of {native}", hint)
+    return owned(array, native)
+
+
+def _is_taken(kind: "np.dtype[Any]") -> bool:
+    """Whether operators take what NumPy holds as this."""
+    try:
+        return from_numpy(kind) not in UNTAKEN
+    except ValueError:
+        return False
+
+
+def _known(data: Any) -> Array | None:
+    """Another library's array, unless it is elsewhere; also of what NumPy cannot exchange."""
+    if isinstance(data, np.ndarray):
+        return data
+    from tripybuild.tensorrt.runtime.dlpack import host_array  # noqa: PLC0415 - when used
+
+    try:
+        if int(data.__dlpack_device__()[0]) != CPU:
+            return None
+        try:
+            return np.from_dlpack(data)
+        except (BufferError, RuntimeError, TypeError):
+            return host_array(data)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        hint = "`detach()` it" if getattr(data, "requires_grad", False) else None
+        raise DataError(f"its library does not give it away: {error}", hint) from error
+
+
+def _nearest(kind: "np.dtype[Any]") -> dtype | None:
+    """The dtype that most who have this one want."""
+    integer = dtypes.int32 if kind.itemsize < dtypes.int32.itemsize else dtypes.int64
+    return {"f": dtypes.float32, "i": integer, "u": integer}.get(kind.kind)

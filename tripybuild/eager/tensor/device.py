@@ -1,0 +1,69 @@
+"""Where tensors are: `tp.device("cpu")`, `tp.device("gpu:0")`."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.trace.location import here
+
+KINDS = ("cpu", "gpu")
+
+
+@dataclass(frozen=True, init=False)
+class device:  # noqa: N801 - the API's name
+    """A kind of device, and which one of them.
+
+    Args:
+        device: `cpu` or `gpu`, with a colon and an index behind it if wanted; the only index is 0.
+
+    Raises:
+        DiagnosticError: There is no such device.
+    """
+
+    kind: str
+    index: int
+
+    def __init__(self, device: str) -> None:
+        kind, colon, index = str(device).partition(":")
+        if kind not in KINDS:
+            near = "gpu" if kind == "cuda" else suggest(kind, KINDS)
+            hint = f"did you mean `{near}`?" if near else None
+            raise _refused(f"there is no kind of device `{kind}`; there are cpu and gpu", hint)
+        if colon and not index.isdecimal():
+            raise _refused(f"`{device}` has no number behind its colon", None)
+        if int(index or 0) != 0:
+            raise _refused(f"there is no `{device}`: the only index is 0", None)
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "index", 0)
+
+    @classmethod
+    def fast_init(cls, kind: str, index: int) -> Self:
+        """Make a device of a kind and an index that are known to be right."""
+        made = object.__new__(cls)
+        object.__setattr__(made, "kind", kind)
+        object.__setattr__(made, "index", index)
+        return made
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.index}"
+
+
+def on_gpu(name: str, tensor: Any) -> None:
+    """Refuse an input that is said to be elsewhere than where nvtripy's executables take it from.
+
+    Args:
+        name: The input.
+        tensor: What is given for it.
+
+    Raises:
+        DiagnosticError: It is said to be on the CPU.
+    """
+    if tensor.device.kind != "gpu":
+        message = f"the input `{name}` must be on gpu:0, but is on {tensor.device}"
+        hint = f'copy it: `tp.copy({name}, tp.device("gpu"))`'
+        raise _refused(message, hint)
+
+
+def _refused(message: str, hint: str | None) -> DiagnosticError:
+    return DiagnosticError(Diagnostic("wrong-value", message, here(PACKAGES).span(), hint=hint))

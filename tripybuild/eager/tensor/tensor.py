@@ -1,0 +1,264 @@
+"""The half of the public Tensor that computes: looked at, it becomes numbers."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+from tripybuild.eager.evaluate.evaluate import array_of
+from tripybuild.eager.settings import config
+from tripybuild.eager.tensor.device import device as Device  # noqa: N812 - it is a class
+from tripybuild.eager.tensor.immutable import Immutable
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.frontend.checks.argument_error import dtype_of, refused
+from tripybuild.frontend.checks.call_site import call_at
+from tripybuild.frontend.checks.messages import in_python
+from tripybuild.frontend.missing_names import PROTOCOL, unknown_member
+from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.frontend.trace_mode import is_tracing
+from tripybuild.trace.constants import constant
+from tripybuild.trace.location import Location, PythonLocation, here
+from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import dtype as DType, from_numpy  # noqa: N812
+
+if TYPE_CHECKING:
+    from tripybuild.reference.numerics.arrays import Array
+
+CPU, GPU = Device("cpu"), Device("gpu")
+CPU_MEMORY = (1, 0)  # DLPack's kDLCPU, and the first one
+MOST_SHOWN = 1000  # elements; of more, the ends are shown
+
+
+class TruthError(DiagnosticError, ValueError):
+    """A tensor of several elements is neither true nor false."""
+
+
+class NumberError(DiagnosticError, TypeError):
+    """A tensor of several elements is no number."""
+
+
+class IterationError(DiagnosticError, TypeError):
+    """A tensor is no sequence of Python's."""
+
+
+class Tensor(Immutable, of_values=True):
+    """A tensor that is computed when somebody looks at it; the public class says what it takes."""
+
+    _device: Device | None = None
+
+    def __init__(
+        self,
+        data: Any,
+        dtype: DType | None = None,
+        device: Device | str | None = None,
+        name: str | None = None,
+    ) -> None:
+        from tripybuild.eager.tensor.data import DataError, array_of as made  # noqa: PLC0415 - NumPy
+
+        if dtype is not None and not isinstance(dtype, DType):
+            dtype = dtype_of("Tensor", "dtype", dtype)
+        if name is not None and not isinstance(name, str):
+            raise refused("Tensor", "name", "a text", name)
+        if device is not None and not isinstance(device, (str, Device)):
+            hint = '`tp.device("cpu")` is one'
+            raise refused("Tensor", "device", "a device or the name of one", device, hint)
+        place = here(PACKAGES)
+        exchanged = hasattr(data, "__dlpack__")
+        if exchanged and device is not None:
+            message = "a device is given for numbers and lists only"
+            raise DiagnosticError(Diagnostic("wrong-value", message, place.span()))
+        try:
+            array = made(data, dtype)
+        except DataError as error:
+            message = f"a tensor cannot be made of this {type(data).__name__}: {error}"
+            call = None if error.place is None else call_at(place)
+            span = call.argument("data", error.place or ()) if call is not None else None
+            span = span or place.span()
+            raise DiagnosticError(
+                Diagnostic("wrong-type", message, span, hint=error.hint)
+            ) from error
+        self.value = constant(array, from_numpy(array.dtype), place)
+        self._device = Device(device) if isinstance(device, str) else device or CPU
+        self.value.name = name
+
+    @property
+    def name(self) -> str:
+        """What it is called where graphs are printed."""
+        return self.value.name or f"t{id(self.value)}"
+
+    @name.setter
+    def name(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise refused("Tensor", "name", "a text", name)
+        self.value.name = name
+
+    @property
+    def device(self) -> Device:
+        """Where it is: on the CPU, unless `config.nvtripy_devices` says what nvtripy would."""
+        return self._device or (GPU if config.nvtripy_devices else CPU)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The sizes: numbers; where a function is recorded to be compiled, `DimensionSize`s."""
+        shape = self.value.type.shape
+        return tuple(map(Tensor.of_size, shape)) if is_tracing() else shape
+
+    @property
+    def trace_tensor(self) -> Value:
+        """The value of the graph that it stands for."""
+        return self.value
+
+    def placed_on(self, device: str) -> Any:
+        """The same tensor, which says that it is somewhere else.
+
+        Args:
+            device: The kind and the index, `cpu:0`.
+        """
+        made: Any = Tensor.of(self.value)
+        made._device = Device(device)  # noqa: SLF001 - of another tensor
+        return made
+
+    @property
+    def stack_info(self) -> Span:
+        """The line that made it."""
+        return self._place().span()
+
+    def _place(self) -> Location:
+        producer = self.value.producer
+        return here(PACKAGES) if producer is None else producer.location
+
+    def eval(self) -> Self:
+        """Compute the tensor now.
+
+        Returns:
+            The tensor itself.
+
+        Raises:
+            DiagnosticError: It depends on what is known only when a model runs.
+        """
+        array_of(self.value)
+        self._device = None
+        return self
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return array_of(self.value).tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> "Array":
+        """An array for NumPy; a copy, since a tensor never changes."""
+        array = array_of(self.value)
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array if copy is False else array.copy()
+
+    def __dlpack__(self, stream: Any = None, **options: Any) -> Any:
+        """The elements for another library, in memory of their own.
+
+        Args:
+            stream: Which work they must come before; they are there when this returns.
+            options: The others of the protocol.
+
+        Raises:
+            BufferError: DLPack has no such elements, as of int4.
+        """
+        from tripybuild.tensorrt.runtime.dlpack import capsule_of  # noqa: PLC0415 - NumPy
+
+        del stream
+        return capsule_of(array_of(self.value).copy(), **options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Where the elements lie: in the processor's memory."""
+        return CPU_MEMORY
+
+    def __iter__(self) -> Any:
+        """Refused: how many rows there are may be known only when the graph runs."""
+        message = f"{self.type} cannot be iterated over: its size may be known only when it runs"
+        place, hint = here(PACKAGES), "take rows by their index, or `split(...)` it"
+        hint = in_python(hint) if isinstance(place, PythonLocation) else hint
+        raise IterationError(Diagnostic("not-iterable", message, place.span(), hint=hint))
+
+    def __bool__(self) -> bool:
+        """Whether the only element is true.
+
+        Raises:
+            TruthError: There are several elements, or none.
+            TypeError: A specification asks, whose tensors are known only when it runs.
+        """
+        try:
+            array = array_of(self.value)
+            if array.size == 1:
+                return bool(array)
+            message = f"whether {self.type} is true is ambiguous: it has {array.size} elements"
+            span, hint = here(PACKAGES).span(), "ask `tp.all(...)` or `tp.any(...)` of it"
+            raise TruthError(Diagnostic("ambiguous-truth", message, span, hint=hint))
+        except DiagnosticError as error:
+            if isinstance(here(PACKAGES), PythonLocation):
+                raise
+            message = "whether a tensor is true is known only when it runs; use `where`"
+            raise TypeError(message) from error
+
+    def __len__(self) -> int:
+        """The size of the first dimension.
+
+        Raises:
+            IterationError: There is no dimension.
+            DiagnosticError: The size is known only when the graph runs.
+        """
+        if not self.value.type.shape:
+            message = "a tensor of rank 0 has no length"
+            raise IterationError(Diagnostic("not-iterable", message, here(PACKAGES).span()))
+        size: Any = Tensor.of_size(self.value.type.shape[0])
+        return int(size)
+
+    if not TYPE_CHECKING:  # a type checker would take any name then
+
+        def __getattr__(self, name: str) -> Any:
+            """Say where what is asked for is: operators are functions, and few are methods."""
+            if name.startswith(PROTOCOL):  # NumPy asks each tensor for two that are not there
+                raise AttributeError(f"a tensor has no attribute `{name}`")
+            home = type(self).__module__.partition(".")[0]
+            raise unknown_member(name, lambda: dir(type(self)), "tp", home)
+
+    def __int__(self) -> int:
+        """The only element as an integer.
+
+        Raises:
+            NumberError: There are several elements, or none.
+        """
+        return int(self._only())
+
+    def __float__(self) -> float:
+        """The only element as a number.
+
+        Raises:
+            NumberError: There are several elements, or none.
+        """
+        return float(self._only())
+
+    def _only(self) -> Any:
+        array = array_of(self.value)
+        if array.size == 1:
+            return array.item()
+        message = f"{self.type} is no number: it has {array.size} elements"
+        hint = "take one of them by its index, or `tolist()`"
+        raise NumberError(Diagnostic("wrong-type", message, here(PACKAGES).span(), hint=hint))
+
+    def __format__(self, how: str) -> str:
+        """The only element as a number is formatted (`f"{loss:.3f}"`), or all as `str` shows it.
+
+        Raises:
+            NumberError: A number's format is asked for, and there are several elements, or none.
+        """
+        return format(self._only(), how) if how else str(self)
+
+    def __repr__(self) -> str:
+        """What it holds; of an input that is known only when a graph runs, what it is."""
+        if self.value.producer is None:
+            return super().__repr__()
+        import numpy as np  # noqa: PLC0415 - when used
+
+        array = array_of(self.value)
+        if array.dtype.isbuiltin != 1:  # NumPy would print bfloat16 as whole numbers
+            array = array.astype(np.float32 if self.dtype.kind == "float" else np.int8)
+        text = np.array2string(array, separator=", ", threshold=MOST_SHOWN)
+        about = f"dtype={self.dtype}, loc={self.device}, shape={self.shape}"
+        apart = "\n    " if "\n" in text else ""
+        body = text.replace("\n", "\n    ").replace("\n    \n", "\n\n")
+        return f"tensor({apart}{body},{apart or ' '}{about})"

@@ -1,0 +1,48 @@
+"""How much is said of one file: its first problems, how many more there are, and why work ended.
+
+Law: what a file of a stranger makes us say is bounded, and what is left out is counted.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from tripybuild.errors.budget import Budget, SpentError, opened
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+
+MOST_PROBLEMS: Final = 100
+
+
+def foremost(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Keep the first problems of a file, and say how many more there are."""
+    kept: list[Diagnostic] = []
+    more = 0
+    for each in found:
+        if len(kept) < MOST_PROBLEMS:
+            kept.append(each)
+        else:
+            more += 1
+    if more:
+        message = f"{more:,} more {'problem is' if more == 1 else 'problems are'} not shown"
+        hint = "mend those that are shown first"
+        kept.append(Diagnostic("more-problems", message, hint=hint))
+    return kept
+
+
+def spent(error: SpentError, span: Span | None) -> Diagnostic:
+    """That a file asks for more than its budget has, as a problem of the file."""
+    return Diagnostic("over-budget", error.message, span, hint=error.hint)
+
+
+@contextmanager
+def budgeted(span: Span | None = None, budget: Budget | None = None) -> Iterator[Budget]:
+    """Work on a file, within this budget, or that of the file that it is a part of.
+
+    Raises:
+        DiagnosticError: The file asks for more than the budget has.
+    """
+    with opened(budget) as current:
+        try:
+            yield current
+        except SpentError as error:
+            raise DiagnosticError(spent(error, span)) from error

@@ -1,0 +1,182 @@
+"""Problems as data: where they are, how they read, and what each code means.
+
+Law: nothing here knows YAML, an operator or a target, and nothing here prints. Whatever a user's
+file holds, a rendered diagnostic is safe to show in a terminal.
+"""
+
+import linecache
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from tripybuild.errors.codes import CODES
+from tripybuild.errors.excerpts import HIDDEN, LINE_BREAK, one_line, place, shortened, visible
+from tripybuild.errors.portable_paths import portable_path
+from tripybuild.errors.suggestions import paired, suggest
+from tripybuild.errors.user_frames import Caller, callers
+
+__all__ = [
+    "CODES",
+    "HIDDEN",
+    "LINE_BREAK",
+    "Diagnostic",
+    "DiagnosticError",
+    "Related",
+    "Span",
+    "as_json",
+    "concise",
+    "explain",
+    "explains",
+    "paired",
+    "portable_path",
+    "render",
+    "suggest",
+    "text_of",
+]
+
+MOST_SHOWN = 4 * 1024 * 1024  # bytes of a file that an excerpt is taken from
+_COLORS = {"red": "\x1b[1;31m", "blue": "\x1b[1;34m", "cyan": "\x1b[1;36m", "bold": "\x1b[1m"}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a file: lines and columns count from one, and the end is exclusive."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that a problem has to do with, and what is to be known about it."""
+
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem: a stable code, one sentence, and what a reader needs to mend it."""
+
+    code: str
+    message: str
+    span: Span | None = None
+    label: str = ""
+    notes: tuple[str, ...] = ()
+    hint: str | None = None
+    related: tuple[Related, ...] = ()
+    callers: tuple[Caller, ...] = ()
+    """The lines of a Python program that led to the place, the nearest first."""
+
+
+class DiagnosticError(Exception):
+    """Carries diagnostics through code that cannot return them; a text is one of a program."""
+
+    def __init__(self, *diagnostics: Diagnostic | str) -> None:
+        found = tuple(map(_called, diagnostics))
+        super().__init__(*found)
+        self.diagnostics = found
+
+    def __str__(self) -> str:
+        """The block forms: what a traceback ends in is all that a user of Python sees."""
+        return "\n\n".join(render(_full(each), text_of) for each in self.diagnostics)
+
+
+def _called(diagnostic: Diagnostic | str) -> Diagnostic:
+    """The problem with who called, where its place is the line of a program that is running."""
+    if isinstance(diagnostic, str):
+        return Diagnostic("program-failed", diagnostic)
+    span = diagnostic.span
+    if span is None or diagnostic.callers:
+        return diagnostic
+    found = callers(span.path, span.line, span.end_line)
+    return replace(diagnostic, callers=found) if found else diagnostic
+
+
+_extra: dict[str, bool] = {}
+
+
+def explain(wanted: bool) -> None:
+    """Let errors say what their codes mean, or no longer."""
+    _extra["codes"] = wanted
+
+
+def explains() -> bool:
+    """Whether errors say what their codes mean."""
+    return _extra.get("codes", False)
+
+
+def _full(diagnostic: Diagnostic) -> Diagnostic:
+    """The problem with what its code means, where that is wanted; laws say it themselves."""
+    meaning = CODES.get(diagnostic.code) if explains() else None
+    return replace(diagnostic, notes=(*diagnostic.notes, meaning)) if meaning else diagnostic
+
+
+def render(
+    diagnostic: Diagnostic,
+    source: Callable[[str], str | None],
+    color: bool = False,
+    kind: str = "error",
+) -> str:
+    """Give the block form: message, place, source line with carets, other places, notes and hint.
+
+    Args:
+        diagnostic: The problem to show.
+        source: Gives the text of the file at a path, or None where it cannot be had.
+        color: Whether to add ANSI colors; the text is the same without them.
+        kind: What it is called: an error, or a warning.
+    """
+    paint = _paint if color else _leave
+    code, message = visible(diagnostic.code), visible(diagnostic.message)
+    lines = [f"{paint('red', f'{kind}[{code}]')}{paint('bold', f': {message}')}"]
+    notes = diagnostic.notes
+    if diagnostic.span is not None:
+        lines.extend(place(diagnostic.span, one_line(diagnostic.label), source, paint))
+        calls = (shortened(one_line(str(each))) for each in diagnostic.callers)
+        lines.extend(f"{paint('blue', '  called at')} {each}" for each in calls)
+    if diagnostic.label and len(lines) <= 2:
+        notes = (diagnostic.label, *notes)  # there is no source line to put it under
+    for each in diagnostic.related:
+        lines.append(f"{paint('cyan', 'note')}: {visible(each.message)}")
+        lines.extend(place(each.span, "", source, paint))
+    lines.extend(f"{paint('cyan', 'note')}: {visible(note)}" for note in notes)
+    if diagnostic.hint is not None:
+        lines.append(f"{paint('cyan', 'hint')}: {visible(diagnostic.hint)}")
+    return "\n".join(lines)
+
+
+def text_of(path: str) -> str | None:
+    """Give the text of a file, or of what was typed at a prompt, or None if it cannot be shown."""
+    try:
+        if Path(path).is_fifo():  # nobody may ever write into it
+            return None
+        with Path(path).open("rb") as file:
+            return file.read(MOST_SHOWN).decode("utf-8")
+    except (OSError, ValueError):
+        return "".join(linecache.getlines(path)) if path in linecache.cache else None
+
+
+def concise(diagnostic: Diagnostic) -> str:
+    """Give the one-line form, `path:line:col: code message`."""
+    where = "" if diagnostic.span is None else f"{diagnostic.span}: "
+    return one_line(f"{where}{diagnostic.code} {diagnostic.message}")
+
+
+def as_json(diagnostic: Diagnostic) -> dict[str, object]:
+    """Give the form for programs: only dicts, lists, strings, integers and None."""
+    data = asdict(diagnostic)
+    return {**data, **{key: list(data[key]) for key in ("notes", "related", "callers")}}
+
+
+def _paint(color: str, text: str) -> str:
+    return f"{_COLORS[color]}{text}\x1b[0m"
+
+
+def _leave(_color: str, text: str) -> str:
+    return text

@@ -1,0 +1,7 @@
+"""The checks of a call: dtypes, shapes, attributes and laws, between Python and an operation."""
+
+from tripybuild.frontend.checks.check import Check
+from tripybuild.frontend.checks.indexing import Index
+from tripybuild.frontend.checks.region_checks import Wanted
+
+__all__ = ["Check", "Index", "Wanted"]

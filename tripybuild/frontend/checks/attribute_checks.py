@@ -1,0 +1,238 @@
+"""The little languages of attributes: each kind normalises a value, or says what it wanted.
+
+Normalised means: nothing negative that counts from the end, nothing left out, tuples for lists.
+"""
+
+import operator
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Protocol, overload
+
+from tripybuild.frontend.checks.check_errors import Failures
+from tripybuild.frontend.checks.indexing import Index, IndexFormError, resolve
+from tripybuild.frontend.checks.messages import nearest_dtype, shown
+from tripybuild.symbolic.dims import Dim
+from tripybuild.trace.constants import dimension_of
+from tripybuild.trace.location import PythonLocation
+from tripybuild.trace.values import Size, is_tensor
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.subscripts import EquationError, explicit
+
+
+class Device(Protocol):
+    """Where a tensor can be."""
+
+    @property
+    def kind(self) -> str:
+        """`cpu` or `gpu`."""
+
+    @property
+    def index(self) -> int:
+        """Which one of the kind."""
+
+
+DeviceLike = Device | str
+
+
+class Attributes(Failures):
+    """The half of `Check` that concerns Python values."""
+
+    def integer(self, name: str, value: object) -> int:
+        """`int`: a Python integer, or anything that is one exactly."""
+        if isinstance(value, bool):
+            self._refuse(name, "an integer", value)
+        try:
+            return operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            whole = isinstance(value, float) and value.is_integer()
+            hint = "`//` divides integers to integers" if whole else None
+            self._refuse(name, "an integer", value, hint)
+
+    @overload
+    def integers(self, name: str, value: object, length: int = ..., /) -> tuple[int, ...]: ...
+
+    @overload
+    def integers(self, name: str, value: object, *lengths: int) -> tuple[tuple[int, ...], ...]: ...
+
+    def integers(self, name: str, value: object, *lengths: int) -> Any:
+        """`int[n]`, `int[n, m]`, `int[...]`: one number spreads over all."""
+        return self._spread(name, value, lengths, self.integer, "integers")
+
+    def size(self, name: str, value: object) -> Size:
+        """`size`: an integer, a symbolic one, or a tensor of the frontend that holds one."""
+        value = dimension_of(value)
+        return value if isinstance(value, Dim) else self.integer(name, value)
+
+    @overload
+    def sizes(self, name: str, value: object, length: int = ..., /) -> tuple[Size, ...]: ...
+
+    @overload
+    def sizes(self, name: str, value: object, *lengths: int) -> tuple[tuple[Size, ...], ...]: ...
+
+    def sizes(self, name: str, value: object, *lengths: int) -> Any:
+        """`size[n]`, `size[...]`."""
+        return self._spread(name, value, lengths, self.size, "sizes")
+
+    def real(self, name: str, value: object) -> float:
+        """`float`: a number that is not a boolean."""
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            self._refuse(name, "a number", value)
+        return float(value)
+
+    def number(self, name: str, value: object) -> float | bool:
+        """`number`: an integer, a float or a boolean, kept as it is."""
+        if not isinstance(value, (bool, int, float)):
+            self._refuse(name, "a number", value)
+        return value
+
+    def numbers(self, name: str, value: object, *lengths: int) -> Any:
+        """`number[n]`, `float[n]`."""
+        return self._spread(name, value, lengths, self.number, "numbers")
+
+    def number_or_size(self, name: str, value: object) -> Any:
+        """`number | size`."""
+        value = dimension_of(value)
+        return value if isinstance(value, Dim) else self.number(name, value)
+
+    def boolean(self, name: str, value: object) -> bool:
+        """`bool`."""
+        if not isinstance(value, bool):
+            self._refuse(name, "True or False", value)
+        return value
+
+    def string(self, name: str, value: object) -> str:
+        """`string`."""
+        if not isinstance(value, str):
+            self._refuse(name, "text", value)
+        return value
+
+    def device(self, name: str, value: object) -> str:
+        """`device`: `cpu` or `gpu`, in words or as an object that says its kind and index."""
+        text = value if isinstance(value, str) else _spelled_device(value)
+        kind, colon, index = text.partition(":")
+        if kind not in ("cpu", "gpu") or (colon and index != "0"):
+            hint = "did you mean `gpu`?" if kind == "cuda" else None
+            self._refuse(name, "`cpu` or `gpu`, of which the only index is 0", value, hint)
+        return f"{kind}:0"
+
+    def choice(self, name: str, value: object, *options: str) -> str:
+        """`constant | reflect`: one of some words."""
+        if not isinstance(value, str) or value not in options:
+            self._refuse(name, f"one of {', '.join(map(repr, options))}", value)
+        return value
+
+    def dtype(self, name: str, value: object, *allowed: dtype) -> dtype:
+        """`dtype[T]`: one of the dtypes of a type variable, or its name."""
+        found = BY_NAME.get(value) if isinstance(value, str) else value
+        if not isinstance(found, dtype) or found not in allowed:
+            names = [str(each) for each in allowed]
+            near = nearest_dtype(value, names)
+            hint = f"did you mean `{near}`?" if near else None
+            if isinstance(value, int):
+                hint = "the sizes of a shape stand together, in one list"
+            self._refuse(name, f"one of {', '.join(names)}", value, hint)
+        return found
+
+    def records(self, name: str, value: object, *kinds: str) -> tuple[tuple[Any, ...], ...]:
+        """`(int, dtype)[...]`: a sequence of rows, each of a value of each kind."""
+        if not isinstance(value, (list, tuple)):
+            self._refuse(name, f"a sequence of ({', '.join(kinds)})", value)
+        rows = []
+        for row in value:
+            if not isinstance(row, (list, tuple)) or len(row) != len(kinds):
+                self._refuse(name, f"a sequence of ({', '.join(kinds)})", row)
+            rows.append(tuple(map(partial(self._of_kind, name), kinds, row)))
+        return tuple(rows)
+
+    def _of_kind(self, name: str, kind: str, value: object) -> Any:
+        """One value of a row."""
+        match kind:
+            case "int":
+                return self.integer(name, value)
+            case "dtype":
+                return self.dtype(name, value, *BY_NAME.values())
+        return {"float": self.real, "bool": self.boolean, "string": self.string}[kind](name, value)
+
+    def mapping(self, name: str, value: object) -> tuple[tuple[str, Any], ...]:
+        """`mapping`: names with numbers, texts or sequences of numbers, sorted by name."""
+        given = dict(value) if isinstance(value, (dict, tuple)) else None
+        if given is None or not all(isinstance(each, str) for each in given):
+            self._refuse(name, "a mapping of names to values", value)
+        return tuple((each, self._datum(name, each, given[each])) for each in sorted(given))
+
+    def _datum(self, mapping: str, name: str, value: object) -> Any:
+        """A number, a text, or a sequence of numbers, as a tuple."""
+        value = getattr(value, "tolist", lambda: value)()  # of NumPy, too
+        if isinstance(value, (list, tuple)) and all(isinstance(v, (int, float)) for v in value):
+            return tuple(value)
+        if not isinstance(value, (bool, int, float, str)):
+            wanted = "be a number, a text or a sequence of numbers"
+            self.must(name, wanted, f"found {shown(value)}", part=mapping)
+        return value
+
+    def axis(self, name: str, value: object, rank: int) -> int:
+        """`axis(input)`: a dimension; a negative one counts from the end, the result never."""
+        axis = self.integer(name, value)
+        if not -rank <= axis < rank:
+            wanted = (
+                f"between {-rank} and {rank - 1}"
+                if rank
+                else "left out, since there are no dimensions"
+            )
+            self._refuse(name, wanted, axis, shapes=True)
+        return axis + rank if axis < 0 else axis
+
+    def axes(self, name: str, value: object, rank: int) -> tuple[int, ...]:
+        """`axis(input)[...]`: one dimension or several, each once."""
+        several = value if isinstance(value, (list, tuple, range)) else [value]
+        axes = tuple(self.axis(name, each, rank) for each in several)
+        if len(set(axes)) != len(axes):
+            self._refuse(name, "dimensions that differ", value)
+        return axes
+
+    def index(self, name: str, value: object, shape: Sequence[Size]) -> Index:
+        """`index(input)`: integers, slices, `...` and None, as in square brackets."""
+        try:
+            return resolve(value, shape)
+        except IndexFormError as problem:
+            self._refuse(name, str(problem), value, shapes=True)
+
+    def subscripts(self, name: str, value: object, shapes: Sequence[Sequence[Size]]) -> str:
+        """`subscripts(inputs)`: the equation of a sum of products, with everything said."""
+        try:
+            return explicit(self.string(name, value), [len(shape) for shape in shapes])
+        except EquationError as problem:
+            self._refuse(name, str(problem), value, shapes=True)
+
+    def _spread(
+        self, name: str, value: object, lengths: Sequence[int], each: Any, words: str
+    ) -> Any:
+        """Nested sequences of the given lengths; no lengths means one level of any length."""
+        several = isinstance(value, (list, tuple, range))
+        if not lengths:
+            if not several:
+                hint = None
+                if isinstance(value, (int, float)):
+                    hint = f"put it into a list: `[{name}]`"
+                elif isinstance(self.location, PythonLocation) and _is_array(value):
+                    hint = f"give its numbers: `{name}.tolist()`"
+                self._refuse(name, f"a sequence of {words}", value, hint)
+            return tuple(each(name, item) for item in value)  # type: ignore[attr-defined]
+        length, *rest = lengths
+        items = value if several else [value] * length
+        if len(items) != length:  # type: ignore[arg-type]
+            self._refuse(
+                name, f"{length} {words}" if not rest else f"{length} groups of {words}", value
+            )
+        if rest:
+            return tuple(self._spread(name, item, rest, each, words) for item in items)  # type: ignore[attr-defined]
+        return tuple(each(name, item) for item in items)  # type: ignore[attr-defined]
+
+
+def _is_array(value: object) -> bool:
+    return is_tensor(value) or hasattr(value, "__array__")
+
+
+def _spelled_device(value: object) -> str:
+    kind, index = getattr(value, "kind", ""), getattr(value, "index", "")
+    return f"{kind}:{index}"

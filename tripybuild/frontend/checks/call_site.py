@@ -1,0 +1,229 @@
+"""Where an argument of a call is written, and where the tensors in it come from.
+
+Nothing of this is noted while recording. When a call is refused, its frames are still there: the
+user's, which says where the call is, and ours, which say what was given for which parameter. The
+user's source says the rest.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from types import FrameType
+from typing import Any
+
+from tripybuild.errors.diagnostics import Related, Span
+from tripybuild.frontend.checks.source_ast import (
+    element,
+    elements,
+    expression_at,
+    given_in,
+    span_of,
+    text_of,
+)
+from tripybuild.trace.location import Location, PythonLocation
+from tripybuild.trace.values import TensorType, Value
+
+# Modules whose frames check an argument and do not take it.
+CHECKS = ("tripybuild.frontend.checks.", "tripybuild.trace.")
+GUARD = "tripybuild.frontend.guard"  # a frame that hands on what it is given
+LONGEST = 40  # letters of an operand that is called as it is written
+MOST = 4  # tensors of a list that are followed to where they were made
+_SCALARS = (bool, int, float, str, type(None))  # things that are equal without being the same
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """A call that is being made: where it is, and the frames between the user's code and the check.
+
+    `entry` is what the user called, `checked` is what takes the argument that is looked at. `whole`
+    is the operator that was called, where what is checked may be a part of it.
+    """
+
+    location: PythonLocation
+    entry: FrameType
+    checked: FrameType
+    whole: str = ""
+
+    def argument(self, name: str, path: Sequence[int | str] = ()) -> Span | None:
+        """The place of what is given for a parameter of what is checked.
+
+        Args:
+            name: The parameter.
+            path: Which element of the nested lists and dictionaries that it is given.
+
+        Returns:
+            None, where the source does not say it: a default, or `*several`.
+        """
+        node = expression_at(self.location)
+        if node is None:
+            return None
+        given = dict(given_in(node, self.entry)).get(self._parameter(name))
+        if given is None:
+            return None
+        for index in path:
+            inner = element(given, index)
+            if inner is None:
+                break
+            given = inner
+        return span_of(self.location, given)
+
+    def operands(self) -> dict[str, str]:
+        """What the user wrote for the parameters of what is checked, where it is no call.
+
+        `a + b` names no parameters, so they are called as they are written: `a` and `b`. An index,
+        and what is long or on several lines, keeps the name of its parameter.
+        """
+        node = expression_at(self.location)
+        if isinstance(node, ast.Call):
+            return {}
+        index = node.slice if isinstance(node, ast.Subscript) else None
+        named = {name: operand for name, operand in self._given(node) if operand is not index}
+        return {name: text for name, text in self.written().items() if name in named}
+
+    def written(self) -> dict[str, str]:
+        """What the user wrote for each parameter of what is checked, and for each tensor of a list.
+
+        An index that is no expression, and what is long or on several lines, is not there.
+        """
+        node = expression_at(self.location)
+        found: dict[str, str] = {}
+        for name, operand in self._given(node):
+            in_brackets = isinstance(node, ast.Subscript) and operand is node.slice
+            if in_brackets and isinstance(operand, (ast.Slice, ast.Tuple)):
+                continue
+            items = elements(operand)
+            parts = {name: operand} | {f"{name}[{i}]": each for i, each in enumerate(items)}
+            texts = {part: text_of(self.location, each) for part, each in parts.items()}
+            found |= {part: text for part, text in texts.items() if 0 < len(text) <= LONGEST}
+        return found
+
+    def _given(self, node: ast.AST | None) -> Iterator[tuple[str, ast.expr]]:
+        """What is written for the parameters of what is checked."""
+        given = {} if node is None else dict(given_in(node, self.entry))
+        for name, _ in _values(self.checked):
+            operand = given.get(self._parameter(name))
+            if operand is not None:
+                yield name, operand
+
+    def _parameter(self, name: str) -> str | None:
+        """What the parameter is called in the function that the user called."""
+        outer = dict(_values(self.entry))
+        if name in outer and name not in self.checked.f_locals:
+            return name
+        value = self.checked.f_locals.get(name)
+        same = [each for each, found in outer.items() if _is(found, value)]
+        if name in same or (name in outer and self.entry.f_code.co_name == _operator(self.checked)):
+            return name
+        distinct = not isinstance(value, _SCALARS) or self.entry is self.checked
+        return same[0] if len(same) == 1 and distinct else None
+
+    def tensors(self, names: Sequence[str] | None = None) -> Iterator[tuple[str, Value]]:
+        """The tensors among the arguments of what is checked, or those of some names."""
+        for name, value in _values(self.checked):
+            if names is not None and name not in names:
+                continue
+            if isinstance(value, (list, tuple)):
+                for index, each in enumerate(value[:MOST]):
+                    if (found := _value(each)) is not None:
+                        yield f"{name}[{index}]", found
+            elif (found := _value(value)) is not None:
+                yield name, found
+
+
+def call_at(location: Location) -> CallSite | None:
+    """The call that is being made at a place; None where it is not one in a user's Python code."""
+    if not isinstance(location, PythonLocation):
+        return None
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
+    frames: list[FrameType] = []
+    while frame is not None:
+        if frame.f_code is location.code and frame.f_lasti == location.instruction:
+            break
+        if _module(frame) != GUARD:
+            frames.append(frame)
+        frame = frame.f_back
+    checked = next((each for each in frames if not _module(each).startswith(CHECKS)), None)
+    if frame is None or checked is None:
+        return None
+    whole = next((name for each in reversed(frames) if (name := _operator(each))), "")
+    return CallSite(location, frames[-1], checked, whole)
+
+
+def written_keyword(location: Location, name: str) -> Span | None:
+    """The place of `name=...` in the call that is written at a place."""
+    node = expression_at(location) if isinstance(location, PythonLocation) else None
+    for each in node.keywords if isinstance(node, ast.Call) else ():
+        if each.arg == name and isinstance(location, PythonLocation):
+            return span_of(location, each)
+    return None
+
+
+def written_argument(location: Location, index: int) -> Span | None:
+    """The place of an argument without a name in the call that is written at a place."""
+    node = expression_at(location) if isinstance(location, PythonLocation) else None
+    found = node.args if isinstance(node, ast.Call) else []
+    starred = any(isinstance(each, ast.Starred) for each in found[: index + 1])
+    if index >= len(found) or starred or not isinstance(location, PythonLocation):
+        return None
+    return span_of(location, found[index])
+
+
+def origins(tensors: Mapping[str, Value], span: Span) -> Iterator[Related]:
+    """Where tensors were made, but for those that are made in the line that is shown anyway."""
+    seen = {span}
+    for name, value in tensors.items():
+        location = value.producer.location if value.producer is not None else None
+        if not isinstance(location, PythonLocation):
+            continue
+        place = location.span()
+        if place not in seen and not _shown_in(place, span):
+            seen.add(place)
+            yield Related(f"`{name}` is {value.type}, made here", place)
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def _operator(frame: FrameType) -> str:
+    """The name of the operator that a frame checks."""
+    check = frame.f_locals.get("check")
+    return str(getattr(getattr(check, "declaration", None), "name", ""))
+
+
+def _values(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    """What a function was given, by the parameters' names: `*1` for the second of `*several`."""
+    code = frame.f_code
+    count = code.co_argcount + code.co_kwonlyargcount
+    for name in code.co_varnames[:count]:
+        yield name, frame.f_locals.get(name)
+    if code.co_flags & CO_VARARGS:
+        several = frame.f_locals.get(code.co_varnames[count], ())
+        yield from ((f"*{i}", value) for i, value in enumerate(several))
+        count += 1
+    if code.co_flags & CO_VARKEYWORDS:
+        yield from frame.f_locals.get(code.co_varnames[count], {}).items()
+
+
+def _value(given: object) -> Value | None:
+    """The value of a graph that something stands for."""
+    found = getattr(given, "value", given)
+    return found if isinstance(found, Value) and isinstance(found.type, TensorType) else None
+
+
+def _is(one: object, other: object) -> bool:
+    """Whether two arguments are the same one; a list is copied on its way to a check."""
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(_is, one, other))
+    value = _value(one)
+    return one is other or (value is not None and value is _value(other))
+
+
+def _shown_in(inner: Span, outer: Span) -> bool:
+    """Whether a place is in the line that is shown of a larger one."""
+    return (inner.path, inner.line) == (outer.path, outer.line) and (
+        outer.column <= inner.column
+        and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+    )

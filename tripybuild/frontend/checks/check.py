@@ -1,0 +1,209 @@
+"""What generated `infer` methods are written in: binding, normalising, and laws.
+
+A law is true, false, or undecided while sizes are dynamic. False is a diagnostic at once. An
+undecided one is kept in `deferred` with the names that it reads, and decided for the sizes of each
+call.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from tripybuild.frontend.checks.call_site import call_at
+from tripybuild.frontend.checks.dtype_checks import Elements
+from tripybuild.frontend.checks.messages import law_message, shown
+from tripybuild.frontend.checks.python_numbers import (
+    NESTED,
+    becomes,
+    own_dtype,
+    python_number,
+    unnested,
+)
+from tripybuild.symbolic.dims import Undecided
+from tripybuild.trace.constants import constant, number
+from tripybuild.trace.location import Location
+from tripybuild.trace.operation import Declaration, DeferredLaw, Law
+from tripybuild.trace.values import Size, is_known, is_tensor
+from tripybuild.types.dtypes import dtype
+
+
+class Check(Elements):
+    """The checks of one call of one operator, made at one place."""
+
+    def __init__(self, declaration: Declaration, location: Location) -> None:
+        self.declaration = declaration
+        self.location = location
+        self.deferred: list[DeferredLaw] = []
+        self.lasting = True  # whether all that is found follows from types and attributes
+
+    @staticmethod
+    def is_tensor(value: object) -> bool:
+        """Whether an argument is a tensor, where it can also be a Python value."""
+        return is_tensor(value)
+
+    def tensors(self, name: str, value: object) -> Any:
+        """An input that must be a sequence of tensors."""
+        if not isinstance(value, (list, tuple)):
+            hint = f"put it into a list: `[{name}]`" if is_tensor(value) else None
+            self.must(name, "be a sequence of tensors", f"found {shown(value)}", hint=hint)
+        return tuple(self.tensor(name, item) for item in value)
+
+    def number_or_tensor(self, name: str, value: Any, type: dtype) -> Any:
+        """A tensor, or a Python number that takes the dtype which the tensors have."""
+        if is_tensor(value):
+            return value
+        value = python_number(value)
+        if not isinstance(value, (bool, int, float)):
+            self._no_tensor(name, "a tensor or a number", value)
+        self._turns_into(name, value, type)
+        return self.constant(value, type)
+
+    def numbers_or_tensor(self, name: str, value: Any, type: dtype, *depths: int) -> Any:
+        """A tensor, or numbers nested to one of the depths; a depth of 0 is one number."""
+        if is_tensor(value):
+            return value
+        shape, numbers = unnested(value)
+        if shape is None or len(shape) not in depths:
+            wanted = " or ".join(NESTED[depth] for depth in depths)
+            self.must(name, f"be a tensor, {wanted}", f"found {shown(value)}")
+        for each in numbers:
+            self._turns_into(name, each, type)
+        if not shape:
+            return self.constant(value, type)
+        import numpy as np  # noqa: PLC0415 - a graph of numbers needs no NumPy
+
+        return self.data(np.array(numbers).reshape(shape).astype(type.numpy), type)
+
+    def _turns_into(self, name: str, value: bool | float, type: dtype) -> None:
+        if not becomes(value, type):
+            call = call_at(self.location)
+            tensors = () if call is None else call.tensors()
+            other = next((each for each, tensor in tensors if tensor.dtype is type), None)
+            wide = own_dtype(value)
+            hint = "cast the other operand first"
+            if not becomes(value, wide):
+                hint = "no dtype holds it"
+            elif other is not None:
+                hint += f": `cast({other}, {wide})`"
+            self.fail(
+                name,
+                f"refusing to turn `{shown(value)}` into {type}",
+                label=f"`{name}` takes the dtype of the other operand, {type}",
+                hint=hint,
+                at=name,
+            )
+
+    def known(self, name: str, tensor: Any) -> None:
+        """A tensor that must be known when the engine is built: a weight, or made of constants."""
+        self.lasting = False
+        value = getattr(tensor, "value", tensor)
+        if not is_known(value):
+            origin = (
+                "the result of a step" if value.producer is not None else "an input of the model"
+            )
+            self.must(
+                name,
+                "be known when the engine is built",
+                f"`{name}` is {origin}",
+                hint="give numbers, a weight or a constant",
+            )
+
+    def constant(self, value: float | bool, type: dtype) -> Any:
+        """A number as a tensor of rank 0; the frontend gives a tensor of its own."""
+        return number(value, type, self.location)
+
+    def data(self, array: Any, type: dtype) -> Any:
+        """An array as a tensor; the frontend gives a tensor of its own."""
+        return constant(array, type, self.location)
+
+    def shape(self, name: str, tensor: Any, pattern: str) -> list[Size]:
+        """The sizes of a tensor whose rank fits `pattern`, to be unpacked."""
+        shape: tuple[Size, ...] = self.tensor(name, tensor).type.shape
+        least, exact = _ranks(pattern)
+        if len(shape) != least if exact else len(shape) < least:
+            label = f"`{name}` is {tensor.type}, of rank {len(shape)}"
+            self.must(name, f"have shape {pattern}", label)
+        return list(shape)
+
+    def match(self, name: str, tensor: Any, pattern: str, sizes: Sequence[Size]) -> None:
+        """The shape of a tensor must be `sizes`, which `pattern` says in words."""
+        shape = tensor.type.shape
+        if len(shape) != len(sizes):
+            self._mismatch(name, tensor, pattern, sizes)
+        for found, wanted in zip(shape, sizes, strict=True):
+            if found is wanted:
+                continue
+            with self.undecided(name, Law("found == wanted", 0), found=found, wanted=wanted):
+                if found != wanted:
+                    self._mismatch(name, tensor, pattern, sizes)
+
+    def _mismatch(self, name: str, tensor: Any, pattern: str, sizes: Sequence[Size]) -> NoReturn:
+        what = f"have shape {pattern} = {shown(sizes)}" if sizes else "be one value, of rank 0"
+        self.must(name, what, f"`{name}` is {tensor.type}")
+
+    def law(self, name: str, **names: object) -> "_Require":
+        """Open a law: `with check.law("groups-divide", C=C) as require:`, then `require(...)`."""
+        return _Require(self, name, self.declaration.laws[name], names)
+
+    def undecided(self, name: str, law: Law, **names: object) -> "_Require":
+        """Let each call decide what sizes leave open inside."""
+        return _Require(self, name, law, names)
+
+
+class _Require:
+    """One open law. An `Undecided` inside defers it; any other answer but true is a failure."""
+
+    __slots__ = ("check", "law", "name", "names")
+
+    def __init__(self, check: Check, name: str, law: Law, names: dict[str, object]) -> None:
+        self.check, self.name, self.law, self.names = check, name, law, names
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, holds: object) -> None:
+        if not holds:
+            message, label = law_message(self.check.declaration.name, self.law, self.names)
+            hint, about = self.law.hint, self.law.about
+            only = (about,) if about else None
+            self.check.fail(
+                self.name, message, label=label, hint=hint, law=self.law, at=about, about=only
+            )
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if kind is not Undecided:
+            if isinstance(error, ArithmeticError | LookupError):
+                operator, text = self.check.declaration.name, self.law.text
+                message = f"`{operator}` requires `{text}`, which has no value here: {error}"
+                self.check.fail(self.name, message, law=self.law)
+            return False
+        code = f"{self.check.declaration.name}/{self.name}"
+        source = self.law.source or self.check.declaration.source
+        deferred = DeferredLaw(code, self.law, self.names, source)
+        self.check.deferred.append(deferred)
+        return True
+
+
+@lru_cache(maxsize=1024)
+def _ranks(pattern: str) -> tuple[int, bool]:
+    """The least rank of `[N, C, *D]`, and whether it is the only one.
+
+    Commas inside brackets separate no dimensions.
+    """
+    depth, parts, part = 0, [], ""
+    for letter in pattern.strip()[1:-1]:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += letter
+    parts = [p.strip() for p in [*parts, part] if p.strip() not in ("", "()")]
+    stars = [p for p in parts if p.startswith("*")]
+    return len(parts) - len(stars), not stars

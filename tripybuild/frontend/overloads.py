@@ -1,0 +1,107 @@
+"""Functions that can be called in several ways: find the way that fits a call."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.frontend.binding_errors import CallError, Misfit, misfits
+from tripybuild.frontend.checks.messages import shown
+from tripybuild.frontend.record import PACKAGES
+from tripybuild.trace.location import here
+from tripybuild.types.dtypes import dtype
+
+
+def bind(
+    name: str,
+    arguments: Sequence[object],
+    named: Mapping[str, object],
+    signatures: Sequence[str],
+    **defaults: object,
+) -> tuple[Any, ...]:
+    """The arguments in the order of `defaults`, bound by the first signature that a call fits.
+
+    Args:
+        name: The function, for messages.
+        arguments: What was given by position.
+        named: What was given by name.
+        signatures: `"input, shape#, mode?"`; a question mark means that it may be left out, and a
+            hash that it holds whole numbers, so that a call with fractions is another one.
+        defaults: All parameters with their defaults.
+
+    Raises:
+        DiagnosticError: Where no signature fits.
+    """
+    for signature in signatures:
+        bound = _fit(signature, arguments, named)
+        if bound is not None:
+            return tuple((defaults | bound).values())
+    raise CallError(_unfit(name, arguments, named, signatures))
+
+
+def _unfit(
+    name: str, arguments: Sequence[object], named: Mapping[str, object], signatures: Sequence[str]
+) -> Diagnostic:
+    """Why each way to call a function does not fit; what all ways have in common is underlined."""
+    location = here(PACKAGES)
+    reasons = [_why(name, signature, arguments, named) for signature in signatures]
+    spelt = [signature.replace("#", "").replace("?", "=...") for signature in signatures]
+    notes = [
+        f"{name}({way}) is not a valid overload because {reason.message}"
+        for way, reason in zip(spelt, reasons, strict=True)
+    ]
+    places = {reason.span(location) for reason in reasons}
+    span = (places.pop() if len(places) == 1 else None) or location.span()
+    hint = next((reason.hint for reason in reasons if reason.hint is not None), None)
+    message = f"`{name}` cannot be called like this"
+    return Diagnostic(f"{name}/signature", message, span, notes=tuple(notes), hint=hint)
+
+
+def _why(
+    name: str, signature: str, arguments: Sequence[object], named: Mapping[str, object]
+) -> Misfit:
+    """The first reason why arguments do not fit a signature."""
+    parts = {part.strip().rstrip("#?"): part.strip() for part in signature.split(",")}
+    names = list(parts)
+    optional = [each for each, part in parts.items() if part.endswith("?")]
+    found = next(misfits(name, arguments, named, names, optional), None)
+    if found is not None:
+        return found
+    given = dict(zip(names, arguments, strict=False)) | dict(named)
+    for place, (each, value) in enumerate(given.items()):
+        if (each == "dtype") != isinstance(value, dtype):
+            wanted = "must be a dtype" if each == "dtype" else "is no dtype"
+        elif "#" in parts[each] and _has_fraction(value):
+            wanted = "must be whole numbers"
+        else:
+            continue
+        return Misfit(f"`{each}` {wanted}, and is given {shown(value)}", None, each, place)
+    raise AssertionError("a signature that fits is not refused")
+
+
+def _fit(
+    signature: str, arguments: Sequence[object], named: Mapping[str, object]
+) -> dict[str, object] | None:
+    parameters = [part.strip() for part in signature.split(",")]
+    names = [parameter.rstrip("#?") for parameter in parameters]
+    if len(arguments) > len(names) or not set(named) <= set(names[len(arguments) :]):
+        return None
+    bound = dict(zip(names, arguments, strict=False)) | dict(named)
+    missing = [
+        n for n, p in zip(names, parameters, strict=True) if n not in bound and not p.endswith("?")
+    ]
+    # Dtypes and whole numbers are the kinds of arguments that are told apart by what they are.
+    mixed = any(
+        isinstance(value, dtype) != (n == "dtype")
+        for n, value in bound.items()
+        if n == "dtype" or isinstance(value, dtype)
+    )
+    whole = {n for n, p in zip(names, parameters, strict=True) if "#" in p}
+    broken = any(_has_fraction(value) for n, value in bound.items() if n in whole)
+    return None if missing or mixed or broken else bound
+
+
+def _has_fraction(value: object) -> bool:
+    """Whether a value is a float, or a sequence with one in it."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_fraction, value))
+    return isinstance(value, float)

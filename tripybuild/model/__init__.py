@@ -1,0 +1,1 @@
+"""Model building: a specification becomes a graph of operations."""

@@ -1,0 +1,265 @@
+"""What all parts of a model share while it is built: sizes, names, weights, and problems."""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from inspect import signature
+from pathlib import Path
+from types import FunctionType
+from typing import Any, ClassVar, TypeVar
+
+from tripybuild.documents.document import Document
+from tripybuild.errors.amounts import foremost, spent
+from tripybuild.errors.budget import SpentError, spend
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.vocabulary import Vocabulary
+from tripybuild.schema.operator.operator import Snippet
+from tripybuild.schema.operator.part import Part
+from tripybuild.symbolic.dims import Undecided
+from tripybuild.trace.location import at
+from tripybuild.trace.operation import DeferredLaw
+from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import dtype
+
+
+class Skipped(Exception):  # noqa: N818 - it is no error: what it depends on has been reported
+    """A value is missing because of a problem that has been reported already."""
+
+
+class Endless(DiagnosticError):  # noqa: N818 - what it says is in its diagnostic
+    """Work without end. Going on to find more that is wrong would take for ever, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepLocation:
+    """A step of a specification: its path, and the expression in the user's file."""
+
+    label: str
+    snippet: Snippet
+
+    def span(self) -> Span:
+        """The expression of the step."""
+        return _span(self.snippet)
+
+
+@lru_cache(maxsize=4096)
+def _span(snippet: Snippet) -> Span:
+    """A step records many operations, and they share its place."""
+    return snippet.span()
+
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """What the parts of one file see beside their own names. A module sees its maker's dtypes."""
+
+    sizes: Mapping[str, object] = field(default_factory=dict)
+    types: Mapping[str, dtype] = field(default_factory=dict)
+    define: Mapping[str, Part] = field(default_factory=dict)
+
+
+class Names(dict[str, Any]):
+    """The names of a step: its part's own, then whatever `fallback` knows."""
+
+    def __init__(self, local: Mapping[str, object], fallback: Callable[[str], Any]) -> None:
+        super().__init__(local)
+        self.fallback = fallback
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or self._found(name)
+
+    def _found(self, name: object) -> bool:
+        value = self.fallback(str(name))
+        if value is None:
+            return False
+        self[str(name)] = value
+        return True
+
+
+class Context:
+    """The state of one build. Parts come and go; this stays."""
+
+    DEEPEST: ClassVar[int] = 64
+
+    def __init__(
+        self, document: Document, types: Mapping[str, dtype], vocabulary: Vocabulary
+    ) -> None:
+        self.document = document
+        self.sizes: dict[str, object] = {}
+        self.types = dict(types)
+        self.vocabulary = vocabulary
+        self.templates: Callable[[Scope, str], Any] = lambda scope, name: None  # noqa: ARG005
+        self.functions: Callable[[Scope, str], Any] = lambda scope, name: None  # noqa: ARG005
+        self.known: Callable[[Scope], frozenset[str]] = lambda scope: frozenset()  # noqa: ARG005
+        self._scopes: dict[int, Scope] = {}
+        self.top: Part | None = None
+        self.dynamic: frozenset[str] = frozenset()  # also those that a caller made numbers
+        self.symbols: frozenset[str] = frozenset()
+        self.laws: list[DeferredLaw] = []
+        self.weights: dict[str, Value] = {}
+        self.states: dict[str, Value] = {}
+        self.updates: dict[str, Value] = {}
+        self.constants: set[Value] = set()
+        self.constant_octets = 0
+        self.made: dict[object, Any] = {}
+        self.recordings: dict[object, Any] = {}
+        self.found: list[Diagnostic] = []
+        self._reported: set[object] = set()
+        self.making: list[Part] = []
+        self.running: list[Part] = []
+        self._place: StepLocation | None = None
+        self._callers: list[StepLocation] = []
+
+    # --- places ---
+
+    @property
+    def current(self) -> Snippet | None:
+        """The snippet of the user's files that is being worked on."""
+        return None if self._place is None else self._place.snippet
+
+    def place(self) -> Span:
+        """The expression of the user's files that is being worked on."""
+        return self.document.span(()) if self._place is None else self._place.span()
+
+    def relative(self, path: str) -> str:
+        """The path of a file from the model's folder, which is the same wherever that is."""
+        folder, file = Path(self.document.path).parent, Path(path)
+        return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else path
+
+    def shows(self, document: Document) -> bool:
+        """Whether problems are shown in a file: in the user's own, not in the registry's."""
+        return id(document) in self._scopes
+
+    @contextmanager
+    def at(self, snippet: Snippet, label: str) -> Iterator[None]:
+        """Work on a snippet. Inside of a module of the registry, the place stays the user's."""
+        before = self._place
+        shown = snippet if before is None or self.shows(snippet.document) else before.snippet
+        self._place = StepLocation(label, shown)
+        entered = before is not None and before.snippet.document is not shown.document
+        if before is not None and entered:
+            self._callers.append(before)
+        try:
+            with at(self._place):
+                yield
+        except SpentError as error:
+            raise Endless(spent(error, self.place())) from error
+        finally:
+            self._place = before
+            if entered:
+                self._callers.pop()
+
+    @contextmanager
+    def inside(self, stack: list[Part], part: Part, what: str) -> Iterator[None]:
+        """Make or run a part, which may not go on without end.
+
+        Raises:
+            Endless: Where parts are nested too deeply.
+        """
+        spend("members")
+        if len(stack) >= self.DEEPEST:
+            way = " -> ".join(part.name for part in stack[-4:])
+            message = f"`{part.name}` {what} itself: {way} -> ..."
+            raise Endless(Diagnostic("cyclic-parts", message, self.place()))
+        stack.append(part)
+        try:
+            yield
+        finally:
+            stack.pop()
+
+    def report(self, error: DiagnosticError) -> None:
+        """Keep diagnostics, each once: a part that is repeated fails the same way each time."""
+        for each in error.diagnostics:
+            key = (each.code, each.message, each.span, each.label)
+            if key not in self._reported:
+                self._reported.add(key)
+                self.found.append(replace(each, notes=(*each.notes, *self._used_by(each.span))))
+
+    def failure(self) -> DiagnosticError:
+        """What has been found, as the error that ends the build."""
+        return DiagnosticError(*foremost(self.found))
+
+    def _used_by(self, span: Span | None) -> Iterator[str]:
+        """The steps that led to a problem in a used file, from the nearest to the model's own."""
+        path = None if span is None else span.path
+        for caller in reversed([*self._callers, *filter(None, [self._place])]):
+            if path is not None and caller.snippet.document.path != path:
+                path = caller.snippet.document.path
+                yield f"used by `{caller.label}` at {caller.span()}"
+
+    # --- names and values ---
+
+    def open_scope(self, document: Document, scope: Scope) -> None:
+        """Say what the parts of a user's file see."""
+        self._scopes[id(document)] = scope
+
+    def scope(self, part: Part, maker: Scope) -> Scope:
+        """What a part sees: its own file's names. A module has the dtypes of who makes it."""
+        return self._scopes.get(id(part.document)) or Scope(types=maker.types)
+
+    def making_names(self, scope: Scope, local: Mapping[str, object]) -> Names:
+        """The names of a part's expression: definitions, modules and sizes."""
+        return Names({**scope.types, **local}, partial(self.templates, scope))
+
+    def step_names(self, scope: Scope, local: Mapping[str, object]) -> Names:
+        """The names of a step: the part's own, definitions without parts, and operators."""
+        return Names(local, partial(self.functions, scope))
+
+    def evaluate(self, snippet: Snippet, names: Mapping[str, object]) -> Any:
+        """The value of a snippet.
+
+        Raises:
+            DiagnosticError: Where it has none, at the part of the snippet that is at fault.
+        """
+        try:
+            return evaluate(snippet.program, names, self.vocabulary, passes=(Skipped,))
+        except EvaluationError as error:
+            shown = self.shows(snippet.document)
+            span = snippet.span(error.node) if shown else self.place()
+            hint = self._hint(error, snippet, names)
+            raise DiagnosticError(Diagnostic(error.code, error.message, span, hint=hint)) from error
+        except Undecided as undecided:
+            raise DiagnosticError(
+                Diagnostic(
+                    "undecided-size",
+                    f"whether `{undecided.condition}` holds is known only when the model runs",
+                    snippet.span() if self.shows(snippet.document) else self.place(),
+                    hint="give the size a range that decides it, or make it a fixed size",
+                )
+            ) from undecided
+
+    def _hint(
+        self, error: EvaluationError, snippet: Snippet, names: Mapping[str, object]
+    ) -> str | None:
+        """The name that was meant, or the arguments that a function takes."""
+        match error.node:
+            case ast.Name(id=name) if error.code == "unbound-name":
+                scope = self._scopes.get(id(snippet.document), Scope())
+                near = suggest(name, {*names, *self.known(scope)})
+                return f"did you mean `{near}`?" if near else None
+            case ast.Attribute(attr=name) if error.__cause__ is None:
+                if name in self.known(self._scopes.get(id(snippet.document), Scope())):
+                    return f"`{name}` is a function, no method: `{name}(...)`"
+            case ast.Call(func=ast.Name(id=name)) if isinstance(error.__cause__, TypeError):
+                function = names.get(name)
+                if isinstance(function, FunctionType):
+                    return f"it is called as `{name}({_parameters(function)})`"
+        return None
+
+    def once(self, key: object, make: Callable[[], Made]) -> Made:
+        """Make what depends on a definition and its sizes alone once, however often it repeats."""
+        if key not in self.made:
+            self.made[key] = make()
+        result: Made = self.made[key]
+        return result
+
+
+def _parameters(function: FunctionType) -> str:
+    """The parameters of a function with their defaults, without their types."""
+    parameters = signature(function).parameters.values()
+    return ", ".join(str(each.replace(annotation=each.empty)) for each in parameters)

@@ -1,0 +1,271 @@
+"""From a model's file to a graph: definitions and modules become parts, steps record operations."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, wraps
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Protocol
+
+from tripybuild.documents.document import Document
+from tripybuild.errors.amounts import budgeted, foremost
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.frontend import Tensor
+from tripybuild.frontend.checks.messages import shown
+from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
+from tripybuild.model.chains import LISTS, Chain, Each
+from tripybuild.model.context import Context, Scope, Skipped
+from tripybuild.model.instances import Instance
+from tripybuild.model.libraries import Home, Homes, built_in, nowhere
+from tripybuild.model.sizes import Range, fix_sizes, fixed_sizes, make_inputs, make_symbols
+from tripybuild.model.steps import Next
+from tripybuild.model.templates import Template
+from tripybuild.process.gc_pause import uncollected
+from tripybuild.schema.files import WeightsEntry
+from tripybuild.schema.model.includes import load_model
+from tripybuild.schema.model.model import DEFAULT_VARIABLE, Model
+from tripybuild.schema.operator.part import Part
+from tripybuild.trace.generated_code import BUILT_IN
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.shapes import fresh_symbols
+from tripybuild.types.vocabulary import SHAPE
+
+METHODS = frozenset({"cast", "flatten", "permute", "reshape", "squeeze", "transpose", "unsqueeze"})
+
+
+class Origin(Protocol):
+    """What a graph was recorded from, and where its parts stand in it."""
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """What the file holds, if it alone says what the graph is."""
+        ...
+
+    def span(self, location: tuple[str | int, ...], *, key: bool = False) -> Span:
+        """The place of a part, such as `("ranges", "B")`."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A model as a graph, with what the graph does not say."""
+
+    graph: Graph
+    states: tuple[str, ...]
+    ranges: Mapping[str, Range]
+    doc: str
+    document: Origin
+    used: tuple[Document, ...]
+    weights: WeightsEntry | None
+    sizes: Mapping[str, object]
+
+
+def build(
+    path: Path,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    homes: Homes = nowhere,
+) -> Built:
+    """Build the graph of a model.
+
+    Args:
+        path: The model's file.
+        overrides: Sizes and dtypes to put in the place of the file's own.
+        homes: Says where the operators and modules of other registries are.
+
+    Raises:
+        DiagnosticError: With all that is wrong with the file.
+    """
+    with budgeted() as budget:
+        model, found = load_model(path)
+        if model is None:
+            raise DiagnosticError(*foremost(found))
+    own = homes(model.registries)  # whose files have budgets of their own
+    # One file gives one graph, whatever was built before.
+    with budgeted(budget=budget), fresh_symbols(), uncollected():
+        return _Builder(model, own).built(overrides or {})
+
+
+class _Builder:
+    def __init__(self, model: Model, added: Sequence[Home]) -> None:
+        self.model = model
+        self.homes = (*added, built_in())
+        import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
+        self.context = Context(model.document, _dtypes(model.types), _vocabulary())
+        self.context.top = model.top
+        self.context.templates = self._template
+        self.context.functions = self._function
+        self.context.known = self._known
+        self._modules: dict[str, Part] = {}
+
+    def built(self, overrides: Mapping[str, object]) -> Built:
+        context, model = self.context, self.model
+        overrides = self._chosen_types(overrides)
+        self.scope = Scope(context.sizes, context.types, model.define)
+        context.open_scope(model.document, self.scope)
+        for file in model.files:
+            types, define = _dtypes(file.types), {**file.define, **file.used}
+            sizes: dict[str, object] = {}
+            context.open_scope(file.document, Scope(sizes, types, define))
+            sizes |= fixed_sizes(context, file.sizes, types)
+        fix_sizes(context, model, overrides)
+        ranges = {} if context.found else make_symbols(context, model, overrides)
+        inputs = {} if context.found else make_inputs(context, model)
+        if context.found:
+            raise context.failure()
+        outputs = self._outputs(inputs)
+        values = {name: tensor.value for name, tensor in inputs.items()}
+        values |= context.states
+        outputs |= {f"{path}.next": value for path, value in context.updates.items()}
+        graph = Graph(model.name, values, context.weights, outputs, tuple(context.laws))
+        sizes = {name: context.sizes[name] for name in model.sizes}
+        entry = model.weights
+        states = tuple(context.states)
+        used = tuple(file.document for file in model.files)
+        return Built(graph, states, ranges, model.doc, model.document, used, entry, sizes)
+
+    def _chosen_types(self, overrides: Mapping[str, object]) -> dict[str, object]:
+        """Take the dtypes among what the caller chose; what is left are sizes."""
+        context, left = self.context, dict(overrides)
+        for name in list(left):
+            if name in context.types and name not in self.model.sizes:
+                text = str(left.pop(name))
+                if text in BY_NAME:
+                    context.types[name] = BY_NAME[text]
+                    continue
+                near = suggest(text, BY_NAME)
+                hint = f"did you mean `{near}`?" if near else None
+                message = f"`{name}` is a dtype, and `{text}` is none"
+                span = self.model.document.span(("types", name))
+                context.found.append(Diagnostic("unknown-dtype", message, span, hint=hint))
+        return left
+
+    def _outputs(self, inputs: Mapping[str, Tensor]) -> dict[str, Value]:
+        """Run the outermost part."""
+        context, top = self.context, self.model.top
+        steps = [(target, step) for step in top.outputs for target in step.targets]
+        try:
+            whole = Instance(context, Template(context, top, self.scope, {}), "")
+            result = whole(*inputs.values())
+        except Skipped:
+            raise context.failure() from None
+        except DiagnosticError as error:
+            context.report(error)
+            raise context.failure() from error
+        outputs = {}
+        for (name, step), value in zip(steps, _several(result, len(steps)), strict=True):
+            if isinstance(value, Tensor):
+                outputs[name] = value.value
+                continue
+            message = f"the output `{name}` must be a tensor, but this is {shown(value)}"
+            several = isinstance(value, tuple) and len(steps) == 1
+            hint = "name each of them: `left, right: ...`" if several else None
+            context.found.append(Diagnostic("wrong-type", message, step.value.span(), hint=hint))
+        if context.found:
+            raise context.failure()
+        return outputs
+
+    # --- names ---
+
+    def _part(self, scope: Scope, name: str) -> Part | None:
+        if name in scope.define:
+            return scope.define[name]
+        if name not in self._modules:
+            part = self._module(name)
+            if part is None:
+                return None
+            self._modules[name] = part
+        return self._modules[name]
+
+    def _template(self, scope: Scope, name: str) -> Template | Any:
+        if name in LISTS:
+            return LISTS[name]
+        part = self._part(scope, name)
+        if part is None and name not in SHAPE.functions:
+            return BY_NAME.get(name) or self._operator(name)
+        if part is None:
+            return None
+        return Template(self.context, part, self.context.scope(part, scope))
+
+    def _known(self, scope: Scope) -> frozenset[str]:
+        """All names that a part or a step can use; only who asks for one that is not needs them."""
+        names = (name for home in self.homes for name in home.names())
+        return frozenset({*scope.define, *LISTS, *names})
+
+    def _operator(self, name: str) -> Any:
+        return next(filter(None, (home.operator(name) for home in self.homes)), None)
+
+    def _module(self, name: str) -> Part | None:
+        return next(filter(None, (home.module(name) for home in self.homes)), None)
+
+    def _function(self, scope: Scope, name: str) -> Any:
+        """What a step's name means where no part, input or size has it."""
+        part = scope.define.get(name)
+        if part is not None:
+            return partial(self._run, scope, part)
+        if name in LISTS:
+            return LISTS[name]
+        if name in SHAPE.functions:
+            found = self._operator(name)
+            return None if found is None else _either(found, SHAPE.functions[name])
+        found = self._operator(name) or BY_NAME.get(name)
+        module = None if found else self._module(name)
+        return found if module is None else partial(self._run, scope, module)
+
+    def _run(self, scope: Scope, part: Part, /, *given: object, **named: object) -> object:
+        """A definition used as a function: it can have no weights, since it has no path."""
+        if part.parts or part.weights or part.state or part.parameters:
+            what = "parts, weights, state or sizes"
+            message = f"`{part.name}` has {what} of its own: name it under `parts:` first"
+            raise DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
+        template = Template(self.context, part, self.context.scope(part, scope), {})
+        return Instance(self.context, template, part.name)(*given, **named)
+
+
+def _dtypes(types: Mapping[str, str]) -> dict[str, dtype]:
+    """The type variables of a file."""
+    given = {DEFAULT_VARIABLE: "float32", **types}
+    return {name: BY_NAME[text] for name, text in given.items()}
+
+
+def _either(function: Any, python: Any) -> Any:
+    """A name is the operator when its first argument is a tensor, else the function.
+
+    No function takes all of its arguments by name (see `codegen.snippets.kind_inference`, for what
+    is generated).
+    """
+
+    @wraps(function)
+    def either(*given: Any, **named: Any) -> Any:
+        is_operator = isinstance(given[0], Tensor) if given else bool(named)
+        return (function if is_operator else python)(*given, **named)
+
+    return either
+
+
+def _several(result: object, count: int) -> Sequence[object]:
+    return result if count != 1 and isinstance(result, tuple) else [result]
+
+
+def _vocabulary() -> Vocabulary:
+    own = (Template, Instance, Chain, Each, FunctionType, partial)
+    return SHAPE | Vocabulary(
+        callables=own,
+        methods=((Tensor, METHODS), (Instance, ANY_NAME)),
+        attributes=(
+            (Tensor, frozenset({"shape", "dtype", "rank"})),
+            (Instance, ANY_NAME),
+            (Next, ANY_NAME),
+        ),
+    )
+
+
+__all__ = ["Built", "Range", "Skipped", "build"]

@@ -1,0 +1,153 @@
+"""What a part is given against what it declares: true, false at once, or decided by each call.
+
+Law: two sizes of one name are equal. Where they are symbols, that is a law of the graph, whether or
+not an output depends on the part.
+"""
+
+from collections.abc import Mapping
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.frontend import Tensor
+from tripybuild.frontend.checks.messages import shown
+from tripybuild.language.names import free
+from tripybuild.model.context import Context
+from tripybuild.model.shape_match import MisfitError, Open, agree, bind, described, dimensions, fit
+from tripybuild.schema.operator.part import Part
+from tripybuild.trace.operation import DeferredLaw, Law
+from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import TensorPattern, TensorsPattern
+
+CODE = "shape-mismatch"
+
+
+def rebound(context: Context, part: Part) -> frozenset[str]:
+    """The dynamic sizes of a file that mean in a part what comes in, whatever the model's are.
+
+    One that is read where the part is made is the model's: nobody knows yet what will come in. It
+    stays so in the steps, and what comes in must be of that size.
+    """
+    if part.document is not context.document or part is context.top:
+        return frozenset()
+    shapes = (dimensions(pattern) for pattern in part.inputs.values())
+    bound = {dimension.name for shape in shapes for dimension in shape}
+    return context.dynamic & bound - context.once((id(part), "made"), lambda: _made_of(part))
+
+
+def _made_of(part: Part) -> frozenset[str]:
+    """The names that are read where a part is made, and not where it runs."""
+    weights, state = part.weights.values(), part.state.values()
+    laws = [law.that for law in part.laws.values()]
+    defaults = [parameter.default for parameter in part.parameters]
+    conditions = [weight.when for weight in weights]
+    snippets = [*part.parts.values(), *laws, *defaults, *conditions]
+    patterns = [*(weight.pattern for weight in weights), *state]
+    expressions = [d.expression for pattern in patterns for d in dimensions(pattern)]
+    programs = [snippet.program for snippet in snippets if snippet is not None]
+    read = [*map(free, (*programs, *expressions)), *(step.reads for step in part.constants)]
+    return frozenset().union(*read)
+
+
+def check_input(
+    context: Context,
+    part: Part,
+    name: str,
+    value: object,
+    names: Mapping[str, object],
+    types: Mapping[str, dtype],
+) -> None:
+    """Check what a part is given as one of its inputs.
+
+    Args:
+        context: The build.
+        part: The part.
+        name: The input.
+        value: What it is given; of several tensors, each binds what is new for itself.
+        names: What the other names mean, those of sizes included.
+        types: The dtypes of the type variables.
+
+    Raises:
+        DiagnosticError: It is no tensor, or of another type.
+    """
+    pattern = part.inputs[name]
+    if not isinstance(pattern, TensorsPattern):
+        _check(context, part, name, pattern, value, names, types)
+        return
+    for item in value if isinstance(value, (list, tuple)) else [value]:
+        known = dict(names)
+        if isinstance(item, Tensor):
+            bind(pattern.each, item.shape, known)
+        _check(context, part, name, pattern.each, item, known, types)
+
+
+def _check(
+    context: Context,
+    part: Part,
+    name: str,
+    pattern: object,
+    value: object,
+    names: Mapping[str, object],
+    types: Mapping[str, dtype],
+) -> None:
+    assert isinstance(pattern, TensorPattern)
+    if not isinstance(value, Tensor):
+        message = f"`{name}` of `{part.name}` must be a tensor, but this is {shown(value)}"
+        raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
+    element = value.dtype
+    if pattern.element != "any":
+        element = types.get(pattern.element) or BY_NAME[pattern.element]
+    of_dtype = value.dtype is element
+    where = part.document.span((*part.location, "inputs", name))
+    message = f"`{name}` of `{part.name}` must be `{pattern}`"
+    try:
+        left = fit(context, pattern, value.shape, names) if of_dtype else None
+    except MisfitError:
+        left = None
+    if left is None:
+        filled = described(context, pattern, names, element)
+        wanted = "" if filled == str(pattern) else f", which is {filled}"
+        code = CODE if of_dtype else "dtype-mismatch"
+        label, notes = f"gives {value.type}", (f"required by {where}",)
+        raise DiagnosticError(Diagnostic(code, message + wanted, context.place(), label, notes))
+    for each in left:
+        _defer(context, each, message, f"whose `{each.dimension}` is {{wanted}}", where)
+
+
+def check_state(context: Context, part: Part, name: str, value: object, state: Value) -> None:
+    """Check what a state will be: it is of the state's own type.
+
+    Raises:
+        DiagnosticError: It is no tensor, or of another type.
+    """
+    if not isinstance(value, Tensor):
+        message = f"the next `{name}` must be a tensor, but this is {shown(value)}"
+        raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
+    message = f"the next `{name}` must be {state.type}, as the state is"
+    of_dtype = value.dtype is state.dtype
+    try:
+        left = agree(list(value.shape), list(state.shape), name) if of_dtype else None
+    except MisfitError:
+        left = None
+    if left is None:
+        code = CODE if of_dtype else "dtype-mismatch"
+        label = f"gives {value.type}"
+        raise DiagnosticError(Diagnostic(code, message, context.place(), label))
+    where = part.document.span((*part.location, "state", name))
+    for each in left:
+        _defer(context, each, f"the next `{name}` must be as the state is", "with {wanted}", where)
+
+
+def _defer(context: Context, left: Open, message: str, detail: str, where: Span) -> None:
+    """Let each call decide whether two sizes are equal.
+
+    Raises:
+        DiagnosticError: They depend on data, which no call tells.
+    """
+    names = {"found": left.found, "wanted": left.wanted}
+    said = Law("found == wanted", where.line, f"{message}, {detail}, but is given {{found}}")
+    law = DeferredLaw(CODE, said, names, context.relative(where.path))
+    if not law.symbols <= context.symbols:
+        text = f"{message}, and whether it is so depends on data"
+        notes, hint = (f"required by {where}",), "give the two sizes names of their own"
+        raise DiagnosticError(Diagnostic("undecided-size", text, context.place(), "", notes, hint))
+    context.laws.append(law)

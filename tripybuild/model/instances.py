@@ -1,0 +1,244 @@
+"""Parts at work: templates are made into instances, which have weights and run their steps.
+
+The path of an instance is the name of its weights. A member that cannot be made is reported, and
+steps that read it are passed over: one run finds all that is wrong.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from types import FunctionType
+
+from tripybuild.errors.budget import spend
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.frontend import Tensor
+from tripybuild.model import replay
+from tripybuild.model.chains import Chain
+from tripybuild.model.constants import computed
+from tripybuild.model.context import Context, Endless, Skipped
+from tripybuild.model.input_checks import check_input, check_state, rebound
+from tripybuild.model.shape_match import asked, bind
+from tripybuild.model.steps import Next, run_steps
+from tripybuild.model.templates import Template, listed, refuse_types, told
+from tripybuild.schema.operator.operator import Location, Snippet
+from tripybuild.schema.operator.part import Weight
+from tripybuild.symbolic.dims import Dim
+from tripybuild.trace.values import TensorType, Value, in_region
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import TensorPattern
+
+
+def instantiate(context: Context, value: object, path: str) -> object:
+    """What steps use for a part's value: an instance, a chain, an operator, or None."""
+    if isinstance(value, Template):
+        whole = value if value.sizes is not None else value()
+        with context.inside(context.making, value.part, "contains"):
+            return Instance(context, whole, path)
+    if isinstance(value, (list, tuple)):
+        items = [instantiate(context, item, f"{path}.{i}") for i, item in enumerate(value)]
+        return Chain(context, path, items)
+    if value is None or isinstance(value, FunctionType):
+        return value
+    message = f"a part is made of parts, but this is {value!r}"
+    raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
+
+
+class Instance:
+    """A part with a path: its children, its weights, and what its steps do when it is called."""
+
+    def __init__(self, context: Context, template: Template, path: str) -> None:
+        part, scope, sizes = template.part, template.scope, template.sizes or {}
+        self._context, self._part, self._path = context, part, path
+        own = {name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME}
+        for parameter in part.parameters:
+            chosen = sizes.get(parameter.name)
+            if parameter.variable is not None and isinstance(chosen, dtype):
+                own[parameter.variable] = chosen
+        self._scope = replace(scope, types={**scope.types, **own})
+        self._types = self._scope.types
+        self._own = (*told(sizes), *told(self._types))
+        spend("members", len(part.weights) + len(part.state))
+        shared = ("sizes", id(part), *self._own)  # a file may have many sizes
+        self._sizes = context.once(shared, lambda: {**scope.sizes, **sizes})
+        self._members: dict[str, object] = {}
+        self._lost: set[str] = set()
+        for name, snippet in part.parts.items():
+            with self._collected(snippet, name):
+                value = context.once((id(snippet), self._own), partial(self._made_of, snippet))
+                self._members[name] = instantiate(context, value, self._below(name))
+        for name, weight in part.weights.items():
+            with self._collected(None, name):
+                self._members[name] = self._weight(weight)
+        for name, pattern in part.state.items():
+            with self._collected(None, name):
+                value = self._value(name, pattern, (*part.location, "state", name))
+                context.states[self._below(name)] = value
+                self._members[name] = Tensor.of(value)
+        self._hidden = rebound(context, part) - set(sizes)
+        if part.constants:
+            self._members |= self._constants(self._names())
+
+    def _names(self) -> dict[str, object]:
+        """What steps see beside their inputs, in a dictionary of its own."""
+        spend("bindings", len(self._sizes) + len(self._members))
+        names = {**self._sizes, **self._types, **self._members}
+        for name in self._hidden - self._types.keys() - self._members.keys():
+            names.pop(name, None)
+        return names
+
+    def _made_of(self, snippet: Snippet) -> object:
+        """What a part's expression stands for: a template, a list of them, or None."""
+        return self._context.evaluate(snippet, self._context.making_names(self._scope, self._sizes))
+
+    def _below(self, name: str) -> str:
+        return f"{self._path}.{name}" if self._path else name
+
+    @contextmanager
+    def _collected(self, snippet: Snippet | None, name: str) -> Iterator[None]:
+        """Make a member; what is wrong is kept, and steps that read the member are passed over."""
+        context = self._context
+        try:
+            with nullcontext() if snippet is None else context.at(snippet, self._below(name)):
+                yield
+        except Endless:
+            raise
+        except Skipped:
+            self._lost.add(name)
+        except DiagnosticError as error:
+            context.report(error)
+            self._lost.add(name)
+
+    def _weight(self, weight: Weight) -> Tensor | None:
+        context = self._context
+        if weight.when is not None and not context.evaluate(weight.when, self._sizes):
+            return None
+        value = self._value(weight.name, weight.pattern, weight.location, weight=True)
+        if any(isinstance(size, Dim) for size in value.shape):
+            message = f"the weight `{weight.name}` would be {value.type}, whose size a call tells"
+            hint = "a weight has fixed sizes"
+            place = context.place()
+            raise DiagnosticError(Diagnostic("undecided-size", message, place, hint=hint))
+        context.weights[self._below(weight.name)] = value
+        return Tensor.of(value)
+
+    def _constants(self, names: Mapping[str, object]) -> dict[str, object]:
+        """Constants are computed once for all parts of one definition and the same sizes."""
+        context, found = self._context, dict[str, object]()
+        for step in self._part.constants:
+            if step.reads & self._lost:
+                self._lost.add(step.name)
+                continue
+            with self._collected(step.value, step.name):
+                known = context.step_names(self._scope, {**names, **found})
+                make = partial(computed, context, self._part, step, known)
+                found[step.name] = Tensor.of(context.once((id(step), self._own), make))
+        return found
+
+    def _value(
+        self, name: str, pattern: object, location: Location, *, weight: bool = False
+    ) -> Value:
+        assert isinstance(pattern, TensorPattern)
+        context, document = self._context, self._part.document
+
+        def declared() -> TensorType:
+            span = document.span(location) if context.shows(document) else context.place()
+            shape = asked(context, pattern, self._sizes, span)
+            return TensorType(self._dtype(pattern.element), shape)
+
+        type = context.once((id(pattern), self._own), declared)
+        return Value(type, name=self._below(name), weight=weight)
+
+    def __repr__(self) -> str:
+        return f"the part `{self._path}`"
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("_") or name not in self._members:
+            near = suggest(name, self._members)
+            meant = f"; did you mean `{near}`?" if near else ""
+            raise AttributeError(f"`{self._part.name}` has no part and no weight `{name}`{meant}")
+        return self._members[name]
+
+    def __call__(self, /, *given: object, **named: object) -> object:
+        """Run the steps: one output is its value, several are a tuple."""
+        part, context = self._part, self._context
+        names = list(part.inputs)
+        inputs = dict(zip(names, given, strict=False)) | named
+        refuse_types(context, part, names, named)
+        left_out = set(names) - set(inputs)
+        twice = len(inputs) != len(given) + len(named)
+        if twice or not set(inputs) <= set(names) or not left_out <= part.optional:
+            found = f"was given {len(given) + len(named)} inputs"
+            message = f"`{part.name}` takes {listed(names, 'no inputs')}, but {found}"
+            raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
+        inputs = {name: inputs.get(name) for name in names}  # a call can name them in any order
+        values = [tensor.value for tensor in inputs.values() if isinstance(tensor, Tensor)]
+        alike = len(values) == len(names) and replay.alike(context, self._path, values)
+        known = replay.key(part, self._own, values) if alike else None
+        first = context.recordings.get(known)
+        if first is not None:
+            return _tensors(replay.replayed(context, first, self._path, values))
+        problems, states = len(context.found), len(context.updates)
+        result = self._run(inputs)
+        outputs = result if isinstance(result, tuple) else (result,)
+        quiet = len(context.found) == problems and len(context.updates) == states
+        if known is not None and quiet and all(isinstance(item, Tensor) for item in outputs):
+            given_back = [tensor.value for tensor in outputs]
+            context.recordings[known] = replay.recording(context, self._path, values, given_back)
+        return result
+
+    def _run(self, inputs: Mapping[str, object]) -> object:
+        part, context = self._part, self._context
+        local = self._names()
+        for name, pattern in part.inputs.items():
+            value = inputs[name]
+            if isinstance(value, Tensor) and isinstance(pattern, TensorPattern):
+                bind(pattern, value.shape, local)
+        for name in part.inputs:
+            if inputs[name] is not None or name not in part.optional:
+                check_input(context, part, name, inputs[name], local, self._types)
+        local |= inputs
+        with context.inside(context.running, part, "calls"):
+            missing = run_steps(context, self._scope, part.steps, local, self._path, self._lost)
+            missing |= self._update(local, missing)
+            missing |= run_steps(context, self._scope, part.outputs, local, self._path, missing)
+        results = [local.get(target) for step in part.outputs for target in step.targets]
+        if missing & {target for step in part.outputs for target in step.targets}:
+            raise Skipped
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _update(self, local: dict[str, object], missing: set[str]) -> set[str]:
+        """Run `next:`; the outputs may read what the state will be."""
+        part, context = self._part, self._context
+        if not part.next:
+            return set()
+        if any(self._below(name) in context.updates for name in part.state):
+            message = f"`{part.name}` has state, so it can be called once"
+            raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
+        if in_region():
+            message = f"`{part.name}` has state, so it cannot run in a branch or in a loop"
+            hint = "let the branch or loop give what the state will be"
+            raise DiagnosticError(Diagnostic("part-arguments", message, context.place(), hint=hint))
+        values = dict(local)
+        lost = run_steps(context, self._scope, part.next, values, self._path, missing)
+        updates = {step.name: values[step.name] for step in part.next if step.name not in lost}
+        local["next"] = Next(updates)
+        for step in part.next:
+            if step.name in updates:
+                with self._collected(step.value, step.name):
+                    self._store(step.name, updates[step.name])
+        return {"next"} if lost else set()
+
+    def _store(self, name: str, value: object) -> None:
+        """Keep what a state will be."""
+        path = self._below(name)
+        check_state(self._context, self._part, name, value, self._context.states[path])
+        self._context.updates[path] = value.value  # type: ignore[attr-defined]
+
+    def _dtype(self, name: str) -> dtype:
+        return self._types[name] if name in self._types else BY_NAME[name]
+
+
+def _tensors(values: Sequence[Value]) -> object:
+    tensors = tuple(map(Tensor.of, values))
+    return tensors[0] if len(tensors) == 1 else tensors

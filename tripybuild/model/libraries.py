@@ -1,0 +1,102 @@
+"""Where models find operators and modules: a registry, and the package that it became."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from tripybuild.documents.document import read
+from tripybuild.errors.amounts import budgeted
+from tripybuild.errors.budget import Budget
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.paths import registry
+from tripybuild.schema.files import ModuleFile
+from tripybuild.schema.model.model import load_module
+from tripybuild.schema.operator.part import Part
+from tripybuild.schema.operator.places import shown_path
+from tripybuild.schema.validate import validate
+from tripybuild.trace.generated_code import BUILT_IN
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A registry with its generated package.
+
+    Only its declarations are within the reach of a model: what else the package has is for
+    programs. Modules are read below `modules`, a folder of the registry.
+    """
+
+    package: str
+    root: Path
+    modules: Path
+
+    def operator(self, name: str) -> Any:
+        """The function of an operator, or None."""
+        package = import_module(self.package)
+        found = getattr(package, name, None) if name in package.__all__ else None
+        own = f"{self.package}.ops."
+        is_declared = isinstance(found, FunctionType) and found.__module__.startswith(own)
+        return found if is_declared else None
+
+    def module(self, name: str) -> Part | None:
+        """A module, by its name, or None.
+
+        Raises:
+            DiagnosticError: With all that is wrong with its file.
+        """
+        for stem in dict.fromkeys((name, name.lower())):
+            for path in sorted(self.modules.rglob(f"{stem}.yaml")):
+                part = _read(self.root, path)
+                if part is not None and part.name == name:
+                    return part
+        return None
+
+    def names(self) -> Iterator[str]:
+        """The names of all operators and modules."""
+        yield from filter(str.islower, import_module(self.package).__all__)  # others are classes
+        found = (_read(self.root, path) for path in sorted(self.modules.rglob("*.yaml")))
+        yield from (part.name for part in found if part is not None)
+
+
+# Gives the homes of registries, by their folders: those that a specification names, and others.
+Homes = Callable[[Sequence[Path]], Sequence[Home]]
+
+
+def nowhere(roots: Sequence[Path]) -> Sequence[Home]:
+    """No homes; who builds models without a way to generate packages cannot have registries.
+
+    Raises:
+        DiagnosticError: The model names a registry.
+    """
+    if roots:
+        message = f"the operators of `{roots[0].name}` are not to be had here"
+        hint = "`tripybuild.compile` and the command line make them callable"
+        raise DiagnosticError(Diagnostic("missing-package", message, hint=hint))
+    return ()
+
+
+def built_in() -> Home:
+    """What tripybuild brings along."""
+    return Home(BUILT_IN, registry(), registry() / "modules")
+
+
+@cache
+def _read(root: Path, path: Path) -> Part | None:
+    """The module of a file; None, where it declares something else."""
+    with budgeted(budget=Budget()):  # it is read once, whichever file names it first
+        document, found = read(path)
+        if document is None or found:
+            raise DiagnosticError(*found)
+        if not isinstance(document.data, dict) or "module" not in document.data:
+            return None
+        document = replace(document, path=shown_path(root, path))  # as operators are shown
+        file, found = validate(document, ModuleFile)
+        if file is None or found:
+            raise DiagnosticError(*found)
+        part, found = load_module(document, file)
+        if found:
+            raise DiagnosticError(*found)
+        return part

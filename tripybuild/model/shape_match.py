@@ -1,0 +1,141 @@
+"""Types of tensors against sizes: what a type asks for, what it binds, and whether a shape fits."""
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.model.context import Context
+from tripybuild.symbolic.dims import Condition, Dim, Truth
+from tripybuild.trace.values import LARGEST, Size, TensorType
+from tripybuild.types.dtypes import dtype
+from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern
+
+Names = Mapping[str, object]
+
+
+def asked(context: Context, pattern: TensorPattern, names: Names, span: Span) -> tuple[Size, ...]:
+    """The sizes that a type asks for.
+
+    Raises:
+        DiagnosticError: At the span, where one of them is no size.
+    """
+    sizes: list[Size] = []
+    for dimension in pattern.shape or ():
+        value = _size(context, dimension, names, span)
+        several = dimension.star and isinstance(value, (list, tuple))
+        for size in value if several else [value]:
+            whole = isinstance(size, (int, Dim)) and not isinstance(size, bool)
+            if not whole or (isinstance(size, int) and not 0 <= size <= LARGEST):
+                message = f"`{dimension}` is {value!r}, which is no size"
+                raise DiagnosticError(Diagnostic("wrong-type", message, span))
+            sizes.append(size)
+    return tuple(sizes)
+
+
+def bind(pattern: TensorPattern, shape: tuple[Size, ...], names: dict[str, object]) -> None:
+    """Bind the plain names of a type that nothing has bound to the sizes that they find."""
+    for dimension, found in _paired(pattern, shape) or ():
+        if dimension.name is not None:
+            names.setdefault(dimension.name, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Two sizes that must be equal, and of which a call decides whether they are."""
+
+    dimension: str
+    found: Size
+    wanted: Size | float
+
+
+class MisfitError(Exception):
+    """A shape has another form than its type asks for."""
+
+
+def fit(
+    context: Context, pattern: TensorPattern, shape: tuple[Size, ...], names: Names
+) -> list[Open]:
+    """Hold a shape against a type, all names being bound; what stays open is given back.
+
+    Raises:
+        MisfitError: They differ, whatever the sizes of a call are.
+    """
+    pairs = _paired(pattern, shape)
+    if pairs is None:
+        raise MisfitError
+    left: list[Open] = []
+    for dimension, found in pairs:
+        if isinstance(dimension.expression, ast.Constant) and dimension.expression.value is ...:
+            continue
+        if dimension.name is not None and names[dimension.name] is found:
+            continue
+        wanted = _size(context, dimension, names, context.place())
+        left += agree(found, wanted, str(dimension))
+    return left
+
+
+def agree(found: Any, wanted: Any, dimension: str) -> list[Open]:
+    """Compare two sizes, or two lists of them; what only a call decides is given back.
+
+    Raises:
+        MisfitError: They differ, whatever the sizes of a call are.
+    """
+    if isinstance(found, list):
+        if not isinstance(wanted, (list, tuple)) or len(found) != len(wanted):
+            raise MisfitError
+        pairs = zip(found, wanted, strict=True)
+        return [each for one, other in pairs for each in agree(one, other, dimension)]
+    if not isinstance(wanted, (int, float, Dim)):
+        raise MisfitError
+    equal: Truth = found == wanted
+    if isinstance(equal, Condition):
+        return [Open(dimension, found, wanted)]
+    if not equal:
+        raise MisfitError
+    return []
+
+
+def described(context: Context, pattern: TensorPattern, names: Names, element: dtype) -> str:
+    """A type with its sizes filled in, where they are known."""
+    try:
+        return str(TensorType(element, asked(context, pattern, names, context.place())))
+    except DiagnosticError:
+        return str(pattern)
+
+
+def _size(context: Context, dimension: Dimension, names: Names, span: Span) -> Any:
+    try:
+        return evaluate(dimension.expression, names, context.vocabulary)
+    except EvaluationError as error:
+        raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error
+
+
+def _paired(
+    pattern: TensorPattern, shape: tuple[Size, ...]
+) -> list[tuple[Dimension, object]] | None:
+    """What each dimension of a type stands for, or None where the rank does not fit."""
+    dimensions = pattern.shape
+    if dimensions is None:
+        return []
+    stars = sum(dimension.star for dimension in dimensions)
+    if len(shape) < len(dimensions) - stars or (not stars and len(shape) != len(dimensions)):
+        return None
+    pairs: list[tuple[Dimension, object]] = []
+    rest, after = list(shape), len(dimensions)
+    for dimension in dimensions:
+        after -= 1
+        if dimension.star:
+            pairs.append((dimension, rest[: len(rest) - after]))
+            rest = rest[len(rest) - after :]
+        else:
+            pairs.append((dimension, rest.pop(0)))
+    return pairs
+
+
+def dimensions(pattern: object) -> Sequence[Dimension]:
+    """The dimensions of an input's type."""
+    pattern = pattern.each if isinstance(pattern, TensorsPattern) else pattern
+    return (pattern.shape or ()) if isinstance(pattern, TensorPattern) else ()

@@ -1,0 +1,195 @@
+"""The sizes of a model: those that its file says, and those that are known only when it runs.
+
+Fixed sizes are evaluated in order, and a caller can put others in their place. A name in the shape
+of an input that is no fixed size becomes a symbol with the range that `ranges:` gives it.
+"""
+
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.frontend import Tensor
+from tripybuild.language.names import free
+from tripybuild.model.context import Context, Endless
+from tripybuild.model.shape_match import asked
+from tripybuild.schema.model.model import Model
+from tripybuild.schema.operator.operator import Snippet
+from tripybuild.symbolic.dims import RESERVED, symbol
+from tripybuild.trace.values import LARGEST, TensorType, Value
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import TensorPattern
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The sizes that a dynamic dimension can have; `high` is None where there is no limit."""
+
+    low: int
+    opt: int
+    high: int | None
+    multiple_of: int = 1
+
+    def holds(self, size: int) -> bool:
+        """Whether a size is in the range."""
+        above = self.high is not None and size > self.high
+        return not (size < self.low or above or size % self.multiple_of)
+
+    def spelt(self) -> str:
+        """The range in words."""
+        step = f", in steps of {self.multiple_of}" if self.multiple_of > 1 else ""
+        limits = f"is at least {self.low}" if self.high is None else None
+        return (limits or f"goes from {self.low} to {self.high}") + step
+
+
+def fix_sizes(context: Context, model: Model, overrides: Mapping[str, object]) -> None:
+    """Give the fixed sizes their values; what is wrong with them is kept in the context."""
+    for name in overrides:
+        if name not in model.sizes and name not in _named(model):
+            span = model.document.span(("sizes",) if model.sizes else ())
+            message = f"`{model.name}` has no size `{name}`"
+            hint = _hint(name, [*model.sizes, *_named(model)])
+            context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
+    context.sizes |= fixed_sizes(context, model.sizes, context.types, overrides)
+
+
+def fixed_sizes(
+    context: Context,
+    declared: Mapping[str, Snippet],
+    types: Mapping[str, dtype],
+    overrides: Mapping[str, object] | None = None,
+) -> dict[str, object]:
+    """The fixed sizes of one file; what is wrong with them is kept in the context."""
+    lost: set[str] = set()
+    sizes: dict[str, object] = {}
+    known: Mapping[str, object] = ChainMap(dict(types), sizes)  # a copy for each would be squared
+    for name, snippet in declared.items():
+        if name in (overrides or {}):
+            sizes[name] = (overrides or {})[name]
+        elif lost.isdisjoint(free(snippet.program)):
+            try:
+                with context.at(snippet, name):
+                    sizes[name] = context.evaluate(snippet, known)
+            except Endless:
+                raise
+            except DiagnosticError as error:
+                context.report(error)
+                lost.add(name)
+        else:
+            lost.add(name)
+    return sizes
+
+
+def make_symbols(
+    context: Context, model: Model, overrides: Mapping[str, object]
+) -> dict[str, Range]:
+    """Make a symbol of each dynamic dimension, or the number that the caller chose for it.
+
+    What is wrong is kept in the context.
+    """
+    dynamic = {name: None for name in _named(model) if name not in context.sizes}
+    ranges = {}
+    for name in dynamic:
+        try:
+            ranges[name] = _range(context, model, name)
+            if name in overrides:
+                span = model.document.span(("ranges", name))
+                context.sizes[name] = _within(ranges.pop(name), name, overrides[name], span)
+        except Endless:
+            raise
+        except DiagnosticError as error:
+            context.report(error)
+    for name in model.ranges:
+        if name not in dynamic:
+            span = model.document.span(("ranges", name), key=True)
+            message = f"no input has a dimension `{name}`"
+            hint = _hint(name, dynamic)
+            context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
+    context.dynamic, context.symbols = frozenset(dynamic), frozenset(ranges)
+    for name, each in ranges.items():
+        context.sizes[name] = symbol(name, each.low, each.high, each.multiple_of)
+    return ranges
+
+
+def make_inputs(context: Context, model: Model) -> dict[str, Tensor]:
+    """The inputs of a model as tensors; what is wrong with their shapes is kept in the context."""
+    inputs = {}
+    for name, pattern in _patterns(model).items():
+        element = context.types.get(pattern.element) or BY_NAME[pattern.element]
+        try:
+            shape = asked(context, pattern, context.sizes, model.document.span(("inputs", name)))
+        except DiagnosticError as error:
+            context.report(error)
+        else:
+            inputs[name] = Tensor.of(Value(TensorType(element, shape), name=name))
+    return inputs
+
+
+def _named(model: Model) -> list[str]:
+    """The names in the shapes of inputs, each once."""
+    named = [d.name for pattern in _patterns(model).values() for d in pattern.shape or ()]
+    return list(dict.fromkeys(name for name in named if name is not None))
+
+
+def _within(limits: Range, name: str, value: object, span: Span) -> int:
+    """A number for a dynamic size, if it is one of those that the range has."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if whole and limits.holds(int(value)):  # type: ignore[call-overload]
+        return int(value)  # type: ignore[call-overload, no-any-return]
+    message = f"`{name}` {limits.spelt()}, but was asked to be {value}"
+    raise DiagnosticError(Diagnostic("size-out-of-range", message, span))
+
+
+def _patterns(model: Model) -> dict[str, TensorPattern]:
+    patterns = model.top.inputs.items()
+    return {name: pattern for name, pattern in patterns if isinstance(pattern, TensorPattern)}
+
+
+def _spans(model: Model, name: str) -> Iterator[Span]:
+    """Where the inputs are that have a dimension of this name."""
+    for each, pattern in _patterns(model).items():
+        if any(dimension.name == name for dimension in pattern.shape or ()):
+            yield model.document.span(("inputs", each))
+
+
+def _range(context: Context, model: Model, name: str) -> Range:
+    """The range of a symbol; `min` is the first multiple and `opt` is `max` where left out."""
+    given = model.ranges.get(name, {})
+    bounds = {key: _bound(context, name, key, snippet) for key, snippet in given.items()}
+    span = model.document.span(("ranges", name))
+    if name in RESERVED:
+        span = next(_spans(model, name))
+        message = f"`{name}` cannot be the name of a size: it is a function of sizes"
+        raise DiagnosticError(Diagnostic("bad-name", message, span))
+    step = bounds.get("multiple_of", 1)
+    if step < 1:
+        message = f"`multiple_of` of `{name}` must be at least 1, but is {step}"
+        raise DiagnosticError(Diagnostic("bad-range", message, span))
+    low, high = bounds.get("min", step), bounds.get("max")
+    opt = bounds.get("opt", low if high is None else high)
+    if not 0 <= low <= opt or (high is not None and opt > high):
+        found = f"min = {low}, opt = {opt}" + ("" if high is None else f", max = {high}")
+        message = f"`{name}` needs 0 <= min <= opt <= max, but has {found}"
+        raise DiagnosticError(Diagnostic("bad-range", message, span))
+    if any(bound is not None and bound % step for bound in (low, opt, high)):
+        message = f"the bounds of `{name}` must be multiples of {step}"
+        raise DiagnosticError(Diagnostic("bad-range", message, span))
+    return Range(low, opt, high, step)
+
+
+def _bound(context: Context, name: str, key: str, snippet: Snippet) -> int:
+    with context.at(snippet, name):
+        value = context.evaluate(snippet, context.sizes)
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value <= LARGEST:
+            return value
+        message = f"`{key}` of `{name}` must be at most {LARGEST}, but is {value}"
+        raise DiagnosticError(Diagnostic("bad-range", message, snippet.span()))
+    message = f"`{key}` of `{name}` must be an integer, but is {value!r}"
+    hint = "`//` divides integers" if isinstance(value, float) else None
+    raise DiagnosticError(Diagnostic("bad-range", message, snippet.span(), hint=hint))
+
+
+def _hint(name: str, known: Iterable[str]) -> str | None:
+    near = suggest(name, known)
+    return f"did you mean `{near}`?" if near else None

@@ -1,0 +1,173 @@
+"""Definitions and modules as values: sizes are bound to them, and they are repeated.
+
+A template has no weights. Made into an instance (`model.instances`), it gets a path, and weights
+below.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tripybuild.errors.budget import spend
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend.checks.check import Check
+from tripybuild.frontend.checks.messages import law_message
+from tripybuild.language.evaluate import evaluate
+from tripybuild.language.grammar import Program
+from tripybuild.language.names import free
+from tripybuild.model.context import Context, Scope
+from tripybuild.schema.operator.part import Parameter, Part
+from tripybuild.trace.location import here
+from tripybuild.trace.operation import Declaration, Law
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import ValuePattern
+from tripybuild.types.vocabulary import SHAPE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Template:
+    """A definition, or a module, with the sizes that it will be made with, and what it sees."""
+
+    context: Context
+    part: Part
+    scope: Scope
+    sizes: Mapping[str, object] | None = None
+
+    def __call__(self, *given: object, **named: object) -> "Template":
+        """`Linear(width, 3 * width, bias=False)`: bind the sizes."""
+        parameters = self.part.parameters
+        names = [parameter.name for parameter in parameters]
+        sizes = dict(zip(names, given, strict=False)) | named
+        refuse_types(self.context, self.part, names, named)
+        extra = [*sorted(set(named) - set(names)), *sorted(set(names[: len(given)]) & set(named))]
+        if len(given) > len(names) or extra:
+            extra = extra or [f"{len(given)} values"]
+            raise self._misused(
+                f"`{self.part.name}` takes {listed(names)}, but was given {', '.join(extra)}"
+            )
+        for parameter in parameters:
+            left_out = parameter.optional and sizes.get(parameter.name) is None
+            if left_out or parameter.name not in sizes:
+                if parameter.default is None:
+                    raise self._misused(f"`{self.part.name}` needs `{parameter.name}`")
+                spend("bindings", len(self.scope.sizes))
+                sizes[parameter.name] = self.context.evaluate(
+                    parameter.default, {**self.scope.types, **self.scope.sizes, **sizes}
+                )
+            self._check(parameter, sizes[parameter.name])
+            sizes[parameter.name] = _several(parameter, sizes[parameter.name])
+        if self.part.laws:
+            self._require(sizes)
+        return replace(self, sizes=sizes)
+
+    def _check(self, parameter: Parameter, value: object) -> None:
+        if parameter.variable is not None and not isinstance(value, dtype):
+            message = f"`{parameter.name}` of `{self.part.name}` is a dtype, but this is {value!r}"
+            hint = "give what stands behind it by name"
+            raise DiagnosticError(
+                Diagnostic("part-arguments", message, self.context.place(), hint=hint)
+            )
+        allowed = self.part.allowed.get(parameter.variable or "")
+        if allowed is not None and str(value) not in allowed:
+            raise self._misused(
+                f"`{self.part.name}` can be of {' or '.join(allowed)}, but not of {value}"
+            )
+
+    def _require(self, sizes: Mapping[str, object]) -> None:
+        """Hold the sizes against the laws of the part."""
+        part, context = self.part, self.context
+        known = {
+            **BY_NAME,
+            **self.scope.types,
+            **self.scope.sizes,
+            **sizes,
+            **dict(self._normalised(sizes)),
+        }
+        for law in part.laws.values():
+            if not context.evaluate(law.that, known):
+                names = {name: known[name] for name in free(law.that.program) if name in sizes}
+                spoken = Law(law.that.text, law.that.line, law.message)
+                message, label = law_message(part.name, spoken, names)
+                notes = (f"required by {law.that.span()}",)
+                code = f"{part.name}/{law.name}"
+                place = context.place()
+                raise DiagnosticError(Diagnostic(code, message, place, label, notes, law.hint))
+
+    def _normalised(self, sizes: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+        """The sizes as laws read them: so many integers for one that stands for several."""
+        check = Check(Declaration(self.part.name, self.part.document.path), here(()))
+        for parameter in self.part.parameters:
+            name, pattern = parameter.name, parameter.pattern
+            if sizes[name] is not None and isinstance(pattern, ValuePattern):
+                yield name, _checked(check, name, pattern, sizes)
+
+    def __mul__(self, count: object) -> "list[Template]":
+        """`block * depth`: a chain of parts, each with weights of its own."""
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 10_000:
+            raise self._misused(
+                f"`{self.part.name}` can be repeated 0 to 10000 times, not {count!r} times"
+            )
+        return [self] * count
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        if self.sizes is None:
+            return f"the definition `{self.part.name}`"
+        given = ", ".join(f"{name}={size!r}" for name, size in self.sizes.items())
+        return f"the definition `{self.part.name}({given})`"  # its sizes tell it from others
+
+    def _misused(self, message: str) -> DiagnosticError:
+        return DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
+
+
+def _several(parameter: Parameter, value: object) -> object:
+    """A value; a list of it where one stands for several, as in `int | int[...]`."""
+    pattern = parameter.pattern
+    alone = isinstance(pattern, ValuePattern) and pattern.alone
+    return [value] if alone and not isinstance(value, (list, tuple)) else value
+
+
+def _checked(check: Check, name: str, pattern: ValuePattern, sizes: Mapping[str, object]) -> object:
+    """A size, if it is of its type; the other sizes say how long it is."""
+    value = sizes[name]
+    lengths = [evaluate(Program("", (), n), sizes, SHAPE) for n in pattern.lengths or ()]
+    match pattern.kind:
+        case "int":
+            several = pattern.lengths is not None
+            return check.sizes(name, value, *lengths) if several else check.size(name, value)
+        case "float":
+            return check.real(name, value)
+        case "bool":
+            return check.boolean(name, value)
+    return value
+
+
+def listed(names: Sequence[str], none: str = "no sizes") -> str:
+    """Names for a message."""
+    return ", ".join(f"`{name}`" for name in names) or none
+
+
+def refuse_types(
+    context: Context, part: Part, names: Sequence[str], named: Mapping[str, object]
+) -> None:
+    """`types=` is no size and no input: a part has the dtypes that its own file says."""
+    if "types" in named and "types" not in names:
+        message = f"`{part.name}` has the dtypes of its definition; a call cannot give it others"
+        hint = "say `types:` in the definition, and `cast` what it takes and gives"
+        raise DiagnosticError(Diagnostic("part-arguments", message, context.place(), hint=hint))
+
+
+def told(values: Mapping[str, object]) -> Iterator[object]:
+    """What tells a part's sizes and dtypes from others."""
+    for name, value in values.items():
+        yield name, _identity(value)
+
+
+def _identity(value: object) -> object:
+    """Templates of one name can be of several files, and modules of several dtypes."""
+    if isinstance(value, Template):
+        return id(value.part), *told(value.scope.types), *told(value.sizes or {})
+    if isinstance(value, (list, tuple)):
+        spend("steps", len(value))
+        return type(value), *map(_identity, value)
+    return repr(value)

@@ -1,0 +1,54 @@
+"""Where a model finds what registries of its own declare."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from tripybuild.compiler.mlir_model import is_mlir
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.model.libraries import Home, Homes
+from tripybuild.packages.loader import package
+
+Registries = Path | str | Sequence[Path | str] | None
+
+
+def homes(added: Registries, spec: Path) -> Homes:
+    """What gives the homes of a model's own registries, and of those that are added to them.
+
+    Args:
+        added: The folders that a caller names.
+        spec: The model's file, which names others.
+
+    Raises:
+        DiagnosticError: A module of MLIR has no operators of registries.
+    """
+    roots = folders(added)
+    if roots and is_mlir(spec):
+        message = f"`{spec}` is a module of MLIR, and calls no operators of a registry"
+        hint = "`--registry` is for specs"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    return partial(_homes, roots)
+
+
+def folders(given: Registries) -> list[Path]:
+    """One folder, or several, as a list of paths."""
+    listed = [given] if isinstance(given, (str, Path)) else given or []
+    return [Path(each) for each in listed]
+
+
+def know(given: Registries) -> None:
+    """Let executables find the operators of registries when they are compiled for more sizes.
+
+    Raises:
+        DiagnosticError: With all that is wrong in any of the registries.
+    """
+    if roots := folders(given):
+        package(roots)
+
+
+def _homes(added: Sequence[Path], own: Sequence[Path]) -> Sequence[Home]:
+    roots = [*own, *added]
+    if not roots:
+        return ()
+    module = package(roots)
+    return [Home(module, root, root) for root in roots]

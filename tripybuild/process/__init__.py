@@ -1,0 +1,1 @@
+"""What belongs to the process: singletons, garbage collection, files, memory, paths."""

@@ -1,0 +1,165 @@
+"""How much memory this process can have, and what is said where that is too little.
+
+A limit is what the system promises: physical memory with swap, that of a control group, and the
+address space. What other processes have of it at the moment is no limit, since it may be freed.
+"""
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+
+CODE = "out-of-memory"
+HINT = "compute less at a time, or use a machine with more memory"
+PROCESS, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+# What native libraries say of memory, and of threads that have no room for a stack.
+EXHAUSTED = (
+    *("resource_exhausted", "out of memory", "bad_alloc", "mmap error: 12", "ynnpack"),
+    "pthread_create() failed",
+)
+# What loaders say of a library for which there is no room.
+UNMAPPED = ("failed to map segment", "cannot allocate memory", "cannot apply additional memory")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A number of bytes, and in words what sets it."""
+
+    size: int
+    reason: str
+
+
+def limit() -> Limit | None:
+    """The least of the limits of this process; None where the system tells none."""
+    return min(_limits(), key=lambda each: each.size, default=None)
+
+
+def address_space() -> Limit | None:
+    """What is left of the address space; None where that is not limited."""
+    soft = _address_space_limit()
+    if soft is None:
+        return None
+    try:
+        pages = int((PROCESS / "self/statm").read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+    left = max(0, soft - pages * os.sysconf("SC_PAGE_SIZE"))
+    return Limit(left, f"`ulimit -v` leaves {spelled(left)} of {spelled(soft)} of address space")
+
+
+def _limits() -> Iterator[Limit]:
+    physical = _physical()
+    if physical is not None:
+        yield Limit(physical, f"this machine has {spelled(physical)} of memory, swap included")
+    for size in _group_limits():
+        yield Limit(size, f"this process's control group may have {spelled(size)}")
+    soft = _address_space_limit()
+    if soft is not None:
+        yield Limit(soft, f"`ulimit -v` allows {spelled(soft)} of address space")
+
+
+def _physical() -> int | None:
+    """Memory and swap, in bytes."""
+    try:
+        lines = (PROCESS / "meminfo").read_text(encoding="ascii").splitlines()
+        facts = dict(line.split(":", 1) for line in lines)
+        return sum(int(facts[name].split()[0]) << 10 for name in ("MemTotal", "SwapTotal"))
+    except (OSError, ValueError, KeyError, IndexError):
+        return None
+
+
+def _group_limits() -> Iterator[int]:
+    """The limits of the control group and of those that it is in, of both versions of Linux's."""
+    try:
+        entries = (PROCESS / "self/cgroup").read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return
+    for entry in entries:
+        _, kinds, path = [*entry.split(":", 2), "", ""][:3]
+        if kinds not in ("", "memory"):
+            continue
+        name = "memory.limit_in_bytes" if kinds else "memory.max"
+        group = (GROUPS / kinds / path.lstrip("/")).resolve()
+        for place in (group, *group.parents):
+            if place.is_relative_to(GROUPS):
+                yield from _number(place / name)
+
+
+def _number(path: Path) -> Iterator[int]:
+    """The number in a file; `max` is none, and so is what the first version writes for it."""
+    try:
+        text = path.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return
+    if text.isdigit() and int(text) < 1 << 60:
+        yield int(text)
+
+
+def _address_space_limit() -> int | None:
+    try:
+        import resource  # noqa: PLC0415 - Unix alone has it
+    except ImportError:
+        return None
+    soft = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def spelled(size: int) -> str:
+    """A number of bytes for a reader: `91.7 MB`."""
+    number, unit = float(size), "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if number < 1000:
+            break
+        number, unit = number / 1000, larger
+    return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+
+
+def exhausted(
+    message: str,
+    notes: Iterable[str] = (),
+    span: Span | None = None,
+    at: Limit | None = None,
+) -> Diagnostic:
+    """The diagnostic of what needs more memory than there is.
+
+    Args:
+        message: What needs it, and how much if that is known.
+        notes: What is known of it.
+        span: Where it is asked for.
+        at: The limit that it meets; the least one of the process by default.
+    """
+    met = at or limit()
+    reasons = () if met is None else (met.reason,)
+    return Diagnostic(CODE, message, span, notes=(*notes, *reasons), hint=HINT)
+
+
+def is_exhaustion(error: BaseException | None) -> bool:
+    """Whether an exception, or what it came from, says that there is no memory."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        text = str(error).lower()
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+            return True
+        if isinstance(error, ImportError) and any(each in text for each in UNMAPPED):
+            return True
+        if isinstance(error, RuntimeError) and says_exhaustion(text):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def says_exhaustion(text: str) -> bool:
+    """Whether native code says that there is no memory."""
+    return any(each in text.lower() for each in EXHAUSTED)
+
+
+def refuse(
+    message: str, notes: Iterable[str], error: BaseException, span: Span | None = None
+) -> DiagnosticError:
+    """The error for an exception that says that there is no memory, with its own words."""
+    words = str(error).strip().splitlines()[:1]
+    return DiagnosticError(exhausted(message, [*notes, *words], span))

@@ -1,0 +1,68 @@
+"""Where our files are, in a checkout or a wheel, and the user's cache; and what files hold."""
+
+import os
+import stat
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+CHECKOUT = PACKAGE.parent
+
+
+COMPILED = "__pycache__"  # what Python keeps, which is nobody's source
+CACHE_VARIABLE = "TRIPYBUILD_CACHE_DIR"
+NOWHERE = Path(os.devnull, "no home")  # where nothing can be, since no folder lies below a file
+
+
+def below(root: Path, ending: str = "") -> list[str]:
+    """The files below a folder by their paths in it, in order; without what Python compiled."""
+    found: list[str] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != COMPILED]
+        inside = Path(folder).relative_to(root).as_posix()
+        before = "" if inside == "." else f"{inside}/"
+        found += [f"{before}{name}" for name in names if name.endswith(ending)]
+    return sorted(found)
+
+
+def content(path: str) -> bytes | None:
+    """What a file holds, or None where there is none. Thousands are read: no `Path`, no buffer.
+
+    A pipe or a device is no file: whoever opens one may wait for ever.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - see above
+            return None
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - see above
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def registry() -> Path:
+    """The built-in registry."""
+    beside = CHECKOUT / "ops_registry"
+    return beside if beside.is_dir() else PACKAGE / "data" / "ops_registry"
+
+
+def cache_folder() -> Path:
+    """The user's folder of what was compiled, or the one that the environment names.
+
+    It is `NOWHERE` for who has no home, as a user of a container without an entry. Who makes it
+    makes it for the user alone.
+    """
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named)
+    import platformdirs  # noqa: PLC0415 - most who read this module want no cache
+
+    try:
+        found = platformdirs.user_cache_path("tripybuild")
+    except RuntimeError:
+        return NOWHERE
+    return found if found.is_absolute() else NOWHERE
+
+
+def schemas() -> Path:
+    """The JSON schemas for editors."""
+    beside = CHECKOUT / "generated" / "schemas"
+    return beside if beside.is_dir() else PACKAGE / "data" / "schemas"

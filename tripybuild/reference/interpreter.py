@@ -1,0 +1,144 @@
+"""Run the `reference` of a declaration in NumPy: what an operator means, said once.
+
+Floats are computed in float64 and rounded once, at the outputs, so that the oracle is better than
+what it judges.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.names import free
+from tripybuild.reference.numerics.arrays import Array, working
+from tripybuild.reference.vocabulary import reference_vocabulary
+from tripybuild.schema.operator.operator import Operator, Snippet
+from tripybuild.schema.snippets.scope import words
+from tripybuild.types.dtypes import dtype, from_numpy
+from tripybuild.types.patterns import TensorPattern, tensors
+
+
+def run_reference(
+    operator: Operator, inputs: Mapping[str, Any], attributes: Mapping[str, object]
+) -> list[Array]:
+    """Evaluate the reference of an operator.
+
+    Args:
+        operator: The declaration; it must have a `reference`.
+        inputs: Arrays (float64 or of their own dtype), lists of arrays, or None where left out.
+        attributes: Normalised values, as a trace operation holds them.
+
+    Returns:
+        The outputs, not yet rounded to their dtypes.
+
+    Raises:
+        DiagnosticError: Where the snippet cannot be evaluated; the span is in the declaration.
+    """
+    assert operator.reference is not None
+    scope = Scope(operator, inputs, attributes)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is nan
+        result = scope.evaluate(operator.reference)
+    several = len(operator.outputs) > 1 or any(map(operator.any_number, operator.outputs.values()))
+    return [np.asarray(r) for r in result] if several else [np.asarray(result)]
+
+
+class Scope:
+    """The names of one call of one operator, bound to numbers and arrays; `infer` on demand."""
+
+    def __init__(
+        self,
+        operator: Operator,
+        inputs: Mapping[str, Any],
+        attributes: Mapping[str, object],
+        dtypes: Mapping[str, dtype] | None = None,
+    ) -> None:
+        self.operator = operator
+        self.names: dict[str, Any] = {word: word for word in words(operator)}
+        self.names |= attributes
+        for input in operator.inputs.values():
+            self._bind_input(input.name, inputs.get(input.name))
+        for attribute in operator.attributes.values():
+            given = attributes.get(attribute.name)
+            if attribute.variable is not None and given is not None:
+                self.names[attribute.variable] = given
+        self.names |= dtypes or {}
+
+    def operand(self, value: Any) -> Any:
+        """What an input is in a snippet."""
+        return worked(value)
+
+    def element(self, value: Any) -> dtype:
+        """The dtype of an input."""
+        return from_numpy(value.dtype)
+
+    def _bind_input(self, name: str, value: Any) -> None:
+        patterns = list(tensors(self.operator.inputs[name].pattern))
+        self.names[name] = None if value is None else self.operand(value)
+        for pattern in patterns:
+            for dimension in pattern.shape or ():
+                if dimension.name is not None and dimension.name not in self.operator.infer:
+                    self.names.setdefault(dimension.name, None)
+        if value is None or not patterns:
+            return
+        pattern = patterns[0]
+        if isinstance(value, (list, tuple)):
+            first = pattern.shape[0].name if pattern.shape else None
+            if first is not None:
+                self.names[first] = [list(item.shape) for item in value]
+            several = self.operator.dtype_list(self.operator.inputs[name])
+            if several is not None:
+                self.names[several] = [self.element(item) for item in value]
+            if pattern.element in self.operator.types and value:
+                self.names[pattern.element] = self.element(value[0])
+            return
+        if pattern.element in self.operator.types:
+            self.names.setdefault(pattern.element, self.element(value))
+        if pattern.shape is not None:
+            self._bind_shape(pattern, list(value.shape))
+
+    def _bind_shape(self, pattern: TensorPattern, shape: Sequence[int]) -> None:
+        assert pattern.shape is not None
+        sizes, after = list(shape), len(pattern.shape)
+        for dimension in pattern.shape:
+            after -= 1
+            taken: Any = sizes[: len(sizes) - after] if dimension.star else sizes[0]
+            sizes = sizes[len(taken) :] if dimension.star else sizes[1:]
+            name = dimension.name
+            if (
+                name is not None
+                and name not in self.operator.infer
+                and self.names.get(name) is None
+            ):
+                self.names[name] = taken
+
+    def evaluate(self, snippet: Snippet) -> Any:
+        """The value of a snippet, after the names of `infer` that it reads."""
+        for name in free(snippet.program):
+            self.infer(name)
+        try:
+            return evaluate(snippet.program, self.names, reference_vocabulary())
+        except EvaluationError as error:
+            raise DiagnosticError(
+                Diagnostic(
+                    "reference-failed", str(error), snippet.span(getattr(error, "node", None))
+                )
+            ) from error
+
+    def infer(self, name: str) -> None:
+        """Bind a name of `infer`."""
+        snippet = self.operator.infer.get(name)
+        if snippet is not None and name not in self.names:
+            self.names[name] = self.evaluate(snippet)
+
+
+def worked(value: Any) -> Any:
+    """What a reference is given for an array, or a list of arrays."""
+    if isinstance(value, (list, tuple)):
+        return [worked(item) for item in value]
+    array = working(np.asarray(value)).view()
+    array.flags.writeable = False  # a third party's reference cannot change what it is given
+    return array

@@ -1,0 +1,147 @@
+"""A model's file with the files that it uses: each is read once, and sees its own names alone.
+
+Law: a file is used from its own folder or from below. Nothing that a file says, and no link, leads
+anywhere else.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tripybuild.documents.document import Document, read
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.schema.files import DefinitionsFile, ModelFile
+from tripybuild.schema.model.located import located
+from tripybuild.schema.model.model import Definitions, Model, elaborate_definitions, elaborate_model
+from tripybuild.schema.model.registries import registries
+from tripybuild.schema.operator.part import Part
+from tripybuild.schema.validate import validate
+
+MOST_FILES = 100
+
+
+def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
+    """Read a model's file, and the files that it uses.
+
+    Returns:
+        The model, or None where it cannot be used, and all that is wrong with it.
+    """
+    document, found = read(path)
+    if document is None or found:
+        return None, found
+    file, found = validate(document, ModelFile)
+    if file is None:
+        return None, found
+    model, problems = elaborate_model(document, file)
+    used = _Used(found + problems)
+    with used.reading(path.resolve(), document.span(())):
+        define = {**model.define, **used.parts(document, file)}
+    model = replace(
+        model,
+        define=define,
+        files=tuple(filter(None, used.files.values())),
+        registries=tuple(dict.fromkeys(used.registries)),
+    )
+    return (None if used.found else model), used.found
+
+
+@dataclass
+class _Used:
+    """The files that have been read, and those that are being read, with where each is used."""
+
+    found: list[Diagnostic]
+    files: dict[Path, Definitions | None] = field(default_factory=dict)
+    open: dict[Path, Span] = field(default_factory=dict)
+    registries: list[Path] = field(default_factory=list)
+
+    @contextmanager
+    def reading(self, path: Path, span: Span) -> Iterator[None]:
+        self.open[path] = span
+        yield
+        del self.open[path]
+
+    def parts(self, document: Document, file: ModelFile | DefinitionsFile) -> dict[str, Part]:
+        """The definitions that a file takes from others; what is wrong is kept."""
+        if isinstance(file, ModelFile):
+            folders, problems = registries(document, file)
+            self.registries += folders
+            self.found += problems
+        parts: dict[str, Part] = {}
+        given = {name: document.span(("define", name), key=True) for name in file.define}
+        for name, wanted in file.use.items():
+            span = document.span(("use", name), key=True)
+            try:
+                definitions = self._file(document, name, span)
+            except DiagnosticError as error:
+                self.found += error.diagnostics
+                continue
+            for index, each in enumerate(wanted):
+                place = document.span(("use", name, index))
+                if each in given:
+                    message, notes = f"`{each}` is given already", (f"first by {given[each]}",)
+                    self.found.append(Diagnostic("given-twice", message, place, notes=notes))
+                given.setdefault(each, place)
+                if definitions is not None and each in definitions.define:
+                    parts[each] = definitions.define[each]
+                elif definitions is not None:
+                    self.found.append(_missing(each, name, definitions, place))
+        return parts
+
+    def _file(self, document: Document, name: str, span: Span) -> Definitions | None:
+        """The definitions of a used file, or None where they are not to be had: that was said."""
+        path = located(document, name, span)
+        real = path.resolve()
+        if real in self.open:
+            raise DiagnosticError(_cycle(name, span, self._way(real)))
+        if real not in self.files:
+            if len(self.files) >= MOST_FILES:
+                message = f"a model uses at most {MOST_FILES} files"
+                raise DiagnosticError(Diagnostic("yaml-too-large", message, span))
+            self.files[real] = None
+            with self.reading(real, span):
+                self.files[real] = self._read(path, span)
+        return self.files[real]
+
+    def _way(self, path: Path) -> list[Span]:
+        """Where the files after a path are used that lead back to it."""
+        paths = list(self.open)
+        return [self.open[each] for each in paths[paths.index(path) + 1 :]]
+
+    def _read(self, path: Path, span: Span) -> Definitions | None:
+        document, problems = read(path)
+        if document is None or problems:
+            self._keep(problems, span)
+            return None
+        is_model = isinstance(document.data, dict) and "model" in document.data
+        file, problems = validate(document, ModelFile if is_model else DefinitionsFile)
+        self._keep(problems, span)
+        if file is None:
+            return None
+        assert isinstance(file, (ModelFile, DefinitionsFile))
+        own, problems = elaborate_definitions(document, file)
+        self._keep(problems, span)
+        return replace(own, used=self.parts(document, file))
+
+    def _keep(self, problems: list[Diagnostic], span: Span) -> None:
+        """Keep what is wrong with a used file, saying who uses it."""
+        self.found += [replace(d, notes=(*d.notes, f"used by {span}")) for d in problems]
+
+
+def _cycle(name: str, span: Span, way: list[Span]) -> Diagnostic:
+    message = f"`{name}` leads back to itself" if way else "a file cannot use itself"
+    notes = tuple(f"by way of {each}" for each in way)
+    hint = "put what both need into a file of its own"
+    return Diagnostic("cyclic-use", message, span, notes=notes, hint=hint if way else None)
+
+
+def _missing(name: str, path: str, definitions: Definitions, span: Span) -> Diagnostic:
+    near = suggest(name, definitions.define)
+    place = definitions.document.span(("define",), key=True)
+    return Diagnostic(
+        "unbound-name",
+        f"`{path}` does not define `{name}`",
+        span,
+        notes=(f"what it defines is at {place}",),
+        hint=f"did you mean `{near}`?" if near else None,
+    )

@@ -1,0 +1,253 @@
+"""One model, after parsing: parts with patterns and programs, each with its place in the file."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tripybuild.documents.document import Document
+from tripybuild.errors.amounts import budgeted
+from tripybuild.errors.budget import spend
+from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.language.grammar import Program, SnippetError, parse
+from tripybuild.language.names import free
+from tripybuild.schema.files import (
+    DefinitionsFile,
+    LawEntry,
+    ModelFile,
+    ModuleFile,
+    ModuleWeightEntry,
+    PartEntry,
+    RangeEntry,
+    SizeEntry,
+    TakenEntry,
+    WeightEntry,
+    WeightsEntry,
+)
+from tripybuild.schema.model.checks import Role, check_laws, check_names, check_type, check_types
+from tripybuild.schema.operator.operator import Law, Location, Snippet
+from tripybuild.schema.operator.part import Parameter, Part, Step, Weight
+from tripybuild.schema.snippets.expressions import expression_text
+from tripybuild.types.patterns import ChoicePattern, Pattern, ValuePattern, options
+from tripybuild.types.type_syntax import parse_pattern
+
+# The type variable of floats that every model has; it is float32 unless `types:` says otherwise.
+DEFAULT_VARIABLE = "F"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definitions:
+    """What the parts of one file see: sizes, types, its definitions, and those that it uses."""
+
+    document: Document
+    sizes: Mapping[str, Snippet]
+    types: Mapping[str, str]
+    define: Mapping[str, Part]
+    used: Mapping[str, Part] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A model: the outermost part, sizes and ranges, definitions, and where its weights are.
+
+    `define` holds what it uses, too; `files` are the files which that is from. `registries` are the
+    folders that they name.
+    """
+
+    name: str
+    document: Document
+    doc: str
+    sizes: Mapping[str, Snippet]
+    types: Mapping[str, str]
+    ranges: Mapping[str, Mapping[str, Snippet]]
+    top: Part
+    define: Mapping[str, Part]
+    weights: WeightsEntry | None
+    files: tuple[Definitions, ...] = ()
+    registries: tuple[Path, ...] = ()
+
+
+def elaborate_model(document: Document, file: ModelFile) -> tuple[Model, list[Diagnostic]]:
+    """A model without what it uses, and what is wrong with it."""
+    found: list[Diagnostic] = []
+    work = _Elaboration(document, frozenset(file.types) | {DEFAULT_VARIABLE}, found)
+    return work.model(file), found
+
+
+def elaborate_definitions(
+    document: Document, file: ModelFile | DefinitionsFile
+) -> tuple[Definitions, list[Diagnostic]]:
+    """The definitions of a file without what it uses, and what is wrong with the file."""
+    if isinstance(file, ModelFile):
+        model, found = elaborate_model(document, file)
+        return Definitions(document, model.sizes, model.types, model.define), found
+    found = []
+    work = _Elaboration(document, frozenset(file.types) | {DEFAULT_VARIABLE}, found)
+    return work.definitions(file), found
+
+
+def load_module(document: Document, file: ModuleFile) -> tuple[Part, list[Diagnostic]]:
+    """A module of a registry as a part."""
+    found: list[Diagnostic] = []
+    variables = frozenset(file.types) | {DEFAULT_VARIABLE}
+    with budgeted(document.span(())):
+        part = _Elaboration(document, variables, found).part(file.module, file, ())
+    found += check_laws(part.laws.values(), [size.name for size in part.parameters], file.examples)
+    return part, found
+
+
+class _Elaboration:
+    def __init__(
+        self, document: Document, variables: frozenset[str], found: list[Diagnostic]
+    ) -> None:
+        self.document, self.variables, self.found = document, variables, found
+
+    def definitions(self, file: ModelFile | DefinitionsFile) -> Definitions:
+        self.found += check_types(file.types, self.document, ())
+        sizes = {n: self.snippet(v, ("sizes", n)) for n, v in file.sizes.items()}
+        define = {n: self.part(n, entry, ("define", n)) for n, entry in file.define.items()}
+        return Definitions(self.document, sizes, file.types, define)
+
+    def model(self, file: ModelFile) -> Model:
+        top = PartEntry(
+            doc=file.doc,
+            inputs={**file.inputs},
+            parts=file.parts,
+            constants=file.constants,
+            state=file.state,
+            steps=file.steps,
+            next=file.next,
+            outputs=file.outputs,
+        )
+        own = self.definitions(file)
+        weights = WeightsEntry(file=file.weights) if isinstance(file.weights, str) else file.weights
+        return Model(
+            name=file.model,
+            document=self.document,
+            doc=(file.doc or "").strip(),
+            sizes=own.sizes,
+            types=file.types,
+            ranges={n: self.bounds(entry, ("ranges", n)) for n, entry in file.ranges.items()},
+            top=self.part(file.model, top, (), "model input"),
+            define=own.define,
+            weights=weights,
+        )
+
+    def part(self, name: str, entry: PartEntry, at: Location, role: Role = "input") -> Part:
+        variables = self.variables | frozenset(entry.types)
+        inner = _Elaboration(self.document, variables, self.found)
+        self.found += check_types(entry.types, self.document, at)
+        self.found += check_names(entry, self.document, at)
+        return Part(
+            name=name,
+            document=self.document,
+            doc=(entry.doc or "").strip(),
+            parameters=tuple(inner.parameters(entry, at)),
+            types={n: each for n, each in entry.types.items() if isinstance(each, str)},
+            inputs={n: inner.taken(t, (*at, "inputs", n), role) for n, t in entry.inputs.items()},
+            optional=frozenset(
+                n for n, t in entry.inputs.items() if isinstance(t, TakenEntry) and t.optional
+            ),
+            parts={n: inner.snippet(v, (*at, "parts", n)) for n, v in entry.parts.items()},
+            constants=tuple(inner.steps(entry.constants, (*at, "constants"))),
+            weights={n: inner.weight(n, w, (*at, "weights", n)) for n, w in entry.weights.items()},
+            state={n: inner.pattern(t, (*at, "state", n)) for n, t in entry.state.items()},
+            steps=tuple(inner.steps(entry.steps, (*at, "steps"))),
+            next=tuple(inner.steps(dict(entry.next), (*at, "next"))),
+            outputs=tuple(inner.steps(entry.outputs, (*at, "outputs"))),
+            location=at,
+            allowed={n: tuple(e) for n, e in entry.types.items() if not isinstance(e, str)},
+            laws={n: inner.law(n, e, (*at, "requires", n)) for n, e in entry.requires.items()},
+        )
+
+    def law(self, name: str, entry: object, at: Location) -> Law:
+        if isinstance(entry, LawEntry):
+            that = self.snippet(entry.that, (*at, "that"))
+            return Law(name, that, entry.message, entry.hint)
+        return Law(name, self.snippet(entry, at))
+
+    def taken(self, entry: str | TakenEntry, at: Location, role: Role) -> Pattern:
+        if isinstance(entry, str):
+            return self.pattern(entry, at, role)
+        return self.pattern(entry.type, (*at, "type"), role)
+
+    def bounds(self, entry: RangeEntry, at: Location) -> dict[str, Snippet]:
+        """The bounds that are given; what is left out has a default."""
+        given = {key: getattr(entry, key) for key in RangeEntry.model_fields}
+        given = {k: v for k, v in given.items() if k in entry.model_fields_set and v is not None}
+        return {key: self.snippet(value, (*at, key)) for key, value in given.items()}
+
+    def parameters(self, entry: PartEntry, at: Location) -> Iterator[Parameter]:
+        if isinstance(entry.sizes, list):
+            yield from (Parameter(name, ValuePattern("int")) for name in entry.sizes)
+            return
+        for name, size in entry.sizes.items():
+            if not isinstance(size, SizeEntry):
+                value = self.snippet(size, (*at, "sizes", name))
+                yield Parameter(name, ValuePattern("int"), value)
+                continue
+            place = (*at, "sizes", name)
+            pattern = self.value_pattern(size.type, (*place, "type"))
+            has_default = "default" in size.model_fields_set
+            if size.optional and not has_default:
+                message = f"`{name}` is `optional`, but has no `default`"
+                self.found.append(Diagnostic("missing-key", message, self.document.span(place)))
+            default = self.snippet(size.default, (*place, "default")) if has_default else None
+            yield Parameter(name, pattern, default, size.doc, optional=size.optional)
+
+    def value_pattern(self, text: str, at: Location) -> Pattern:
+        """The type of a size: a Python value, and no tensor."""
+        try:
+            pattern = parse_pattern(text, self.variables)
+        except SnippetError as error:
+            self.found.append(self.syntax(error, at))
+            return ValuePattern("int")
+        if any(not isinstance(each, (ValuePattern, ChoicePattern)) for each in options(pattern)):
+            message = f"`{pattern}` is not the type of a size"
+            hint = "a size is a Python value, such as `int`, `float`, `bool`, `int[...]` or `dtype`"
+            span = self.document.span(at)
+            self.found.append(Diagnostic("type-syntax", message, span, hint=hint))
+        return pattern
+
+    def weight(self, name: str, entry: str | WeightEntry, at: Location) -> Weight:
+        if isinstance(entry, str):
+            return Weight(name, self.pattern(entry, at), at)
+        pattern = self.pattern(entry.type, (*at, "type"))
+        when, optional = (
+            self.snippet(getattr(entry, key), (*at, key)) if key in entry.model_fields_set else None
+            for key in ("when", "optional")
+        )
+        ranks = entry.ranks if isinstance(entry, ModuleWeightEntry) else ()
+        return Weight(name, pattern, at, when, tuple(ranks), optional)
+
+    def steps(self, entries: Mapping[str, Any], at: Location) -> Iterator[Step]:
+        for key, value in entries.items():
+            snippet = self.snippet(value, (*at, key))
+            targets = tuple(part.strip() for part in key.split(","))
+            yield Step(targets, snippet, frozenset(free(snippet.program)))
+
+    def pattern(self, text: str, at: Location, role: Role = "held") -> Pattern:
+        try:
+            pattern = parse_pattern(text, self.variables)
+        except SnippetError as error:
+            self.found.append(self.syntax(error, at))
+            return ValuePattern("int")
+        self.found += check_type(pattern, role, self.variables, self.document, at)
+        return pattern
+
+    def snippet(self, value: object, at: Location) -> Snippet:
+        text = expression_text(value)
+        spend("characters", len(text))
+        try:
+            program = parse(text)
+        except SnippetError as error:
+            self.found.append(self.syntax(error, at))
+            program = Program("None", (), ast.Constant(None))
+        return Snippet(program, self.document, at)
+
+    def syntax(self, error: SnippetError, at: Location) -> Diagnostic:
+        span = self.document.snippet_span(
+            at, error.line, error.column, error.end_line, error.end_column
+        )
+        return Diagnostic(error.code, error.message, span, hint=error.hint)

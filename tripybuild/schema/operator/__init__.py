@@ -1,0 +1,1 @@
+"""Operators after parsing: types, snippets, laws, samples, and the checks between these."""

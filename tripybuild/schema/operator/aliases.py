@@ -1,0 +1,194 @@
+"""Aliases: how other systems say what an operator says, with a value for each of their arguments.
+
+`aten: add.Tensor` stands for a call with the same arguments in the same order. In
+`aten: "softmax.int(input, dim)"` each argument is an expression over what the operator binds.
+Law: read back, from a plain name or from `reads:`, every argument is there again.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+from tripybuild.documents.document import Document
+from tripybuild.errors.diagnostics import Diagnostic, suggest
+from tripybuild.language.grammar import Program, SnippetError, parse, parse_expression
+from tripybuild.language.names import free
+from tripybuild.language.syntax import position
+from tripybuild.schema.entries import ForeignEntry
+from tripybuild.schema.foreign import TITLES, Signature, signatures
+from tripybuild.schema.operator.operator import Alias, Difference, Location, Snippet
+from tripybuild.schema.snippets.expressions import Expression, expression_text
+from tripybuild.schema.snippets.vocabularies import DECOMPOSE, DTYPES, SHAPE
+
+_SEVERAL = "any number of tensors: write `*` before a list of them"
+
+
+class AliasReader:
+    """Reads the aliases of one operator; `found` is all that is wrong with them.
+
+    Args:
+        document: The operator's file.
+        arguments: The names of the operator's arguments, in the order of a call.
+        infer: What the operator computes of them, by name.
+    """
+
+    def __init__(
+        self, document: Document, arguments: Sequence[str], infer: Mapping[str, Snippet]
+    ) -> None:
+        self.document, self.own, self.infer = document, arguments, infer
+        self.found: list[Diagnostic] = []
+
+    def read(
+        self, system: str, given: str | ForeignEntry | list[str | ForeignEntry] | None
+    ) -> Iterator[Alias]:
+        """The aliases of one system."""
+        entries = given if isinstance(given, list) else [] if given is None else [given]
+        for at, entry in enumerate(entries):
+            base: Location = ("aliases", system, *([at] if isinstance(given, list) else []))
+            whole = isinstance(entry, ForeignEntry)
+            form = entry if isinstance(entry, ForeignEntry) else ForeignEntry(call=entry)
+            alias = self._alias(system, form, base, (*base, "call") if whole else base)
+            if alias is not None:
+                self._say_all(alias, base)
+                self._read_all(alias, base)
+                yield alias
+
+    def _alias(
+        self, system: str, entry: ForeignEntry, base: Location, where: Location
+    ) -> Alias | None:
+        name = entry.call.partition("(")[0].strip()
+        signature = signatures(system).get(name)
+        if signature is None:
+            near = suggest(name, signatures(system))
+            hint = f"did you mean `{near}`?" if near else None
+            self._wrong("unknown-alias", f"{TITLES[system]} has no `{name}`", where, hint)
+            return None
+        if entry.opset is not None and system != "onnx":
+            self._wrong("alias-argument", f"{TITLES[system]} has no opsets", (*base, "opset"))
+        try:
+            call, result = self._call(entry.call, signature)
+            given = _arguments(signature, call)
+        except SnippetError as error:
+            self._refused(error, where)
+            return None
+        snippets = {
+            n: Snippet(Program(entry.call, (), e), self.document, where) for n, e in given.items()
+        }
+        return Alias(
+            system,
+            signature,
+            entry.call,
+            snippets,
+            result,
+            None if entry.when is True else self._snippet(entry.when, (*base, "when")),
+            {n: self._snippet(e, (*base, "reads", n)) for n, e in entry.reads.items()},
+            {
+                n: Difference(self._snippet(d.when, (*base, "differs", n, "when")), d.why)
+                for n, d in entry.differs.items()
+            },
+            entry.opset,
+        )
+
+    def _call(self, text: str, signature: Signature) -> tuple[ast.Call, int | None]:
+        """The call, and which of its results is taken; a name alone takes what we take."""
+        if "(" in text:
+            return _call(text, signature.name)
+        star = "*" if signature.several == next(iter(signature.by_position), None) else ""
+        return _call(f"{text}({star}{', '.join(self.own)})", signature.name)
+
+    def _say_all(self, alias: Alias, base: Location) -> None:
+        """Each of our arguments is in the other's call, or in the condition under which it is."""
+        said = self._behind({n for s in alias.snippets() for n in free(s.program)})
+        for name in self.own:
+            if name not in said:
+                hint = "give it to the call, or say in `when:` which value it must have"
+                self._wrong("alias-argument", f"`{alias.text}` leaves out `{name}`", base, hint)
+
+    def _behind(self, names: set[str]) -> set[str]:
+        """Names with all that they are computed of."""
+        found: set[str] = set()
+        while names:
+            found |= names
+            computed = (self.infer[name] for name in names if name in self.infer)
+            names = {n for snippet in computed for n in free(snippet.program)} - found
+        return found
+
+    def _read_all(self, alias: Alias, base: Location) -> None:
+        """Each of our arguments comes back from the other's."""
+        given = {name for snippet in alias.arguments.values() for name in free(snippet.program)}
+        back = {*alias.plain.values(), *alias.reads}
+        for name in self.own:
+            if name in given and name not in back:
+                message = f"`{name}` cannot be read back from `{alias.text}`"
+                hint = f"say under `reads: {name}:` how it follows from `{alias.signature}`"
+                self._wrong("alias-argument", message, base, hint)
+        known = {*alias.signature.parameters, *SHAPE, *DTYPES, *DECOMPOSE}
+        for name, snippet in alias.reads.items():
+            place = (*base, "reads", name)
+            if name not in self.own:
+                self._wrong("alias-argument", f"there is no argument `{name}`", place)
+            for used in free(snippet.program):
+                if used not in known:
+                    message = f"`{alias.signature.name}` has no argument `{used}`"
+                    self._wrong("alias-argument", message, place, f"it is `{alias.signature}`")
+
+    def _snippet(self, value: Expression, where: Location) -> Snippet:
+        try:
+            program = parse(expression_text(value))
+        except SnippetError as error:
+            self._refused(error, where)
+            program = Program("None", (), ast.Constant(None))
+        return Snippet(program, self.document, where)
+
+    def _refused(self, error: SnippetError, where: Location) -> None:
+        place = (error.line, error.column, error.end_line, error.end_column)
+        span = self.document.snippet_span(where, *place)
+        self.found.append(Diagnostic(error.code, error.message, span, hint=error.hint))
+
+    def _wrong(self, code: str, message: str, where: Location, hint: str | None = None) -> None:
+        self.found.append(Diagnostic(code, message, self.document.span(where), hint=hint))
+
+
+def _call(text: str, name: str) -> tuple[ast.Call, int | None]:
+    """The call in `name(...)` or `name(...)[0]`, and which of the results is taken."""
+    # The name, which may begin with `_` or hold a dot, is not the language's.
+    expression = parse_expression(text.replace(name, "f" * len(name), 1))
+    result = None
+    if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
+        result, expression = expression.slice.value, expression.value
+    if not isinstance(expression, ast.Call) or not isinstance(result, int | None):
+        place = (1, 0, expression.end_lineno or 1, expression.end_col_offset or 1)
+        hint = "write `softmax.int(input, dim)`"
+        raise SnippetError("an alias is a name or a call", place, hint=hint)
+    return expression, result
+
+
+def _arguments(signature: Signature, call: ast.Call) -> dict[str, ast.expr]:
+    """The expressions by parameter, in the other's order."""
+    name, count = signature.name, len(signature.by_position)
+    if len(call.args) > count:
+        many = f"{count} argument{'' if count == 1 else 's'} by position, and not {len(call.args)}"
+        raise _mistaken(f"`{name}` takes {many}: say which it gets", signature, call)
+    given: dict[str, ast.expr] = {}
+    for parameter, value in zip(signature.by_position, call.args, strict=False):
+        if (parameter == signature.several) != isinstance(value, ast.Starred):
+            wanted = _SEVERAL if parameter == signature.several else "one value"
+            raise _mistaken(f"`{parameter}` takes {wanted}", signature, value)
+        given[parameter] = value.value if isinstance(value, ast.Starred) else value
+    for keyword in call.keywords:
+        parameter = keyword.arg or ""
+        if parameter not in signature.parameters:
+            raise _mistaken(f"`{name}` has no argument `{parameter}`", signature, keyword.value)
+        if parameter in given:
+            raise _mistaken(f"`{parameter}` is given twice", signature, keyword.value)
+        given[parameter] = keyword.value
+    needed = (
+        parameter for parameter in signature.parameters if parameter not in signature.optional
+    )
+    if missing := [f"`{parameter}`" for parameter in needed if parameter not in given]:
+        raise _mistaken(f"`{name}` needs {', '.join(missing)}", signature, call)
+    return {parameter: given[parameter] for parameter in signature.parameters if parameter in given}
+
+
+def _mistaken(message: str, signature: Signature, node: ast.expr) -> SnippetError:
+    hint = f"it is `{signature}`"
+    return SnippetError(message, position(node), code="alias-argument", hint=hint)

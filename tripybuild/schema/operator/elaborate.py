@@ -1,0 +1,253 @@
+"""From the keys of a file to an `Operator`: types become patterns, snippets become programs.
+
+Everything that is wrong with a file is found in one run; nothing here knows other operators.
+"""
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tripybuild.documents.document import Document
+from tripybuild.errors.budget import spend
+from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.language.grammar import Program, SnippetError, parse
+from tripybuild.schema.entries import AliasEntry
+from tripybuild.schema.files import (
+    FamilyFile,
+    LawEntry,
+    OperatorFile,
+)
+from tripybuild.schema.foreign import SYSTEMS
+from tripybuild.schema.operator.aliases import AliasReader
+from tripybuild.schema.operator.families import MERGED, overridden, put_in, read_like
+from tripybuild.schema.operator.operator import (
+    Alias,
+    Attribute,
+    Example,
+    Input,
+    Law,
+    Location,
+    Operator,
+    Output,
+    Snippet,
+)
+from tripybuild.schema.operator.target_exceptions import facts
+from tripybuild.schema.snippets.expressions import expression_text
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import Pattern, UnionPattern, ValuePattern
+from tripybuild.types.type_syntax import parse_pattern
+
+Families = Mapping[str, tuple[Document, FamilyFile]]
+
+
+def elaborate(
+    document: Document, file: OperatorFile, place: tuple[str, str], families: Families
+) -> tuple[Operator | None, list[Diagnostic]]:
+    """Build the operator that a file declares, or None, and all that is wrong with it.
+
+    Args:
+        document: The file.
+        file: Its keys, validated.
+        place: The path as shown to people, and the folder below the registry's root.
+        families: What `like:` can name.
+    """
+    work = _Elaboration(document, file, families)
+    operator = work.operator(*place)
+    return (None if work.found else operator), work.found
+
+
+class _Elaboration:
+    def __init__(self, document: Document, file: OperatorFile, families: Families) -> None:
+        self.document = document
+        self.file = file
+        self.found: list[Diagnostic] = []
+        self.parameters: dict[str, ast.expr] = {}
+        self.family: tuple[Document, FamilyFile] | None = None
+        if file.like is not None:
+            like = read_like(document, file.like, families)
+            if isinstance(like, Diagnostic):
+                self.found.append(like)
+            else:
+                name, self.parameters = like
+                self.family = families[name]
+                self.found += overridden(document, file, self.family[1])
+
+    def get(self, key: str) -> tuple[Any, Document]:
+        """A key's value and the file that gives it: the operator's own, or the family's."""
+        if key in self.file.model_fields_set or self.family is None:
+            return getattr(self.file, key), self.document
+        return getattr(self.family[1], key), self.family[0]
+
+    def entries(self, key: str) -> list[tuple[str, Any, Document]]:
+        """The entries of a mapping, the family's before the operator's own."""
+        if key not in MERGED or self.family is None:
+            mapping, document = self.get(key)
+            return [(name, value, document) for name, value in mapping.items()]
+        both = ((self.family[1], self.family[0]), (self.file, self.document))
+        return [(n, v, document) for file, document in both for n, v in getattr(file, key).items()]
+
+    def operator(self, path: str, folder: str) -> Operator:
+        file = self.file
+        self.types = {n: self.dtypes(n, names, d) for n, names, d in self.entries("types")}
+        self.known = [n for key in ("inputs", "attributes") for n, _, _ in self.entries(key)]
+        doc, _ = self.get("doc")
+        if doc is None:
+            self.wrong("missing-key", "`doc` is missing", ("op",))
+        return Operator(
+            name=file.op,
+            path=path,
+            folder=folder,
+            document=self.document,
+            doc=(doc or "").strip(),
+            inline=self.get("inline")[0],
+            types=self.types,
+            inputs=self.inputs(signatures := tuple(self.signatures())),
+            attributes={n: self.attribute(n, e, d) for n, e, d in self.entries("attributes")},
+            signatures=signatures,
+            outputs={
+                n: Output(n, self.pattern(e.type, d, ("outputs", n, "type")), e.doc, e.aliases)
+                for n, e, d in self.entries("outputs")
+            },
+            laws={n: self.law(n, e, d) for n, e, d in self.entries("requires")},
+            infer=(infer := self.inferred()),
+            on_sizes=self.optional("on_sizes"),
+            shortcut=self.optional("shortcut"),
+            decompose=self.optional("decompose"),
+            reference=self.optional("reference"),
+            lower={n: self.snippet(e, d, ("lower", n)) for n, e, d in self.entries("lower")},
+            targets=facts(self.entries("targets"), self.snippet),
+            tolerance={n: e for n, e, _ in self.entries("tolerance")},
+            random=self.get("random")[0],
+            sample={n: self.snippet(e, d, ("sample", n)) for n, e, d in self.entries("sample")},
+            examples=tuple(self.examples()),
+            aliases=file.aliases or AliasEntry(),
+            foreign=tuple(self.foreign(signatures, infer)),
+            cost=self.cost(),
+            since=file.since,
+            deprecated=file.deprecated,
+            family=self.family[1].family if self.family else None,
+        )
+
+    def inferred(self) -> dict[str, Snippet]:
+        """What is computed of the arguments, by name."""
+        return {n: self.snippet(e, d, ("infer", n)) for n, e, d in self.entries("infer")}
+
+    def cost(self) -> dict[str, Snippet]:
+        """What is said of the cost, by `flops` and `bytes`."""
+        entry, document = self.get("cost")
+        given = entry.model_fields_set if entry is not None else ()
+        return {n: self.snippet(getattr(entry, n), document, ("cost", n)) for n in sorted(given)}
+
+    def foreign(
+        self, signatures: tuple[tuple[str, ...], ...], infer: Mapping[str, Snippet]
+    ) -> list[Alias]:
+        """The aliases of other systems; a plain name stands for a call with all arguments."""
+        order = max(signatures, key=len, default=tuple(self.known))
+        reader = AliasReader(self.document, order, infer)
+        entry = self.file.aliases or AliasEntry()
+        found = [a for system in SYSTEMS for a in reader.read(system, getattr(entry, system))]
+        self.found += reader.found
+        return found
+
+    def wrong(self, code: str, message: str, location: Location, hint: str | None = None) -> None:
+        self.found.append(Diagnostic(code, message, self.document.span(location), hint=hint))
+
+    def dtypes(self, name: str, names: list[str], document: Document) -> tuple[dtype, ...]:
+        for index, each in enumerate(names):
+            if each not in BY_NAME:
+                span = document.span(("types", name, index))
+                hint = "the types are " + ", ".join(f"`{n}`" for n in BY_NAME)
+                self.found.append(
+                    Diagnostic("unknown-dtype", f"`{each}` is no dtype", span, hint=hint)
+                )
+        return tuple(BY_NAME[each] for each in names if each in BY_NAME)
+
+    def pattern(self, text: str, document: Document, location: Location) -> Pattern:
+        try:
+            return parse_pattern(text, frozenset(self.types))
+        except SnippetError as error:
+            self.found.append(self.syntax(error, document, location))
+            return ValuePattern("int")
+
+    def syntax(self, error: SnippetError, document: Document, location: Location) -> Diagnostic:
+        span = document.snippet_span(
+            location, error.line, error.column, error.end_line, error.end_column
+        )
+        return Diagnostic(error.code, error.message, span, hint=error.hint)
+
+    def snippet(self, value: object, document: Document, location: Location) -> Snippet:
+        text = expression_text(value)
+        spend("characters", len(text))
+        try:
+            program = parse(text)
+        except SnippetError as error:
+            self.found.append(self.syntax(error, document, location))
+            program = Program("None", (), ast.Constant(None))
+        return Snippet(put_in(program, self.parameters), document, location)
+
+    def optional(self, key: str) -> Snippet | None:
+        value, document = self.get(key)
+        return None if value is None else self.snippet(value, document, (key,))
+
+    def inputs(self, signatures: Sequence[Sequence[str]]) -> dict[str, Input]:
+        """The inputs in the order of a call, in which a family's need not be the first."""
+        entries = {n: self.input(n, e, d) for n, e, d in self.entries("inputs")}
+        order = dict.fromkeys((*max(signatures, key=len, default=()), *entries))
+        return {name: entries[name] for name in order if name in entries}
+
+    def input(self, name: str, entry: Any, document: Document) -> Input:
+        pattern = self.pattern(entry.type, document, ("inputs", name, "type"))
+        constant = None
+        if entry.constant is not False:
+            constant = self.snippet(entry.constant, document, ("inputs", name, "constant"))
+        return Input(name, pattern, entry.doc, entry.optional, constant)
+
+    def attribute(self, name: str, entry: Any, document: Document) -> Attribute:
+        location = ("attributes", name)
+        pattern = self.pattern(entry.type, document, (*location, "type"))
+        default = None
+        if "default" in entry.model_fields_set:
+            default = self.snippet(entry.default, document, (*location, "default"))
+        elif isinstance(pattern, UnionPattern) and any(str(o) == "None" for o in pattern.options):
+            default = self.snippet(None, document, location)
+        return Attribute(name, pattern, entry.doc, default, entry.keywords)
+
+    def law(self, name: str, entry: Any, document: Document) -> Law:
+        if isinstance(entry, LawEntry):
+            that = self.snippet(entry.that, document, ("requires", name, "that"))
+            return Law(name, that, entry.message, entry.hint)
+        return Law(name, self.snippet(entry, document, ("requires", name)))
+
+    def signatures(self) -> list[tuple[str, ...]]:
+        result = []
+        texts, document = self.get("signatures")
+        for index, text in enumerate(texts):
+            names = tuple(part.strip() for part in text.strip("() ").split(",") if part.strip())
+            for name in names:
+                if name not in self.known:
+                    span = document.span(("signatures", index))
+                    self.found.append(
+                        Diagnostic("unbound-name", f"no argument is called `{name}`", span)
+                    )
+            result.append(names)
+        return result
+
+    def examples(self) -> list[Example]:
+        result = []
+        entries, document = self.get("examples")
+        for index, entry in enumerate(entries):
+            location = ("examples", index)
+            gives = None
+            if "gives" in entry.model_fields_set:
+                gives = self.snippet(entry.gives, document, (*location, "gives"))
+            if (gives is None) == (entry.fails is None):
+                span = document.span(location)
+                self.found.append(
+                    Diagnostic("bad-example", "an example `gives` a value or `fails` a law", span)
+                )
+            elif entry.sizes and entry.fails is None:
+                message = "an example with `sizes` `fails` a law: what it gives has none"
+                self.found.append(Diagnostic("bad-example", message, document.span(location)))
+            call = self.snippet(entry.call, document, (*location, "call"))
+            result.append(Example(call, gives, entry.fails, entry.sizes))
+        return result

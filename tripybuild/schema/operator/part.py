@@ -1,0 +1,84 @@
+"""A part of a model, after parsing: a definition, a module, or the model itself."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tripybuild.documents.document import Document
+from tripybuild.schema.operator.operator import Law, Location, Snippet
+from tripybuild.types.patterns import Pattern, ValuePattern
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """A size that a part is made with. None stands for the default of one that is `optional`."""
+
+    name: str
+    pattern: Pattern
+    default: Snippet | None = None
+    doc: str = ""
+    optional: bool = False
+
+    @property
+    def variable(self) -> str | None:
+        """The type variable that it gives a dtype: `F` of `dtype[F]`."""
+        match self.pattern:
+            case ValuePattern("dtype", ast.Name(id=name)):
+                return name
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weight:
+    """A weight of a part; `when` is None where it is always there.
+
+    What is given to a Python class may have one of `ranks` instead, which the steps of the module
+    judge; and where `optional`, one that is not there may be given all the same.
+    """
+
+    name: str
+    pattern: Pattern
+    location: Location
+    when: Snippet | None = None
+    ranks: tuple[int, ...] = ()
+    optional: Snippet | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """`q, k, v: split(x, 3, 2)`: names, and the expression that gives them."""
+
+    targets: tuple[str, ...]
+    value: Snippet
+    reads: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The step as it is called in messages and locations."""
+        return ", ".join(self.targets)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A part: what it is made with, what it takes, what it holds, what it does."""
+
+    name: str
+    document: Document
+    doc: str
+    parameters: tuple[Parameter, ...]
+    types: Mapping[str, str]
+    inputs: Mapping[str, Pattern]
+    parts: Mapping[str, Snippet]
+    constants: tuple[Step, ...]
+    weights: Mapping[str, Weight]
+    state: Mapping[str, Pattern]
+    steps: tuple[Step, ...]
+    next: tuple[Step, ...]
+    outputs: tuple[Step, ...]
+    location: Location = ()
+    optional: frozenset[str] = frozenset()
+    """The inputs that may be left out; the steps read None then."""
+    allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The dtypes that a type variable can have, where not all that its operators take."""
+    laws: Mapping[str, Law] = field(default_factory=dict)
+    """What must hold of the sizes."""

@@ -1,0 +1,126 @@
+"""Elements chosen by computed indices.
+
+Law: an index along one dimension may be negative, as in NumPy, and counts from the end then. A
+compiled program cannot raise: what is outside is read at the edge, and written nowhere.
+"""
+
+import math
+from typing import Any
+
+from tripybuild.stablehlo import bindings
+from tripybuild.stablehlo.broadcast import broadcast_shapes, broadcast_to
+from tripybuild.stablehlo.comparison import less, select
+from tripybuild.stablehlo.constants import iota
+from tripybuild.stablehlo.module import emit, integers
+from tripybuild.stablehlo.regions import emit_regions
+from tripybuild.stablehlo.shapes import concatenate, reshape
+from tripybuild.stablehlo.value import Value
+
+
+def _from_start(indices: Value, size: int) -> Value:
+    """Count indices from the start, also those that counted from the end."""
+    if indices.dtype.kind != "integer":
+        raise ValueError(f"indices must be integers, not {indices.dtype.name}")
+    if indices.dtype.lowest == 0:
+        return indices
+    return select(less(indices, 0), indices + size, indices)
+
+
+def take(input: Value, indices: Value, dim: int) -> Value:
+    """numpy.take: `dim` is replaced by the dimensions of `indices`."""
+    if not 0 <= dim < input.rank or (input.shape[dim] == 0 and 0 not in indices.shape):
+        raise ValueError(f"nothing to take from dimension {dim} of shape {input.shape}")
+    extra = indices.rank
+    shape = (*input.shape[:dim], *indices.shape, *input.shape[dim + 1 :])
+    offsets = [i for i in range(len(shape)) if not dim <= i < dim + extra]
+    numbers = bindings.stablehlo.GatherDimensionNumbers.get(offsets, [dim], [], [], [dim], extra)
+    sizes = [*input.shape[:dim], min(input.shape[dim], 1), *input.shape[dim + 1 :]]
+    return _gather(input, _from_start(indices, input.shape[dim]), numbers, sizes, shape)
+
+
+def take_along(input: Value, indices: Value, dim: int) -> Value:
+    """numpy.take_along_axis: equal ranks; all other dimensions are matched, or broadcast."""
+    if not (0 <= dim < input.rank == indices.rank):
+        shapes = f"{input.shape} and {indices.shape}"
+        raise ValueError(f"dimension {dim} cannot be taken along shapes {shapes}")
+    others = [i for i in range(input.rank) if i != dim]
+    common = broadcast_shapes(*[tuple(each.shape[i] for i in others) for each in (input, indices)])
+    source = broadcast_to(input, (*common[:dim], input.shape[dim], *common[dim:]))
+    where = broadcast_to(indices, (*common[:dim], indices.shape[dim], *common[dim:]))
+    if input.shape[dim] == 0 and 0 not in where.shape:
+        raise ValueError(f"nothing to take from dimension {dim} of shape {input.shape}")
+    numbers = bindings.stablehlo.GatherDimensionNumbers.get(
+        [], [dim], others, others, [dim], input.rank
+    )
+    sizes = [min(size, 1) for size in source.shape]
+    return _gather(source, _from_start(where, input.shape[dim]), numbers, sizes, where.shape)
+
+
+def _gather(
+    input: Value, indices: Value, numbers: Any, sizes: list[int], shape: tuple[int, ...]
+) -> Value:
+    attributes = {"dimension_numbers": numbers, "slice_sizes": integers(sizes)}
+    return emit("stablehlo.gather", (input, indices), input.dtype, shape, attributes)
+
+
+def gather_nd(input: Value, indices: Value) -> Value:
+    """`result[*j] = input[*indices[*j]]`: each vector along the last dimension leads somewhere.
+
+    A vector shorter than the input's rank leads to all that is behind it.
+    """
+    length = _vector_length(input, indices)
+    lead, behind = indices.shape[:-1], input.shape[length:]
+    if 0 in input.shape[:length] and math.prod(lead) > 0:
+        raise ValueError(f"nothing to take from shape {input.shape}")
+    dims = list(range(length))
+    offsets = [len(lead) + i for i in range(len(behind))]
+    numbers = bindings.stablehlo.GatherDimensionNumbers.get(
+        offsets, dims, [], [], dims, indices.rank - 1
+    )
+    sizes = [*(min(size, 1) for size in input.shape[:length]), *behind]
+    return _gather(input, indices, numbers, sizes, (*lead, *behind))
+
+
+def scatter_nd(input: Value, indices: Value, updates: Value) -> Value:
+    """The input, where `result[*indices[*j]] = updates[*j]` for each vector of indices.
+
+    Which of several updates of one place stays is not said.
+    """
+    length = _vector_length(input, indices)
+    lead = indices.shape[:-1]
+    if updates.shape != (*lead, *input.shape[length:]) or updates.dtype is not input.dtype:
+        raise ValueError(f"{updates} does not fit {indices} of {input}")
+    dims = list(range(length))
+    windows = list(range(len(lead), updates.rank))
+    numbers = bindings.stablehlo.ScatterDimensionNumbers.get(
+        windows, dims, [], [], dims, indices.rank - 1
+    )
+    region = ([(input.dtype, ())] * 2, lambda _, update: [update])
+    return emit_regions(
+        "stablehlo.scatter",
+        (input, indices, updates),
+        [(input.dtype, input.shape)],
+        [region],
+        {"scatter_dimension_numbers": numbers},
+    )[0]
+
+
+def scatter_along(input: Value, indices: Value, updates: Value, dim: int) -> Value:
+    """The input, where each update stands at its own place but for `dim`, which its index says.
+
+    `indices` and `updates` have one shape, that is no larger than the input's beside `dim`.
+    """
+    if not (0 <= dim < input.rank and indices.shape == updates.shape):
+        raise ValueError(f"{updates} cannot be put along dimension {dim} of {input} by {indices}")
+    along = _from_start(indices, input.shape[dim])
+    shape = indices.shape
+    places = [along if i == dim else iota(shape, i, indices.dtype) for i in range(len(shape))]
+    vectors = concatenate([reshape(place, [*shape, 1]) for place in places], len(shape))
+    return scatter_nd(input, vectors, updates)
+
+
+def _vector_length(input: Value, indices: Value) -> int:
+    """How many dimensions each vector of indices leads through."""
+    if indices.dtype.kind != "integer" or not indices.shape or indices.shape[-1] > input.rank:
+        raise ValueError(f"{indices} does not lead into {input}")
+    return indices.shape[-1]

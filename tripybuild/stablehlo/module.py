@@ -1,0 +1,230 @@
+"""One MLIR module with one function `@main`: begun, filled by the builders, finished.
+
+Law: a module owns its MLIR context (contexts keep every constant alive), result types are computed
+here and verified once, at the end; asking MLIR to infer each would cost three times as much.
+"""
+
+import io
+import threading
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from tripybuild.errors.diagnostics import portable_path
+from tripybuild.stablehlo import bindings
+from tripybuild.stablehlo.value import Value
+from tripybuild.types import dtypes
+
+if TYPE_CHECKING:
+    from tripybuild.stablehlo.templates import Pattern
+
+TensorType = tuple[dtypes.dtype, tuple[int, ...]]
+
+
+class _Active(threading.local):
+    """The module that this thread is filling; MLIR's own stack of contexts is per thread too."""
+
+    module: "Module | None" = None
+
+
+_active = _Active()
+
+
+def current() -> "Module":
+    """The module that the builders write to."""
+    if _active.module is None:
+        raise RuntimeError("no module has begun: use builders inside `with Module(...)`")
+    return _active.module
+
+
+class Module:
+    """A module under construction; use it as a context manager.
+
+    The arguments of `@main` are the weights, then the inputs, each in the order given.
+    """
+
+    def __init__(
+        self,
+        weights: Mapping[str, TensorType],
+        inputs: Mapping[str, TensorType],
+        folder: Path | None = None,
+    ) -> None:
+        ir = bindings.ir
+        self._folder = folder
+        self.context = context()
+        self.constants: dict[tuple[object, ...], Value] = {}
+        self.shared: set[Any] = set()  # what constants are in MLIR
+        self.emitted: list[Any] = []  # outside of regions, beside constants
+        self.patterns: dict[Hashable, Pattern] = {}
+        self.depth = 0
+        self.create = ir.Operation.create
+        self._types: dict[TensorType, Any] = {}
+        self._parsed: dict[str, Any] = {}
+        self._locations: dict[tuple[str, str, int, int], Any] = {}
+        self.arrays: dict[tuple[int, ...], Any] = {}
+        self._stack = ExitStack()
+        with self.context, ir.Location.unknown():
+            self.mlir = ir.Module.create()
+            self._function = _function(self.mlir.body)
+            self._block = ir.Block.create_at_start(self._function.regions[0], [])
+            self.weights = {name: self._argument(name, *type_) for name, type_ in weights.items()}
+            self.inputs = {name: self._argument(name, *type_) for name, type_ in inputs.items()}
+
+    def _argument(self, name: str, dtype: dtypes.dtype, shape: Sequence[int]) -> Value:
+        location = bindings.ir.Location.name(name)
+        argument = self._block.add_argument(self.type(dtype, tuple(shape)), location)
+        return Value(argument, dtype, tuple(shape))
+
+    def __enter__(self) -> Self:
+        if _active.module is not None:
+            raise RuntimeError("another module is being built in this thread")
+        self._stack.enter_context(self.context)
+        self._stack.enter_context(bindings.ir.Location.unknown())
+        self._stack.enter_context(bindings.ir.InsertionPoint(self._block))
+        _active.module = self
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        _active.module = None
+        self._stack.close()
+
+    def type(self, dtype: dtypes.dtype, shape: tuple[int, ...]) -> Any:
+        """The MLIR type of a tensor; made once per module."""
+        kind = self._types.get((dtype, shape))
+        if kind is None:
+            element = bindings.ir.Type.parse(dtype.mlir, self.context)
+            kind = bindings.ir.RankedTensorType.get(list(shape), element)
+            self._types[dtype, shape] = kind
+        return kind
+
+    def parsed(self, text: str) -> Any:
+        """An MLIR attribute by its spelling; parsed once per module."""
+        attribute = self._parsed.get(text)
+        if attribute is None:
+            attribute = self._parsed[text] = bindings.ir.Attribute.parse(text, self.context)
+        return attribute
+
+    def note(self, operation: Any) -> None:
+        """Remember what was emitted, for others like it."""
+        if self.depth == 0:
+            self.emitted.append(operation)
+
+    def share(self, key: tuple[object, ...], constant: Value) -> None:
+        """Keep a constant, emitted just now, for all that follows."""
+        self.constants[key] = constant
+        self.shared.add(constant.mlir)
+        self.emitted.pop()
+
+    def location(self, name: str, file: str, line: int, column: int) -> Any:
+        """A context manager: what is built inside comes from this place of this file."""
+        key = (name, file, line, column)
+        found = self._locations.get(key)
+        if found is None:
+            path = portable_path(file, self._folder)
+            where = bindings.ir.Location.file(path, line, column, context=self.context)
+            found = bindings.ir.Location.name(name, where, context=self.context)
+            self._locations[key] = found
+        return found
+
+    def finish(self, outputs: Mapping[str, Value]) -> None:
+        """Return the outputs from `@main` and verify the whole module."""
+        ir = bindings.ir
+        results = [value.mlir for value in outputs.values()]
+        ir.Operation.create("func.return", operands=results)
+        takes = [argument.type for argument in self._block.arguments]
+        gives = [value.type for value in results]
+        names = [ir.DictAttr.get({"jax.result_info": ir.StringAttr.get(name)}) for name in outputs]
+        function_type = ir.FunctionType.get(takes, gives)
+        self._function.attributes["function_type"] = ir.TypeAttr.get(function_type)
+        self._function.attributes["res_attrs"] = ir.ArrayAttr.get(names)
+        try:
+            self.mlir.operation.verify()
+        except ir.MLIRError as error:
+            raise ValueError(f"the module is not valid StableHLO: {error}") from error
+
+    def text(self, *, locations: bool = False) -> str:
+        """The module as MLIR assembly."""
+        return str(self.mlir.operation.get_asm(enable_debug_info=locations))
+
+    def bytecode(self, *, locations: bool = True) -> bytes:
+        """The module as MLIR bytecode.
+
+        Args:
+            locations: Whether it says where each operation comes from, and what results are called.
+                Without, the modules of all who compute the same are the same.
+        """
+        whole = self.mlir.operation if locations else self._bare()
+        buffer = io.BytesIO()
+        whole.write_bytecode(buffer)
+        return buffer.getvalue()
+
+    def _bare(self) -> Any:
+        """A copy without places and names."""
+        with self.context:
+            copy = self.mlir.operation.clone()
+            bindings.passmanager.PassManager.parse("builtin.module(strip-debuginfo)").run(copy)
+        for function in copy.regions[0].blocks[0]:
+            del function.attributes["res_attrs"]
+        return copy
+
+
+def context() -> Any:
+    """A context of MLIR with the dialects of lowerings."""
+    context = bindings.ir.Context()
+    context.enable_multithreading(False)
+    registry = bindings.ir.DialectRegistry()
+    bindings.registry.register_dialects(registry)
+    context.append_dialect_registry(registry)
+    bindings.stablehlo.register_dialect(context)
+    bindings.chlo.register_dialect(context)
+    context.get_dialect_descriptor("func")  # loads the dialect
+    return context
+
+
+def _function(body: Any) -> Any:
+    ir = bindings.ir
+    attributes = {
+        "sym_name": ir.StringAttr.get("main"),
+        "sym_visibility": ir.StringAttr.get("public"),
+        "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
+    }
+    with ir.InsertionPoint(body):
+        return ir.Operation.create("func.func", attributes=attributes, regions=1)
+
+
+def emit(
+    name: str,
+    operands: Sequence[Value],
+    dtype: dtypes.dtype,
+    shape: tuple[int, ...],
+    attributes: dict[str, Any] | None = None,
+) -> Value:
+    """Append one operation with one result."""
+    module = current()
+    kind = module.type(dtype, shape)
+    operation = module.create(name, [kind], [value.mlir for value in operands], attributes)
+    module.note(operation)
+    return Value(operation.result, dtype, shape)
+
+
+def integers(values: Sequence[int]) -> Any:
+    """An attribute of type `array<i64: ...>`; made once per module."""
+    module, key = current(), tuple(values)
+    attribute = module.arrays.get(key)
+    if attribute is None:
+        attribute = bindings.ir.DenseI64ArrayAttr.get(key, module.context)
+        module.arrays[key] = attribute
+    return attribute
+
+
+def integer(value: int) -> Any:
+    """An attribute of type `i64`."""
+    i64 = bindings.ir.IntegerType.get_signless(64, current().context)
+    return bindings.ir.IntegerAttr.get(i64, value)
+
+
+def padding_pairs(low: Sequence[int], high: Sequence[int]) -> Any:
+    """An attribute of type `dense<...> : tensor<Nx2xi64>`, one row for each dimension."""
+    rows = bindings.numpy.array([low, high], bindings.numpy.int64).T.copy()
+    return bindings.ir.DenseElementsAttr.get(rows, context=current().context)

@@ -1,0 +1,88 @@
+"""Operations with regions, which Python functions fill."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tripybuild.stablehlo import bindings
+from tripybuild.stablehlo.module import TensorType, current
+from tripybuild.stablehlo.value import Value
+
+Region = tuple[Sequence[TensorType], Callable[..., Sequence[Value]]]
+
+
+def emit_regions(
+    name: str,
+    operands: Sequence[Value],
+    results: Sequence[TensorType],
+    regions: Sequence[Region],
+    attributes: dict[str, Any] | None = None,
+) -> tuple[Value, ...]:
+    """Append one operation whose regions are filled by functions on their arguments."""
+    module = current()
+    operation = bindings.ir.Operation.create(
+        name,
+        [module.type(*result) for result in results],
+        [value.mlir for value in operands],
+        attributes,
+        regions=len(regions),
+    )
+    for region, (takes, fill) in zip(operation.regions, regions, strict=True):
+        _fill(region, takes, fill)
+    module.note(operation)
+    return tuple(
+        Value(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
+    )
+
+
+def _fill(region: Any, takes: Sequence[TensorType], fill: Callable[..., Sequence[Value]]) -> None:
+    ir = bindings.ir
+    kinds = [current().type(*take) for take in takes]
+    locations = [ir.Location.current] * len(kinds)
+    block = ir.Block.create_at_start(region, kinds, locations)
+    arguments = [Value(mlir, *take) for mlir, take in zip(block.arguments, takes, strict=True)]
+    with _inside(block):
+        gives = [value.mlir for value in fill(*arguments)]
+        ir.Operation.create("stablehlo.return", operands=gives)
+
+
+@contextmanager
+def _inside(block: Any) -> Iterator[None]:
+    """Append to a block of a region; what is built there cannot be used outside."""
+    module = current()
+    module.depth += 1
+    try:
+        with bindings.ir.InsertionPoint(block):
+            yield
+    finally:
+        module.depth -= 1
+
+
+def emit_branches(
+    name: str, operands: Sequence[Value], branches: Sequence[Callable[[], Sequence[Value]]]
+) -> tuple[Value, ...]:
+    """Append one operation whose regions take nothing and decide its result types."""
+    ir = bindings.ir
+    # The types are known only when the branches are built, so they are built in a draft first.
+    draft = ir.Operation.create(name, [], [], None, regions=len(branches), ip=False)
+    given: list[list[Value]] = []
+    for region, branch in zip(draft.regions, branches, strict=True):
+        with _inside(ir.Block.create_at_start(region, [])):
+            given.append(list(branch()))
+            ir.Operation.create("stablehlo.return", operands=[value.mlir for value in given[-1]])
+    results = [(value.dtype, value.shape) for value in given[0]]
+    if any([(value.dtype, value.shape) for value in values] != results for values in given):
+        raise ValueError(f"branches differ: {' and '.join(map(str, given))}")
+    operation = ir.Operation.create(
+        name,
+        [current().type(*result) for result in results],
+        [value.mlir for value in operands],
+        None,
+        regions=len(branches),
+    )
+    for old, new in zip(draft.regions, operation.regions, strict=True):
+        old.blocks[0].append_to(new)
+    current().note(operation)
+    return tuple(
+        Value(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
+    )

@@ -1,0 +1,1 @@
+"""Symbolic sizes: the algebra of integer expressions over named dimensions."""

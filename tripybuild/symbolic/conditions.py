@@ -1,0 +1,169 @@
+"""What is not decided about sizes: a comparison that only some of their values satisfy.
+
+A comparison is a plain `bool` wherever the normal form, the bounds or divisibility decide it.
+Otherwise it is a `Condition`, which refuses to be taken for true or false: it raises `Undecided`.
+"""
+
+import math
+import operator as python
+from collections.abc import Callable, Iterable, Mapping
+from typing import NoReturn
+
+from tripybuild.symbolic.dim_text import terms_text
+from tripybuild.symbolic.intervals import bounds
+from tripybuild.symbolic.polynomials import Terms, add, content, key_of, symbols_of, value_of
+
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    "==": python.eq,
+    "!=": python.ne,
+    "<": python.lt,
+    "<=": python.le,
+    ">": python.gt,
+    ">=": python.ge,
+}
+_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+class Undecided(Exception):  # noqa: N818  (not an error: the law travels on to where sizes are known)
+    """The truth of a condition depends on sizes that are not known yet."""
+
+    def __init__(self, condition: "Condition") -> None:
+        super().__init__(f"whether {condition} depends on sizes that are not known yet")
+        self.condition = condition
+
+
+class Condition:
+    """A comparison of sizes, or several joined by `and` or `or`, that is not decided."""
+
+    __slots__ = ("_key", "operator", "parts", "sides")
+
+    def __init__(
+        self,
+        operator: str,
+        sides: tuple[Terms, ...] = (),
+        parts: "tuple[Condition, ...]" = (),
+    ) -> None:
+        self.operator = operator
+        self.sides = sides
+        self.parts = parts
+        self._key = ""
+
+    @property
+    def key(self) -> str:
+        """A text that says all of the condition, and so decides equality."""
+        if not self._key:
+            keys = [key_of(each) for each in self.sides] + [each.key for each in self.parts]
+            self._key = "(" + f" {self.operator} ".join(keys) + ")"
+        return self._key
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The names that its truth depends on."""
+        return frozenset().union(
+            *(symbols_of(each) for each in self.sides), *(each.symbols for each in self.parts)
+        )
+
+    def __bool__(self) -> NoReturn:
+        raise Undecided(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Condition) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __and__(self, other: "Truth") -> "Truth":
+        return conjunction([self, other])
+
+    __rand__ = __and__
+
+    def __or__(self, other: "Truth") -> "Truth":
+        return disjunction([self, other])
+
+    __ror__ = __or__
+
+    def __invert__(self) -> "Condition":
+        if self.sides:
+            return Condition(_OPPOSITE[self.operator], self.sides)
+        other = "or" if self.operator == "and" else "and"
+        return Condition(other, parts=tuple(~each for each in self.parts))
+
+    def __str__(self) -> str:
+        if self.sides:
+            left, right = (terms_text(each) for each in self.sides)
+            return f"{left} {self.operator} {right}"
+        return f" {self.operator} ".join(
+            f"({each})" if each.parts else str(each) for each in self.parts
+        )
+
+    def __repr__(self) -> str:
+        return f"<undecided: {self}>"
+
+    def holds(self, sizes: Mapping[str, int]) -> bool:
+        """Tell whether it is true for these sizes."""
+        if self.sides:
+            left, right = (value_of(each, sizes) for each in self.sides)
+            return _COMPARE[self.operator](left, right)
+        return (all if self.operator == "and" else any)(each.holds(sizes) for each in self.parts)
+
+
+Truth = bool | Condition
+
+
+def compare(operator: str, left: Terms, right: Terms) -> Truth:
+    """Give the truth of a comparison, or the condition that it is."""
+    known = _decide(operator, add(left, right, -1))
+    return Condition(operator, (left, right)) if known is None else known
+
+
+def conjunction(parts: Iterable[Truth]) -> Truth:
+    """Give `and` of all parts: one that is false decides, whatever is undecided beside it."""
+    return _joined("and", parts, deciding=False)
+
+
+def disjunction(parts: Iterable[Truth]) -> Truth:
+    """Give `or` of all parts: one that is true decides, whatever is undecided beside it."""
+    return _joined("or", parts, deciding=True)
+
+
+def negation(part: Truth) -> Truth:
+    """Give `not`."""
+    return ~part if isinstance(part, Condition) else not part
+
+
+def _joined(operator: str, parts: Iterable[Truth], *, deciding: bool) -> Truth:
+    undecided: dict[Condition, None] = {}
+    for part in parts:
+        if isinstance(part, Condition):
+            inner = part.parts if part.operator == operator else (part,)
+            undecided.update(dict.fromkeys(inner))
+        elif bool(part) is deciding:
+            return deciding
+    if not undecided:
+        return not deciding
+    first, *rest = undecided
+    return Condition(operator, parts=(first, *rest)) if rest else first
+
+
+def _decide(operator: str, difference: Terms) -> bool | None:
+    """Compare a difference with zero."""
+    if operator in ("!=", ">=", ">"):
+        opposite = _decide(_OPPOSITE[operator], difference)
+        return None if opposite is None else not opposite
+    low, high = bounds(difference)
+    low_, high_ = -math.inf if low is None else low, math.inf if high is None else high
+    if operator == "==":
+        return _is_zero(difference, low_, high_)
+    compared = _COMPARE[operator]
+    if compared(high_, 0):
+        return True
+    return None if compared(low_, 0) else False
+
+
+def _is_zero(difference: Terms, low: float, high: float) -> bool | None:
+    if low > 0 or high < 0:
+        return False
+    if low == high:
+        return True
+    step = content(difference)
+    return False if step and dict(difference).get((), 0) % step else None

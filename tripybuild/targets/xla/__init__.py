@@ -1,0 +1,1 @@
+"""XLA's CPU compiler and runtime through PJRT."""

@@ -1,0 +1,154 @@
+"""The attributes of NVIDIA's `tensorrt` dialect: closed sets of names, and bounds of shapes.
+
+Law: the members of an enumeration stand once, in `tensorrt.recorder.enumerations`; a class is made
+of each. In a dictionary a member is printed `#tensorrt.activation_type<kRELU>`, and `<kRELU>` where
+an operation's format names the attribute.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import ArrayAttr, IntAttr
+from xdsl.ir import Attribute, Data, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tripybuild.tensorrt.recorder.enumerations import ENUMERATIONS, Enumeration
+
+DIALECT = "tensorrt"
+_SIZES = ("min", "opt", "max")
+
+
+class EnumerationAttribute(Data[str]):
+    """A member of an enumeration, in the dialect's spelling (`kSUM`)."""
+
+    enumeration: ClassVar[Enumeration]
+    class_name: ClassVar[str]
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> str:
+        """Read `<kSUM>`."""
+        with parser.in_angle_brackets():
+            start = parser.pos
+            word = parser.parse_optional_identifier()
+            if word is None or word not in cls.enumeration.members:
+                parser.raise_error(f"expected {cls.expectation()}", start, parser.pos)
+        return word
+
+    @classmethod
+    def expectation(cls) -> str:
+        """What MLIR says is expected where no member stands."""
+        return f"::mlir::tensorrt::{cls.class_name} to be one of: " + ", ".join(
+            cls.enumeration.members
+        )
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print `<kSUM>`."""
+        printer.print_string(f"<{self.data}>")
+
+
+# Members that only newer builders have: NVIDIA's dialect cannot say what type their result has.
+_NOT_IN_DIALECT = frozenset({"kISINF", "kISNAN"})
+
+
+def _enumeration_attribute(mnemonic: str) -> type[EnumerationAttribute]:
+    recorded = ENUMERATIONS[mnemonic]
+    members = tuple(member for member in recorded.members if member not in _NOT_IN_DIALECT)
+    class_name = "".join(word.capitalize() for word in mnemonic.split("_"))
+    body: dict[str, object] = {
+        "__doc__": f"A member of `{mnemonic}`.",
+        "__module__": __name__,
+        "name": f"{DIALECT}.{mnemonic}",
+        "enumeration": Enumeration(mnemonic, members, recorded.aliases),
+        "class_name": class_name,
+    }
+    return irdl_attr_definition(type(f"{class_name}Attr", (EnumerationAttribute,), body))
+
+
+# The recorder's names that the dialect does not have: builders of newer releases take them.
+_BUILDER_ONLY = frozenset(
+    {
+        "interpolation_mode",
+        "cumulative_operation",
+        "scale_mode",
+        "kv_cache_mode",
+        "attention_normalization",
+        "bounding_box_format",
+    }
+)
+ENUMERATION_ATTRIBUTES = {
+    name: _enumeration_attribute(name) for name in ENUMERATIONS if name not in _BUILDER_ONLY
+}
+
+
+@irdl_attr_definition
+class ShapeProfileAttr(ParametrizedAttribute):
+    """The smallest, the usual and the largest sizes (or values) of an input.
+
+    `#tensorrt.shape_profile<min = [1, 3], opt = [5, 3], max = [10, 3]>`; the lists of a scalar are
+    empty.
+    """
+
+    name = f"{DIALECT}.shape_profile"
+
+    min: ArrayAttr[IntAttr]
+    opt: ArrayAttr[IntAttr]
+    max: ArrayAttr[IntAttr]
+
+    @classmethod
+    def of(
+        cls, low: Sequence[int], usual: Sequence[int], high: Sequence[int]
+    ) -> "ShapeProfileAttr":
+        """Make a profile of three lists of sizes."""
+        return cls(*(ArrayAttr(map(IntAttr, sizes)) for sizes in (low, usual, high)))
+
+    @property
+    def bounds(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """The three lists as numbers."""
+        low, usual, high = (tuple(each.data for each in s) for s in (self.min, self.opt, self.max))
+        return low, usual, high
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        """Read the three lists."""
+        lists: list[Attribute] = []
+        with parser.in_angle_brackets():
+            for name in _SIZES:
+                if lists:
+                    parser.parse_punctuation(",")
+                parser.parse_keyword(name)
+                parser.parse_punctuation("=")
+                numbers = parser.parse_comma_separated_list(
+                    parser.Delimiter.SQUARE, parser.parse_integer
+                )
+                lists.append(ArrayAttr(map(IntAttr, numbers)))
+        return lists
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Print the three lists."""
+        lists = zip(_SIZES, self.bounds, strict=True)
+        text = ", ".join(f"{name} = {list(sizes)}" for name, sizes in lists)
+        printer.print_string(f"<{text}>")
+
+    def verify(self) -> None:
+        """Each size is at least the smaller one."""
+        low, usual, high = self.bounds
+        if not len(low) == len(usual) == len(high):
+            raise VerifyException("shape min/opt/max arrays should have equal size")
+        for i, (least, typical, most) in enumerate(zip(low, usual, high, strict=True)):
+            if least > typical:
+                raise VerifyException(_disorder(i, ("min", least), ("opt", typical)))
+            if typical > most:
+                raise VerifyException(_disorder(i, ("opt", typical), ("max", most)))
+
+
+def _disorder(index: int, smaller: tuple[str, int], larger: tuple[str, int]) -> str:
+    return (
+        f"profile dimension {index} {smaller[0]}={smaller[1]} should be less than or equal to "
+        f"{larger[0]}={larger[1]}"
+    )
+
+
+ATTRIBUTES: tuple[type[Any], ...] = (*ENUMERATION_ATTRIBUTES.values(), ShapeProfileAttr)

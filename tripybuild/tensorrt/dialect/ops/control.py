@@ -1,0 +1,269 @@
+"""Operations that decide what runs: conditions, loops, and what ends their bodies."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self
+
+from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    operand_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import (
+    IsTerminator,
+    Pure,
+    RecursiveMemoryEffect,
+    ReturnLike,
+    SingleBlockImplicitTerminator,
+    ensure_terminator,
+)
+
+from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types as kinds
+from tripybuild.tensorrt.dialect.base import (
+    Component,
+    Problem,
+    TensorrtOperation,
+    element,
+    operation,
+    sizes,
+)
+from tripybuild.tensorrt.dialect.checks import Checks
+from tripybuild.tensorrt.dialect.ops.regions import (
+    Edge,
+    RegionOperation,
+    argument_types,
+    ends_its_block,
+    ends_with_terminator,
+    last,
+    no_arguments,
+    parent_is,
+    types_of,
+    unsupported,
+)
+from tripybuild.tensorrt.shape_rules import ShapeError
+
+_TRUTH = kinds.tensor(kinds.I1, ranks=(0,))
+_NUMBER = kinds.tensor(kinds.I32, ranks=(0,))
+_NUMBER_TYPE = TensorType(IntegerType(32), [])
+
+
+@operation
+class YieldOp(TensorrtOperation):
+    """The end of a region, and what it gives; the values are NVIDIA's `results`."""
+
+    name = "tensorrt.yield"
+    values = var_operand_def(kinds.ANY)
+    assembly_format = "attr-dict ($values^ `:` type($values))?"
+    traits = traits_def(Pure(), IsTerminator(), ReturnLike())
+    CHECKS: ClassVar[Checks] = (
+        ends_its_block,
+        parent_is("tensorrt.if", "tensorrt.for", "tensorrt.while", "tensorrt.opaque_plugin"),
+    )
+
+
+@operation
+class ConditionOp(TensorrtOperation):
+    """The end of a loop's condition: whether it goes on, and with what."""
+
+    name = "tensorrt.condition"
+    condition = operand_def(_TRUTH)
+    args = var_operand_def(kinds.ANY)
+    assembly_format = "`(` $condition `:` type($condition) `)` attr-dict ($args^ `:` type($args))?"
+    traits = traits_def(Pure(), IsTerminator())
+    CHECKS: ClassVar[Checks] = (ends_its_block, parent_is("tensorrt.while"))
+
+
+def _ending(region: Region) -> list[Attribute]:
+    """What the end of a region gives to the operation around it."""
+    end = last(region)
+    if isinstance(end, ConditionOp):
+        return types_of(end.args)
+    return types_of(end.operands) if isinstance(end, YieldOp) else []
+
+
+@operation
+class IfOp(RegionOperation):
+    """One of two regions; the results are NVIDIA's `results`, regions use values from outside."""
+
+    name = "tensorrt.if"
+    condition = operand_def(_TRUTH)
+    outputs = var_result_def(kinds.tensor(kinds.I1, kinds.I32, *kinds.FLOATS))
+    true_region = region_def()
+    false_region = region_def()
+    assembly_format = (
+        "`(` $condition `:` type($condition) `)` attr-dict `->` type($outputs)"
+        " $true_region `else` $false_region"
+    )
+    traits = traits_def(RecursiveMemoryEffect())
+    SINGLE: ClassVar[tuple[tuple[int, str], ...]] = ((0, "trueRegion"),)
+    CHECKS: ClassVar[Checks] = (no_arguments,)
+    INFERRED: ClassVar[bool] = True
+
+    @classmethod
+    def make(cls, *operands: Any, **given: Any) -> Self:
+        """Make the operation; its results are what both regions yield."""
+        if given.get("result_types") is None:
+            given["result_types"] = [_ending(given["regions"][0])]
+        return super().make(*operands, **given)
+
+    def components(self) -> Sequence[Component]:
+        """What both regions yield."""
+        true, false = _ending(self.true_region), _ending(self.false_region)
+        if len(true) != len(false):
+            raise ShapeError("number of output tensors in true and false regions must be same")
+        if true != false:
+            raise ShapeError("true and false regions must yield equivalent types")
+        return [Component(sizes(each), element(each)) for each in true]
+
+    def inside(self) -> Iterator[Problem]:
+        """Regions give the results, and hold what TensorRT takes there."""
+        for index, region in enumerate(self.regions):
+            if isinstance(last(region), YieldOp):
+                yield from Edge(index, None, _ending(region), self.result_types).problems()
+        yield from unsupported(self)
+
+
+@operation
+class WhileOp(RegionOperation):
+    """A loop as long as a condition holds.
+
+    `carried` are NVIDIA's `operands`, the first values; `outputs` are its `results`, the last ones.
+    """
+
+    name = "tensorrt.while"
+    carried = var_operand_def(kinds.TENSOR)
+    outputs = var_result_def(kinds.TENSOR)
+    cond_region = region_def()
+    body_region = region_def()
+    assembly_format = (
+        "attr-dict `(` $carried `:` type($carried) `)` `->` type($outputs)"
+        " $cond_region `,` $body_region"
+    )
+    traits = traits_def(RecursiveMemoryEffect())
+    SINGLE: ClassVar[tuple[tuple[int, str], ...]] = ((0, "condRegion"), (1, "bodyRegion"))
+
+    def inside(self) -> Iterator[Problem]:
+        """Values go from the operands to the condition, from there to the body or out."""
+        condition, body = self.cond_region, self.body_region
+        taken, inner = argument_types(condition), argument_types(body)
+        yield from Edge(None, 0, types_of(self.carried), taken).problems()
+        if isinstance(last(condition), ConditionOp | YieldOp):
+            yield from Edge(0, None, _ending(condition), self.result_types).problems()
+            yield from Edge(0, 1, _ending(condition), inner).problems()
+        if isinstance(last(body), ConditionOp | YieldOp):
+            yield from Edge(1, 0, _ending(body), taken).problems()
+        yield from unsupported(self)
+
+
+@operation
+class ForOp(RegionOperation):
+    """A loop over numbers; `outputs` are NVIDIA's `results`, the last of the carried values."""
+
+    name = "tensorrt.for"
+    lb = operand_def(_NUMBER)
+    ub = operand_def(_NUMBER)
+    step = operand_def(_NUMBER)
+    init = var_operand_def(kinds.TENSOR)
+    outputs = var_result_def(kinds.TENSOR)
+    body_region = region_def()
+    traits = traits_def(RecursiveMemoryEffect(), SingleBlockImplicitTerminator(YieldOp))
+    SINGLE: ClassVar[tuple[tuple[int, str], ...]] = ((0, "body_region"),)
+    CHECKS: ClassVar[Checks] = (ends_with_terminator,)
+
+    def inside(self) -> Iterator[Problem]:
+        """Values go from the operands to the body, from there to the next turn or out."""
+        end, body, first = last(self.body_region), self.body_region, types_of(self.init)
+        inner = argument_types(body)[1:]
+        yield from Edge(None, 0, first, inner).problems()
+        yield from Edge(None, None, first, self.result_types).problems()
+        if isinstance(end, YieldOp):
+            yield from Edge(0, 0, _ending(body), inner).problems()
+            yield from Edge(0, None, _ending(body), self.result_types).problems()
+        yield from unsupported(self)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Read `%i = %lb to %ub step %step init(%carried = %first) -> (types) {...}`."""
+        induction = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation("=")
+        bounds = [parser.parse_unresolved_operand()]
+        for word in ("to", "step"):
+            parser.parse_keyword(word)
+            bounds.append(parser.parse_unresolved_operand())
+        parser.parse_keyword("init")
+        pairs = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: _parse_assignment(parser)
+        )
+        types = _parse_types(parser)
+        if len(pairs) != len(types):
+            parser.raise_error("mismatch in number of loop-carried values and defined values")
+        arguments = [induction.resolve(_NUMBER_TYPE)]
+        arguments += [name.resolve(kind) for (name, _), kind in zip(pairs, types, strict=True)]
+        operands = [parser.resolve_operand(each, _NUMBER_TYPE) for each in bounds]
+        first = [parser.resolve_operand(o, kind) for (_, o), kind in zip(pairs, types, strict=True)]
+        region = parser.parse_region(arguments)
+        given = parser.parse_optional_attr_dict()
+        made = cls(
+            operands=[*operands, first], result_types=[types], regions=[region], attributes=given
+        )
+        end = last(region)
+        if end is None or not end.has_trait(IsTerminator):
+            for trait in made.get_traits_of_type(SingleBlockImplicitTerminator):
+                ensure_terminator(made, trait)
+        return made
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        induction, *carried = self.body_region.block.args
+        words = ((" ", induction), (" = ", self.lb), (" to ", self.ub), (" step ", self.step))
+        for word, value in words:
+            printer.print_string(word)
+            printer.print_ssa_value(value)
+        printer.print_string(" init(")
+        printer.print_list(
+            zip(carried, self.init, strict=True), lambda pair: _print_assignment(printer, *pair)
+        )
+        printer.print_string(") -> (")
+        printer.print_list(self.init, lambda value: printer.print_attribute(value.type))
+        printer.print_string(") ")
+        printer.print_region(self.body_region, print_entry_block_args=False)
+        printer.print_op_attributes(self.attributes)
+
+
+def _parse_assignment(parser: Parser) -> tuple[Parser.UnresolvedArgument, UnresolvedOperand]:
+    name = parser.parse_argument(expect_type=False)
+    parser.parse_punctuation("=")
+    return name, parser.parse_unresolved_operand()
+
+
+def _parse_types(parser: Parser) -> list[Attribute]:
+    parser.parse_punctuation("->")
+    several = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+    return [parser.parse_type()] if several is None else [*several]
+
+
+def _print_assignment(printer: Printer, name: SSAValue, value: SSAValue) -> None:
+    printer.print_ssa_value(name)
+    printer.print_string(" = ")
+    printer.print_ssa_value(value)
+
+
+@operation
+class AssertionOp(TensorrtOperation):
+    """What must be true; NVIDIA calls it pure, so that rewrites may lose it: ours may not."""
+
+    name = "tensorrt.assertion"
+    condition = operand_def(kinds.tensor(kinds.I1))
+    message = prop_def(attributes.STRING)
+    assembly_format = "attr-dict `ins` `(` operands `:` type(operands) `)`"
+
+    def wrong(self) -> Iterator[str | Problem]:
+        """The condition is one truth, or a vector of them."""
+        if len(sizes(self.condition)) > 1:
+            yield "expected condition to be of rank 0 or 1"

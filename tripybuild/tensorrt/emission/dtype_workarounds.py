@@ -1,0 +1,82 @@
+"""Layers that NVIDIA's dialect takes in fewer types than operators have: exact ways around.
+
+Law: no value changes. bfloat16 goes through float32, which holds all of its values; int4 goes
+through a quantization of scale one, which holds all of int4's.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType, f32
+from xdsl.ir import SSAValue
+
+from tripybuild.tensorrt import dialect
+from tripybuild.tensorrt.dialect.base import sizes, tensor_type
+from tripybuild.tensorrt.emission.scope import Scopes
+from tripybuild.tensorrt.emission.types import ELEMENTS, tensor
+from tripybuild.tensorrt.mlir.elements import from_numpy
+from tripybuild.tensorrt.recorder.network import Layer
+from tripybuild.tensorrt.recorder.value import Value
+from tripybuild.types import dtypes
+
+_TRIGONOMETRY = frozenset(
+    ["kACOS", "kACOSH", "kASIN", "kASINH", "kATAN", "kATANH", "kCOSH", "kSINH", "kTAN"]
+)
+_BEYOND_EDGES = frozenset({"kCLAMP", "kFILL", "kREFLECT"})
+_MOVES = frozenset({"slice", "gather", "gather_elements", "gather_nd", "concatenation"})
+
+
+def bridged(layer: Layer) -> dtypes.dtype | None:
+    """The type that a layer is not taken in, if there is a way around; None where all is well."""
+    name, given = layer.signature.name, layer.arguments
+    if not layer.results:
+        return None
+    own = layer.results[0].dtype
+    if own is dtypes.int4 and name in _MOVES:
+        return own
+    odd = (name == "unary" and given["kind"] in _TRIGONOMETRY) or (
+        name == "slice" and given["mode"] in _BEYOND_EDGES
+    )
+    return own if odd and own is dtypes.bfloat16 else None
+
+
+def widened(
+    layer: Layer, narrow: dtypes.dtype, values: Mapping[Value, SSAValue], scopes: Scopes
+) -> tuple[Layer, dict[Value, SSAValue]]:
+    """The same layer on float32, and its operands in it."""
+    known = dict(values)
+
+    def wide(argument: object) -> object:
+        if isinstance(argument, tuple):
+            return tuple(wide(each) for each in argument)
+        if not isinstance(argument, Value) or argument.dtype is not narrow:
+            return argument
+        made = Value(dtypes.float32, argument.shape)
+        known[made] = _to_float32(values[argument], narrow, scopes)
+        return made
+
+    arguments = {name: wide(argument) for name, argument in layer.arguments.items()}
+    results = tuple(Value(dtypes.float32, each.shape) for each in layer.results)
+    return Layer(layer.signature, arguments, results, layer.regions, layer.location), known
+
+
+def narrowed(value: SSAValue, narrow: dtypes.dtype, like: Value, scopes: Scopes) -> SSAValue:
+    """A result in the type that was asked for."""
+    shape = sizes(value) if like.shape is None else like.shape
+    result = [tensor(narrow, shape)]
+    if narrow is dtypes.int4:
+        return scopes.one(dialect.QuantizeOp, value, _one(scopes), result_types=result)
+    return scopes.one(dialect.CastOp, value, result_types=result)
+
+
+def _to_float32(value: SSAValue, narrow: dtypes.dtype, scopes: Scopes) -> SSAValue:
+    result = [tensor_type(sizes(value), ELEMENTS["float32"])]
+    if narrow is dtypes.int4:
+        return scopes.one(dialect.DequantizeOp, value, _one(scopes), result_types=result)
+    return scopes.one(dialect.CastOp, value, result_types=result)
+
+
+def _one(scopes: Scopes) -> SSAValue:
+    """The scale that changes nothing."""
+    weights = from_numpy(np.array(1, np.float32), TensorType(f32, []))
+    return scopes.one(dialect.ConstantOp, weights=weights)

@@ -1,0 +1,219 @@
+"""A recorded network as a module of the dialect: one function, named inputs, weights beside it.
+
+Law: the module depends on the network and the profiles alone, so equal networks have equal text.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    LocationAttr,
+    ModuleOp,
+    NameLoc,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from tripybuild.errors.diagnostics import portable_path
+from tripybuild.symbolic.dims import Dim, evaluate
+from tripybuild.tensorrt.dialect.attributes import ShapeProfileAttr
+from tripybuild.tensorrt.emission.classify_floats import TRUTHS
+from tripybuild.tensorrt.emission.constants import SOURCED, Resources, weight
+from tripybuild.tensorrt.emission.control_flow import CONTROLLED, Control
+from tripybuild.tensorrt.emission.convolutions import WINDOWED
+from tripybuild.tensorrt.emission.dtype_workarounds import bridged, narrowed, widened
+from tripybuild.tensorrt.emission.layers import plain
+from tripybuild.tensorrt.emission.reshapes import SHAPED, Place
+from tripybuild.tensorrt.emission.scope import Scopes
+from tripybuild.tensorrt.emission.sizes import Sizes
+from tripybuild.tensorrt.emission.types import typed
+from tripybuild.tensorrt.mlir.locations import UNKNOWN, file_location, made
+from tripybuild.tensorrt.recorder.network import Layer, Location, Network
+from tripybuild.tensorrt.recorder.value import Value
+from tripybuild.types import dtypes
+
+ENTRY = "main"
+NAME = "tripybuild.name"
+
+
+class EmissionError(ValueError):
+    """A layer cannot be said in the dialect; `place` is where it was asked for."""
+
+    def __init__(self, problem: object, layer: Layer) -> None:
+        super().__init__(f"`trt.{layer.signature.name}`: {problem}")
+        self.place = layer.location
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The sizes that an engine is made for: the smallest, the best and the largest, by symbol."""
+
+    smallest: Mapping[str, int]
+    best: Mapping[str, int]
+    largest: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A module, the arrays of its constants, and the names of the weights among its resources."""
+
+    module: ModuleOp
+    resources: Mapping[str, Any]
+    weights: frozenset[str]
+
+
+def emitted(
+    network: Network, name: str, profiles: Sequence[Profile] = (), folder: Path | None = None
+) -> Emitted:
+    """Write a recorded network in the dialect.
+
+    Args:
+        network: What lowerings recorded.
+        name: The name of the module.
+        profiles: One for each optimization profile; none where every size is a number.
+        folder: Where the user's files are; places in them are written without it, so that a
+            copy of a model in another folder gives the same module.
+
+    Raises:
+        EmissionError: Where a layer cannot be said in the dialect.
+    """
+    return _Emission(network, profiles, folder).run(name)
+
+
+@dataclass
+class _Emission:
+    network: Network
+    profiles: Sequence[Profile]
+    folder: Path | None
+    values: dict[Value, SSAValue] = field(default_factory=dict)
+    scopes: Scopes = field(default_factory=Scopes)
+    resources: Resources = field(default_factory=Resources)
+
+    def __post_init__(self) -> None:
+        self.sizes = Sizes(self.scopes)
+        self.control = Control(self.values, self.layers)
+        self._places: dict[Location | None, LocationAttr] = {}
+
+    def run(self, name: str) -> Emitted:
+        """The module."""
+        inputs = self.network.inputs
+        block = Block(arg_types=[typed(v) for v in inputs.values()])
+        for value, argument in zip(inputs.values(), block.args, strict=True):
+            self.values[value] = argument
+            self.sizes.learn(value.shape or (), argument, self.scopes.prologue)
+        for path, value in self.network.weights.items():
+            self.scopes.location = made(NameLoc, desc=StringAttr(path), location=UNKNOWN)
+            self.values[value] = weight(self.scopes, path, typed(value))
+        self.layers(self.network.layers)
+        gives = [self.values[value] for value in self.network.outputs.values()]
+        end = func.ReturnOp(*gives)
+        block.add_ops([*self.scopes.prologue.used(), *self.scopes.body.used(), end])
+        function = func.FuncOp(
+            ENTRY,
+            ([each.type for each in block.args], [each.type for each in gives]),
+            Region(block),
+            arg_attrs=ArrayAttr([self._described(n, v) for n, v in inputs.items()]),
+            res_attrs=ArrayAttr(
+                [DictionaryAttr({NAME: StringAttr(each)}) for each in self.network.outputs]
+            ),
+        )
+        module = ModuleOp([function], sym_name=StringAttr(name))
+        return Emitted(module, self.resources, frozenset(self.network.weights))
+
+    def layers(self, layers: Sequence[Layer]) -> None:
+        """Emit layers in their order into the current scope."""
+        for layer in layers:
+            self.scopes.location = self._located(layer.location)
+            given = self._given(layer)
+            for value, emitted in zip(layer.results, given, strict=True):
+                self.values[value] = emitted
+                self.sizes.learn(value.shape or (), emitted, self.scopes.current)
+
+    def _located(self, place: Location | None) -> LocationAttr:
+        """Many layers come from one place."""
+        found = self._places.get(place)
+        if found is None:
+            found = self._places[place] = located(place, self.folder)
+        return found
+
+    def _given(self, layer: Layer) -> Sequence[SSAValue]:
+        narrow = bridged(layer)
+        try:
+            if narrow is None:
+                return self._layer(layer, self.values)
+            return self._around(layer, narrow)
+        except EmissionError:
+            raise
+        except (ValueError, TypeError) as error:
+            raise EmissionError(error, layer) from error
+
+    def _around(self, layer: Layer, narrow: dtypes.dtype) -> Sequence[SSAValue]:
+        wide, values = widened(layer, narrow, self.values, self.scopes)
+        given = zip(self._layer(wide, values), layer.results, strict=True)
+        return [narrowed(value, narrow, like, self.scopes) for value, like in given]
+
+    def _layer(self, layer: Layer, values: dict[Value, SSAValue]) -> Sequence[SSAValue]:
+        name = layer.signature.name
+        place = Place(layer, values, self.scopes, self.sizes)
+        shaped = (
+            SHAPED.get(name) or WINDOWED.get(name) or TRUTHS.get(layer.arguments.get("kind", ""))
+        )
+        if shaped is not None:
+            return (shaped(place),)
+        if name in SOURCED:
+            return (SOURCED[name](place, self.resources),)
+        if name in CONTROLLED:
+            return CONTROLLED[name](self.control, place).results
+        return plain(layer, values, self.scopes).results
+
+    def _described(self, name: str, value: Value) -> DictionaryAttr:
+        """What the function says of an argument: its name, sizes and names of dimensions."""
+        shape = value.shape or ()
+        said: dict[str, Attribute] = {NAME: StringAttr(name)}
+        named = {str(i): StringAttr(str(s)) for i, s in enumerate(shape) if isinstance(s, Dim)}
+        plain = {i: n for i, n in named.items() if n.data.isidentifier()}
+        if plain:
+            said["tensorrt.dimension_names"] = DictionaryAttr(plain)
+        if shape:
+            ranges = [_range(shape, each) for each in self.profiles if named]
+            profiles = [ShapeProfileAttr.of(*each) for each in ranges or [_fixed(shape)]]
+            said["tensorrt.shape_profile"] = (
+                profiles[0] if len(profiles) == 1 else ArrayAttr(profiles)
+            )
+        return DictionaryAttr(dict(sorted(said.items())))
+
+
+def _fixed(shape: Sequence[Any]) -> tuple[list[int], list[int], list[int]]:
+    sizes = [size if isinstance(size, int) else 1 for size in shape]
+    return sizes, sizes, sizes
+
+
+def _range(shape: Sequence[Any], profile: Profile) -> tuple[list[int], list[int], list[int]]:
+    """The least, best and largest of each dimension; one that shrinks as a symbol grows, too."""
+    corners = [
+        [evaluate(size, sizes) for size in shape] for sizes in (profile.smallest, profile.largest)
+    ]
+    best = [evaluate(size, profile.best) for size in shape]
+    low = [min(pair) for pair in zip(*corners, best, strict=True)]
+    high = [max(pair) for pair in zip(*corners, best, strict=True)]
+    return low, best, high
+
+
+def located(place: Location | None, folder: Path | None) -> LocationAttr:
+    """The location of a layer: the name of its step, at a line of the user's file."""
+    if place is None:
+        return UNKNOWN
+    name, file, line, column = place
+    where = file_location(_shown(file, folder), line, column)
+    return made(NameLoc, desc=StringAttr(name), location=where) if name else where
+
+
+@lru_cache
+def _shown(file: str, folder: Path | None) -> StringAttr:
+    return StringAttr(portable_path(Path(file).as_posix() if folder is None else file, folder))

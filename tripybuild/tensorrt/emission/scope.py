@@ -1,0 +1,120 @@
+"""Where operations are appended: the prologue of a function, its body, and the bodies of regions.
+
+Law: what a scope holds may be used in it and in the scopes inside, never outside. Sizes of inputs
+are computed in the prologue, so every region sees them.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from xdsl.dialects.builtin import Float4E2M1FNType, LocationAttr, UnknownLoc
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tripybuild.tensorrt import dialect
+from tripybuild.tensorrt.dialect.base import TensorrtOperation, element
+from tripybuild.tensorrt.mlir.operation_factory import created
+
+
+class Source(NamedTuple):
+    """Where a symbol is a part of a dimension: the dimension is `factor * symbol + offset`."""
+
+    value: SSAValue
+    axis: int
+    factor: int
+    offset: int
+
+
+class Scope:
+    """A list of operations that is being filled, and what was computed in it."""
+
+    def __init__(self, outer: "Scope | None" = None) -> None:
+        self.outer = outer
+        self.operations: list[Operation] = []
+        self.known: dict[object, SSAValue] = {}
+        self.sources: dict[str, Source] = {}
+
+    def chain(self) -> Iterator["Scope"]:
+        """This scope, the one around it, and so on."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
+    def find(self, key: object) -> SSAValue | None:
+        """What this scope or one around it knows under a key."""
+        return next((each.known[key] for each in self.chain() if key in each.known), None)
+
+    def once(self, key: object, make: Callable[[], SSAValue]) -> SSAValue:
+        """What is known here under a key, or what is made now."""
+        found = self.find(key)
+        if found is None:
+            found = self.known[key] = make()
+        return found
+
+    def used(self) -> list[Operation]:
+        """The operations, without the constants that only others were made of."""
+        return [op for op in self.operations if not _is_unused(op)]
+
+    def of(self, *symbols: str) -> "Scope":
+        """The outermost scope in which all symbols are known; ValueError if one is in none."""
+        scopes = list(self.chain())
+        for name in symbols:
+            if not any(name in each.sources for each in scopes):
+                raise ValueError(f"no tensor has a dimension of size `{name}`")
+        inside = (each for each in scopes if not each.sources.keys().isdisjoint(symbols))
+        return next(inside, scopes[-1])
+
+
+def _is_unused(op: Operation) -> bool:
+    return (
+        type(op) in (dialect.ConstantOp, dialect.ConstantF4Op) and op.results[0].first_use is None
+    )
+
+
+class Scopes:
+    """The scopes of a function; `current` is the one that layers go to."""
+
+    def __init__(self) -> None:
+        self.prologue = Scope()
+        self.current = Scope(self.prologue)
+        self.body = self.current
+        self.location: LocationAttr = UnknownLoc()
+
+    @contextmanager
+    def inside(self) -> Iterator[Scope]:
+        """A region's scope."""
+        outer, self.current = self.current, Scope(self.current)
+        try:
+            yield self.current
+        finally:
+            self.current = outer
+
+    def add(
+        self,
+        kind: type[TensorrtOperation],
+        /,
+        *operands: Any,
+        scope: Scope | None = None,
+        location: LocationAttr | None = None,
+        **attributes: Any,
+    ) -> Operation:
+        """Append an operation, from the current place or from another."""
+        operation = kind.make(*operands, location=location or self.location, **attributes)
+        (scope or self.current).operations.append(operation)
+        return operation
+
+    def one(self, kind: type[TensorrtOperation], /, *operands: Any, **attributes: Any) -> SSAValue:
+        """Append an operation that has one result."""
+        return self.add(kind, *operands, **attributes).results[0]
+
+    def constant(
+        self, weights: Attribute, type: Attribute, location: LocationAttr | None = None
+    ) -> SSAValue:
+        """Append a constant; its type is that of the weights. NVIDIA's dialect has none of f4."""
+        place = location or self.location
+        short = isinstance(element(type), Float4E2M1FNType)
+        kind = dialect.ConstantF4Op if short else dialect.ConstantOp
+        operation = created(kind, (), [type], {"weights": weights}, location=place)
+        self.current.operations.append(operation)
+        return operation.results[0]

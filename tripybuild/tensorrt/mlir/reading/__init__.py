@@ -1,0 +1,1 @@
+"""Reading MLIR's text: lexer, parser, constants, locations."""

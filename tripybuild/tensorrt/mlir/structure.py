@@ -1,0 +1,178 @@
+"""What MLIR asks of regions, functions, symbols and uses, whatever the dialect."""
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import (
+    IsolatedFromAbove,
+    IsTerminator,
+    NoTerminator,
+    SingleBlockImplicitTerminator,
+    SymbolTable,
+)
+
+from tripybuild.tensorrt.mlir.dominance import Dominance
+from tripybuild.tensorrt.mlir.locations import span_of
+from tripybuild.tensorrt.mlir.writing.printer import text
+
+Finding = tuple[Operation, str, tuple[str, ...]]
+
+
+def problems(operation: Operation) -> Iterator[Finding]:
+    """Give what is wrong with the regions of an operation as such."""
+    for region in operation.regions:
+        yield from _terminators(operation, region)
+    if operation.has_trait(SymbolTable, value_if_unregistered=False):
+        yield from _symbols(operation)
+    if operation.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+        yield from _outside(operation)
+
+
+def _terminators(operation: Operation, region: Region) -> Iterator[Finding]:
+    if operation.has_trait(NoTerminator, value_if_unregistered=True):
+        return
+    for block in region.blocks:
+        last = block.last_op
+        if last is None:
+            yield operation, "empty block: expect at least a terminator", ()
+        elif not last.has_trait(IsTerminator, value_if_unregistered=True):
+            yield last, f"block with no terminator, has {text(last)}", ()
+
+
+def implicit_terminators(operation: Operation) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Find the first region that ends with another operation than the one that may be left out."""
+    for trait in operation.get_traits_of_type(SingleBlockImplicitTerminator):
+        for block in (block for region in operation.regions for block in region.blocks):
+            last = block.last_op
+            if last is not None and not isinstance(last, trait.op_type):
+                name = trait.op_type.name
+                note = f"in custom textual format, the absence of terminator implies '{name}'"
+                yield f"expects regions to end with '{name}', found '{last.name}'", (note,)
+                return
+
+
+def _symbols(operation: Operation) -> Iterator[Finding]:
+    seen = dict[str, Operation]()
+    for each in _inside(operation):
+        name = each.properties.get("sym_name", each.attributes.get("sym_name"))
+        if isinstance(name, StringAttr):
+            first = seen.setdefault(name.data, each)
+            if first is not each:
+                note = f"see existing symbol definition here: {span_of(first.location)}"
+                yield each, f"redefinition of symbol named '{name.data}'", (note,)
+
+
+def _inside(operation: Operation) -> Iterator[Operation]:
+    for region in operation.regions:
+        for block in region.blocks:
+            yield from block.ops
+
+
+def _outside(operation: Operation) -> Iterator[Finding]:
+    """Find the first value of outside that is used inside of what is isolated."""
+    regions = set(operation.regions)
+    for each in operation.walk():
+        if each is not operation:
+            for value in each.operands:
+                if not _is_within(value, regions):
+                    note = "required by region isolation constraints"
+                    message = f"'{each.name}' op using value defined outside the region"
+                    yield each, message, (note,)
+                    return
+
+
+def _is_within(value: SSAValue, regions: set[Region]) -> bool:
+    """Whether a value is defined in one of some regions, or deeper."""
+    owner = value.owner
+    region = owner.parent if isinstance(owner, Block) else owner.parent_region()
+    while region is not None and region not in regions:
+        parent = region.parent
+        region = None if parent is None else parent.parent_region()
+    return region is not None
+
+
+def function(operation: FuncOp) -> Iterator[str]:
+    """Give what is wrong with a function, without its body."""
+    inputs = operation.function_type.inputs.data
+    for name, attributes, count in (
+        ("argument", operation.arg_attrs, len(inputs)),
+        ("result", operation.res_attrs, len(operation.function_type.outputs.data)),
+    ):
+        if attributes is not None and len(attributes) != count:
+            yield (
+                f"expects {name} attribute array to have the same number of elements as the "
+                f"number of function {name}s, got {len(attributes)}, but expected {count}"
+            )
+    entry = operation.body.blocks.first
+    if entry is None:
+        return
+    if len(entry.args) != len(inputs):
+        yield f"entry block must have {len(inputs)} arguments to match function signature"
+    for index, (argument, type) in enumerate(zip(entry.args, inputs, strict=False)):
+        if argument.type != type:
+            yield (
+                f"type of entry block argument #{index}('{argument.type}') must match the type of "
+                f"the corresponding argument in function signature('{type}')"
+            )
+
+
+def returned(operation: ReturnOp) -> Iterator[str]:
+    """Compare what a function returns with what it says."""
+    parent, block = operation.parent_op(), operation.parent
+    if block is not None and block.last_op is not operation:
+        yield "'func.return' op must be the last operation in the parent block"
+        return
+    if not isinstance(parent, FuncOp):
+        yield "'func.return' op expects parent op 'func.func'"
+        return
+    wanted, name = parent.function_type.outputs.data, parent.sym_name.data
+    if len(wanted) != len(operation.operands):
+        yield (
+            f"'func.return' op has {len(operation.operands)} operands, but enclosing function "
+            f"(@{name}) returns {len(wanted)}"
+        )
+        return
+    for index, (value, type) in enumerate(zip(operation.operands, wanted, strict=True)):
+        if value.type != type:
+            yield (
+                f"type of return operand {index} ('{value.type}') doesn't match function result "
+                f"type ('{type}') in function @{name}"
+            )
+            return
+
+
+def undominated(operation: Operation) -> Iterator[Finding]:
+    """Find operands that are used where their definition does not come before."""
+    for region in operation.regions:
+        ordered = not operation.has_trait(NoTerminator, value_if_unregistered=True)
+        several = len(region.blocks) > 1
+        dominance = Dominance(region) if several and ordered else None
+        for block in region.blocks:
+            yield from _in_block(block, dominance, ordered=ordered)
+
+
+def _in_block(block: Block, dominance: Dominance | None, *, ordered: bool) -> Iterator[Finding]:
+    seen = set[SSAValue](block.args)
+    for operation in block.ops:
+        if ordered:
+            for index, value in enumerate(operation.operands):
+                if not _precedes(value, block, seen, dominance):
+                    yield operation, f"operand #{index} does not dominate this use", ()
+        seen.update(operation.results)
+        yield from undominated(operation)
+
+
+def _precedes(
+    value: SSAValue, block: Block, seen: set[SSAValue], dominance: Dominance | None
+) -> bool:
+    if value in seen:
+        return True
+    owner = value.owner
+    home = owner if isinstance(owner, Block) else owner.parent
+    if home is block:
+        return False
+    if home is None or home.parent is not block.parent:
+        return True  # of a region around: what is isolated is checked apart
+    return dominance is not None and dominance.dominates(home, block)

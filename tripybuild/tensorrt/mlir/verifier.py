@@ -1,0 +1,116 @@
+"""What is wrong with a module, in MLIR's words and order.
+
+Law: every operation is looked at, and each says the first thing that is wrong with it: the
+operations of our dialects by `problems`, others by xDSL's own checks. Regions and symbols are
+checked after what is in them; whether values are defined before they are used, last of all.
+`first_problems` looks no further than the first operation that fails, as MLIR does.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation
+from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.exceptions import VerifyException
+
+from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.tensorrt.mlir import structure
+from tripybuild.tensorrt.mlir.locations import span_of
+
+CODE = "mlir-invalid"
+
+
+def problems(module: ModuleOp) -> list[Diagnostic]:
+    """Give all that is wrong with a module; nothing, if it is well formed."""
+    found = list(_within(module))
+    return found or [diagnostic(*each) for each in structure.undominated(module)]
+
+
+def first_problems(module: ModuleOp) -> list[Diagnostic]:
+    """Give what MLIR says: an operation as such, what is in it, and then how that fits."""
+    return _first(module) or [diagnostic(*each) for each in structure.undominated(module)][:1]
+
+
+def diagnostic(operation: Operation, message: str, notes: tuple[str, ...] = ()) -> Diagnostic:
+    """Say that something is wrong with an operation, at its place."""
+    return Diagnostic(CODE, message, span_of(operation.location), notes=notes)
+
+
+def _within(operation: Operation) -> Iterator[Diagnostic]:
+    own = list(_own(operation))
+    yield from own
+    for region in operation.regions:
+        for block in region.blocks:
+            for each in block.ops:
+                yield from _within(each)
+    if not own:
+        yield from (diagnostic(*found) for found in structure.problems(operation))
+
+
+def _first(operation: Operation) -> list[Diagnostic]:
+    ours: Any = operation
+    has_inside = hasattr(operation, "outside")
+    found = list(_said(operation, ours.outside()) if has_inside else _own(operation))
+    if found:
+        return found
+    inner = [each for region in operation.regions for block in region.blocks for each in block.ops]
+    for each in sorted(inner, key=_is_isolated):
+        if found := _first(each):
+            return found
+    fitting = list(_own(operation)) if has_inside else []
+    return fitting or [diagnostic(*each) for each in structure.problems(operation)][:1]
+
+
+def _is_isolated(operation: Operation) -> bool:
+    """Whether MLIR looks at the operation after its neighbours."""
+    return bool(operation.regions) and operation.has_trait(
+        IsolatedFromAbove, value_if_unregistered=False
+    )
+
+
+def _own(operation: Operation) -> Iterator[Diagnostic]:
+    """Give what an operation itself says, without what is in it."""
+    ours: Any = operation
+    if isinstance(operation, UnregisteredOp | ModuleOp):
+        return
+    if hasattr(operation, "problems"):
+        yield from _said(operation, ours.problems())
+    elif isinstance(operation, ReturnOp):
+        for message in structure.returned(operation):
+            yield diagnostic(operation, message)
+    elif isinstance(operation, FuncOp):
+        yield from _spoken(operation, structure.function(operation))
+        yield from _said(operation, _described(operation))
+    elif ends := list(structure.implicit_terminators(operation)):
+        for message, notes in ends:
+            yield diagnostic(operation, f"'{operation.name}' op {message}", notes)
+    else:
+        yield from _spoken(operation, _checked(operation))
+
+
+def _said(operation: Operation, found: Iterator[Any]) -> Iterator[Diagnostic]:
+    for each in found:
+        yield diagnostic(each.at or operation, each.text(operation.name), each.notes)
+
+
+def _described(function: FuncOp) -> Iterator[Any]:
+    """Look at what arguments say about an engine, where they say something."""
+    if any(name.startswith("tensorrt.") for each in function.arg_attrs or () for name in each.data):
+        from tripybuild.tensorrt.dialect.functions import function_problems  # noqa: PLC0415
+
+        yield from function_problems(function)
+
+
+def _checked(operation: Operation) -> Iterator[str]:
+    """Give what xDSL says about an operation; its own checks of regions are left out."""
+    try:
+        operation.verify_()
+    except (VerifyException, ValueError, AssertionError, AttributeError, TypeError) as error:
+        yield " ".join(str(error).split()) or type(error).__name__
+
+
+def _spoken(operation: Operation, messages: Iterator[str]) -> Iterator[Diagnostic]:
+    for message in messages:
+        yield diagnostic(operation, f"'{operation.name}' op {message}")

@@ -1,0 +1,1 @@
+"""Writing MLIR's text as MLIR's own printer does."""

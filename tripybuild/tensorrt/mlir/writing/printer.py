@@ -1,0 +1,62 @@
+"""From a module to MLIR's text, as MLIR's own printer writes it.
+
+Law: what is printed reads back as the same module, and prints the same again. Names, spelling and
+order are MLIR's and depend on the module alone; data of `dense_resource` stands at the end.
+"""
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation
+
+from tripybuild.tensorrt.mlir import resources
+from tripybuild.tensorrt.mlir.names import Names
+from tripybuild.tensorrt.mlir.writing.writer import Writer
+
+
+def text(
+    operation: Operation, *, generic: bool = False, locations: bool = False, data: bool = True
+) -> str:
+    """Give the text of a module, or of an operation in one.
+
+    Args:
+        operation: What to print.
+        generic: Whether to print all in MLIR's generic form: `"func.return"(%0) : (i32) -> ()`.
+        locations: Whether to print where each operation comes from.
+        data: Whether to print the data of resources; without it they are names only.
+    """
+    writer = Writer(Names(_root(operation), generic=generic), generic=generic)
+    if locations:
+        writer.meet_locations(operation)
+    writer.print_op(operation)
+    body = writer.taken()
+    lines = [*writer.aliases(early=True), body, *writer.aliases(early=False)]
+    if not isinstance(operation, ModuleOp):
+        return "\n".join(lines)
+    if data and writer.resources:
+        lines.append(_footer(resources.of(operation), writer.resources))
+    return "\n".join(lines) + "\n"
+
+
+def attribute_text(attribute: Attribute) -> str:
+    """Give the text of an attribute or a type."""
+    writer = Writer(None)
+    writer.print_attribute(attribute)
+    return writer.taken()
+
+
+def _root(operation: Operation) -> Operation:
+    while (parent := operation.parent_op()) is not None:
+        operation = parent
+    return operation
+
+
+def _footer(table: resources.Resources, names: set[str]) -> str:
+    """Give the data of resources, as MLIR does at the end of a text."""
+    writer = Writer(None)
+    lines = []
+    for name, data in sorted(table.build_resources(names).items()):
+        writer.print_identifier_or_string_literal(name)
+        lines.append(f'      {writer.taken()}: "{data}"')
+    if not lines:
+        return ""
+    inner = ",\n".join(lines)
+    return f"\n{{-#\n  dialect_resources: {{\n    builtin: {{\n{inner}\n    }}\n  }}\n#-}}"

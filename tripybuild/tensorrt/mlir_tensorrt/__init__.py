@@ -1,0 +1,74 @@
+"""The target `mlir-tensorrt`: NVIDIA's own compiler and runtime, release 0.1.43, as nvtripy has it.
+
+It is given our module as text, with the weights in it, in the child process; what it makes runs
+through its own runtime. Its wheels are not on PyPI, and need a GPU to build an engine.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+
+NAME = "mlir-tensorrt"
+RELEASE = "0.1.43"
+# A class and a method of it that other releases have not.
+TOLD_BY = {
+    "compiler": ("CompilerClient", "get_compilation_task"),
+    "runtime": ("RuntimeClient", "create_stream"),
+}
+HINT = (
+    f"install `mlir-tensorrt-compiler` and `mlir-tensorrt-runtime` {RELEASE}; their wheels are not "
+    "on PyPI: docs/targets.md says where they are"
+)
+
+
+def prepare() -> Callable[[bytes, Mapping[str, Any]], bytes]:
+    """Load the compiler, and return what compiles with it.
+
+    Raises:
+        DiagnosticError: It is not installed, or is another release.
+    """
+    interface("compiler")
+    from tripybuild.tensorrt.mlir_tensorrt import compiler  # noqa: PLC0415 - when used
+
+    return compiler.compiled
+
+
+def found(name: str) -> Any:
+    """Import a module of `mlir_tensorrt`, such as `runtime.api`.
+
+    Raises:
+        DiagnosticError: It is not installed.
+    """
+    try:
+        return import_module(f"mlir_tensorrt.{name}")
+    except (ImportError, OSError, RuntimeError) as error:
+        message = f"The target `{NAME}` needs a library that cannot be used here"
+        raise DiagnosticError(
+            Diagnostic("target-unavailable", message, notes=(str(error),), hint=HINT)
+        ) from error
+
+
+def interface(package: str) -> Any:
+    """Return the interface of `compiler` or of `runtime`.
+
+    Raises:
+        DiagnosticError: It is not installed, or is another release, which has another interface.
+    """
+    api = found(f"{package}.api")
+    kind, method = TOLD_BY[package]
+    if not hasattr(getattr(api, kind, None), method):
+        message = f"The target `{NAME}` needs release {RELEASE}, and here is {installed(package)}"
+        note = f"`mlir_tensorrt.{package}.api.{kind}` has no `{method}`"
+        raise DiagnosticError(Diagnostic("target-unavailable", message, notes=(note,), hint=HINT))
+    return api
+
+
+def installed(package: str) -> str:
+    """Return the version of `compiler` or `runtime`, without what says which CUDA it is for."""
+    try:
+        return version(f"mlir-tensorrt-{package}").partition("+")[0]
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,45 @@
+"""`canonicalize`: constants are folded, ops that change nothing go, idioms get their usual form.
+
+TensorRT fuses only what it recognises, so equal computations are brought into one form. The tables
+are mlir-tensorrt's, one module per group of ops; what a group's patterns may assume of each other
+stands with the group.
+
+Law: the values of a function do not change, but for what mlir-tensorrt itself rounds in another
+way (sums that become averages, `x * a / a`, bias in float16), and no type changes. Where a pattern
+of mlir-tensorrt gives other values or an invalid op, the condition that it lacks is added here,
+and said at the pattern. Running the pass twice gives what running it once gives.
+"""
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tripybuild.tensorrt.passes.canonicalize import (
+    arith,
+    control,
+    element_wise,
+    folds,
+    linear,
+    reductions,
+    reshapes,
+    shuffles,
+    slices,
+)
+from tripybuild.tensorrt.passes.rewriting.driver import Folders, Pattern, greedy
+
+# Patterns of one class are tried in this order.
+PATTERNS: tuple[Pattern, ...] = (
+    *element_wise.PATTERNS,
+    *linear.PATTERNS,
+    *reductions.PATTERNS,
+    *reshapes.PATTERNS,
+    *shuffles.PATTERNS,
+    *slices.PATTERNS,
+    *control.PATTERNS,
+    *arith.PATTERNS,
+)
+# The folders of mlir-tensorrt's operations: every pass that rewrites greedily applies them.
+FOLDERS: Folders = {**folds.FOLDERS, **reshapes.FOLDERS, **shuffles.FOLDERS}
+
+
+def run(module: ModuleOp) -> bool:
+    """Apply all patterns and folders until nothing changes."""
+    return greedy(module, PATTERNS, {**FOLDERS, **folds.CASTS}, top_down=True)

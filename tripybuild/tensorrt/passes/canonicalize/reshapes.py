@@ -1,0 +1,215 @@
+"""Transposes and reshapes of transposes and reshapes, and those that change nothing.
+
+`expand_rank` adds dimensions of size 1, `collapse_rank` takes them out: their elements stay in
+order, so two of them are one if the shapes differ by 1s only, and none if the shapes are the same.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tripybuild.tensorrt.dialect import (
+    BroadcastOp,
+    CollapseRankOp,
+    ConstantOp,
+    ExpandRankOp,
+    ReshapeOp,
+    ResizeCubicOp,
+    ResizeLinearOp,
+    ResizeNearestOp,
+    TransposeOp,
+)
+from tripybuild.tensorrt.dialect.base import sizes
+from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, elided, is_static
+from tripybuild.tensorrt.passes.elimination.layouts import (
+    permutation_of,
+    retyped,
+    sizes_of,
+    transposed,
+)
+from tripybuild.tensorrt.passes.elimination.permutations import (
+    applied,
+    composed,
+    identity,
+    is_identity,
+)
+from tripybuild.tensorrt.passes.rewriting.driver import Folded, Folder, Pattern, Rewriter
+from tripybuild.tensorrt.passes.rewriting.values import made_by
+from tripybuild.tensorrt.shape_rules import MaybeSize
+
+_RankOp = ExpandRankOp | CollapseRankOp
+_ResizeOp = ResizeNearestOp | ResizeLinearOp | ResizeCubicOp
+
+
+def drops_units(source: Sequence[MaybeSize], result: Sequence[MaybeSize]) -> bool:
+    """Whether a shape is another one without some of its 1s (a scalar may come of `?`, too)."""
+    if len(source) <= len(result):
+        return False
+    if not result:
+        return all(size in {1, None} for size in source)
+    place = 0
+    for size in source:
+        if place < len(result) and size == result[place]:
+            place += 1
+        elif size != 1:
+            return False
+    return place == len(result)
+
+
+def _rank_op(source: Attribute, result: Attribute) -> type[_RankOp] | None:
+    """The op that makes one shape of another by 1s."""
+    before, after = sizes(source), sizes(result)
+    if drops_units(before, after):
+        return CollapseRankOp
+    return ExpandRankOp if drops_units(after, before) else None
+
+
+def rank_of_rank(op: _RankOp, rewriter: Rewriter) -> bool:
+    """1s that come and go are one op, or none (which is a fold)."""
+    before = op.input.owner
+    if not isinstance(before, ExpandRankOp | CollapseRankOp):
+        return False
+    made = _rank_op(before.input.type, op.result.type)
+    if made is None:
+        return False
+    new = rewriter.create(made, before.input, result_types=[op.result.type])
+    rewriter.replace(op, new)
+    return True
+
+
+def rank_changes_nothing(op: _RankOp) -> Sequence[SSAValue] | None:
+    """The same shape as before, or as before the op before."""
+    if op.input.type == op.result.type:
+        return (op.input,)
+    before = op.input.owner
+    if isinstance(before, ExpandRankOp | CollapseRankOp) and before.input.type == op.result.type:
+        return (before.input,)
+    return None
+
+
+def reshaped_constant(value: SSAValue, result: Attribute) -> Attribute | None:
+    """The attribute of a constant in another shape; the elements of resources are not read."""
+    if made_by(value, ConstantOp) is None or not is_static(result):
+        return None
+    found = constant_of(value)
+    assert isinstance(result, TensorType)
+    if isinstance(found, DenseIntOrFPElementsAttr):
+        return DenseIntOrFPElementsAttr(result, found.data)
+    if isinstance(found, DenseResourceAttr) and elided(found):
+        return DenseResourceAttr(found.resource_handle, result)
+    return None
+
+
+def fold_rank(op: _RankOp) -> Sequence[Folded] | None:
+    """Nothing, or a constant."""
+    found = reshaped_constant(op.input, op.result.type)
+    return (found,) if found is not None else rank_changes_nothing(op)
+
+
+def fold_reshape(op: ReshapeOp) -> Sequence[SSAValue] | None:
+    """Nothing, if all sizes are known."""
+    same = op.input.type == op.result.type and is_static(op.result.type)
+    return (op.input,) if same else None
+
+
+def reshape_of_constant(op: ReshapeOp, rewriter: Rewriter) -> bool:
+    """A constant in another shape is a constant."""
+    found = reshaped_constant(op.input, op.result.type)
+    if found is None:
+        return False
+    rewriter.replace(op, rewriter.constant(found, op.result.type))
+    return True
+
+
+def reshape_of_reshape(op: ReshapeOp, rewriter: Rewriter) -> bool:
+    """The last of two reshapes says what the shape is."""
+    before = made_by(op.input, ReshapeOp)
+    if before is None:
+        return False
+    made = rewriter.create(ReshapeOp, before.input, op.shape, result_types=[op.result.type])
+    rewriter.replace(op, made)
+    return True
+
+
+def units(op: ReshapeOp, rewriter: Rewriter) -> bool:
+    """A reshape that adds 1s, or takes them out, says so."""
+    made = _rank_op(op.input.type, op.result.type) if op.shape is None else None
+    if made is None:
+        return False
+    rewriter.replace(op, rewriter.create(made, op.input, result_types=[op.result.type]))
+    return True
+
+
+def fold_transpose(op: TransposeOp) -> Sequence[SSAValue] | None:
+    """Dimensions that stay in order."""
+    same = op.input.type == op.result.type and is_identity(permutation_of(op))
+    return (op.input,) if same else None
+
+
+def transpose_of_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
+    """Two transposes are one."""
+    before = made_by(op.input, TransposeOp)
+    if before is None:
+        return False
+    both = composed(permutation_of(before), permutation_of(op))
+    if retyped(before.input, applied(both, sizes_of(before.input))) != op.result.type:
+        return False
+    rewriter.replace(op, transposed(before.input, both, rewriter))
+    return True
+
+
+def fold_broadcast(op: BroadcastOp) -> Sequence[SSAValue] | None:
+    """Nothing is stretched, and dimensions stay in order."""
+    same = op.input.type == op.result.type and is_static(op.result.type)
+    in_order = tuple(op.value("broadcast_dims")) == identity(len(sizes(op.result)))
+    return (op.input,) if same and in_order else None
+
+
+def known_sizes(op: _ResizeOp, rewriter: Rewriter) -> bool:
+    """A resize reads what was there before a `tensor.cast` forgot its sizes."""
+    cast = op.input.owner
+    if not isinstance(cast, tensor.CastOp):
+        return False
+    before, after = cast.source.type, cast.dest.type
+    if not isinstance(before, TensorType) or not isinstance(after, TensorType):
+        return False
+    if before.encoding != after.encoding or not _refines(sizes(before), sizes(after)):
+        return False
+    rewriter.set_operand(op, 0, cast.source)
+    return True
+
+
+def _refines(known: Sequence[MaybeSize], vague: Sequence[MaybeSize]) -> bool:
+    return len(known) == len(vague) and all(
+        given is None or given == size for size, given in zip(known, vague, strict=True)
+    )
+
+
+PATTERNS = (
+    Pattern("rank of rank", (CollapseRankOp, ExpandRankOp), rank_of_rank, "one layer"),
+    Pattern("reshape of constant", ReshapeOp, reshape_of_constant, "weights are reshaped once"),
+    Pattern("reshape of reshape", ReshapeOp, reshape_of_reshape, "one layer"),
+    Pattern("units", ReshapeOp, units, "other rewrites know these"),
+    Pattern("transpose of transpose", TransposeOp, transpose_of_transpose, "one layer"),
+    Pattern(
+        "known sizes",
+        (ResizeNearestOp, ResizeLinearOp, ResizeCubicOp),
+        known_sizes,
+        "sizes are known when it is built",
+    ),
+)
+RESHAPES = tuple(row for row in PATTERNS if row.root is ReshapeOp)
+TRANSPOSES = tuple(row for row in PATTERNS if row.root is TransposeOp)
+FOLDERS: dict[type[Operation], Folder] = {
+    CollapseRankOp: fold_rank,
+    ExpandRankOp: fold_rank,
+    ReshapeOp: fold_reshape,
+    TransposeOp: fold_transpose,
+    BroadcastOp: fold_broadcast,
+}

@@ -1,0 +1,1 @@
+"""Passes that remove transposes, reshapes and broadcasts."""

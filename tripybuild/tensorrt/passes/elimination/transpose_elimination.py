@@ -1,0 +1,195 @@
+"""`tensorrt-transpose-elimination`: transposes go to where they are small, cancel, or fold.
+
+First down (`op(transpose(x))` is `transpose(op(x))`), so that those of models with channels last
+meet; then up what is left. A transpose costs the number of elements that it writes; one of a
+constant costs nothing, since it is folded; one of unknown size costs more than any other. Values
+never change, only where transposes are; the tables' order is mlir-tensorrt's.
+
+Law: a constant is worth a transpose only if that is folded then. mlir-tensorrt counts constants
+with many uses, too, whose transposes stay, and may then go back and forth without end.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    ModuleOp,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tripybuild.tensorrt.dialect import (
+    ActivationOp,
+    ConstantOp,
+    ElementWiseOp,
+    ExpandRankOp,
+    IdentityOp,
+    ReshapeOp,
+    TransposeOp,
+    UnaryOp,
+)
+from tripybuild.tensorrt.mlir import elements
+from tripybuild.tensorrt.passes.canonicalize import FOLDERS, reshapes
+from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, elided
+from tripybuild.tensorrt.passes.elimination.layouts import (
+    like,
+    permutation_of,
+    retyped,
+    sizes_of,
+    transposed,
+)
+from tripybuild.tensorrt.passes.elimination.permutations import Permutation, applied, inverse
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter, greedy
+from tripybuild.tensorrt.passes.rewriting.values import made_by, splat
+
+LARGEST_FOLDED = 1 << 17  # elements; half a megabyte of f32
+
+
+def _cost(value: SSAValue) -> float:
+    """What a transpose of a value costs: its elements."""
+    known = sizes_of(value)
+    return math.inf if None in known else math.prod(size for size in known if size is not None)
+
+
+def _folds(value: SSAValue) -> bool:
+    """Whether a transpose of a value is folded: weights are not copied, and resources not read."""
+    weights = constant_of(value)
+    if not isinstance(weights, DenseIntOrFPElementsAttr) and not elided(weights):
+        return False
+    return (value.has_one_use() and _cost(value) <= LARGEST_FOLDED) or splat(value) is not None
+
+
+def _below(
+    op: Operation, permutation: Permutation, operands: Sequence[SSAValue], rewriter: Rewriter
+) -> None:
+    """Let an op run before a transpose: its operands are those before it."""
+    result = op.results[0]
+    type = retyped(result, applied(inverse(permutation), sizes_of(result)))
+    new = rewriter.insert(like(op, operands, type))
+    rewriter.replace(op, transposed(new.results[0], permutation, rewriter))
+
+
+def transpose_below(op: ActivationOp | IdentityOp | UnaryOp, rewriter: Rewriter) -> bool:
+    """`activation(transpose(x))` is `transpose(activation(x))`, and so for `identity`."""
+    transpose = made_by(op.input, TransposeOp)
+    if transpose is None:
+        return False
+    _below(op, permutation_of(transpose), [transpose.input], rewriter)
+    return True
+
+
+def _dearest(op: ElementWiseOp) -> int | None:
+    """Which operand's transpose goes down: the one that costs more, the first if both do."""
+    first, second = (made_by(value, TransposeOp) for value in op.operands)
+    if first is None or second is None:
+        return None if first is second else int(first is None)
+    return int(_cost(op.input1) < _cost(op.input2))
+
+
+def _down_past_element_wise(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+    """`element_wise(transpose(x), y)` is `transpose(element_wise(x, transpose(y)))`.
+
+    Only where the new transpose is smaller, or meets a transpose or a constant: this ends.
+    """
+    index = _dearest(op)
+    if index is None:
+        return False
+    transpose, other = made_by(op.operands[index], TransposeOp), op.operands[1 - index]
+    assert transpose is not None
+    if not (
+        _cost(other) < _cost(transpose.result)
+        or made_by(other, TransposeOp) is not None
+        or _folds(other)
+    ):
+        return False
+    permutation = permutation_of(transpose)
+    operands = [transposed(other, inverse(permutation), rewriter)]
+    operands.insert(index, transpose.input)
+    _below(op, permutation, operands, rewriter)
+    return True
+
+
+def _up_past_unary(op: TransposeOp, rewriter: Rewriter) -> bool:
+    """`transpose(unary(x))` is `unary(transpose(x))`, and so for `activation` and `identity`."""
+    unary = op.input.owner
+    if not isinstance(unary, ActivationOp | IdentityOp | UnaryOp):
+        return False
+    moved = transposed(unary.input, permutation_of(op), rewriter)
+    rewriter.replace(op, rewriter.insert(like(unary, [moved], op.result.type)))
+    return True
+
+
+def _gain(op: ElementWiseOp, index: int) -> float:
+    """What is won by transposing the operands instead of the result: at `index`, they meet it."""
+    producer, other = op.operands[index].owner, op.operands[1 - index]
+    if not isinstance(producer, ReshapeOp | TransposeOp | ConstantOp):
+        return -math.inf
+    reshaped = isinstance(producer, ReshapeOp) and made_by(producer.input, ConstantOp) is not None
+    free = reshaped or isinstance(producer, ConstantOp)
+    spent = 0.0 if free else _cost(op.result)
+    added = 0.0 if made_by(other, ConstantOp) is not None else _cost(other)
+    before = _cost(op.result)
+    return before - spent - added if math.isfinite(before + added) else -math.inf
+
+
+def _up_past_element_wise(op: TransposeOp, rewriter: Rewriter) -> bool:
+    """`transpose(element_wise(x, y))` is `element_wise(transpose(x), transpose(y))`.
+
+    Where that costs less; one of them is a reshape, a transpose or a constant then.
+    """
+    element_wise = made_by(op.input, ElementWiseOp)
+    if element_wise is None or max(_gain(element_wise, 0), _gain(element_wise, 1)) <= 0:
+        return False
+    permutation = permutation_of(op)
+    left, right = element_wise.operands
+    if _gain(element_wise, 0) > 0:  # mlir-tensorrt writes down first what it wins nothing by
+        right = transposed(right, permutation, rewriter)
+        left = transposed(left, permutation, rewriter)
+    else:
+        left = transposed(left, permutation, rewriter)
+        right = transposed(right, permutation, rewriter)
+    rewriter.replace(op, rewriter.insert(like(element_wise, [left, right], op.result.type)))
+    return True
+
+
+def _fold_constant(op: TransposeOp, rewriter: Rewriter) -> bool:
+    """A transpose of a constant is a constant."""
+    if not _folds(op.input):
+        return False
+    weights, type = constant_of(op.input), op.result.type
+    assert isinstance(type, TensorType)
+    if isinstance(weights, DenseIntOrFPElementsAttr):
+        if splat(op.input) is not None:
+            folded: Attribute = DenseIntOrFPElementsAttr(type, weights.data)
+        else:
+            array = np.transpose(elements.to_numpy(weights), permutation_of(op))
+            folded = elements.from_numpy(array, type)
+    else:
+        assert isinstance(weights, DenseResourceAttr)
+        folded = DenseResourceAttr(weights.resource_handle, type)
+    rewriter.replace(op, rewriter.constant(folded, type))
+    return True
+
+
+PUSH_DOWN = (
+    Pattern("element-wise-first", ElementWiseOp, _down_past_element_wise, "transposes meet"),
+    Pattern("fold", TransposeOp, _fold_constant, "weights are transposed once"),
+    Pattern("identity-first", IdentityOp, transpose_below, "transposes meet"),
+    Pattern("activation-first", ActivationOp, transpose_below, "transposes meet"),
+)
+PUSH_UP = (
+    Pattern("fold", TransposeOp, _fold_constant, "weights are transposed once"),
+    Pattern("transpose-first", TransposeOp, _up_past_unary, "transposes meet"),
+    Pattern("operands-first", TransposeOp, _up_past_element_wise, "less is transposed"),
+)
+EXPANDED = Pattern("rank of rank", ExpandRankOp, reshapes.rank_of_rank, "one layer")
+CLEANUP = (*reshapes.TRANSPOSES, EXPANDED)
+
+
+def run(module: ModuleOp) -> bool:
+    """Run the pass on a module, in place; whether it changed anything."""
+    down = greedy(module, (*PUSH_DOWN, *CLEANUP), FOLDERS)
+    return greedy(module, (*PUSH_UP, *CLEANUP), FOLDERS) or down

@@ -1,0 +1,109 @@
+"""`tensorrt-legalize-int8`: int8 tensors as TensorRT takes them.
+
+In a function that quantizes, TensorRT wants each int8 input to be dequantized and each int8 result
+to be quantized: both are done with a scale of one where they are not. In other functions TensorRT
+refuses int8 constants: they are kept as int32 and converted.
+"""
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    ModuleOp,
+    TensorType,
+    f32,
+    i32,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.tensorrt.dialect import ConstantOp, DequantizeOp, IdentityOp, QuantizeOp, types
+from tripybuild.tensorrt.dialect.base import element, sizes, tensor_type
+from tripybuild.tensorrt.mlir import elements
+from tripybuild.tensorrt.passes.rewriting.driver import Rewriter
+from tripybuild.tensorrt.passes.rewriting.effects import everything
+
+_ELIDED = "__elided__"
+_QUANTIZING = (QuantizeOp, DequantizeOp)
+
+
+def run(module: ModuleOp) -> bool:
+    """Make int8 fit in each function."""
+    changes = [_legalize(op) for op in list(everything(module)) if type(op) is FuncOp]
+    return any(changes)
+
+
+def _legalize(function: FuncOp) -> bool:
+    ops = list(everything(function))
+    if any(type(op) in _QUANTIZING for op in ops):
+        return _bracket(function)
+    constants = [op for op in ops if type(op) is ConstantOp and _is_int8(op.result)]
+    for op in constants:
+        _widen(op)
+    return bool(constants)
+
+
+def _is_int8(value: SSAValue) -> bool:
+    return isinstance(value.type, TensorType) and types.I8.accepts(element(value))
+
+
+def _bracket(function: FuncOp) -> bool:
+    """Dequantize and quantize the inputs and results that nothing does it to."""
+    block = function.body.blocks.first
+    if block is None or block.first_op is None or block.last_op is None:
+        return False
+    rewriter = Rewriter()
+    rewriter.start(block.first_op)
+    for argument in block.args:
+        if _is_int8(argument) and not _is_dequantized(argument):
+            _pass_through(argument, rewriter)
+    rewriter.start(block.last_op)
+    for value in list(block.last_op.operands):
+        quantized = isinstance(value.owner, QuantizeOp)
+        if _is_int8(value) and not quantized and not _is_dequantized(value):
+            _pass_through(value, rewriter)
+    return rewriter.changed
+
+
+def _is_dequantized(value: SSAValue) -> bool:
+    return any(isinstance(use.operation, DequantizeOp) for use in value.uses)
+
+
+def _pass_through(value: SSAValue, rewriter: Rewriter) -> None:
+    """Let all that use an int8 value use it after a round through floats."""
+    owner = value.owner
+    location = owner.location if isinstance(owner, Operation) else None
+    scale = rewriter.constant(np.ones((), np.float32), TensorType(f32, []))
+    floats = rewriter.create(
+        DequantizeOp,
+        value,
+        scale,
+        location=location,
+        result_types=[tensor_type(sizes(value), f32)],
+    )
+    again = rewriter.create(
+        QuantizeOp, floats.results[0], scale, location=location, result_types=[value.type]
+    )
+    rewriter.replace_uses(value, again.results[0], unless=[floats])
+
+
+def _widen(op: ConstantOp) -> None:
+    rewriter = Rewriter()
+    rewriter.start(op)
+    type = tensor_type(sizes(op.result), i32)
+    wide = rewriter.constant(_as_int32(op, type), type)
+    rewriter.replace(op, rewriter.create(IdentityOp, wide, result_types=[op.result.type]))
+
+
+def _as_int32(op: ConstantOp, type: TensorType[Attribute]) -> Attribute:
+    """Elements as int32; of a resource, only the mark of elided elements is known here."""
+    weights = op.weights
+    if isinstance(weights, DenseIntOrFPElementsAttr):
+        wide = elements.mapped(lambda array: array.astype(np.int32), elements.to_numpy(weights))
+        return elements.from_numpy(wide, type)
+    if isinstance(weights, DenseResourceAttr) and weights.resource_handle.data == _ELIDED:
+        return DenseResourceAttr(weights.resource_handle, type)
+    message = "'tensorrt.constant' op failed to convert value to i32 tensor"
+    hint = "an int8 constant that is not quantized stands in the text, not in a resource"
+    raise DiagnosticError(Diagnostic("mlir-invalid", message, hint=hint))

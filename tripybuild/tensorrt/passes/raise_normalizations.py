@@ -1,0 +1,195 @@
+"""`tensorrt-raise-normalizations`: normalizations in the ops that frameworks write them as.
+
+A normalization is made only where the dialect takes it, and where its numbers are those of the ops:
+the divisor is the count that the sum goes over, and both means go over the same dimensions.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32
+from xdsl.ir import SSAValue
+
+from tripybuild.tensorrt.dialect import (
+    CastOp,
+    ElementWiseOp,
+    ExpandRankOp,
+    NormalizationOp,
+    ReduceOp,
+    ReshapeOp,
+)
+from tripybuild.tensorrt.dialect.base import element, sizes, tensor_type
+from tripybuild.tensorrt.passes.canonicalize import FOLDERS
+from tripybuild.tensorrt.passes.rewriting import matching as tree
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter, greedy
+from tripybuild.tensorrt.passes.rewriting.matching import Any_, Found, Node, Uniform, find
+from tripybuild.tensorrt.passes.rewriting.values import made_by, uniform
+
+_EPSILON = float(np.float32(1e-5))  # TensorRT's own, and the largest that an instance norm has
+
+
+def run(module: ModuleOp) -> bool:
+    """Raise instance and layer normalizations."""
+    return greedy(module, PATTERNS, FOLDERS)
+
+
+def _is_last_sum(op: ReduceOp) -> bool:
+    return bool(op.value("reduce_axes") == (len(sizes(op.input)) - 1,))
+
+
+def _is_last_mean(op: ReduceOp) -> bool:
+    return _is_last_sum(op) and bool(op.value("keep_dimensions"))
+
+
+def _joins_planes(op: ReshapeOp) -> bool:
+    """`[N, C, H, W]` as `[N, C, H * W]`; how many images there are may be unknown."""
+    source, target = sizes(op.input), sizes(op.result)
+    planes = [size for size in source[1:] if size is not None]
+    if len(source) != 4 or len(planes) != 3 or op.shape is not None:
+        return False
+    channels, height, width = planes
+    return target == (source[0], channels, height * width)
+
+
+def _adds_planes(op: ExpandRankOp) -> bool:
+    """`[N, C]` as `[N, C, 1, 1]`."""
+    return len(sizes(op.result)) == 4 and sizes(op.result) == (*sizes(op.input), 1, 1)
+
+
+def _plane_mean(value: Any, count: str) -> Node:
+    """The mean of each plane: the sum over `H * W`, divided by a number."""
+    joined = Node(ReshapeOp, None, (value,), _joins_planes)
+    total = Node(ReduceOp, "kSUM", (joined,), _is_last_sum)
+    return tree.quotient(Node(ExpandRankOp, None, (total,), _adds_planes), Uniform(count))
+
+
+def _row_mean(value: Any, count: str) -> tree.Either:
+    """The mean over the last dimension: `canonicalize` makes averages of divided sums."""
+    total = Node(ReduceOp, "kSUM", (value,), _is_last_mean)
+    return tree.Either((tree.quotient(total, Uniform(count)), _average(value)))
+
+
+def _average(value: Any) -> Node:
+    return Node(ReduceOp, "kAVG", (value,), _is_last_mean)
+
+
+def _scaled(centred: Any, variance: Any) -> tree.Either:
+    """`centred * scale / sqrt(variance + eps) + offset`, in the orders of the frameworks."""
+    inverse = tree.inverse_root(tree.sum_of(variance, Uniform("epsilon")))
+    scale, offset = Any_("scale"), Any_("offset")
+    return tree.Either(
+        (
+            tree.sum_of(tree.product(tree.product(scale, inverse), centred), offset),
+            tree.sum_of(tree.product(tree.product(centred, inverse), scale), offset),
+        )
+    )
+
+
+_COUNTS = ("count", "count again")
+_X = Any_("x")
+_CENTRED = tree.difference(_X, _plane_mean(_X, _COUNTS[0]))
+_INSTANCE = _scaled(_CENTRED, _plane_mean(tree.product(_CENTRED, _CENTRED), _COUNTS[1]))
+
+_AGAIN = tree.difference(_X, _row_mean(_X, _COUNTS[0]))
+_LAYER = _scaled(
+    tree.difference(_X, _average(_X)),
+    _row_mean(tree.product(_AGAIN, _AGAIN), _COUNTS[1]),
+)
+
+
+def _instance_norm(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+    found = find(_INSTANCE, op.result)
+    if found is None:
+        return False
+    epsilon = _number(found["epsilon"])
+    if epsilon is None or epsilon > _EPSILON:
+        return False
+    return _normalize(op, found, (2, 3), None if epsilon == _EPSILON else epsilon, rewriter)
+
+
+def _layer_norm(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+    found = find(_LAYER, op.result)
+    epsilon = None if found is None else _number(found["epsilon"])
+    if found is None or epsilon is None:
+        return False
+    return _normalize(op, found, (len(sizes(op.result)) - 1,), epsilon, rewriter)
+
+
+def _number(value: SSAValue) -> float | None:
+    number = uniform(value)
+    return number if isinstance(number, float) else None
+
+
+def _normalize(
+    op: ElementWiseOp,
+    found: Found,
+    axes: tuple[int, ...],
+    epsilon: float | None,
+    rewriter: Rewriter,
+) -> bool:
+    """Put a normalization in the place of an op, if it computes the same."""
+    x = found["x"]
+    over = [sizes(x)[axis] for axis in axes]
+    total = math.prod(size for size in over if size is not None)
+    counts = [_number(found[name]) for name in _COUNTS if name in found]
+    if counts and (None in over or any(count != total for count in counts)):
+        return False
+    new = NormalizationOp.make(
+        x,
+        found["scale"],
+        found["offset"],
+        axis=axes,
+        eps=epsilon,
+        result_types=[x.type],
+        location=op.location,
+    )
+    return _put(op, new, rewriter)
+
+
+def _put(op: Any, new: NormalizationOp, rewriter: Rewriter) -> bool:
+    if new.result.type != op.result.type or next(new.problems(), None) is not None:
+        new.drop_all_references()
+        return False
+    rewriter.replace(op, rewriter.insert(new))
+    return True
+
+
+def _uncast(op: CastOp, rewriter: Rewriter) -> bool:
+    """A normalization between casts: TensorRT's kernels add up in f32 themselves."""
+    norm = made_by(op.input, NormalizationOp)
+    cast = made_by(norm.input, CastOp) if norm is not None else None
+    if norm is None or cast is None or element(cast.input) != element(op.result):
+        return False
+    if norm.value("num_groups") not in (None, 1):
+        return False
+    kind = element(op.result)
+    if kind not in _FLOATS:
+        return False
+    scale, offset = (_cast(value, kind, rewriter) for value in (norm.scale, norm.bias))
+    new = rewriter.create(
+        NormalizationOp,
+        cast.input,
+        scale,
+        offset,
+        axis=norm.value("axis"),
+        eps=norm.properties.get("eps"),
+        result_types=[op.result.type],
+    )
+    rewriter.replace(op, new)
+    return True
+
+
+def _cast(value: SSAValue, kind: Any, rewriter: Rewriter) -> SSAValue:
+    if element(value) == kind:
+        return value
+    return rewriter.create(CastOp, value, result_types=[tensor_type(sizes(value), kind)]).results[0]
+
+
+_FLOATS = (f16, bf16, f32)
+
+PATTERNS = (
+    Pattern("layer-norm", ElementWiseOp, _layer_norm, "one layer for thirteen", benefit=13),
+    Pattern("instance-norm", ElementWiseOp, _instance_norm, "one layer for fifteen", benefit=15),
+    Pattern("norm-between-casts", CastOp, _uncast, "casts block fusion"),
+)

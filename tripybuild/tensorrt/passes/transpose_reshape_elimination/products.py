@@ -1,0 +1,183 @@
+"""Products of matrices as `einsum`, whose dimensions can be moved freely, and back again."""
+
+import math
+
+from xdsl.ir import SSAValue
+
+from tripybuild.tensorrt.dialect import (
+    CollapseRankOp,
+    EinsumOp,
+    ExpandRankOp,
+    MatrixMultiplyOp,
+    ReshapeOp,
+    ShuffleOp,
+    TransposeOp,
+)
+from tripybuild.tensorrt.passes.elimination.layouts import (
+    permutation_of,
+    plainly_reshaped,
+    retyped,
+    sizes_of,
+    transposed,
+    unknown,
+)
+from tripybuild.tensorrt.passes.elimination.permutations import applied, identity, inverse
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter
+from tripybuild.tensorrt.passes.rewriting.values import made_by
+from tripybuild.tensorrt.passes.transpose_reshape_elimination import equations
+from tripybuild.tensorrt.passes.transpose_reshape_elimination.equations import Equation
+
+
+def replace_einsum(
+    op: EinsumOp, inputs: list[SSAValue], equation: Equation, rewriter: Rewriter
+) -> None:
+    """Let an einsum of other inputs give the same result."""
+    new = rewriter.create(EinsumOp, inputs, equation=str(equation), result_types=[op.result.type])
+    rewriter.replace(op, new)
+
+
+def equation_of(op: EinsumOp) -> Equation:
+    """The equation of an einsum."""
+    return Equation.parse(op.value("equation"))
+
+
+def _to_einsum(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
+    """Each product is an einsum."""
+    kinds = op.value("op0"), op.value("op1")
+    batch = len(sizes_of(op.input0)) - (1 if kinds[0] == "kVECTOR" else 2)
+    equation = equations.of_product(batch, *kinds)
+    new = rewriter.create(
+        EinsumOp, [op.input0, op.input1], equation=str(equation), result_types=[op.result.type]
+    )
+    rewriter.replace(op, new)
+    return True
+
+
+def _from_einsum(op: EinsumOp, rewriter: Rewriter) -> bool:
+    """What is a product is one again; TensorRT has more kernels for these."""
+    product = equations.as_product(equation_of(op))
+    if product is None:
+        return False
+    left, right = (op.inputs[index] for index in product.order)
+    new = rewriter.create(
+        MatrixMultiplyOp,
+        left,
+        right,
+        op0=product.operations[0],
+        op1=product.operations[1],
+        result_types=[op.result.type],
+    )
+    rewriter.replace(op, new)
+    return True
+
+
+def _shuffle(op: ShuffleOp, rewriter: Rewriter) -> bool:
+    """A shuffle is a transpose, a reshape and a transpose."""
+    if op.value("zero_is_placeholder"):
+        return False
+    last = tuple(op.value("second_transpose"))
+    middle = applied(inverse(last), sizes_of(op.result))
+    moves_only = op.value("reshape") is None and op.dynamic_reshape is None
+    if op.dynamic_reshape is None and not moves_only and unknown(middle) > 1:
+        return False
+    value = transposed(op.input, tuple(op.value("first_transpose")), rewriter)
+    if op.dynamic_reshape is not None:
+        type = retyped(value, middle)
+        new = rewriter.create(ReshapeOp, value, op.dynamic_reshape, result_types=[type])
+        value = new.results[0]
+    elif not moves_only:
+        value = plainly_reshaped(value, middle, rewriter)
+    rewriter.replace(op, transposed(value, last, rewriter))
+    return True
+
+
+def _rank_change(op: CollapseRankOp | ExpandRankOp, rewriter: Rewriter) -> bool:
+    """Dimensions of size 1 come and go by reshapes."""
+    if unknown(sizes_of(op.result)) > 1:
+        return False
+    rewriter.replace(op, plainly_reshaped(op.input, sizes_of(op.result), rewriter))
+    return True
+
+
+def _swaps_last(op: TransposeOp) -> bool:
+    permutation = permutation_of(op)
+    rank = len(permutation)
+    return rank >= 2 and permutation == (*identity(rank - 2), rank - 1, rank - 2)
+
+
+def _turn_operands(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
+    """A product reads transposed matrices by itself."""
+    kinds, operands, changed = [op.value("op0"), op.value("op1")], list(op.operands), False
+    for index, value in enumerate(op.operands):
+        transpose = made_by(value, TransposeOp)
+        if transpose is None or kinds[index] == "kVECTOR" or not _swaps_last(transpose):
+            continue
+        kinds[index] = "kNONE" if kinds[index] == "kTRANSPOSE" else "kTRANSPOSE"
+        operands[index] = transpose.input
+        changed = True
+    if changed:
+        new = rewriter.create(
+            MatrixMultiplyOp,
+            *operands,
+            op0=kinds[0],
+            op1=kinds[1],
+            result_types=[op.result.type],
+        )
+        rewriter.replace(op, new)
+    return changed
+
+
+def _batch_for_both(op: EinsumOp, rewriter: Rewriter) -> bool:
+    """A batch dimension that only one input has is 1 in the other."""
+    equation = equation_of(op)
+    if len(op.inputs) != 2 or any(unknown(sizes_of(value)) for value in op.inputs):
+        return False
+    missing = equations.units_for_product(equation)
+    if not missing:
+        return False
+    letters = [list(part) for part in equation.inputs]
+    shapes = [list(sizes_of(value)) for value in op.inputs]
+    for unit in missing:
+        letters[unit.index].insert(unit.place, unit.letter)
+        shapes[unit.index].insert(unit.place, 1)
+    inputs = [
+        plainly_reshaped(value, tuple(shape), rewriter)
+        for value, shape in zip(op.inputs, shapes, strict=True)
+    ]
+    replace_einsum(op, inputs, Equation(tuple(map("".join, letters)), equation.result), rewriter)
+    return True
+
+
+def _sum_once(op: EinsumOp, rewriter: Rewriter) -> bool:
+    """Dimensions that are summed side by side are one: `acd,bcd->ab` is `ac,bc->ab`."""
+    equation = equation_of(op)
+    together = equations.summed_together(equation)
+    letter = next(equation.fresh(), None)
+    if together is None or letter is None:
+        return False
+    places = [part.index(together) for part in equation.inputs]
+    shapes = [sizes_of(value) for value in op.inputs]
+    merged = [s[at : at + len(together)] for s, at in zip(shapes, places, strict=True)]
+    if any(map(unknown, shapes)) or merged.count(merged[0]) < len(merged):
+        return False
+    count = math.prod(size for size in merged[0] if size is not None)
+    inputs = [
+        plainly_reshaped(value, (*s[:at], count, *s[at + len(together) :]), rewriter)
+        for value, s, at in zip(op.inputs, shapes, places, strict=True)
+    ]
+    parts = tuple(part.replace(together, letter) for part in equation.inputs)
+    replace_einsum(op, inputs, Equation(parts, equation.result), rewriter)
+    return True
+
+
+INTO_EINSUM = (
+    Pattern("product", MatrixMultiplyOp, _to_einsum, "dimensions of an einsum have any order"),
+    Pattern("shuffle", ShuffleOp, _shuffle, "its three steps move on their own"),
+    Pattern("rank", (ExpandRankOp, CollapseRankOp), _rank_change, "one kind of reshape moves"),
+)
+OUT_OF_EINSUM = (
+    Pattern("einsum-product", EinsumOp, _from_einsum, "products have more kernels"),
+    Pattern("turn-operands", MatrixMultiplyOp, _turn_operands, "products read matrices turned"),
+)
+BATCH = Pattern("batch-for-both", EinsumOp, _batch_for_both, "then it is a product")
+SUM_ONCE = Pattern("sum-once", EinsumOp, _sum_once, "then it is a product")

@@ -1,0 +1,185 @@
+"""Layers that move values, or decide what runs: shapes, indices, attention, devices, control."""
+
+from types import MappingProxyType
+
+from tripybuild.tensorrt.recorder.argument_kinds import (
+    boolean,
+    integer,
+    integers,
+    mapping,
+    one_of,
+    optional_integers,
+    optional_tensor,
+    real,
+    reals,
+    reduction,
+    region,
+    sizes,
+    tensor,
+    tensors,
+    text,
+    types,
+)
+from tripybuild.tensorrt.recorder.table import layer
+
+_resize = {
+    "input": tensor,
+    "shape": sizes.or_else(None),
+    "scales": reals.or_else(None),
+    "coordinates": one_of("resize_coordinate_transformation").or_else("kHALF_PIXEL"),
+    "selector": one_of("resize_selector").or_else("kFORMULA"),
+}
+SHAPES = (
+    layer("shape", "int32", input=tensor),
+    layer("reshape", input=tensor, shape=sizes),
+    layer("transpose", input=tensor, permutation=integers),
+    layer(
+        "shuffle",
+        input=tensor,
+        first_transpose=optional_integers,
+        shape=sizes.or_else(None),
+        second_transpose=optional_integers,
+    ),
+    layer("expand_rank", input=tensor, shape=sizes),
+    layer("collapse_rank", input=tensor, shape=sizes),
+    layer("squeeze", input=tensor, axes=integers),
+    layer("unsqueeze", input=tensor, axes=integers),
+    layer("broadcast", input=tensor, shape=sizes, broadcast_dims=optional_integers),
+    layer("concatenation", "tensors", tensors=tensors, axis=integer),
+    layer("padding", input=tensor, pre_padding=integers, post_padding=integers),
+    layer(
+        "slice",
+        input=tensor,
+        start=sizes,
+        size=sizes,
+        step=sizes.or_else(None),
+        fill=optional_tensor,
+        mode=one_of("slice_mode").or_else("kDEFAULT"),
+    ),
+    layer(
+        "reverse_sequence",
+        input=tensor,
+        lengths=tensor,
+        batch_axis=integer.or_else(1),
+        sequence_axis=integer.or_else(0),
+    ),
+    layer(
+        "resize_nearest",
+        "input",
+        **_resize,
+        rounding=one_of("resize_round_mode").or_else("kFLOOR"),
+    ),
+    layer("resize_linear", "input", **_resize),
+    layer("resize_cubic", "input", **_resize, cubic_coefficient=real.or_else(-0.75)),
+    layer(
+        "grid_sample",
+        input=tensor,
+        grid=tensor,
+        interpolation=one_of("interpolation_mode").or_else("kLINEAR"),
+        align_corners=boolean.or_else(False),
+        mode=one_of("slice_mode").or_else("kFILL"),
+    ),
+)
+
+INDEXING = (
+    layer(
+        "gather",
+        "data",
+        data=tensor,
+        indices=tensor,
+        axis=integer,
+        num_broadcast_dims=integer.or_else(0),
+    ),
+    layer(
+        "gather_nd",
+        "data",
+        data=tensor,
+        indices=tensor,
+        num_broadcast_dims=integer.or_else(0),
+    ),
+    layer("gather_elements", "data", data=tensor, indices=tensor, axis=integer),
+    layer("scatter_nd", "data", data=tensor, indices=tensor, updates=tensor),
+    layer("scatter_elements", "data", data=tensor, indices=tensor, updates=tensor, axis=integer),
+    layer("one_hot", "values", indices=tensor, values=tensor, depth=tensor, axis=integer),
+    layer("non_zero", "int32", input=tensor),
+    layer(
+        "nms",
+        "int32 int32",
+        boxes=tensor,
+        scores=tensor,
+        max_output_boxes_per_class=tensor,
+        iou_threshold=optional_tensor,
+        score_threshold=optional_tensor,
+        box_format=one_of("bounding_box_format").or_else("kCORNER_PAIRS"),
+    ),
+)
+
+TRANSFORMERS = (
+    layer(
+        "attention",
+        "query",
+        query=tensor,
+        key=tensor,
+        value=tensor,
+        mask=optional_tensor,
+        causal=boolean.or_else(False),
+        decomposable=boolean.or_else(False),
+        normalization=one_of("attention_normalization").or_else("kSOFTMAX"),
+    ),
+    layer(
+        "rotary_embedding",
+        input=tensor,
+        cosine=tensor,
+        sine=tensor,
+        interleaved=boolean.or_else(False),
+        dimensions=integer.or_else(0),
+        position=optional_tensor,
+    ),
+    layer(
+        "kv_cache_update",
+        "cache",
+        cache=tensor,
+        update=tensor,
+        position=tensor,
+        mode=one_of("kv_cache_mode").or_else("kLINEAR"),
+    ),
+    layer(
+        "moe",
+        "hidden",
+        hidden=tensor,
+        experts=tensor,
+        scores=tensor,
+        gate_weights=tensor,
+        up_weights=tensor,
+        down_weights=tensor,
+    ),
+)
+
+_groups = optional_integers
+COLLECTIVES = (
+    layer("all_reduce", input=tensor, kind=reduction, groups=_groups),
+    layer("all_gather", input=tensor, ranks=integer, groups=_groups),
+    layer("reduce_scatter", input=tensor, kind=reduction, ranks=integer, groups=_groups),
+    layer("all_to_all", input=tensor, ranks=integer, groups=_groups),
+    layer("collective_broadcast", input=tensor, root=integer, groups=_groups),
+    layer("collective_reduce", input=tensor, kind=reduction, root=integer, groups=_groups),
+    layer("collective_gather", input=tensor, ranks=integer, root=integer, groups=_groups),
+    layer("collective_scatter", input=tensor, ranks=integer, root=integer, groups=_groups),
+)
+
+CONTROL = (
+    layer("assertion", "", condition=tensor, message=text),
+    layer("if_", "", condition=tensor, then=region, otherwise=region, operands=tensors),
+    layer("while_", "", state=tensors, condition=region, body=region),
+    layer("for_", "", start=tensor, stop=tensor, step=tensor, state=tensors, body=region),
+    layer(
+        "opaque_plugin",
+        "",
+        inputs=tensors,
+        plugin_name=text,
+        plugin_version=text.or_else("1"),
+        plugin_namespace=text.or_else(""),
+        creator_params=mapping.or_else(MappingProxyType({})),
+        outputs=types.or_else(()),
+    ),
+)

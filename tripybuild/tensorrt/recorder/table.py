@@ -1,0 +1,24 @@
+"""What an entry of the table of layers says.
+
+Law: `gives` names, for each result, a dtype or the parameter whose dtype it has.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from tripybuild.tensorrt.recorder.argument_kinds import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSignature:
+    """What a layer takes and gives; a loop or a plugin gives as much as its arguments say."""
+
+    name: str
+    parameters: Mapping[str, Kind]
+    gives: tuple[str, ...]
+
+
+def layer(name: str, gives: str = "input", **parameters: Kind) -> LayerSignature:
+    """An entry of the table."""
+    return LayerSignature(name, MappingProxyType(parameters), tuple(gives.split()))

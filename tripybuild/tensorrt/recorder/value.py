@@ -1,0 +1,110 @@
+"""The value that lowerings to TensorRT compute with: a tensor of a network that is being recorded.
+
+Law: the dtype is always known; the shape where simple rules give it, with None for an unknown size.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from tripybuild.symbolic.dims import Dim
+from tripybuild.types import dtypes
+
+Size = int | Dim | None
+Shape = tuple[Size, ...]
+
+# What `+` and its kin record is filled in by `builder`, so that this module imports none.
+OPERATORS: dict[str, Callable[..., "Value"]] = {}
+
+
+class Value:
+    """One tensor of a network."""
+
+    __slots__ = ("dtype", "name", "shape")
+
+    def __init__(self, dtype: dtypes.dtype, shape: Shape | None, name: str = "") -> None:
+        self.dtype = dtype
+        self.shape = shape
+        self.name = name
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions; ValueError where no rule knows it."""
+        if self.shape is None:
+            raise ValueError(f"the rank of {self!r} is not known")
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        sizes = "..." if self.shape is None else ", ".join(map(spell_size, self.shape))
+        return f"Value({self.dtype.name}[{sizes}])"
+
+    def __bool__(self) -> bool:
+        raise TypeError("the elements of a Value are not known while a network is being recorded")
+
+    def __add__(self, other: "Operand") -> "Value":
+        return OPERATORS["kSUM"](self, other)
+
+    def __radd__(self, other: "Number") -> "Value":
+        return OPERATORS["kSUM"](other, self)
+
+    def __sub__(self, other: "Operand") -> "Value":
+        return OPERATORS["kSUB"](self, other)
+
+    def __rsub__(self, other: "Number") -> "Value":
+        return OPERATORS["kSUB"](other, self)
+
+    def __mul__(self, other: "Operand") -> "Value":
+        return OPERATORS["kPROD"](self, other)
+
+    def __rmul__(self, other: "Number") -> "Value":
+        return OPERATORS["kPROD"](other, self)
+
+    def __truediv__(self, other: "Operand") -> "Value":
+        return OPERATORS["kDIV"](self, other)
+
+    def __rtruediv__(self, other: "Number") -> "Value":
+        return OPERATORS["kDIV"](other, self)
+
+    def __floordiv__(self, other: "Operand") -> "Value":
+        return OPERATORS["kFLOOR_DIV"](self, other)
+
+    def __rfloordiv__(self, other: "Number") -> "Value":
+        return OPERATORS["kFLOOR_DIV"](other, self)
+
+    def __mod__(self, other: "Operand") -> "Value":
+        return OPERATORS["modulo"](self, other)
+
+    def __rmod__(self, other: "Number") -> "Value":
+        return OPERATORS["modulo"](other, self)
+
+    def __pow__(self, other: "Operand") -> "Value":
+        return OPERATORS["kPOW"](self, other)
+
+    def __rpow__(self, other: "Number") -> "Value":
+        return OPERATORS["kPOW"](other, self)
+
+    def __and__(self, other: "Operand") -> "Value":
+        return OPERATORS["kAND"](self, other)
+
+    def __or__(self, other: "Operand") -> "Value":
+        return OPERATORS["kOR"](self, other)
+
+    def __xor__(self, other: "Operand") -> "Value":
+        return OPERATORS["kXOR"](self, other)
+
+    def __matmul__(self, other: "Value") -> "Value":
+        return OPERATORS["matmul"](self, other)
+
+    def __neg__(self) -> "Value":
+        return OPERATORS["kNEG"](self)
+
+    def __invert__(self) -> "Value":
+        return OPERATORS["kNOT"](self)
+
+
+def spell_size(size: Any) -> str:
+    """A size as it is printed."""
+    return "?" if size is None else str(size)
+
+
+Number = bool | int | float
+Operand = Value | Number

@@ -1,0 +1,171 @@
+"""What the compiler's process does for a session: a module in, an engine or its record out.
+
+A request's options are those of `Options`, and beside them:
+
+- `form`: `packed` where the module is what `mlir.packing` made of it, and is verified by who sent
+  it, while it is built here; else it is a text, which is verified here;
+- `path`: the file that the text is of, for places in diagnostics;
+- `pipeline`: names of passes to run first;
+- `weights`: a list of `{"path": a file, "tensors": {name: {"dtype", "shape", "begin", "end"}}}`,
+  where the data of `dense_resource<name>` constants lies, as in a safetensors file; the files are
+  mapped, not read;
+- `plan`: a file to write the engine to, from the offset `start` on; the reply is then the record,
+  with the engine's size and digests, and else the engine itself.
+"""
+
+import json
+import mmap
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.tensorrt.runtime.engine import serialised
+from tripybuild.tensorrt.runtime.plan_file import PlanFile, PlanInMemory
+from tripybuild.tensorrt.translation.constants import Array
+from tripybuild.tensorrt.translation.library import Library
+from tripybuild.tensorrt.translation.options import Options
+from tripybuild.types.dtypes import BY_NAME
+
+BYTE = 8  # bits
+# The dtypes of safetensors files, under tripybuild's names.
+SAFETENSORS: Mapping[str, str] = {
+    "F64": "float64",
+    "F32": "float32",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "F8_E4M3": "float8",
+    "I64": "int64",
+    "I32": "int32",
+    "I8": "int8",
+    "U8": "uint8",
+    "BOOL": "bool",
+}
+OWN = frozenset({"form", "path", "pipeline", "weights", "plan", "start"})
+
+
+def prepare(library: str) -> Callable[[bytes, Mapping[str, Any]], bytes]:
+    """Load a library, and return what compiles with it."""
+    Library.find(library)
+
+    def compile(content: bytes, options: Mapping[str, Any]) -> bytes:
+        return compiled(content, {**options, "library": library})
+
+    return compile
+
+
+def compiled(content: bytes, options: Mapping[str, Any]) -> bytes:
+    """Build an engine of a module, as a request asks.
+
+    Raises:
+        DiagnosticError: The text, the module, an option or a weight is wrong, or TensorRT refuses.
+    """
+    from tripybuild.tensorrt.mlir import resources  # noqa: PLC0415 - when used
+
+    asked = Options.of({key: value for key, value in options.items() if key not in OWN})
+    module = module_of(content, options)
+    run(module, options.get("pipeline") or ())
+    weights, stored = weights_of(options), resources.of(module).array
+    return answered(lambda take: serialised(module, take, asked, weights, stored), options)
+
+
+def module_of(content: bytes, options: Mapping[str, Any]) -> ModuleOp:
+    """Read the module of a request; a text is verified, and else its sender does so.
+
+    Raises:
+        DiagnosticError: The text or the module is wrong.
+    """
+    from tripybuild.tensorrt.mlir import context, packing, verifier  # noqa: PLC0415
+    from tripybuild.tensorrt.mlir.reading import parser  # noqa: PLC0415
+
+    within = context.new_context()
+    if options.get("form") == "packed":
+        return packing.unpack(content, within)
+    module = parser.parse(content.decode(), str(options.get("path") or "-"), within)
+    problems = verifier.problems(module)
+    if problems:
+        raise DiagnosticError(*problems)
+    return module
+
+
+def weights_of(options: Mapping[str, Any]) -> dict[str, Array]:
+    """Return the weights of a request by name."""
+    weights = {}
+    for file in options.get("weights") or ():
+        weights.update(mapped(file))
+    return weights
+
+
+def answered(
+    make: Callable[[Callable[[Any], bool]], Mapping[str, Any]], options: Mapping[str, Any]
+) -> bytes:
+    """Return what a request is answered with: the engine, or its record where it is written.
+
+    Args:
+        make: Makes the engine, hands its pieces to who is given, and returns its record.
+        options: Those of the request.
+
+    Raises:
+        DiagnosticError: The engine cannot be made, or not be written.
+    """
+    plan = options.get("plan")
+    if plan is None:
+        kept = PlanInMemory()
+        make(kept.take)
+        return bytes(kept)
+    with PlanFile(Path(str(plan)), int(options.get("start") or 0)) as file:
+        try:
+            record = make(file.take)
+        except DiagnosticError:
+            file.check()  # TensorRT does not know why nobody took its pieces
+            raise
+        measured = file.finished()
+    return json.dumps({**record, "plan": measured._asdict()}, sort_keys=True).encode()
+
+
+def run(module: ModuleOp, names: Any) -> None:
+    """Run passes on a module, in order.
+
+    Raises:
+        DiagnosticError: There is no such pass, or one refuses the module.
+    """
+    if not names:
+        return
+    from tripybuild.tensorrt.passes import pipeline  # noqa: PLC0415 - when used
+
+    try:
+        pipeline.run(module, names)
+    except KeyError as error:
+        raise DiagnosticError(Diagnostic("wrong-value", f"there is no pass {error}")) from error
+
+
+def mapped(given: Mapping[str, Any]) -> dict[str, Array]:
+    """Return the arrays that lie in a file; they are parts of one mapping of it."""
+    path = Path(str(given["path"]))
+    try:
+        with path.open("rb") as file:
+            size = path.stat().st_size
+            memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+    except OSError as error:
+        message = f"The weights in `{path}` cannot be read: {error.strerror}"
+        raise DiagnosticError(Diagnostic("weights-not-found", message)) from error
+    whole = np.frombuffer(memory, np.uint8)
+    return {name: _part(whole, name, place) for name, place in given["tensors"].items()}
+
+
+def _part(whole: Array, name: str, place: Mapping[str, Any]) -> Array:
+    """Return a tensor in a file; those of elements shorter than a byte stay bytes."""
+    begin, end, word = int(place["begin"]), int(place["end"]), str(place["dtype"])
+    if not 0 <= begin <= end <= whole.size:
+        message = f"The weights file ends before `{name}` does"
+        raise DiagnosticError(Diagnostic("weights-malformed", message))
+    found = BY_NAME.get(SAFETENSORS.get(word, word))
+    if found is None or found.bits < BYTE:
+        return whole[begin:end]
+    if (end - begin) % found.numpy.itemsize:
+        message = f"The bytes of `{name}` are no whole number of {found}"
+        raise DiagnosticError(Diagnostic("weights-malformed", message))
+    return whole[begin:end].view(found.numpy)

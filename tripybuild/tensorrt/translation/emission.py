@@ -1,0 +1,223 @@
+"""A network while it is made: what emitters of layers see, and what is checked after each.
+
+Law: every layer and tensor has a unique name that leads back to the operation it came from, since
+TensorRT names what it refuses. After an operation the log is drained, and the shape and dtype of
+each of its results are those of its MLIR types; so whatever is wrong is said of who did it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.tensorrt.mlir import locations
+from tripybuild.tensorrt.translation.constants import Constants, UnfitConstantError
+from tripybuild.tensorrt.translation.library import Library
+from tripybuild.tensorrt.translation.log import Log
+from tripybuild.tensorrt.translation.names import Names
+from tripybuild.tensorrt.translation.refusal_stage import DIFFERS, UNTYPED
+from tripybuild.tensorrt.translation.type_comparison import Kind, kind_of, merged, shown
+
+TENSOR_SUFFIX = "_output"  # as TensorRT itself calls the outputs of a layer
+EXPAND = "run the pass `tensorrt-expand-ops` first"
+
+Tensors = Sequence[Any]
+Emitter = Callable[["Emission", Any], Tensors]
+
+
+class Emission:
+    """One network, and what its layers came from.
+
+    Args:
+        library: The TensorRT library that the network is one of.
+        network: An empty network definition.
+        log: Where the library says what is wrong.
+        emitters: How each operation is added, by its name.
+        constants: Where the data of constants is.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        network: Any,
+        log: Log,
+        emitters: Mapping[str, Emitter],
+        constants: Constants,
+    ) -> None:
+        self.library = library
+        self.network = network
+        self.log = log
+        self.constants = constants
+        self.values: dict[SSAValue, Any] = {}
+        self.shapes: dict[SSAValue, Any] = {}
+        self.names = Names()
+        self.records: list[dict[str, Any]] = []
+        self._emitters = emitters
+        self._kinds: dict[Attribute, Kind] = {}
+
+    # What emitters use.
+
+    def tensor(self, value: SSAValue) -> Any:
+        """Return the tensor that a value has become."""
+        return self.values[value]
+
+    def add(self, kind: str, *arguments: Any) -> Any:
+        """Add a layer, or whatever else networks add, and name it after the operation."""
+        method = getattr(self.network, f"add_{kind}", None)
+        if method is None:
+            message = (
+                f"`{self.names.op.name}` needs a layer that this release of "
+                f"`{self.library.name}` does not have"
+            )
+            self.refuse(message, "tensorrt-unsupported")
+        try:
+            layer = method(*arguments)
+        except TypeError as error:
+            self.refuse(notes=(str(error).split("\n", maxsplit=1)[0],))
+        return self.named(layer)
+
+    def named(self, layer: Any) -> Any:
+        """Name a layer after the operation that is being added, unless it was refused."""
+        if layer is None:
+            self.refuse()
+        layer.name = self.names.unique()
+        if self.names.metadata is not None and hasattr(layer, "metadata"):
+            layer.metadata = self.names.metadata
+        return layer
+
+    def set(self, layer: Any, **fields: Any) -> Any:
+        """Set the fields of a layer that are not None."""
+        for name, value in fields.items():
+            if value is not None:
+                try:
+                    setattr(layer, name, value)
+                except (TypeError, AttributeError) as error:
+                    first = str(error).split("\n", maxsplit=1)[0]
+                    self.refuse(notes=(f"`{name}` cannot be {value!r}: {first}",))
+        return layer
+
+    def member(self, kind: str, name: str) -> Any:
+        """Return the library's member of an enumeration."""
+        found = self.library.member(kind, name)
+        if found is None:
+            message = f"`{self.library.name}` {self.library.version} has no `{kind}.{name}`"
+            self.refuse(message, "tensorrt-unsupported")
+        return found
+
+    def kind(self, element: Any) -> Kind:
+        """Return what an element type is here and in the library."""
+        found = self._kinds.get(element)
+        if found is None:
+            found = kind_of(element, self.library)
+            if found.dtype is None:
+                message = f"`{self.library.name}` has no data type for `{found.element}`"
+                self.refuse(message, "tensorrt-unsupported")
+            self._kinds[element] = found
+        return found
+
+    def element(self, value: Any) -> str:
+        """Return a value's element type as MLIR writes it; quantized ones are their integers."""
+        return self.kind(value.type.element_type).element
+
+    def dtype(self, value: Any) -> Any:
+        """Return the library's data type of a value."""
+        return self.kind(value.type.element_type).dtype
+
+    def weights(self, attribute: Any | None) -> Any:
+        """Return the weights of a constant attribute; without one, none."""
+        try:
+            if attribute is None:
+                return None
+            return self.constants.weights(attribute, self.element(attribute))
+        except UnfitConstantError as error:
+            wrong = error.diagnostic
+            self.refuse(wrong.message, wrong.code, wrong.notes, wrong.hint)
+
+    def refuse(
+        self,
+        message: str | None = None,
+        code: str = "tensorrt-refused",
+        notes: Sequence[str] = (),
+        hint: str | None = None,
+    ) -> NoReturn:
+        """Raise what is wrong with the operation that is being added, in TensorRT's words."""
+        said = message or f"TensorRT refuses `{self.names.op.name}`"
+        where = locations.span_of(self.names.op.location)
+        words = (*notes, *self.log.drain())
+        raise DiagnosticError(Diagnostic(code, said, where, notes=words, hint=hint))
+
+    # The way through a function.
+
+    def block(self, block: Block) -> None:
+        """Add the operations of a block, but for its last, which is its parent's."""
+        outer = self.names.current()
+        for op in block.ops:
+            if op.next_op is not None:
+                self.operation(op)
+        self.names.resume(outer)
+
+    def operation(self, op: Operation) -> None:
+        """Add one operation, and compare its results with its types."""
+        self.names.enter(op)
+        emitter = self._emitters.get(op.name)
+        if emitter is None:
+            self._unknown(op.name)
+        tensors = emitter(self, op)
+        if self.log:  # a setter that was ignored comes before what follows from it
+            self._complain()
+        for result, tensor in zip(op.results, tensors, strict=True):
+            self.values[result] = tensor
+        self._check(op, tensors)
+
+    def _unknown(self, name: str) -> NoReturn:
+        hint = None
+        message = f"`{name}` is no operation that becomes TensorRT layers"
+        if name.startswith("tensorrt."):
+            message, hint = f"`{name}` has no TensorRT layer of its own", EXPAND
+        self.refuse(message, "tensorrt-unsupported", hint=hint)
+
+    def _check(self, op: Operation, tensors: Tensors) -> None:
+        names, outputs = self.names.given, []
+        for index, (result, tensor) in enumerate(zip(op.results, tensors, strict=True)):
+            if names:
+                tensor.name = f"{names[-1]}{TENSOR_SUFFIX}{index or ''}"
+            kind, shape = self.compared(result, tensor)
+            outputs.append({"dtype": kind.name, "shape": shape})
+        if self.log:
+            self._complain(f"{UNTYPED} `{self.names.op.name}`")
+        if names:
+            name, place = names[-1], self.names.place
+            record = {"name": name, "op": op.name, "location": place, "outputs": outputs}
+            if len(names) > 1:
+                record["others"] = names[:-1]
+            self.records.append(record)
+
+    def _complain(self, message: str | None = None) -> None:
+        said = self.log.drain()
+        if said:
+            self.refuse(message, notes=said)
+
+    def compared(self, value: SSAValue, tensor: Any) -> tuple[Kind, list[int | None]]:
+        """Return a tensor's type; MLIR's and TensorRT's must not differ in what both know."""
+        type: Any = value.type
+        kind = self.kind(type.element_type)
+        expected = type.get_shape()
+        try:
+            shape = tensor.shape
+            same = shape == expected
+            found = expected if same else tuple(shape[:])
+        except (RuntimeError, ValueError, TypeError):
+            self.refuse(f"{UNTYPED} `{self.names.op.name}`")
+        if tensor.dtype != kind.dtype:
+            self._differs(type, found, tensor)
+        if same:
+            return kind, list(expected)
+        sizes = merged(expected, found)
+        if sizes is None:
+            self._differs(type, found, tensor)
+        return kind, sizes
+
+    def _differs(self, type: Attribute, shape: Sequence[int], tensor: Any) -> NoReturn:
+        theirs = shown(shape, tensor.dtype, self.library)
+        self.refuse(f"`{self.names.op.name}` gives `{theirs}` {DIFFERS} `{type}`")

@@ -1,0 +1,48 @@
+"""Types as MLIR and as TensorRT have them: element types, and shapes of which both know a part."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+
+from tripybuild.tensorrt.translation.library import DTYPES, Library
+from tripybuild.types.dtypes import BY_NAME
+
+# Element types as MLIR writes them, under the names that they have in tripybuild.
+NAMES = {each.mlir: name for name, each in BY_NAME.items()}
+
+
+class Kind(NamedTuple):
+    """An element type: as MLIR writes it, its name in tripybuild, and the library's data type."""
+
+    element: str
+    name: str
+    dtype: Any
+
+
+def kind_of(element: Any, library: Library) -> Kind:
+    """Return what an element type is; quantized ones are their integers."""
+    word = "i8" if element.name == "quant.uniform" else str(element)
+    return Kind(word, NAMES.get(word, word), library.dtype(word))
+
+
+def merged(expected: Sequence[int], found: Sequence[int]) -> list[int | None] | None:
+    """Return the sizes that one of two shapes knows, or None if they contradict each other."""
+    if len(expected) != len(found):
+        return None
+    sizes: list[int | None] = []
+    for one, other in zip(expected, found, strict=True):
+        if other < 0:
+            sizes.append(None if one == DYNAMIC_INDEX else one)
+        elif one in (DYNAMIC_INDEX, other):
+            sizes.append(other)
+        else:
+            return None
+    return sizes
+
+
+def shown(shape: Sequence[int], dtype: Any, library: Library) -> str:
+    """Return TensorRT's type of a tensor as MLIR would write it."""
+    sizes = "".join(f"{'?' if size < 0 else size}x" for size in shape)
+    known = (word for word in DTYPES if library.dtype(word) == dtype)
+    return f"tensor<{sizes}{next(known, str(dtype))}>"

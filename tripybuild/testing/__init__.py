@@ -1,0 +1,21 @@
+"""The machinery of the generated suites: every question that is asked of every operator.
+
+Generated suites hold the data of a declaration; this package holds the questions. Nothing of the
+product imports it. Who keeps the account of a run alone (`testing.skip_report`) loads no questions.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tripybuild.testing.module_suite import ModuleSuite
+    from tripybuild.testing.suite import Suite
+
+__all__ = ["ModuleSuite", "Suite"]
+_PLACES = {"ModuleSuite": "tripybuild.testing.module_suite", "Suite": "tripybuild.testing.suite"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+    return getattr(import_module(_PLACES[name]), name)

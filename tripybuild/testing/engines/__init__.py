@@ -1,0 +1,1 @@
+"""TensorRT in the suites: which graphs it builds, refuses, and for which GPUs."""

@@ -1,0 +1,104 @@
+"""What TensorRT says of a graph: it builds an engine, or how far it comes and why no further.
+
+Law: TensorRT itself is asked of what is illegal. The verifier of the dialect would refuse much of
+it before; a module travels packed, unverified, and what it becomes is judged layer by layer. What
+no layer can be recorded for is refused at level `builder`.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tripybuild.compiler.engine_model import PIPELINE, dialect_module
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.tensorrt.emission import Emitted
+from tripybuild.tensorrt.mlir import packing, resources, verifier
+from tripybuild.tensorrt.translation.refusal_stage import level
+from tripybuild.testing.batch import MOST, by_halves, joined
+from tripybuild.testing.engines.layer_builds import TARGET
+from tripybuild.trace.graph import Graph
+from tripybuild.worker import compiler_process
+
+BUILDS = "builds"
+# What ends a compiler without a verdict of it.
+UNSAID = frozenset({"compiler-crashed", "compiler-timeout", "compiler-out-of-memory"})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`builds`, or how far a network comes (`builder`, `shape`, `build`) and what is said then."""
+
+    level: str
+    says: str = ""
+
+    @property
+    def builds(self) -> bool:
+        """Whether there is an engine."""
+        return self.level == BUILDS
+
+    def __str__(self) -> str:
+        return self.level if self.builds else f"refused at level {self.level}: {self.says}"
+
+
+def verdict(graph: Graph, gpu: str | None = None, *, verified: bool = False) -> Verdict:
+    """What TensorRT says of a graph.
+
+    Args:
+        graph: The graph, of any dtypes.
+        gpu: Which GPU the engine is for, such as `sm89`; without, it is for all.
+        verified: Whether the dialect's verifier is asked before, as it is for models.
+
+    Raises:
+        DiagnosticError: The compiler ended without a verdict.
+    """
+    try:
+        with np.errstate(invalid="ignore"):  # constants that a dtype cannot hold
+            module = dialect_module(graph)
+    except DiagnosticError as error:
+        return Verdict("builder", _words(error.diagnostics[0]))
+    if verified and (problems := verifier.problems(module.module)):
+        return Verdict("builder", _words(problems[0]))
+    level, words = _asked(_packed(module), gpu)
+    return Verdict(level, words)
+
+
+def verdicts(graphs: Sequence[Graph], gpu: str | None = None) -> list[Verdict]:
+    """What TensorRT says of each of many graphs, of which most are expected to build.
+
+    They are built together, and apart, by halves, where the whole is refused: a part of a network
+    that touches no other one is judged as it would be alone.
+    """
+
+    def together(several: Sequence[Graph]) -> list[Verdict]:
+        return [verdict(joined(several), gpu)] * len(several)
+
+    return by_halves(graphs, MOST, together, lambda found: not found.builds)
+
+
+def _packed(module: Emitted) -> bytes:
+    resources.of(module.module).give(module.resources)
+    return packing.pack(module.module)
+
+
+def _asked(content: bytes, gpu: str | None) -> tuple[str, str]:
+    options: Mapping[str, Any] = {
+        "pipeline": list(PIPELINE),
+        "form": "packed",
+        "plan": os.devnull,
+        "compute_capabilities": [gpu] if gpu else [],
+    }
+    try:
+        compiler_process.session(TARGET).compile(TARGET, content, options)
+    except DiagnosticError as error:
+        first = error.diagnostics[0]
+        if first.code in UNSAID:
+            raise
+        return level(first.message), _words(first)
+    return BUILDS, ""
+
+
+def _words(diagnostic: Diagnostic) -> str:
+    return " | ".join([diagnostic.message, *diagnostic.notes])

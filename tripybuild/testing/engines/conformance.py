@@ -1,0 +1,238 @@
+"""TensorRT against declarations, both sides: what is legal builds, what is not is refused.
+
+Law: where TensorRT accepts more or less, a fact below `targets:` says so, and each fact has a case
+that shows it. A refusal is one that the operator or `targets.yaml` expects, by its words and by how
+far the network came; an engine that was expected to be refused is a fault, as is the contrary.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from tripybuild.errors.diagnostics import DiagnosticError, concise
+from tripybuild.language.names import free
+from tripybuild.schema.operator.dtype_combinations import (
+    Tuple,
+    illegal,
+    legal,
+    legal_but_for,
+    mixed,
+    refusal,
+    slots,
+    spell,
+)
+from tripybuild.schema.operator.operator import Fact, Operator
+from tripybuild.schema.target_files import CommonFactsEntry
+from tripybuild.testing.cases import Function
+from tripybuild.testing.engines.build_outcome import Verdict, verdict
+from tripybuild.testing.engines.validation_off import Off, every, of_dtypes, unchecked
+from tripybuild.testing.question_log import asked
+from tripybuild.testing.sample import Bound, bind
+from tripybuild.testing.symbolic import left_out, recorded
+from tripybuild.testing.target_facts import (
+    ENGINE,
+    concerns,
+    declared,
+    default_build,
+    holds,
+    may_build,
+    stock_refusals,
+)
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.location import Unknown, at
+
+# How far a network of a tuple comes, as far as it is known.
+Written = Callable[[Tuple], str | None]
+
+TARGET = "tensorrt"
+NEVER = "False"  # the `when` of what neither types nor sizes say
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An operator, how it is called, and what is known of TensorRT and of the GPUs of `rtx`."""
+
+    operator: Operator
+    function: Function
+    common: CommonFactsEntry
+    rtx: CommonFactsEntry = field(default_factory=CommonFactsEntry)
+
+    def graph(self, types: Tuple, off: Off = of_dtypes) -> tuple[Graph, Bound]:
+        """The sample of a tuple, whether or not it is legal."""
+        bound = bind(self.operator, types)
+        absent = left_out(self.operator, self.function)
+        with at(Unknown(self.operator.name)), unchecked(off):
+            return recorded(self.function, bound, absent), bound
+
+    def judged(
+        self, types: Tuple, gpu: str | None = None, off: Off = of_dtypes, *, verified: bool = False
+    ) -> tuple[Verdict, Bound]:
+        """What TensorRT says of the sample of a tuple."""
+        try:
+            graph, bound = self.graph(types, off)
+        except DiagnosticError as error:
+            return Verdict("builder", concise(error.diagnostics[0])), bind(self.operator, types)
+        with unchecked(off):  # lowerings may decompose, and so record more
+            return verdict(graph, gpu, verified=verified), bound
+
+
+def wrong_refusals(subject: Subject, written: Written = lambda _: None) -> Iterator[str]:
+    """What TensorRT says of illegal tuples that nobody expects; the case of each that differs.
+
+    Args:
+        subject: The operator.
+        written: What is written down about a tuple, if anything is.
+    """
+    for types, _ in (*illegal(subject.operator), *mixed(subject.operator)):
+        asked()
+        found, _ = subject.judged(types)
+        said = written(types)
+        problems = list(wrong_refusal(subject, types, found, by_default=said is not None))
+        if said not in {None, found.level}:
+            problems.append(f"{found}, and the support table says `{said}`")
+        yield from (f"{_spelled(subject, types)}: {problem}" for problem in problems)
+
+
+def _spelled(subject: Subject, types: Tuple) -> str:
+    """A tuple with the tensor, if any, that has another dtype than its variable."""
+    own = {slot.name: types[slot.name] for slot in slots(subject.operator)}
+    others = [f"`{name}` in {type}" for name, type in types.items() if name not in own]
+    return ", ".join([spell(own), *others])
+
+
+def wrong_refusal(
+    subject: Subject, types: Tuple, found: Verdict, *, by_default: bool = True
+) -> Iterator[str]:
+    """What nobody expects of a verdict on an illegal tuple.
+
+    Args:
+        subject: The operator.
+        types: The tuple.
+        found: What TensorRT says of it.
+        by_default: Whether dtypes alone may be the reason for an engine, since the support table
+            has the verdict. Otherwise only declarations tell which engines are expected.
+    """
+    refuses = _facts(subject.operator, "refuses", bind(subject.operator, types))
+    builds = building(subject, types)
+    if builds and not found.builds:
+        yield f"`{builds[0].name}` says that it builds, but it is {found}"
+    elif not found.builds:
+        yield from unexpected(subject, types, refuses, found)
+    elif builds_why(subject, types, by_default=by_default) is None:
+        yield "TensorRT builds it, and no `builds:` says so"
+
+
+def building(subject: Subject, types: Tuple) -> list[Fact]:
+    """The facts for which an illegal tuple builds; where others refuse it, there are none."""
+    bound = bind(subject.operator, types)
+    refuses = _facts(subject.operator, "refuses", bound)
+    return [] if refuses else _builds(subject.operator, types, bound)
+
+
+def builds_why(subject: Subject, types: Tuple, *, by_default: bool = True) -> str | None:
+    """Why TensorRT builds what a declaration refuses, if anything says so."""
+    facts = building(subject, types)
+    if facts:
+        return facts[0].name
+    why = may_build(subject.common, types)
+    if why is None and by_default and _alone(subject, types):
+        return default_build(subject.common)
+    return why
+
+
+def _alone(subject: Subject, types: Tuple) -> bool:
+    """Whether nothing but its dtypes is against a tuple.
+
+    That is neither a tensor that has not the dtype of its variable, nor a fact that is a refusal.
+    """
+    refuses = _facts(subject.operator, "refuses", bind(subject.operator, types))
+    return bool(refusal(subject.operator, types)) and not refuses
+
+
+def _builds(operator: Operator, types: Tuple, bound: Bound) -> list[Fact]:
+    """The facts of which a tuple is a case: nothing but the dtypes that they name is illegal."""
+    found = _facts(operator, "builds", bound)
+    names = frozenset(name for fact in found for name in free(fact.when.program))
+    return found if legal_but_for(operator, types, names) else []
+
+
+def unexpected(
+    subject: Subject, types: Tuple, known: Sequence[Fact], found: Verdict
+) -> Iterator[str]:
+    """A refusal for which neither facts of the operator nor the target are known."""
+    if any(matches(fact, found) for fact in known):
+        return
+    for level, says in stock_refusals(subject.common, types):
+        if level == found.level and any(each in found.says for each in says):
+            return
+    yield f"{found}, which is no refusal that is known"
+
+
+def matches(fact: Fact, found: Verdict) -> bool:
+    """Whether a refusal is the one that a fact tells of."""
+    return not found.builds and any(each in found.says for each in fact.says)
+
+
+def wrong_facts(subject: Subject) -> Iterator[str]:
+    """The facts of an operator that no case shows, or that a case contradicts."""
+    for fact in declared(subject.operator, ENGINE, "refuses", silent=True):
+        if fact in never(subject.operator):
+            continue
+        asked()
+        yield from _prefixed(fact.name, _wrong_refusal(_shown(subject, fact), fact))
+    for fact in declared(subject.operator, ENGINE, "builds"):
+        asked()
+        yield from _prefixed(fact.name, _wrong_build(_shown(subject, fact), fact))
+
+
+def never(operator: Operator) -> list[Fact]:
+    """The refusals of which no sample is a case; an example has to be one."""
+    return [fact for fact in declared(operator, ENGINE, "refuses") if fact.when.text == NEVER]
+
+
+def _shown(subject: Subject, fact: Fact) -> Subject:
+    """The operator with the sample that shows a fact."""
+    sample = {**subject.operator.sample, **fact.sample}
+    return replace(subject, operator=replace(subject.operator, sample=sample))
+
+
+def _wrong_refusal(subject: Subject, fact: Fact) -> Iterator[str]:
+    cases = [t for t in legal(subject.operator) if holds(fact, bind(subject.operator, t))]
+    if not cases:
+        yield "no legal call of the sample is such a case"
+    shown = False
+    for types, gpu in product(cases, fact.gpus or (None,)):
+        found, bound = subject.judged(types, gpu, verified=True)
+        shown = shown or found.builds or matches(fact, found)
+        if fact.silent and not found.builds:
+            yield f"{spell(types)} is {found}, and is said to build"
+        elif found.builds and not fact.silent:
+            yield f"TensorRT builds {spell(types)}"
+        elif not found.builds:
+            known = _facts(subject.operator, "refuses", bound, gpu)
+            yield from unexpected(subject, types, known, found)
+    if cases and not shown:
+        yield "nothing is refused in these words"
+
+
+def _wrong_build(subject: Subject, fact: Fact) -> Iterator[str]:
+    tuples = [t for t, _ in (*illegal(subject.operator), *mixed(subject.operator))]
+    off = of_dtypes
+    if fact.sample:  # a law about sizes refuses the case, and not its dtypes
+        tuples, off = list(legal(subject.operator)), every
+    cases = [t for t in tuples if fact in _builds(subject.operator, t, bind(subject.operator, t))]
+    if not cases:
+        yield "no call of the sample that is refused is such a case"
+    for types in cases if fact.sample else ():
+        found, _ = subject.judged(types, off=off)
+        if not found.builds:
+            yield f"{spell(types)} is {found}"
+
+
+def _facts(operator: Operator, kind: str, bound: Bound, gpu: str | None = None) -> list[Fact]:
+    known = declared(operator, ENGINE, kind)
+    return [fact for fact in known if concerns(fact, gpu) and holds(fact, bound)]
+
+
+def _prefixed(name: str, problems: Iterator[str]) -> Iterator[str]:
+    yield from (f"{name}: {problem}" for problem in problems)

@@ -1,0 +1,89 @@
+"""What real TensorRT says of an operator: its layers are built into an engine, without a GPU.
+
+Law: what is asked of TensorRT is what `compile` asks: the same module, passes and translation, in
+the same process apart. Where the library is not installed, the module is verified and no more.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from tripybuild.compiler.engine_model import PIPELINE, check_record, dialect_module, spelt
+from tripybuild.compiler.lower import lower_tensorrt
+from tripybuild.compiler.model_manifest import tensors
+from tripybuild.errors.diagnostics import DiagnosticError, concise
+from tripybuild.tensorrt.emission import Emitted, Profile
+from tripybuild.tensorrt.mlir import verifier
+from tripybuild.tensorrt.passes import pipeline
+from tripybuild.tensorrt.translation.type_crosscheck import disagreements
+from tripybuild.testing.question_log import is_installed, lacks
+from tripybuild.trace.graph import Graph
+from tripybuild.worker import compiler_process
+
+TARGET = "tensorrt-rtx"  # builds engines without a GPU
+
+
+def available() -> bool:
+    """Whether TensorRT can be asked; a question to which it has no answer then lacks it."""
+    found = is_installed(TARGET)
+    if not found:
+        lacks(TARGET)
+    return found
+
+
+def engine_problems(
+    graph: Graph, profile: Profile | None = None, gpu: str | None = None
+) -> Iterator[str]:
+    """What is wrong with the engine of a graph: it is not built, or its types are others.
+
+    Args:
+        graph: The graph.
+        profile: The sizes of its symbols, if it has any.
+        gpu: Which GPU the engine is for, such as `sm89`; without, it is for all.
+    """
+    try:
+        module = dialect_module(graph, [profile] if profile else [])
+    except DiagnosticError as error:
+        yield from map(described, error.diagnostics)
+        return
+    found = verifier.problems(module.module)
+    yield from map(described, found)
+    if found or not available():
+        return
+    try:
+        record = built(module, gpu)
+        check_record(record, declared(graph))
+    except DiagnosticError as error:
+        yield from map(described, error.diagnostics)
+        return
+    pipeline.run(module.module, PIPELINE)
+    yield from disagreements(module.module, record, declared(graph)["outputs"])
+
+
+def undeclared(graph: Graph) -> Iterator[str]:
+    """The outputs of which the recorded layers give other types than the declaration infers."""
+    network = lower_tensorrt(graph)
+    for name, value in graph.outputs.items():
+        found = network.outputs[name]
+        known = found.shape is not None and None not in found.shape
+        if found.dtype is not value.dtype or (known and found.shape != value.shape):
+            yield f"recorded {found.dtype}{found.shape}, declared {value.dtype}{value.shape}"
+
+
+def declared(graph: Graph) -> dict[str, Any]:
+    """What a graph takes and gives, as manifests say it."""
+    return {"inputs": tensors(graph.inputs), "outputs": tensors(graph.outputs)}
+
+
+def built(module: Emitted, gpu: str | None = None) -> Any:
+    """The record of the engine of a module; the engine itself is of no use here."""
+    options: dict[str, Any] = {"pipeline": list(PIPELINE), "plan": os.devnull}
+    options["compute_capabilities"] = [gpu] if gpu else []
+    text = spelt(module, data=True)
+    return json.loads(compiler_process.session(TARGET).compile(TARGET, text, options))
+
+
+def described(diagnostic: Any) -> str:
+    """A diagnostic with what TensorRT says."""
+    return " | ".join([concise(diagnostic), *diagnostic.notes])

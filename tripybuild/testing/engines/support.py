@@ -1,0 +1,141 @@
+"""What is true of each tuple of dtypes on each target: outcomes, and those that declarations allow.
+
+An outcome is a row of the support table: whether `cpu` agrees with the reference, what TensorRT
+says with no GPU named and for each GPU, and the facts that tell why.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from tripybuild.schema.operator.dtype_combinations import Tuple, illegal, legal, mixed, slots
+from tripybuild.schema.operator.operator import Fact, Operator
+from tripybuild.schema.target_files import CommonFactsEntry
+from tripybuild.testing.cases import Case, sample_case
+from tripybuild.testing.engines.build_outcome import BUILDS, Verdict
+from tripybuild.testing.engines.conformance import Subject, building, builds_why
+from tripybuild.testing.engines.gpu_dtypes import lacking
+from tripybuild.testing.sample import bind
+from tripybuild.testing.target_facts import (
+    CPU,
+    ENGINE,
+    concerns,
+    declared,
+    holds,
+    refusals,
+    refused,
+    stock_refusals,
+)
+
+Key = tuple[str, ...]  # a dtype for each slot, or `OTHER` and the input with a dtype of its own
+Outcome = tuple[str, ...]  # the cells of a row
+Part = Mapping[Key, Outcome]  # what is true of one operator
+Choice = tuple[frozenset[str], ...]  # what each cell of a row may be
+
+OTHER = "other"
+YES, NO, ILLEGAL, GATE, UNSAID = "yes", "no", "-", "gate", ""
+LEVELS = ("builder", "shape", "build")
+
+
+def key(operator: Operator, types: Tuple) -> Key:
+    """A tuple as the table knows it."""
+    names = [slot.name for slot in slots(operator)]
+    own = [name for name in types if name not in names]
+    return (OTHER, own[0]) if own else tuple(str(types[name]) for name in names)
+
+
+def refused_tuples(operator: Operator) -> Iterator[Tuple]:
+    """All tuples that a declaration refuses."""
+    yield from (types for types, _ in (*illegal(operator), *mixed(operator)))
+
+
+def cell(found: Verdict, rtx: CommonFactsEntry) -> str:
+    """A verdict as the table says it."""
+    if found.level == BUILDS:
+        return YES
+    return GATE if rtx.gate is not None and rtx.gate in found.says else found.level
+
+
+def for_gpu(level: str, *, lacks: bool) -> frozenset[str]:
+    """What a GPU makes of what is said of any.
+
+    Its dtypes are looked at when the engine is built, after some of what else may be wrong then.
+    """
+    later = {YES: {GATE}, "build": {GATE, "build"}}
+    return frozenset(later.get(level, {level}) if lacks else {level})
+
+
+def allowed(subject: Subject) -> dict[Key, list[Choice]]:
+    """The outcomes of each tuple that its declaration allows."""
+    operator = subject.operator
+    found = {}
+    for types in legal(operator):
+        found[key(operator, types)] = list(_of_legal(subject, types))
+    for types in refused_tuples(operator):
+        found[key(operator, types)] = list(_of_illegal(subject, types))
+    return found
+
+
+def fits(outcome: Outcome, choices: Iterable[Choice]) -> bool:
+    """Whether an outcome is among those that are allowed."""
+    return any(
+        len(outcome) == len(choice)
+        and all(cell in each for cell, each in zip(outcome, choice, strict=True))
+        for choice in choices
+    )
+
+
+def _of_legal(subject: Subject, types: Tuple) -> Iterator[Choice]:
+    bound = bind(subject.operator, types)
+    case = sample_case(subject.operator, subject.function, types)
+    cpu = frozenset({NO if refused(subject.operator, CPU, bound) else YES})
+    facts = {gpu: refusals(subject.operator, ENGINE, bound, gpu) for gpu in gpus(subject.rtx)}
+    why = frozenset({reasons(subject, types)})
+    known = {**subject.common.refuses, **subject.rtx.refuses}
+    named = [known[name].level for each in facts.values() for name in each if name in known]
+    # What is legal meets the dialect's verifier first, as models do.
+    for level in dict.fromkeys([*named, "builder"]) if named else LEVELS:
+        cells = [
+            _awaited(subject, case, gpu, level if each else YES) for gpu, each in facts.items()
+        ]
+        yield (cpu, *cells, why)
+
+
+def _awaited(subject: Subject, case: Case, gpu: str | None, level: str) -> frozenset[str]:
+    return for_gpu(level, lacks=bool(gpu and lacking(case.graph, subject.rtx, gpu)))
+
+
+def gpus(rtx: CommonFactsEntry) -> list[str | None]:
+    """Whom TensorRT is asked for: any GPU, then each."""
+    return [None, *rtx.gpus]
+
+
+def reasons(subject: Subject, types: Tuple) -> str:
+    """The names of the facts of which a legal tuple is a case."""
+    bound = bind(subject.operator, types)
+    facts: list[Fact] = declared(subject.operator, (*CPU, *ENGINE), "refuses")
+    return ", ".join(dict.fromkeys(fact.name for fact in facts if holds(fact, bound)))
+
+
+def _of_illegal(subject: Subject, types: Tuple) -> Iterator[Choice]:
+    for outcome in _outcomes(subject, types):
+        yield tuple(frozenset({each}) for each in outcome)
+
+
+def _outcomes(subject: Subject, types: Tuple) -> Iterator[Outcome]:
+    bound = bind(subject.operator, types)
+    known = declared(subject.operator, ENGINE, "refuses")
+    if any(concerns(fact, None) and holds(fact, bound) for fact in known):
+        yield from (of_illegal(subject, level) for level in LEVELS)
+        return
+    why = builds_why(subject, types)
+    if why is not None:
+        yield of_illegal(subject, YES, why)
+    if not building(subject, types):
+        stock = stock_refusals(subject.common, types)
+        yield from (
+            of_illegal(subject, level) for level in dict.fromkeys(level for level, _ in stock)
+        )
+
+
+def of_illegal(subject: Subject, level: str, why: str = UNSAID) -> Outcome:
+    """The row of an illegal tuple, which says nothing of single GPUs."""
+    return (ILLEGAL, level, *[UNSAID for _ in subject.rtx.gpus], why)

@@ -1,0 +1,134 @@
+"""The support table as a page: rows for each operator, and what the rows say read back.
+
+Operators with the same rows share them. The page is data for tests and text for people: what was
+written is read back exactly.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from tripybuild.schema.operator.dtype_combinations import slots
+from tripybuild.schema.operator.operator import Operator
+from tripybuild.testing import dtype_sets
+from tripybuild.testing.engines.support import OTHER, UNSAID, Key, Outcome, Part
+
+Row = tuple[str, ...]
+
+HEADS = ("operators", "dtypes", "cpu", "any GPU")
+OF_OTHER = " of another dtype"
+INTRODUCTION = """\
+# What is proved
+
+Each row is what compilers said of tuples of dtypes, for every tuple that there is, in the sample's
+sizes, in others, and in sizes of one and zero. `make support` asks them all and writes this page,
+`make test-full` asks them all again, and `make test` asks for any GPU, and compares the rest with
+the declarations.
+
+| said | by `cpu` | by TensorRT-RTX, for any GPU or for one |
+|---|---|---|
+| `yes` | It computes what the reference computes. | There is an engine, of the declared types. |
+| `no` | It refuses what the declaration allows. | |
+| `-` | The declaration refuses it: the other cells are with its checks switched off. | |
+| `gate` | | The GPU does not have one of the dtypes. |
+| `builder` | | There is no such layer, or no such type. |
+| `shape` | | A layer refuses the types of its inputs. |
+| `build` | | All layers have types, and no engine is built. |
+
+The last column names the facts that say why; they are on the operators' pages and in
+`ops_registry/targets.yaml`. Of what a declaration refuses, GPUs were asked too: each says what is
+said for any, but for its gate and for kernels that it alone does not have. Tensors of 4 bits with
+an odd number of elements are refused at level `build`.
+"""
+
+
+def rows(operator: Operator, part: Part) -> list[Row]:
+    """The rows of one operator: tuples with the same outcome have one, or one for each box."""
+    classes: dict[Outcome, list[Key]] = {}
+    for key, outcome in part.items():
+        classes.setdefault(outcome, []).append(key)
+    names = [slot.name for slot in slots(operator)]
+    return [(text, *o) for o, keys in classes.items() for text in _texts(keys, names)]
+
+
+def _texts(keys: Sequence[Key], names: Sequence[str]) -> Iterator[str]:
+    tuples = [key for key in keys if key[:1] != (OTHER,)]
+    for box in dtype_sets.boxes(tuples):
+        yield dtype_sets.spelled(box, names)
+    others = [f"`{name}`" for marker, *rest in keys if marker == OTHER for name in rest]
+    if others:
+        yield ", ".join(others) + OF_OTHER
+
+
+def part_of(operator: Operator, found: Sequence[Row]) -> dict[Key, Outcome]:
+    """What the rows of an operator say.
+
+    Raises:
+        ValueError: A row is of no tuple of the operator, or two are of the same.
+    """
+    names = [slot.name for slot in slots(operator)]
+    part: dict[Key, Outcome] = {}
+    for text, *outcome in found:
+        for key in _keys(text, names):
+            if key in part:
+                message = f"`{operator.name}` has two rows of {'-'.join(key)}"
+                raise ValueError(message)
+            part[key] = tuple(outcome)
+    return part
+
+
+def _keys(text: str, names: Sequence[str]) -> Iterator[Key]:
+    if text.endswith(OF_OTHER):
+        yield from ((OTHER, n.strip("`")) for n in text.removesuffix(OF_OTHER).split(", "))
+    else:
+        yield from dtype_sets.tuples_of(dtype_sets.read(text, names))
+
+
+def page(
+    operators: Mapping[str, Operator], table: Mapping[str, Sequence[Row]], gpus: Sequence[str]
+) -> str:
+    """The page of all operators that have rows."""
+    known = sorted(table, key=lambda name: (operators[name].folder, name))
+    blocks = [INTRODUCTION.rstrip("\n")]
+    for folder, names in groupby(known, key=lambda name: operators[name].folder):
+        blocks += [f"## {folder}", _table(list(names), table, gpus)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _table(names: Sequence[str], table: Mapping[str, Sequence[Row]], gpus: Sequence[str]) -> str:
+    shared: dict[tuple[Row, ...], list[str]] = {}
+    for name in names:
+        shared.setdefault(tuple(table[name]), []).append(name)
+    heads = (*HEADS, *gpus, "why")
+    lines = [_line(heads), "|" + "---|" * len(heads)]
+    for found, users in shared.items():
+        links = ", ".join(f"[{name}](operators/{name}.md)" for name in users)
+        starts = [links, *[UNSAID] * (len(found) - 1)]
+        lines += [_line((start, *row)) for start, row in zip(starts, found, strict=True)]
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |".replace("|  ", "| ")
+
+
+def beside(suite: Path) -> dict[str, list[Row]]:
+    """The rows of each operator in the table of a suite's package, which may have none."""
+    pages = (folder.parent / "docs" / "support.md" for folder in suite.resolve().parents)
+    page = next((page for page in pages if page.is_file()), None)
+    return read(page.read_text(encoding="utf-8")) if page is not None else {}
+
+
+def read(text: str) -> dict[str, list[Row]]:
+    """The rows of each operator of a page."""
+    found: dict[str, list[Row]] = {}
+    users: list[str] = []
+    for line in text.partition("\n## ")[2].splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if not cells or cells[0] == HEADS[0] or set(cells[0]) == {"-"}:
+            continue
+        if cells[0]:
+            users = [link.partition("]")[0].removeprefix("[") for link in cells[0].split(", ")]
+        for name in users:
+            found.setdefault(name, []).append(tuple(cells[1:]))
+    return found

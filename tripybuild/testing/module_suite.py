@@ -1,0 +1,211 @@
+"""The questions that are asked of every module: its class is what specifications use."""
+
+import ast
+import tempfile
+from collections.abc import Mapping
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.language.evaluate import evaluate
+from tripybuild.language.grammar import Program, parse
+from tripybuild.model.graph_builder import Built, build
+from tripybuild.model.libraries import Home
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.reference.target import reference_run
+from tripybuild.schema.load import Module, Registry
+from tripybuild.schema.model.model import load_module
+from tripybuild.schema.operator.part import Part
+from tripybuild.schema.snippets.expressions import expression_text
+from tripybuild.testing.generators import generated
+from tripybuild.testing.problems import refuse_difference
+from tripybuild.testing.question_log import asked, question
+from tripybuild.testing.registry import declared_in, roots
+from tripybuild.trace.generated_code import BUILT_IN
+from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import BY_NAME, int32
+from tripybuild.types.patterns import TensorPattern
+from tripybuild.types.vocabulary import SHAPE
+
+SPEC = """\
+tripybuild: 1
+model: sample
+types:
+  F: {dtype}
+inputs:
+{inputs}
+parts:
+  module: {made}
+steps:
+  results: module({given})
+outputs:
+{outputs}
+"""
+
+
+class ModuleSuite:
+    """The questions about one module.
+
+    Args:
+        source: The path of its declaration.
+        package: The generated package.
+        suite: The file of the suite.
+    """
+
+    def __init__(self, source: str, package: str, suite: str) -> None:
+        self.source, self.home, self.suite = source, package, suite
+
+    @cached_property
+    def registry(self) -> Registry:
+        """All declarations that the package can use."""
+        return declared_in(self.source, self.suite)
+
+    @cached_property
+    def module(self) -> Module:
+        """The declaration."""
+        return next(each for each in self.registry.modules.values() if each.path == self.source)
+
+    @cached_property
+    def part(self) -> Part:
+        """What specifications use."""
+        return load_module(self.module.document, self.module.file)[0]
+
+    @cached_property
+    def package(self) -> Any:
+        """The generated package."""
+        return import_module(self.home)
+
+    @cached_property
+    def homes(self) -> list[Home]:
+        """Where specifications find what is not built in."""
+        return [Home(self.home, root, root) for root in roots(self.source, self.suite)[1:]]
+
+    @cached_property
+    def examples(self) -> Any:
+        """The calls that are refused."""
+        return self.module.file.examples
+
+    @cached_property
+    def _programs(self) -> dict[str, Program]:
+        sample = self.module.file.sample
+        return {name: parse(expression_text(value)) for name, value in sample.items()}
+
+    @cached_property
+    def generators(self) -> dict[str, Program]:
+        """How the sample makes the data of tensors, by name."""
+        return {n: p for n, p in self._programs.items() if n in self._tensors}
+
+    @cached_property
+    def names(self) -> dict[str, Any]:
+        """The sizes of the sample."""
+        names: dict[str, Any] = {}
+        for name, program in self._programs.items():
+            if name not in self._tensors:
+                names[name] = evaluate(program, names, SHAPE)
+        return names
+
+    @property
+    def _tensors(self) -> set[str]:
+        return {*self.part.inputs, *self.part.weights}
+
+    @question
+    def check_weights(self, dtype: str | None = None) -> None:
+        """The parameters are the weights of a specification."""
+        weights = self._built(dtype or "float32").graph.weights
+        wanted = {name.removeprefix("module."): value.type for name, value in weights.items()}
+
+        module = self._made(dtype)
+
+        asked()
+        found = {name: each.type for name, each in module.state_dict().items()}
+        refuse_difference("the parameters", found, wanted)
+
+    @question
+    def check_values(self, dtype: str | None = None) -> None:
+        """The class computes what the module computes in a specification."""
+        graph = self._built(dtype or "float32").graph
+        inputs = {name: self._data(name, value) for name, value in graph.inputs.items()}
+        weights = {name: self._data(name, value) for name, value in graph.weights.items()}
+        wanted = reference_run(graph, weights, self.registry)(list(inputs.values()))
+        tensor = import_module(BUILT_IN).Tensor
+        state = {name.removeprefix("module."): tensor(each) for name, each in weights.items()}
+
+        module = self._made(dtype)
+        module.load_state_dict(state)
+        found = module(*map(tensor, inputs.values()))
+
+        several = found if isinstance(found, tuple) else (found,)
+        for got, want in zip(several, wanted, strict=True):
+            asked()
+            np.testing.assert_array_equal(np.asarray(got), want)
+
+    @question
+    def check_example(self, index: int) -> None:
+        """What an example breaks is said of the class and of a specification."""
+        example = self.examples[index]
+        call = parse(example.call).result
+        assert isinstance(call, ast.Call)
+        given = [self._value(each) for each in call.args]
+        named = {each.arg: self._value(each.value) for each in call.keywords if each.arg}
+
+        asked()
+        with pytest.raises(DiagnosticError) as raised:
+            getattr(self.package, self.part.name)(*given, **named)
+
+        code = f"{self.part.name}/{example.fails}"
+        refuse_difference("the class", [each.code for each in raised.value.diagnostics], [code])
+        if example.fails in self.part.laws:
+            with pytest.raises(DiagnosticError) as raised:
+                self._built("float32", example.call)
+            codes = sorted({each.code for each in raised.value.diagnostics})
+            refuse_difference("the specification", [each for each in codes if each == code], [code])
+
+    def _value(self, node: ast.expr) -> object:
+        return evaluate(Program("", (), node), BY_NAME, SHAPE)
+
+    def _made(self, dtype: str | None) -> Any:
+        """The class, made with the sample's sizes."""
+        chosen = {p.name: BY_NAME[dtype] for p in self.part.parameters if p.variable and dtype}
+        return getattr(self.package, self.part.name)(**self._sizes(), **chosen)
+
+    def _sizes(self) -> dict[str, Any]:
+        return {p.name: self.names[p.name] for p in self.part.parameters if p.name in self.names}
+
+    def _built(self, dtype: str, made: str | None = None) -> Built:
+        """The graph of a specification that has the module as its only part."""
+        part = self.part
+        inputs = {name: p for name, p in part.inputs.items() if name not in part.optional}
+        targets = [name for step in part.outputs for name in step.targets]
+        results = [f"results[{i}]" for i in range(len(targets))] if targets[1:] else ["results"]
+        sizes = ", ".join(f"{name}={value!r}" for name, value in self._sizes().items())
+        text = SPEC.format(
+            dtype=dtype,
+            inputs="\n".join(f'  {name}: "{self._type(p)}"' for name, p in inputs.items()),
+            made=f'"{made or f"{part.name}({sizes})"}"',
+            given=", ".join(inputs),
+            outputs="\n".join(f"  {n}: {r}" for n, r in zip(targets, results, strict=True)),
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "sample.yaml"
+            path.write_text(text, encoding="utf-8")
+            return build(path, homes=lambda _: self.homes)
+
+    def _type(self, pattern: object) -> str:
+        """The type of an input with numbers for names; `any` is a whole number."""
+        assert isinstance(pattern, TensorPattern)
+        sizes: list[int] = []
+        for dimension in pattern.shape or ():
+            size = evaluate(Program("", (), dimension.expression), self.names, SHAPE)
+            sizes += size if dimension.star else [size]
+        element = int32 if pattern.element == "any" else pattern.element
+        return f"{element}[{', '.join(map(str, sizes)) or '()'}]"
+
+    def _data(self, path: str, value: Value) -> Array:
+        name = path.removeprefix("module.")
+        names: Mapping[str, Any] = self.names
+        return generated(self.generators.get(name), names, value.shape, value.dtype, path)

@@ -1,0 +1,160 @@
+"""Calls of another system's operator, read as calls of ours by an alias.
+
+Law: what an alias says of a call of ours is read as that call. What else is read is judged by the
+other system (`testing.oracles.alias_variants`).
+"""
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tripybuild.errors.diagnostics import DiagnosticError, concise
+from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.names import free
+from tripybuild.reference.execute import execute
+from tripybuild.schema.operator.operator import Alias, Attribute, Input, Operator
+from tripybuild.testing.cases import Case
+from tripybuild.testing.oracles.alias_calls import VOCABULARY, Said
+from tripybuild.testing.question_log import asked
+from tripybuild.trace.printer import canonical
+from tripybuild.types.patterns import ValuePattern, options
+
+Arguments = Mapping[str, Any]
+
+
+class Unread(Exception):  # noqa: N818  # to refuse a call is no fault
+    """Why an alias does not say a call of the other's operator."""
+
+
+def read(operator: Operator, alias: Alias, given: Arguments, like: Case) -> Case:
+    """Our call that says what another system's call says.
+
+    Args:
+        operator: Our operator.
+        alias: What it is called elsewhere.
+        given: The other's arguments; what is left out has its default.
+        like: Another call of ours, of which the function and the label are taken.
+
+    Raises:
+        Unread: Where the alias cannot say the call.
+    """
+    _know(alias, given)
+    whole = {p: given.get(p, alias.signature.defaults.get(p)) for p in alias.arguments}
+    try:
+        found = replace(like, **_own(operator, alias, whole))
+        said = Said.of(operator, found)
+        if not said.sayable(alias):
+            raise Unread("`when:` does not hold")
+        _agree(alias, whole, said)
+    except DiagnosticError as error:
+        raise Unread(concise(error.diagnostics[0])) from error
+    except EvaluationError as error:
+        raise Unread(str(error)) from error
+    return found
+
+
+def _know(alias: Alias, given: Arguments) -> None:
+    """Every argument is one that the alias speaks of, or says nothing."""
+    for parameter, value in given.items():
+        default = alias.signature.defaults.get(parameter)
+        if parameter not in alias.arguments and not _equal(value, default):
+            raise Unread(f"`{parameter}` is {value}")
+
+
+def _own(operator: Operator, alias: Alias, whole: Arguments) -> dict[str, Any]:
+    """Our arguments, as a case holds them. None stands for a default of None only."""
+    own = {argument.name: argument for argument in operator.arguments()}
+    back = {mine: whole[theirs] for theirs, mine in alias.plain.items() if mine in own}
+    back |= {n: evaluate(s.program, whole, VOCABULARY) for n, s in alias.reads.items()}
+    arrays, attributes = {}, {}
+    for name, value in back.items():
+        if value is None:
+            if not _may_be_none(own[name]):
+                raise Unread(f"`{name}` cannot be None")
+        elif name in operator.inputs and _holds_arrays(value):
+            arrays[name] = value
+        else:
+            attributes[name] = _plain(value, own[name])
+    return {"arrays": arrays, "attributes": attributes}
+
+
+_NUMPY = (np.ndarray, np.generic)
+
+
+def _plain(value: Any, argument: Input | Attribute) -> Any:
+    """Python's value; ONNX writes truth as a number."""
+    value = value.tolist() if isinstance(value, _NUMPY) else value
+    chosen = options(argument.pattern)
+    truth = all(isinstance(each, ValuePattern) and each.kind == "bool" for each in chosen)
+    return bool(value) if truth and value in {0, 1} else value
+
+
+def _holds_arrays(value: Any) -> bool:
+    first = value[0] if isinstance(value, (list, tuple)) and value else value
+    return isinstance(first, np.ndarray)
+
+
+def _may_be_none(argument: Input | Attribute) -> bool:
+    if isinstance(argument, Input):
+        return argument.optional
+    default = argument.default.result if argument.default is not None else None
+    return isinstance(default, ast.Constant) and default.value is None
+
+
+def _agree(alias: Alias, whole: Arguments, said: Said) -> None:
+    """What no argument of ours was read from is as the alias says it."""
+    used = {name for snippet in alias.reads.values() for name in free(snippet.program)}
+    for parameter, value in said.arguments(alias).items():
+        read_from = parameter in used or parameter in alias.plain
+        if not read_from and not _equal(value, whole[parameter]):
+            raise Unread(f"`{parameter}` is {whole[parameter]}, and not {value}")
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, _NUMPY) or isinstance(other, _NUMPY):
+        return one is other or (one is not None and np.array_equal(one, other))
+    return bool(one == other)
+
+
+def wrong_aliases(
+    operator: Operator, operators: Mapping[str, Operator], cases: Sequence[Case]
+) -> Iterator[str]:
+    """What is wrong with what is read back from the aliases of calls of ours."""
+    calls = [Said.of(operator, case) for case in cases]
+    for alias in operator.foreign:
+        try:
+            sayable = [call for call in calls if call.sayable(alias)]
+            for call in sayable:
+                asked()
+                yield from _wrongly_read(alias, call, operators)
+        except EvaluationError as error:
+            yield f"{alias.text}: {error}"
+            continue
+        if not sayable:
+            yield f"{alias.text}: it can say no call near the sample, and no example"
+
+
+def _wrongly_read(alias: Alias, said: Said, operators: Mapping[str, Operator]) -> Iterator[str]:
+    """The same graph is read back, or one that computes the same where calls are said alike."""
+    try:
+        again = read(said.operator, alias, said.arguments(alias), said.case)
+    except Unread as error:
+        yield f"{alias.text}, {said.case.label}: it is not read back: {error}"
+        return
+    found, wanted = canonical(again.graph), canonical(said.case.graph)
+    if found != wanted and not _same(again, said.case, operators):
+        yield f"{alias.text}, {said.case.label}: read back as\n{found}\nwant\n{wanted}"
+
+
+def _same(one: Case, other: Case, operators: Mapping[str, Operator]) -> bool:
+    """Whether two calls give the same numbers, bit by bit."""
+    results = [execute(case.graph, operators, case.data).values() for case in (one, other)]
+    return all(
+        a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+        for a, b in zip(*results, strict=True)
+    )

@@ -1,0 +1,192 @@
+"""Other systems beside the reference and `cpu`: what their operators compute for calls of ours."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tripybuild.language.evaluate import EvaluationError
+from tripybuild.reference.compare import difference, distributions_differ, tolerance
+from tripybuild.reference.execute import execute
+from tripybuild.reference.numerics.arrays import Array, rounded
+from tripybuild.schema.operator.operator import Alias, Operator
+from tripybuild.testing import batch
+from tripybuild.testing.cases import Case, Function, of_arguments
+from tripybuild.testing.examples import ExampleCase
+from tripybuild.testing.oracles import onnx_runtime, pytorch
+from tripybuild.testing.oracles.alias_calls import Said
+from tripybuild.testing.oracles.systems import Call, System, Unasked
+from tripybuild.testing.question_log import asked
+from tripybuild.types.dtypes import from_numpy
+from tripybuild.types.patterns import tensors
+
+UNSAID = "no alias can say one of these calls"
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """Who runs the operators of a system, and the distributions that this needs."""
+
+    title: str
+    run: System
+    distributions: tuple[str, ...]
+
+
+SYSTEMS: Mapping[str, Oracle] = {
+    "aten": Oracle("PyTorch", pytorch.run, ("torch",)),
+    "onnx": Oracle("ONNX", onnx_runtime.run, ("onnx", "onnxruntime")),
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A call, and what the reference and `cpu` give for it.
+
+    `kind` is the tuple of its dtypes, or `examples`.
+    """
+
+    case: Case
+    kind: str
+    reference: Sequence[Array]
+    cpu: batch.Outcome
+
+
+def judged(
+    operator: Operator,
+    operators: Mapping[str, Operator],
+    function: Function,
+    near: Mapping[Case, batch.Outcome],
+    given: Iterable[tuple[ExampleCase, batch.Outcome]],
+) -> list[Judged]:
+    """The calls near the sample and those of the examples, with their results."""
+    found = []
+    for case, outcome in near.items():
+        wanted = execute(case.graph, operators, case.data).values()
+        found.append(Judged(case, case.types, list(wanted), outcome))
+    for made, outcome in given:
+        arguments = {n: made.array(v, operators) for n, v in made.arguments.items()}
+        if made.operator == operator.name:
+            case = of_arguments(operator, function, made.label, arguments)
+            wanted = execute(made.graph, operators, made.data).values()
+            # Where one place takes several arguments, their types say which it is: no name does.
+            found += [Judged(case, "examples", list(wanted), outcome)] if case.allowed else []
+    return found
+
+
+@dataclass
+class Answers:
+    """What a system says of some calls: what is wrong, and how many calls it was asked.
+
+    `unasked` are the reasons why nothing here could run a call, by the text of the alias.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    asked: Counter[str] = field(default_factory=Counter)
+    unasked: dict[str, Unasked] = field(default_factory=dict)
+
+    def never(self) -> Iterator[str]:
+        """The aliases that say a call and are run for none."""
+        for text, reason in self.unasked.items():
+            if not self.asked[text]:
+                yield f"{text}: nothing here runs it: {reason}"
+
+
+def answers(operator: Operator, system: str, calls: Sequence[Judged]) -> Answers:
+    """Where a system computes something else than the reference or `cpu`.
+
+    A difference that is declared must be seen.
+    """
+    found = Answers()
+    for alias in operator.foreign:
+        if alias.system == system:
+            seen: dict[str, bool] = {}
+            for call in calls:
+                _ask(operator, alias, call, found, seen)
+            for name, differs in seen.items():
+                if not differs:
+                    found.problems.append(f"{alias.text}: does not differ as `{name}` says")
+    return found
+
+
+def _ask(
+    operator: Operator, alias: Alias, call: Judged, answers: Answers, seen: dict[str, bool]
+) -> None:
+    said = Said.of(operator, call.case)
+    try:
+        if not said.sayable(alias):
+            return
+        found = _compared(operator, alias, call, said)
+        declared = said.differences(alias)
+    except EvaluationError as error:
+        answers.problems.append(f"{alias.text}: {error}")
+        return
+    except Unasked as error:
+        answers.unasked[alias.text] = error
+        return
+    asked()
+    answers.asked[alias.text] += 1
+    for name in declared:
+        seen[name] = seen.get(name, False) or bool(found)
+    if not declared:
+        answers.problems += [f"{alias.text}, {call.case.label}: {problem}" for problem in found]
+
+
+def _compared(operator: Operator, alias: Alias, call: Judged, said: Said) -> list[str]:
+    """The problems of one call. In few bits a system may lose some; then it computes in more."""
+    narrow = any(a.dtype.kind in "fV" and a.dtype.itemsize < 4 for a in call.reference)
+    found = list(_once(operator, alias, call, said, wide=False))
+    try:
+        return list(_once(operator, alias, call, said, wide=True)) if found and narrow else found
+    except Unasked:
+        return found
+
+
+def _once(
+    operator: Operator, alias: Alias, call: Judged, said: Said, *, wide: bool
+) -> Iterator[str]:
+    wanted = list(call.reference)
+    types = [from_numpy(array.dtype) for array in wanted]
+    system = SYSTEMS[alias.system]
+    made = Call(alias.signature, operands(alias, said), alias.result, alias.opset)
+    try:
+        results = system.run(made, types, wide=wide)
+    except RuntimeError as error:
+        yield f"{system.title} refuses it: {str(error).splitlines()[0]}"
+        return
+    if len(results) != len(wanted):
+        yield f"{system.title} gives {len(results)} results, the reference {len(wanted)}"
+        return
+    others: dict[str, Sequence[Array]] = {"the reference": wanted}
+    if isinstance(call.cpu, list):
+        others["`cpu`"] = call.cpu
+    for at, result in enumerate(results):
+        for name, ours in others.items():
+            found = unlike(operator, result, ours[at], call.case)
+            if found is not None:
+                yield f"{system.title} and {name}: {found}"
+
+
+def operands(alias: Alias, said: Said) -> dict[str, Any]:
+    """The other's arguments; a number that stands for a tensor of ours has its dtype."""
+    arguments = said.arguments(alias)
+    inputs = said.operator.inputs
+    for parameter, own in alias.plain.items():
+        value, input = arguments[parameter], inputs.get(own)
+        pattern = next(tensors(input.pattern), None) if input is not None else None
+        if pattern is not None and isinstance(value, (bool, int, float)):
+            type = said.names.get(pattern.element)
+            arguments[parameter] = rounded(value, type) if type is not None else value
+    return arguments
+
+
+def unlike(operator: Operator, got: Array, want: Array, case: Case) -> str | None:
+    """The sentence of a difference; integers may be of another width."""
+    kinds = got.dtype.kind + want.dtype.kind
+    if kinds == "ii" and np.array_equal(got.astype(want.dtype), got):
+        got = got.astype(want.dtype)
+    if operator.random:
+        return distributions_differ(got, want)
+    types = (from_numpy(array.dtype) for array in (*case.data.values(), want))
+    return difference(got, want, tolerance(operator, tuple(types)))

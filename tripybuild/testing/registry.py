@@ -1,0 +1,134 @@
+"""Which declarations a suite is about: the registry that it names, on top of the built-in one.
+
+Law: a file that is wrong fails the suites that need it, with what is wrong with it, and no others.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process import paths
+from tripybuild.schema.load import Registry, load
+from tripybuild.schema.operator.operator import Operator
+from tripybuild.schema.operator.places import TARGETS, sources
+
+_LIKE = re.compile(rb"^like: *[\"']?(\w+)", re.MULTILINE)
+_WORD = re.compile(rb"\w+", re.ASCII)
+Problems = Mapping[str, Sequence[Diagnostic]]  # by the path of a declaration, as it is shown
+
+
+@cache
+def _loaded(*roots: Path) -> tuple[Registry, tuple[Diagnostic, ...]]:
+    """The declarations below some folders, and what is wrong with them: read once, also if so."""
+    found, problems = load(roots)
+    return found, tuple(problems)
+
+
+def registry(*roots: Path) -> Registry:
+    """The declarations below some folders.
+
+    Raises:
+        DiagnosticError: Where anything is wrong with them.
+    """
+    found, problems = _loaded(*roots)
+    if problems:
+        raise DiagnosticError(*problems)
+    return found
+
+
+def sound(*roots: Path) -> Registry:
+    """The declarations below some folders with which nothing is wrong.
+
+    To ask for an operator that is not sound raises what is wrong with it.
+    """
+    return _sound(*roots)[0]
+
+
+def declared_in(source: str, suite: str) -> Registry:
+    """The registry of the file `source`, searched for in the folders above the suite's own file.
+
+    Raises:
+        DiagnosticError: Where anything is wrong with that file, or with one that it needs. What
+            else is wrong is not in the registry.
+    """
+    places = roots(source, suite)
+    found, problems = _sound(*places)
+    declared = {each.path for each in found.operators.values()}
+    declared |= {each.path for each in found.modules.values()}
+    if problems and source not in declared:
+        raise DiagnosticError(*problems.get(source, _loaded(*places)[1]))
+    return found
+
+
+class _Operators(dict[str, Operator]):
+    """Operators by name; one that is not sound is asked for in vain, with the reason."""
+
+    def __init__(self, sound: Mapping[str, Operator], problems: Problems) -> None:
+        super().__init__(sound)
+        self.problems = problems
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The operator, or the default where nobody declares it."""
+        if name not in self and not any(Path(path).stem == name for path in self.problems):
+            return default
+        return self[name]
+
+    def __missing__(self, name: str) -> NoReturn:
+        for path, found in self.problems.items():
+            if Path(path).stem == name:
+                raise DiagnosticError(*found)
+        raise KeyError(name)
+
+
+@cache
+def _sound(*roots: Path) -> tuple[Registry, Problems]:
+    found, everything = _loaded(*roots)
+    if not everything:
+        return found, {}
+    problems = _by_declaration(roots, everything)
+    operators = {name: o for name, o in found.operators.items() if o.path not in problems}
+    modules = {name: m for name, m in found.modules.items() if m.path not in problems}
+    return replace(found, operators=_Operators(operators, problems), modules=modules), problems
+
+
+def _by_declaration(roots: Sequence[Path], everything: Sequence[Diagnostic]) -> Problems:
+    """What is wrong with each declaration: in its file, in what it needs, or in all facts."""
+    files = {shown: path for root in roots for shown, path in sources(root).items()}
+    direct: dict[str, list[Diagnostic]] = {}
+    for each in everything:
+        direct.setdefault(each.span.path if each.span else "", []).append(each)
+    wrong = {s: direct[p.as_posix()] for s, p in files.items() if p.as_posix() in direct}
+    known = {path.as_posix() for path in files.values() if path.name != TARGETS}
+    shared = [each for path, found in direct.items() if path not in known for each in found]
+    result = {}
+    for shown, path in files.items():
+        own = wrong.get(shown, [])
+        needed = _needed(path, own)
+        others = (other for other in wrong if other != shown and Path(other).stem in needed)
+        found = [*shared, *(each for other in others for each in wrong[other]), *own]
+        if found:
+            result[shown] = list(dict.fromkeys(found))
+    return result
+
+
+def _needed(path: Path, problems: Sequence[Diagnostic]) -> frozenset[str]:
+    """The names without which a file cannot be read: its family's, and what it finds unbound."""
+    text = paths.content(str(path)) or b""
+    unbound = any(each.code == "unbound-name" for each in problems)
+    found = _WORD.findall(text) if unbound else _LIKE.findall(text)
+    return frozenset(each.decode() for each in found)
+
+
+def roots(source: str, suite: str) -> tuple[Path, ...]:
+    """The folders of the built-in registry and, where it is another one, of the file's own."""
+    name = source.partition("/")[0]
+    own = next((p / name for p in Path(suite).resolve().parents if (p / source).is_file()), None)
+    if own is None:
+        message = f"{source}: not found in any folder above {suite}"
+        raise FileNotFoundError(message)
+    built_in = paths.registry()
+    return (own,) if own == built_in else (built_in, own)

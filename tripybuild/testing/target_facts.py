@@ -1,0 +1,118 @@
+"""What declarations say of targets, asked of one call."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.grammar import parse
+from tripybuild.schema.operator.dtype_combinations import Tuple
+from tripybuild.schema.operator.operator import Fact, Operator
+from tripybuild.schema.operator.samples import Place, sized_by
+from tripybuild.schema.operator.target_exceptions import ENGINE as ENGINE, words  # noqa: PLC0414
+from tripybuild.schema.snippets.expressions import expression_text
+from tripybuild.schema.target_files import CommonFactsEntry
+from tripybuild.testing.sample import Bound
+from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.vocabulary import SHAPE
+
+# What stands between an operator and XLA; for TensorRT, see
+# `schema.operator.target_exceptions.ENGINE`.
+CPU = ("cpu", "stablehlo")
+
+
+def refusals(
+    operator: Operator, targets: Sequence[str], bound: Bound, gpu: str | None = None
+) -> dict[str, Fact]:
+    """Why targets refuse a call; what they build in silence is not refused."""
+    known = declared(operator, targets, "refuses")
+    return {f.name: f for f in known if concerns(f, gpu) and holds(f, bound)}
+
+
+def concerns(fact: Fact, gpu: str | None) -> bool:
+    """Whether a fact is about engines for a GPU, or for all of them where none is given."""
+    return not fact.gpus or gpu in fact.gpus
+
+
+def refused(operator: Operator, targets: Sequence[str], bound: Bound) -> bool:
+    """Whether one of the targets refuses a call."""
+    return bool(refusals(operator, targets, bound))
+
+
+def holds(fact: Fact, bound: Bound) -> bool:
+    """Whether a call is a case of a fact. What cannot be computed for the call is no case."""
+    try:
+        return bool(bound.value(fact.when))
+    except EvaluationError:
+        return False
+
+
+def said(operator: Operator, targets: Sequence[str], problem: str) -> bool:
+    """Whether a problem is what a declaration says that one of the targets says."""
+    return any(_says(fact, problem) for fact in declared(operator, targets, "refuses"))
+
+
+def unproved(found: Mapping[str, Fact], problems: Sequence[str]) -> Iterator[str]:
+    """What a target does not refuse, or in other words than the declaration says."""
+    if not problems:
+        yield f"nothing is refused; the declaration says: {', '.join(found)}"
+    elif not any(_says(fact, problem) for fact in found.values() for problem in problems):
+        yield f"refused in other words than the declaration says: {'; '.join(problems)}"
+
+
+def declared(
+    operator: Operator, targets: Sequence[str], kind: str, *, silent: bool = False
+) -> list[Fact]:
+    """What an operator says that targets refuse or build."""
+    facts = [operator.targets[target] for target in targets if target in operator.targets]
+    every = [fact for each in facts for fact in getattr(each, kind).values()]
+    return [fact for fact in every if silent or not fact.silent]
+
+
+def _says(fact: Fact, problem: str) -> bool:
+    return not fact.says or any(each in problem for each in fact.says)
+
+
+def is_static(operator: Operator, target: str, place: Place, sample: Bound) -> bool:
+    """Whether a target wants the size at a place of the sample to be a number."""
+    facts = operator.targets.get(target)
+    name, path = place
+    for entry in facts.static if facts is not None else ():
+        if sized_by(entry) == name:
+            # `S[dim]` of the positions in `S` is the position of the size that it means.
+            positions = list(range(len(sample.names[name]))) if path else [0]
+            found = evaluate(parse(entry), {**sample.names, name: positions}, SHAPE)
+            if found is positions or [found] == list(path[:1]):
+                return True
+    return False
+
+
+def stock_refusals(
+    common: CommonFactsEntry, types: Tuple, *, stated: bool = False
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """How a target may refuse any operator: how far a network comes, and what is said then.
+
+    Args:
+        common: What is true of the target.
+        types: The dtypes of the call.
+        stated: Whether only those count that say for which dtypes they are.
+    """
+    for entry in common.refuses.values():
+        if _over(entry.when, types) and not (stated and entry.when is True):
+            yield entry.level, words(entry)
+
+
+def may_build(common: CommonFactsEntry, types: Tuple) -> str | None:
+    """The reason for which a target may build a tuple of dtypes that no operator allows."""
+    for name, entry in common.builds.items():
+        if entry.when is not None and _over(entry.when, types):
+            return name
+    return None
+
+
+def default_build(common: CommonFactsEntry) -> str | None:
+    """The reason for which a target builds what an operator's dtypes alone refuse."""
+    return next((name for name, entry in common.builds.items() if entry.default), None)
+
+
+def _over(when: object, types: Mapping[str, object]) -> bool:
+    names = {**BY_NAME, "types": list(types.values())}
+    return bool(evaluate(parse(expression_text(when)), names, SHAPE))

@@ -1,0 +1,1 @@
+"""Weights: checkpoints in safetensors files, and files of arrays."""

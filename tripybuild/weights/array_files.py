@@ -1,0 +1,185 @@
+"""The tensors that a run takes and gives, as `.npy`, `.npz` and safetensors files.
+
+Nothing is unpickled. NumPy's own formats cannot say `bfloat16`, `float8` or `int4`: such tensors
+are raw bytes in them, which are read only where the caller states the dtype.
+"""
+
+import contextlib
+import io
+import re
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tokenize import TokenError  # of headers: NumPy mends those of Python 2
+
+import numpy as np
+
+from tripybuild.artifact.array_bytes import Array, DType
+from tripybuild.artifact.file_errors import refuse_pipe, unreadable
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.process.atomic_write import publish
+from tripybuild.weights import safetensors
+
+REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+READERS = (".npy", ".npz", ".safetensors")
+UNREADABLE = (
+    *(ValueError, EOFError, MemoryError, OverflowError, RecursionError, SyntaxError, TypeError),
+    *(KeyError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, TokenError),
+)
+
+
+def read(path: Path, name: str, dtype: DType | None = None) -> Array:
+    """Read one tensor, in this machine's byte order and row by row.
+
+    Args:
+        path: A `.npy` file, or a `.npz` or safetensors file with one tensor or one of that name.
+        name: The tensor's name.
+        dtype: What raw bytes stand for; an array with a dtype of its own keeps that.
+
+    Raises:
+        DiagnosticError: There is no such file or tensor, or it is malformed.
+    """
+    found = _find(path, name)
+    own = found.dtype.isbuiltin == REGISTERED or found.dtype.kind in "biufc"
+    if not own and found.dtype.kind == "V" and found.dtype.names is None:
+        return _view(found, path, name, dtype)
+    if not own:
+        raise _malformed(path, f"`{name}` holds `{found.dtype}`, which is no tensor's dtype")
+    native = found.astype(found.dtype.newbyteorder("="), copy=False)
+    return native if native.flags.c_contiguous else np.ascontiguousarray(native)
+
+
+def _find(path: Path, name: str) -> Array:
+    with _reported(path):
+        refuse_pipe(path)
+    match path.suffix:
+        case ".safetensors":
+            known = safetensors.read_index(path)
+            chosen = _choose(path, name, list(known))
+            return safetensors.read(path, [chosen])[chosen]
+        case ".npy":
+            with _reported(path), path.open("rb") as file:
+                return np.lib.format.read_array(file, allow_pickle=False)
+        case ".npz":
+            with _reported(path), zipfile.ZipFile(path) as archive:
+                names = [each.removesuffix(".npy") for each in archive.namelist()]
+                with archive.open(f"{_choose(path, name, names)}.npy") as member:
+                    return np.lib.format.read_array(member, allow_pickle=False)
+    message = f"`{path}` is not of a kind that can be read"
+    hint = f"give a file that ends in {', '.join(READERS)}"
+    raise DiagnosticError(Diagnostic("array-unknown-kind", message, hint=hint))
+
+
+def _choose(path: Path, name: str, known: list[str]) -> str:
+    if name in known:
+        return name
+    if len(known) == 1:
+        return known[0]
+    near = suggest(name, known)
+    hint = f"did you mean `{near}`?" if near else None
+    message = f"`{path}` has {len(known)} tensors, and none is `{name}`"
+    raise DiagnosticError(Diagnostic("array-missing", message, hint=hint))
+
+
+def _view(raw: Array, path: Path, name: str, dtype: DType | None) -> Array:
+    if dtype is None:
+        message = f"`{path}` holds raw bytes, and nothing says which dtype `{name}` has"
+        hint = "use a safetensors file"
+        raise DiagnosticError(Diagnostic("array-raw", message, hint=hint))
+    if raw.dtype.itemsize != dtype.itemsize:
+        found = f"elements of {raw.dtype.itemsize} bytes"
+        raise _malformed(path, f"`{name}` is `{dtype}`, and the file holds {found}")
+    return np.frombuffer(raw.tobytes(), dtype).reshape(raw.shape).copy()
+
+
+def write(path: Path, arrays: Mapping[str, Array]) -> tuple[str, ...]:
+    """Write tensors to a `.npz` or safetensors file, or each to a `.npy` file in a folder.
+
+    Returns:
+        The names of those that NumPy's formats hold as raw bytes.
+
+    Raises:
+        DiagnosticError: The format cannot hold a tensor, or the disk does not take it.
+    """
+    if path.suffix == ".safetensors":
+        try:
+            content = safetensors.encode(arrays)
+        except ValueError as error:
+            message = f"`{path}` cannot be written: {error}"
+            raise DiagnosticError(Diagnostic("output-unwritable", message)) from error
+        _store(path, content)
+        return ()
+    raw = tuple(name for name, array in arrays.items() if array.dtype.isbuiltin == REGISTERED)
+    for name in arrays:
+        if not NAME.fullmatch(name):  # an executable of somebody else may name its outputs
+            message = f"`{path}` cannot be written: `{name}` is no name for a file"
+            raise DiagnosticError(Diagnostic("output-unwritable", message))
+    if path.suffix == ".npz":
+        _store(path, _npz(arrays))
+        return raw
+    _make_folder(path)
+    for name, array in arrays.items():
+        stream = io.BytesIO()
+        np.lib.format.write_array(stream, _plain(array), allow_pickle=False)
+        _store(path / f"{name}.npy", stream.getbuffer())
+    return raw
+
+
+def _npz(arrays: Mapping[str, Array]) -> memoryview:
+    """Write arrays as `np.savez` does, but without the time and with all names allowed."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, array in arrays.items():
+            info = zipfile.ZipInfo(f"{name}.npy")
+            with archive.open(info, "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, _plain(array), allow_pickle=False)
+    return stream.getbuffer()
+
+
+def _plain(array: Array) -> Array:
+    """Return what NumPy's formats can say: a dtype of ml_dtypes becomes raw bytes."""
+    if array.dtype.isbuiltin != REGISTERED:
+        return array
+    plain: Array = np.ascontiguousarray(array).view(f"V{array.dtype.itemsize}")
+    return plain.reshape(array.shape)
+
+
+def _store(path: Path, content: bytearray | memoryview) -> None:
+    with publish(path) as stream:
+        stream.write(content)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"`{path}` cannot be made a folder: {error.strerror or error}"
+        raise DiagnosticError(Diagnostic("output-unwritable", message)) from error
+
+
+@contextlib.contextmanager
+def _reported(path: Path) -> Iterator[None]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy's, on files from Python 2
+            yield
+    except FileNotFoundError as error:
+        message = f"there is no file `{path}`"
+        raise DiagnosticError(Diagnostic("file-not-found", message)) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except UNREADABLE as error:
+        raise _malformed(path, _first_line(error)) from error
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def _malformed(path: Path, reason: str) -> DiagnosticError:
+    message = f"`{path}` cannot be read as tensors: {reason}"
+    return DiagnosticError(Diagnostic("array-malformed", message))

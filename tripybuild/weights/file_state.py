@@ -1,0 +1,43 @@
+"""The state of a file that others may write to, and the refusal of one that left it."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, Self
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+
+
+class FileState(NamedTuple):
+    """What changes with a file: which one it is, how long, and when somebody last wrote to it."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        """The state that the system tells of."""
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def changed(path: Path, span: Span | None = None) -> DiagnosticError:
+    """A file that somebody wrote to after it was compared with the model."""
+    message = f"the weights in `{path}` changed while the model was compiled"
+    hint = "compile again when nothing writes to the file"
+    return DiagnosticError(Diagnostic("weights-changed", message, span, hint=hint))
+
+
+@contextlib.contextmanager
+def unchanged(path: Path, file: BinaryIO, state: FileState | None) -> Iterator[None]:
+    """Refuse a file that is not in a state, or leaves it while it is read."""
+    if state is None:
+        yield
+        return
+    if FileState.of(os.fstat(file.fileno())) != state:
+        raise changed(path)
+    yield
+    if FileState.of(os.fstat(file.fileno())) != state:
+        raise changed(path)

@@ -1,0 +1,272 @@
+"""Tensors in safetensors files: everything is checked before anything is allocated.
+
+The header is read here, not by the format's own library, so that the names, dtypes and shapes of
+a huge file cost nothing, and so that dtypes are known that NumPy lacks. Contents are read into
+memory, at addresses that the CPU runtime can use as they are.
+"""
+
+import contextlib
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from tripybuild.artifact.array_bytes import (
+    ALIGNMENT,
+    BITS,
+    DTYPES,
+    INT4,
+    Array,
+    DType,
+    Octets,
+    aligned,
+    pack,
+    packed_size,
+    spell,
+    unpack,
+)
+from tripybuild.artifact.file_errors import unreadable
+from tripybuild.documents.json_reader import loaded
+from tripybuild.errors.amounts import budgeted
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.weights.file_state import FileState, unchanged
+
+Index = dict[str, tuple[DType, tuple[int, ...]]]
+
+START = 8  # bytes that hold the header's length
+LONGEST_HEADER = 100_000_000  # the format's own limit
+LARGEST = 1 << 62
+INT4_NOTE = "int4"  # the format lacks it: such tensors are I8, and named in the metadata
+
+
+class MalformedError(Exception):
+    """The file breaks the format; the text says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tensor:
+    name: str
+    spelled: str
+    dtype: DType
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+def read_index(path: Path) -> Index:
+    """Return the dtype and shape of each tensor of a file, reading its header only.
+
+    Raises:
+        DiagnosticError: There is no such file, or it is malformed.
+    """
+    with _reported(path), path.open("rb") as file:
+        tensors, _ = _read_header(file)
+    return {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where a tensor lies in its file: the first byte, and the first one behind it."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+def file_state(path: Path) -> FileState:
+    """Return the state of the file that is there now.
+
+    Raises:
+        DiagnosticError: There is no such file.
+    """
+    with _reported(path):
+        return FileState.of(path.stat())
+
+
+def read_places(path: Path, state: FileState | None = None) -> dict[str, Stored]:
+    """Return where each tensor of a file lies, reading its header only.
+
+    Raises:
+        DiagnosticError: There is no such file, it is malformed, or it is no longer in this state.
+    """
+    with _reported(path), path.open("rb") as file, unchanged(path, file, state):
+        tensors, start = _read_header(file)
+    return {n: Stored(t.dtype, t.shape, start + t.begin, start + t.end) for n, t in tensors.items()}
+
+
+def read(
+    path: Path, names: Iterable[str] | None = None, state: FileState | None = None
+) -> dict[str, Array]:
+    """Read tensors of a file; all of them where no names are given.
+
+    Raises:
+        DiagnosticError: There is no such file, it is malformed, it lacks one of the tensors, or
+            it is not in this state before and after.
+    """
+    with _reported(path), path.open("rb") as file, unchanged(path, file, state):
+        tensors, start = _read_header(file)
+        wanted = list(tensors if names is None else names)
+        if absent := [name for name in wanted if name not in tensors]:
+            raise DiagnosticError(*(_missing(path, name, tensors) for name in absent))
+        return {name: _read_tensor(file, start, tensors[name]) for name in wanted}
+
+
+def decode(content: memoryview, source: str) -> dict[str, Array]:
+    """Return the tensors of a file in memory, without a copy; `source` is its name in messages.
+
+    Raises:
+        DiagnosticError: It is malformed.
+    """
+    with _reported(source):
+        octets = np.frombuffer(content, np.uint8)
+        size = _header_size(bytes(content[:START]), len(octets))
+        data = octets[START + size :]
+        tensors = _parse(bytes(content[START : START + size]), len(data))
+        return {
+            name: _interpret(data[tensor.begin : tensor.end], tensor)
+            for name, tensor in tensors.items()
+        }
+
+
+def encode(arrays: Mapping[str, Array]) -> bytearray:
+    """Write tensors as a file in memory; equal tensors give equal bytes.
+
+    Raises:
+        ValueError: The format has no such dtype.
+    """
+    # Multiples of 64 bytes first: with the padded header, all of those are aligned.
+    order = sorted(arrays, key=lambda name: (packed_size(arrays[name]) % ALIGNMENT != 0, name))
+    header: dict[str, object] = {}
+    if small := sorted(name for name in arrays if arrays[name].dtype == INT4):
+        header["__metadata__"] = {INT4_NOTE: json.dumps(small)}
+    end = 0
+    for name in order:
+        begin, end = end, end + packed_size(arrays[name])
+        fields = {"dtype": spell(arrays[name]), "shape": list(arrays[name].shape)}
+        header[name] = {**fields, "data_offsets": [begin, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(START + len(text)) % ALIGNMENT)
+    content = bytearray(START + len(text) + end)
+    content[:START] = len(text).to_bytes(START, "little")
+    content[START : START + len(text)] = text
+    space = np.frombuffer(content, np.uint8)[START + len(text) :]
+    for name in order:
+        octets = pack(arrays[name])
+        space[: len(octets)] = octets
+        space = space[len(octets) :]
+    return content
+
+
+def _read_header(file: BinaryIO) -> tuple[dict[str, _Tensor], int]:
+    """Return the tensors of a file and the offset of their contents."""
+    total = os.fstat(file.fileno()).st_size
+    size = _header_size(file.read(START), total)
+    return _parse(file.read(size), total - START - size), START + size
+
+
+def _header_size(start: bytes, total: int) -> int:
+    size = int.from_bytes(start, "little")
+    if len(start) < START or size > total - START:
+        raise MalformedError(f"its header is incomplete: the file has {total} bytes")
+    if size > LONGEST_HEADER:
+        raise MalformedError(f"its header would have {size} bytes")
+    return size
+
+
+def _parse(text: bytes, available: int) -> dict[str, _Tensor]:
+    """Read a header: each byte of the file belongs to one tensor, in the order of the offsets."""
+    try:
+        header = loaded(text, _unique)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError("its header is not JSON") from error
+    if not isinstance(header, dict):
+        raise MalformedError("its header is not a JSON object")
+    small = _named_int4(header.pop("__metadata__", {}))
+    tensors = [_tensor(name, fields, small) for name, fields in header.items()]
+    position = 0
+    for tensor in sorted(tensors, key=lambda tensor: (tensor.begin, tensor.end)):
+        if tensor.begin != position:
+            raise MalformedError(f"before `{tensor.name}` there is a gap or an overlap")
+        position = tensor.end
+    if position != available:
+        raise MalformedError(f"the tensors need {position} bytes, and there are {available}")
+    return {tensor.name: tensor for tensor in tensors}
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise MalformedError("its header names something twice")
+    return found
+
+
+def _named_int4(metadata: object) -> frozenset[str]:
+    if not isinstance(metadata, dict):
+        raise MalformedError("its metadata is not a JSON object")
+    try:
+        return frozenset(json.loads(metadata.get(INT4_NOTE, "[]")))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise MalformedError("its metadata is malformed") from error
+
+
+def _tensor(name: str, fields: object, small: frozenset[str]) -> _Tensor:
+    match fields:
+        case {"dtype": str(spelled), "shape": [*sizes], "data_offsets": [begin, end], **rest} if (
+            not rest and all(type(each) is int and each >= 0 for each in (*sizes, begin, end))
+        ):
+            pass
+        case _:
+            raise MalformedError(f"the entry for `{name}` is malformed")
+    if spelled not in DTYPES:
+        raise MalformedError(f"`{name}` has the unknown dtype `{spelled}`")
+    dtype = DTYPES[spelled]
+    # NumPy multiplies the sizes without the zeros, and cannot have a product beyond its own.
+    if math.prod(max(size, 1) for size in sizes) * dtype.itemsize > LARGEST or len(sizes) > 32:
+        raise MalformedError(f"the shape of `{name}` is too large")
+    bits = math.prod(sizes) * BITS.get(spelled, dtype.itemsize * 8)
+    if bits % 8 or end - begin != bits // 8:
+        raise MalformedError(f"`{name}` needs {bits / 8:g} bytes, and has {end - begin}")
+    dtype = INT4 if spelled == "I8" and name in small else dtype
+    return _Tensor(name, spelled, dtype, tuple(sizes), begin, end)
+
+
+def _read_tensor(file: BinaryIO, start: int, tensor: _Tensor) -> Array:
+    octets = aligned(tensor.end - tensor.begin)
+    file.seek(start + tensor.begin)
+    if file.readinto(octets.data) != len(octets):  # type: ignore[attr-defined]
+        raise MalformedError(f"the file became shorter while `{tensor.name}` was read")
+    return _interpret(octets, tensor)
+
+
+def _interpret(octets: Octets, tensor: _Tensor) -> Array:
+    try:
+        return unpack(octets, tensor.spelled, tensor.dtype).reshape(tensor.shape)
+    except ValueError as error:
+        raise MalformedError(f"`{tensor.name}` {error}") from error
+
+
+@contextlib.contextmanager
+def _reported(source: Path | str) -> Iterator[None]:
+    try:
+        with budgeted():
+            yield
+    except MalformedError as error:
+        message = f"`{source}` is not a safetensors file as it should be: {error}"
+        raise DiagnosticError(Diagnostic("weights-malformed", message)) from error
+    except FileNotFoundError as error:
+        message = f"there is no weights file `{source}`"
+        raise DiagnosticError(Diagnostic("weights-not-found", message)) from error
+    except OSError as error:
+        raise unreadable(source, error) from error
+
+
+def _missing(path: Path, name: str, known: Iterable[str]) -> Diagnostic:
+    near = suggest(name, known)
+    hint = f"did you mean `{near}`?" if near else None
+    return Diagnostic("weights-missing", f"`{path}` has no tensor `{name}`", hint=hint)

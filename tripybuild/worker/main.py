@@ -1,0 +1,136 @@
+"""The compiler process: reads requests on stdin, answers on stdout, ends with its parent.
+
+Native compilers abort, hang or are killed for memory; here they take nobody with them. A target
+is a key of the fixed table below, never the name of something to import.
+"""
+
+import contextlib
+import ctypes
+import gc
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, BinaryIO
+
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process.gc_pause import uncollected
+from tripybuild.worker import diagnostics_json, protocol
+
+Compile = Callable[[bytes, Mapping[str, Any]], bytes]
+Requests = queue.SimpleQueue[tuple[protocol.Header, bytes]]
+
+IDLE = 10.0  # seconds until freed memory is given back; to get it again costs a build 0.3 s
+
+
+def _cpu() -> Compile:
+    from tripybuild.targets.xla import client, pjrt  # noqa: PLC0415 - heavy
+
+    client.client()
+    return pjrt.compile
+
+
+def _portable() -> Compile:
+    from tripybuild.targets.xla import client, foreign_module  # noqa: PLC0415 - heavy
+
+    client.client()
+    return foreign_module.compile
+
+
+def _tensorrt(library: str) -> Compile:
+    from tripybuild.tensorrt.runtime import request  # noqa: PLC0415 - heavy
+
+    return request.prepare(library)
+
+
+def _mlir_tensorrt() -> Compile:
+    from tripybuild.tensorrt import mlir_tensorrt  # noqa: PLC0415 - when used
+
+    return mlir_tensorrt.prepare()
+
+
+def _weights() -> Compile:
+    from tripybuild.tensorrt.runtime import weight_digest  # noqa: PLC0415 - heavy
+
+    return weight_digest.measured
+
+
+COMPILERS: Mapping[str, Callable[[], Compile]] = {
+    "cpu": _cpu,
+    "portable": _portable,  # the same, for modules of others
+    "tensorrt-rtx": partial(_tensorrt, "tensorrt-rtx"),
+    "tensorrt": partial(_tensorrt, "tensorrt"),
+    "mlir-tensorrt": _mlir_tensorrt,
+    "weights": _weights,  # no target of anybody's, but what the process of one is asked first
+}
+
+
+def answer(header: protocol.Header, module: bytes) -> tuple[Mapping[str, object], bytes]:
+    """Compile one module; what goes wrong in Python is an answer too."""
+    prepare = COMPILERS.get(str(header.get("target")))
+    if prepare is None:
+        return {"outcome": "failed", "text": f"there is no target `{header.get('target')}`"}, b""
+    try:
+        return {"outcome": "done"}, prepare()(module, header.get("options") or {})
+    except DiagnosticError as error:
+        text = "\n".join(each.message for each in error.diagnostics)
+        said = diagnostics_json.said(error.diagnostics)
+        return {"outcome": "failed", "text": text, "diagnostics": said}, b""
+    except MemoryError:
+        return {"outcome": "out-of-memory", "text": "the compiler could not allocate memory"}, b""
+    except Exception as error:  # noqa: BLE001 - any failure must reach the session as text
+        text = str(error) or type(error).__name__
+        exhausted = text.startswith("RESOURCE_EXHAUSTED")
+        return {"outcome": "out-of-memory" if exhausted else "failed", "text": text}, b""
+
+
+def main(arguments: list[str]) -> None:
+    """Serve requests until stdin ends, with the targets named in the arguments made ready."""
+    replies = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # whatever native code prints must not end up between the replies
+    requests: Requests = queue.SimpleQueue()
+    listener = threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True)
+    listener.start()
+    for target in arguments:
+        # What is in the way of a target is the answer to whoever asks for it.
+        with contextlib.suppress(Exception):
+            COMPILERS[target]()
+    gc.collect()
+    gc.freeze()  # what was imported stays, and need not be looked through again
+    protocol.send(replies, {"outcome": "ready"})
+    while True:
+        gc.collect()  # between requests, and not amid them
+        header, module = _next(requests)
+        with uncollected():
+            outcome, payload = answer(header, module)
+        protocol.send(replies, {**outcome, "id": header.get("id")}, payload)
+
+
+def _next(requests: Requests) -> tuple[protocol.Header, bytes]:
+    """Wait for a request; when none comes for a while, memory is others' to have."""
+    with contextlib.suppress(queue.Empty):
+        return requests.get(timeout=IDLE)
+    _give_back()
+    return requests.get()
+
+
+def _listen(stream: BinaryIO, requests: Requests) -> None:
+    """Queue the requests; when the parent is gone, leave at once, even in mid-compile."""
+    try:
+        while (message := protocol.receive(stream)) is not None:
+            requests.put(message)
+    finally:
+        os._exit(0)
+
+
+def _give_back() -> None:
+    """Let the system have the memory that a compiler has freed; while it runs, glibc keeps it."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
