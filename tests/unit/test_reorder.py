@@ -32,9 +32,14 @@ def root(text, keys):
 
 
 def shuffled(document, draw):
-    """A file with the keys of each of its entries in another order."""
+    """A file with the keys of each of its entries in another order.
+
+    A comment that comes to the top would be the file's: then the first key stays.
+    """
     found = entries(document.data, KINDS[kind_of(document.data)])
     orders = {place: draw.sample(keys, len(keys)) for place, keys, _ in found}
+    if "\n#" in document.text:
+        orders[()].sort(key=lambda key: key != "tripybuild")
     return reorder(document, orders)
 
 

@@ -69,7 +69,7 @@ def format_files(
         bool, typer.Option("--diff", help="The same, and print what would change.")
     ] = False,
 ) -> Answer:
-    """Put the keys of declarations and models into reading order."""
+    """Format declarations and models: keys in reading order, quotes by one rule."""
     found: list[_File] = []
     problems: list[Diagnostic] = []
     for path, is_named in _places(paths or _default(), problems).items():

@@ -5,6 +5,7 @@ problem of a file that reading can go on from is found in one run.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -49,7 +50,7 @@ class Document:
         ASCII text that a snippet is. The place is exact for scalars that are plain, quoted on one
         line, or literal blocks; else it is the whole value's.
         """
-        place, text = self._tree.values.get(location), self._at(location)
+        place, text = self._tree.values.get(location), self.at(location)
         if place is None or not isinstance(text, str):
             return self.span(location)
         start = self._written(place, text, line, column)
@@ -57,6 +58,29 @@ class Document:
         if start is None or end is None:
             return self.span(location)
         return self._span(*start, *max(start, end))
+
+    def at(self, location: Location) -> object:
+        """Give the data at a location, or None where there is none."""
+        data = self.data
+        for step in location:
+            if isinstance(data, dict):
+                data = data.get(step)
+            elif isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data):
+                data = data[step]
+            else:
+                return None
+        return data
+
+    def inline_values(self) -> Iterator[tuple[Location, Place, str]]:
+        """Give each value that stands on one line: its place, and what is written there."""
+        for location, place in self._tree.values.items():
+            if place[0] == place[2]:
+                yield location, place, self._lines[place[0]][place[1] : place[3]]
+
+    def is_flow(self, location: Location) -> bool:
+        """Tell whether a list or a mapping is one in brackets."""
+        row, column, _, _ = self._tree.values[location]
+        return self._lines[row][column : column + 1] in ("{", "[")
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -83,18 +107,6 @@ class Document:
         while end_line > line and not self._lines[end_line].strip():
             end_line -= 1
         return line, column, end_line, len(self._lines[end_line].rstrip())
-
-    def _at(self, location: Location) -> object:
-        """Give the data at a location that the tree knows."""
-        data = self.data
-        for step in location:
-            if isinstance(data, dict):
-                data = data.get(step)
-            elif isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data):
-                data = data[step]
-            else:
-                return None
-        return data
 
     def _written(self, place: Place, text: str, line: int, column: int) -> tuple[int, int] | None:
         """Give where a position in a scalar's text is written in the file, if that is known."""

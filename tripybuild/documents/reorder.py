@@ -44,8 +44,7 @@ def reorder(document: Document, orders: Mapping[Location, Sequence[str]]) -> str
     deepest_first = sorted(orders.items(), key=lambda each: len(each[0]), reverse=True)
     text, blocks = document.text, []
     for location, order in deepest_first:
-        span = document.span(location)
-        if text[starts[span.line - 1] + span.column - 1] == "{":
+        if document.is_flow(location):
             text = _with_flow(document, text, starts, location, order)
         else:
             blocks.append((location, order))
@@ -53,7 +52,8 @@ def reorder(document: Document, orders: Mapping[Location, Sequence[str]]) -> str
     lines = list(original)
     for location, order in blocks:
         _move(document, original, lines, location, order)
-    result = "".join(lines)
+    if (result := "".join(lines)) == document.text:
+        return result
     again, problems = parse(result, document.path)
     same = not problems and again is not None and _same(again.data, document.data)
     return result if same else document.text
@@ -150,9 +150,7 @@ def _move(
 
 def _keys(document: Document, location: Location) -> list[str]:
     """The keys of a mapping, as they stand in the file."""
-    data = document.data
-    for step in location:
-        data = data[step]  # type: ignore[index]  # a location is one of the document
+    data = document.at(location)
     assert isinstance(data, dict)
     return list(data)
 

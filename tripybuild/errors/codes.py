@@ -43,7 +43,8 @@ CODES: dict[str, str] = {
     "missing-key": "The form requires a key that is not given.",
     "not-formatted": (
         "A declaration is not in the form that `tripybuild fmt` gives it: keys in reading order "
-        "(name, types, law, meaning, engines, evidence). It means the same in any order."
+        "(name, types, law, meaning, engines, evidence), quotes where YAML needs them, and `true`, "
+        "`false` and `null` as YAML writes them. It means the same in any form."
     ),
     "wrong-type": "The value is not of the type that the form requires here.",
     "wrong-value": "The value is of the right type but not one that the form allows.",

@@ -1,9 +1,12 @@
 """The one form of a file: what `tripybuild fmt` writes, and what `gen --check` asks for."""
 
-from tripybuild.documents.document import Document
+from functools import partial
+
+from tripybuild.documents.document import Document, parse
+from tripybuild.documents.quoting import requote
 from tripybuild.documents.reorder import reorder
 from tripybuild.schema.kinds import KINDS, kind_of
-from tripybuild.schema.reading_order import entries
+from tripybuild.schema.reading_order import entries, is_expression
 
 
 def format_document(document: Document) -> str | None:
@@ -15,6 +18,11 @@ def format_document(document: Document) -> str | None:
     kind = kind_of(document.data)
     if kind is None:
         return None
+    text = requote(document, partial(is_expression, KINDS[kind]))
+    if text != document.text:
+        again, _ = parse(text, document.path)
+        assert again is not None
+        document = again
     found = entries(document.data, KINDS[kind])
     orders = {location: order for location, keys, order in found if keys != order}
     return reorder(document, orders)

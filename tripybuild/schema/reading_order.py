@@ -7,6 +7,7 @@ from typing import Any, get_args, get_origin
 
 from tripybuild.schema.entries import Strict
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorBody, OperatorFile, PartEntry
+from tripybuild.schema.snippets.expressions import Expression
 
 Location = tuple[str | int, ...]
 
@@ -25,11 +26,28 @@ def reading_order(model: type[Strict]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What a value may be: an entry, or entries by name or in a list."""
+    """What a value may be: an entry, values by name or in a list, or an expression."""
 
     entry: type[Strict] | None = None
     named: "_Form | None" = None
     listed: "_Form | None" = None
+    is_expression: bool = False
+
+
+_EXPRESSION = _Form(is_expression=True)
+
+
+def is_expression(model: type[Strict], location: Location) -> bool:
+    """Tell whether a value of a file is an expression, or in a list that is one."""
+    form: _Form | None = _Form(entry=model)
+    for step in location:
+        if form is None:
+            return False
+        if isinstance(step, int):
+            form = form.listed or (form if form.is_expression else None)
+        else:
+            form = _inner(form.entry).get(step) if form.entry else form.named
+    return form is not None and form.is_expression
 
 
 def entries(data: object, model: type[Strict]) -> Iterator[tuple[Location, list[str], list[str]]]:
@@ -76,13 +94,15 @@ def _ranks(model: type[Strict]) -> Mapping[str, int]:
 
 @cache
 def _inner(model: type[Strict]) -> Mapping[str, _Form]:
-    """The forms of the fields that may hold entries."""
+    """The forms of the fields that may hold entries or expressions."""
     forms = {key: _form(field.annotation) for key, field in model.model_fields.items()}
     return {key: form for key, form in forms.items() if form is not None}
 
 
 def _form(annotation: Any) -> _Form | None:
-    """The form of a field, or None where no entry is in it."""
+    """The form of a field, or None where neither an entry nor an expression is in it."""
+    if annotation is Expression:
+        return _EXPRESSION
     if isinstance(annotation, type) and issubclass(annotation, Strict):
         return _Form(entry=annotation)
     found = [form for each in get_args(annotation) if (form := _form(each)) is not None]
@@ -92,5 +112,5 @@ def _form(annotation: Any) -> _Form | None:
         return _Form(named=found[0])
     if get_origin(annotation) is list:
         return _Form(listed=found[0])
-    kinds = ("entry", "named", "listed")
+    kinds = ("entry", "named", "listed", "is_expression")
     return _Form(**{kind: v for kind in kinds for f in found if (v := getattr(f, kind))})

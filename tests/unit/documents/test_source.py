@@ -475,7 +475,7 @@ def check_spans(document, location=()):
     """Every part of a document has a place that does not end before it begins."""
     if document is None:
         return
-    value = document._at(location)
+    value = document.at(location)
     span = document.span(location)
     assert (span.line, span.column) <= (span.end_line, span.end_column)
     if isinstance(value, str):

@@ -1,9 +1,19 @@
 """Values of a file that are snippets, whichever way YAML spells them."""
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypeAliasType
 
 # A snippet of the closed language. YAML's own numbers, booleans and lists are snippets too.
-Expression = str | int | float | bool | None | list[Any]
+_RULE = (
+    "An expression in Python, in quotes where YAML needs them; a string has quotes of its own: "
+    "`\"'zeros'\"`. Constants are YAML's: `1`, `true`, `null`."
+)
+Expression = TypeAliasType(
+    "Expression",
+    Annotated[str | int | float | bool | list[Any] | None, Field(description=_RULE)],
+)
 
 
 def expression_text(value: object) -> str:
