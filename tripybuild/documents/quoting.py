@@ -10,10 +10,9 @@ becomes the number, or the word for the constant, which say the same.
 from collections.abc import Callable
 from functools import lru_cache
 
+from tripybuild.documents.composer import Location
 from tripybuild.documents.document import Document, parse
 from tripybuild.errors.diagnostics import LINE_BREAK
-
-Location = tuple[str | int, ...]
 
 _WORDS = {
     **dict.fromkeys(("True", "TRUE"), "true"),

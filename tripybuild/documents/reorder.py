@@ -14,10 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from tripybuild.documents.composer import Location
 from tripybuild.documents.document import Document, parse
 from tripybuild.errors.diagnostics import LINE_BREAK
-
-Location = tuple[str | int, ...]
 
 _DASHES = re.compile(r" *(?:- +)+")
 _COMMA = re.compile(r"\s*,\s*")

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args, get_origin
 
+from tripybuild.documents.composer import Location
 from tripybuild.schema.entries import Strict
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorBody, OperatorFile, PartEntry
 from tripybuild.schema.snippets.expressions import Expression
-
-Location = tuple[str | int, ...]
 
 # Those whose own keys stand before the ones that they inherit.
 _ORDERS: dict[type[Strict], tuple[str, ...]] = {

@@ -2,23 +2,16 @@
 
 import random
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from declaration_files import FILES, HINT, REGISTRY, meaning
 
 from tripybuild.documents.document import parse, read
 from tripybuild.documents.reorder import reorder
-from tripybuild.process import paths
 from tripybuild.schema.formatting import format_document
 from tripybuild.schema.kinds import KINDS, kind_of
 from tripybuild.schema.load import load
 from tripybuild.schema.reading_order import entries
-from tripybuild.schema.validate import validate
-
-ROOT = Path(__file__).parents[2]
-FOLDERS = [paths.registry(), ROOT / "specs", ROOT / "tests/fixtures/my_registry"]
-HINT = "run `tripybuild fmt`"
-FILES = [path for folder in FOLDERS for path in sorted(folder.rglob("*.yaml"))]
 
 
 def moved(text, orders):
@@ -43,13 +36,6 @@ def shuffled(document, draw):
     return reorder(document, orders)
 
 
-def meaning(document):
-    """What is read of a file: entries in the order of their fields, names in that of the file."""
-    model, problems = validate(document, KINDS[kind_of(document.data)])
-    assert problems == []
-    return repr(model)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_every_file_comes_back_from_any_order(seed):
     """With its comments, quotes and blank lines; and means the same in between."""
@@ -70,13 +56,13 @@ def test_a_registry_loads_in_any_order(tmp_path):
     """The order of keys is nobody's error."""
     draw = random.Random(0)
     folder = tmp_path / "ops_registry"
-    for path in FOLDERS[0].rglob("*.yaml"):
-        place = folder / path.relative_to(FOLDERS[0])
+    for path in REGISTRY.rglob("*.yaml"):
+        place = folder / path.relative_to(REGISTRY)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(shuffled(read(path)[0], draw), encoding="utf-8")
     registry, found = load([folder])
     assert found == []
-    names = {path.stem for path in FOLDERS[0].rglob("*.yaml")}
+    names = {path.stem for path in REGISTRY.rglob("*.yaml")}
     assert registry.operators.keys() <= names
     assert len(registry.operators) + len(registry.modules) > 0.9 * len(names)
 

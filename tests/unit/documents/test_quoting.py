@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from test_reorder import FILES, HINT, meaning
+from declaration_files import FILES, HINT, meaning
 
 from tripybuild.documents.document import parse, read
 from tripybuild.documents.quoting import requote
