@@ -7,8 +7,10 @@ in this process, and `2>&1` and `| filecheck %s` are understood. There are three
     same-values %s -p ...         what functions compute is the same after the passes as before
     settled %s -p ...             the passes change nothing in what they made
 
-The last two look at each part between lines `// -----`. Sizes that a part leaves open are 3, or
-those of a line `// DYNAMIC: 0=2,5 1=4` (for each argument by its index) in the part.
+The last two look at each part between lines `// -----`. Arguments are random numbers; sizes that a
+part leaves open are 3, or those of its line `// DYNAMIC: 0=2,5 1=4` (of arguments by their index).
+A line `// VALUES: 1=5,6` has the numbers of an argument, and `// UNEVALUATED` leaves a part out, of
+which the oracle does not know an operation, or which only comes near the same numbers.
 """
 
 import io
@@ -16,12 +18,13 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 from filecheck.finput import FInput
 from filecheck.matcher import Matcher
 from filecheck.options import parse_argv_options
 from filecheck.parser import Parser
-from oracles.tensorrt_numpy import compare, parsed
+from oracles.tensorrt_numpy import compare, functions, parsed, random_inputs
 
 from tripybuild.cli.commands import opt_run
 from tripybuild.cli.main import main
@@ -29,7 +32,9 @@ from tripybuild.tensorrt.mlir.writing import printer
 
 HERE = Path(__file__).resolve().parent / "filecheck"
 RUN = re.compile(r"^// RUN: (.*)$", re.MULTILINE)
-DYNAMIC = re.compile(r"^// DYNAMIC: (.*)$", re.MULTILINE)
+DYNAMIC, VALUES = (
+    re.compile(rf"^// {word}: (.*)$", re.MULTILINE) for word in ("DYNAMIC", "VALUES")
+)
 RUNS = [
     pytest.param(path, command, id=f"{path.relative_to(HERE)}:{index}")
     for path in sorted(HERE.rglob("*.mlir"))
@@ -91,15 +96,23 @@ def parts(path, arguments):
 def same_values(path, arguments):
     """Compare what each function computes."""
     texts, names, options = parts(path, arguments)
-    for text in texts:
-        compare(text, *names, options=options, dynamic=dynamic(text))
+    evaluated = [text for text in texts if "// UNEVALUATED\n" not in text]
+    assert evaluated
+    for text in evaluated:
+        dynamic, values, inputs = numbers(DYNAMIC, text), numbers(VALUES, text), None
+        if values:
+            (function,) = functions(parsed(text)).values()
+            inputs = random_inputs(function, dynamic)
+            for index, found in values.items():
+                inputs[index] = np.array(found, inputs[index].dtype)
+        with np.errstate(invalid="ignore", divide="ignore"):  # NaNs are compared, too
+            compare(text, *names, options=options, dynamic=dynamic, inputs=inputs)
 
 
-def dynamic(text):
-    """The sizes of a part's arguments that it names."""
-    words = " ".join(DYNAMIC.findall(text)).split()
-    found = dict(word.split("=") for word in words)
-    return {int(index): [int(size) for size in sizes.split(",")] for index, sizes in found.items()}
+def numbers(pattern, text):
+    """What lines of a part say of arguments: numbers, by the argument's index."""
+    words = dict(word.split("=") for word in " ".join(pattern.findall(text)).split())
+    return {int(index): [int(each) for each in row.split(",")] for index, row in words.items()}
 
 
 def settled(path, arguments):
@@ -127,4 +140,4 @@ def test_files_are_asked():
         assert commands, path
         prefixes = {"CHECK", *re.findall(r"--check-prefix[= ](\w+)", " ".join(commands))}
         used = set(re.findall(r"^\s*// ([A-Z]+)(?:-[A-Z]+)?:", text, re.MULTILINE))
-        assert used <= prefixes | {"RUN", "DYNAMIC"}, path
+        assert used <= prefixes | {"RUN", "DYNAMIC", "VALUES"}, path

@@ -1,6 +1,6 @@
-"""Rewrites that tests write as text: a module before a pass, and the same module after it."""
+"""Functions of MLIR as text, for tests of passes in Python."""
 
-from tests.oracles.tensorrt_numpy import assert_same, parsed
+from tests.oracles.tensorrt_numpy import parsed
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.tensorrt.passes import pipeline
 
@@ -32,18 +32,6 @@ def function(signature, body):
     for word, text in SHORT.items():
         body = body.replace(word, text)
     return f"func.func @main{signature} {{\n{body}\n}}"
-
-
-def becomes(before, after, name, **arguments):
-    """Ask that a pass makes one text of another; that values stay; and that it is done then."""
-    found = assert_same(before, name, **arguments)
-    assert normal(found) == normal(after)
-    assert settled(found, name)
-
-
-def stays(text, name, **arguments):
-    """Ask that a pass changes nothing."""
-    becomes(text, text, name, **arguments)
 
 
 def settled(text, name):

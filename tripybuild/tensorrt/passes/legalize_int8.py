@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.dialect import ConstantOp, DequantizeOp, IdentityOp, QuantizeOp, types
 from tripybuild.tensorrt.dialect.base import element, sizes, tensor_type
-from tripybuild.tensorrt.mlir import elements
+from tripybuild.tensorrt.mlir import elements, locations
 from tripybuild.tensorrt.passes.rewriting.driver import Rewriter
 from tripybuild.tensorrt.passes.rewriting.effects import everything
 
@@ -106,4 +106,5 @@ def _as_int32(op: ConstantOp, type: TensorType[Attribute]) -> Attribute:
         return DenseResourceAttr(weights.resource_handle, type)
     message = "'tensorrt.constant' op failed to convert value to i32 tensor"
     hint = "an int8 constant that is not quantized stands in the text, not in a resource"
-    raise DiagnosticError(Diagnostic("mlir-invalid", message, hint=hint))
+    place = locations.span_of(op.location)
+    raise DiagnosticError(Diagnostic("mlir-invalid", message, place, hint=hint))
