@@ -100,6 +100,9 @@ class OperatorBody(Strict):
     inline: bool = Field(
         default=False, description="Composed at call time; leaves no operation of its own."
     )
+    kind: Literal["movement"] | None = Field(
+        default=None, description="`movement` takes elements elsewhere and computes nothing."
+    )
     doc: Doc | None = None
     types: dict[Name, list[str]] = Field(default_factory=dict)
     inputs: dict[Name, InputEntry] = Field(default_factory=dict)
@@ -118,7 +121,8 @@ class OperatorBody(Strict):
     random: bool = False
     sample: dict[Name, Expression] = Field(
         default_factory=dict,
-        description="Sizes, and what else a test gives: attributes, generators of data, "
+        description="Sizes (by default 2, 3, and so on; two for `*S`), and what else a test gives: "
+        "attributes, generators of data, "
         "`D: '[int32, any]'` for the dtypes of `list[D[*S]]`, and for a region an expression on "
         "the names of what it takes, such as `body: '[state[0] + 1]'`.",
     )

@@ -81,8 +81,8 @@ def test_readings(system: str) -> None:
     [
         "add([1.0, 2.0], 3.0)",
         "add([True, False], [True, False])",
-        "add(ones([2]), ones([3]))",
         "add([1, 2], 0.5)",
+        "add(ones([2]), ones([3]))",
     ],
 )
 def test_example(call: str) -> None:

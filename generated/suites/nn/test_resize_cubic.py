@@ -57,12 +57,13 @@ def test_tensorrt_symbol(size: str) -> None:
     "call",
     [
         "resize_cubic([[1.0, 3.0]], [1, 4])",
+        "resize_cubic([1.0, 2.0], [3])",
+        "resize_cubic([[1.0, 2.0]])",
         "resize_cubic([[1.0, 2.0]], [1, 2], [1, 1])",
         "resize_cubic([[1.0, 2.0]], scales=[1, 0])",
         "resize_cubic([[1.0, 2.0]], [1, -1])",
-        "resize_cubic(ones([1, 1, 1]), [2, 1, 1])",
+        "resize_cubic(ones([1, 1, 1, 1]), [2, 1, 1, 1])",
         "resize_cubic(ones([1, 0]), [1, 2])",
-        "resize_cubic([1.0, 2.0], [3])",
     ],
 )
 def test_example(call: str) -> None:

@@ -59,11 +59,12 @@ def test_tensorrt_symbol(size: str) -> None:
         "resize_linear([1.0, 3.0], [4])",
         'resize_linear([1.0, 3.0], scales=[2.5], coordinates="align_corners")',
         'resize_linear([1.0, 3.0, 5.0, 7.0], [1], selector="upper")',
-        "resize_linear([1.0, 2.0])",
-        "resize_linear([1.0, 2.0], scales=[0.0])",
-        "resize_linear([1.0, 2.0], [-1])",
-        "resize_linear(ones([1, 1, 1, 1]), scales=[2, 1, 1, 1])",
-        "resize_linear(ones([0]), [2])",
+        "resize_linear([[1.0, 2.0]])",
+        "resize_linear([[1.0, 2.0]], [1, 2], [1, 1])",
+        "resize_linear([[1.0, 2.0]], scales=[1, 0])",
+        "resize_linear([[1.0, 2.0]], [1, -1])",
+        "resize_linear(ones([1, 1, 1, 1]), [2, 1, 1, 1])",
+        "resize_linear(ones([1, 0]), [1, 2])",
     ],
 )
 def test_example(call: str) -> None:

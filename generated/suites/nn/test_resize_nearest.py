@@ -58,11 +58,12 @@ def test_tensorrt_symbol(size: str) -> None:
     [
         "resize_nearest([1.0, 2.0, 3.0], [5])",
         'resize_nearest([1.0, 2.0, 3.0, 4.0], scales=[0.5], coordinates="half_pixel", rounding="ceil")',
-        "resize_nearest([1.0, 2.0], [3], [1.5])",
-        "resize_nearest([1.0, 2.0], scales=[0.0])",
-        "resize_nearest([1.0, 2.0], [-1])",
+        "resize_nearest([[1.0, 2.0]])",
+        "resize_nearest([[1.0, 2.0]], [1, 2], [1, 1])",
+        "resize_nearest([[1.0, 2.0]], scales=[1, 0])",
+        "resize_nearest([[1.0, 2.0]], [1, -1])",
         "resize_nearest(ones([1, 1, 1, 1]), [2, 1, 1, 1])",
-        "resize_nearest(ones([0]), [2])",
+        "resize_nearest(ones([1, 0]), [1, 2])",
     ],
 )
 def test_example(call: str) -> None:

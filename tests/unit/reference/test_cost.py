@@ -57,6 +57,8 @@ HAND_WORKED = {
     "a sum": (lambda: tp.sum(given(3, 4), 1), 12, 4 * (12 + 3)),
     "one for each element": (lambda: given(3, 1) + given(4), 12, 4 * (3 + 4 + 12)),
     "float16": (lambda: tp.exp(given(3, 4, dtype="float16")), 12, 2 * 24),
+    "a movement": (lambda: tp.permute(given(3, 4), [1, 0]), 0, 4 * 24),
+    "a movement of bytes": (lambda: tp.reshape(given(3, 4), [12]), 0, 0),
     "a tensor twice": (lambda: squared(given(5)), 5, 4 * 10),
     "no arithmetic": (lambda: tp.permute(given(3, 4), [1, 0]), 0, 4 * 24),
     "a view": (lambda: tp.reshape(given(3, 4), [12]), 0, 0),

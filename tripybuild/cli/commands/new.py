@@ -42,7 +42,6 @@ targets:
       integers:
         when: T in [int8, int32, int64]
         why: TensorRT could do more. The suite asks it, and wants to know why something is left out.
-sample: {{S: [2, 3]}}
 examples:
   - call: {name}([1.0, 2.5])
     gives: [2.0, 5.0]

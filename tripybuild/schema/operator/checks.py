@@ -263,13 +263,13 @@ def failures(operator: Operator) -> frozenset[str]:
 
 def _examples(operator: Operator) -> Iterator[Diagnostic]:
     known = failures(operator)
-    for index, example in enumerate(operator.examples):
+    for example in operator.examples:
         if example.fails is not None and example.fails not in known:
             near = suggest(example.fails, known)
             yield Diagnostic(
                 "unknown-law",
                 f"`{operator.name}` has no law `{example.fails}`",
-                operator.document.span(("examples", index, "fails")),
+                example.call.document.span((*example.call.location[:-1], "fails")),
                 hint=f"did you mean `{near}`?" if near else None,
             )
 

@@ -4,17 +4,19 @@ Everything that is wrong with a file is found in one run; nothing here knows oth
 """
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic
-from tripybuild.language.grammar import Program, SnippetError, parse
+from tripybuild.language.grammar import Program, SnippetError, parse, parse_expression
 from tripybuild.schema.entries import AliasEntry
 from tripybuild.schema.files import (
     FamilyFile,
     LawEntry,
+    OperatorBody,
     OperatorFile,
 )
 from tripybuild.schema.foreign import SYSTEMS
@@ -31,6 +33,7 @@ from tripybuild.schema.operator.operator import (
     Output,
     Snippet,
 )
+from tripybuild.schema.operator.samples import default_sizes
 from tripybuild.schema.operator.target_exceptions import facts
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -101,7 +104,7 @@ class _Elaboration:
             doc=(doc or "").strip(),
             inline=self.get("inline")[0],
             types=self.types,
-            inputs=self.inputs(signatures := tuple(self.signatures())),
+            inputs=(inputs := self.inputs(signatures := tuple(self.signatures()))),
             attributes={n: self.attribute(n, e, d) for n, e, d in self.entries("attributes")},
             signatures=signatures,
             outputs={
@@ -118,7 +121,7 @@ class _Elaboration:
             targets=facts(self.entries("targets"), self.snippet),
             tolerance={n: e for n, e, _ in self.entries("tolerance")},
             random=self.get("random")[0],
-            sample={n: self.snippet(e, d, ("sample", n)) for n, e, d in self.entries("sample")},
+            sample=self.sample(inputs.values(), infer),
             examples=tuple(self.examples()),
             aliases=file.aliases or AliasEntry(),
             foreign=tuple(self.foreign(signatures, infer)),
@@ -132,11 +135,22 @@ class _Elaboration:
         """What is computed of the arguments, by name."""
         return {n: self.snippet(e, d, ("infer", n)) for n, e, d in self.entries("infer")}
 
+    def sample(self, inputs: Collection[Input], infer: Mapping[str, Snippet]) -> dict[str, Snippet]:
+        """The sample, with default sizes for the names that it leaves out."""
+        own = {n: self.snippet(e, d, ("sample", n)) for n, e, d in self.entries("sample")}
+        bound = {*own, *infer, *self.types, *self.known}
+        sizes = default_sizes(inputs, own).items()
+        usual = {n: self.snippet(v, self.document, ("op",)) for n, v in sizes if n not in bound}
+        return {**usual, **own}
+
     def cost(self) -> dict[str, Snippet]:
-        """What is said of the cost, by `flops` and `bytes`."""
+        """What is said of the cost, by `flops` and `bytes`; what moves elements computes none."""
         entry, document = self.get("cost")
         given = entry.model_fields_set if entry is not None else ()
-        return {n: self.snippet(getattr(entry, n), document, ("cost", n)) for n in sorted(given)}
+        found = {n: self.snippet(getattr(entry, n), document, ("cost", n)) for n in sorted(given)}
+        if self.get("kind")[0] == "movement":
+            found.setdefault("flops", self.snippet(0, self.document, ("op",)))
+        return found
 
     def foreign(
         self, signatures: tuple[tuple[str, ...], ...], infer: Mapping[str, Snippet]
@@ -175,7 +189,14 @@ class _Elaboration:
         )
         return Diagnostic(error.code, error.message, span, hint=error.hint)
 
-    def snippet(self, value: object, document: Document, location: Location) -> Snippet:
+    def snippet(
+        self,
+        value: object,
+        document: Document,
+        location: Location,
+        names: Mapping[str, ast.expr] = MappingProxyType({}),
+    ) -> Snippet:
+        """A snippet with the family's parameters put in, and what other `names` stand for."""
         text = expression_text(value)
         spend("characters", len(text))
         try:
@@ -183,7 +204,7 @@ class _Elaboration:
         except SnippetError as error:
             self.found.append(self.syntax(error, document, location))
             program = Program("None", (), ast.Constant(None))
-        return Snippet(put_in(program, self.parameters), document, location)
+        return Snippet(put_in(program, {**self.parameters, **names}), document, location)
 
     def optional(self, key: str) -> Snippet | None:
         value, document = self.get(key)
@@ -233,9 +254,19 @@ class _Elaboration:
         return result
 
     def examples(self) -> list[Example]:
+        """The operator's examples, then its family's, in which the family's name is its own."""
+        found = self._examples(self.file, self.document, {})
+        if self.family is not None:
+            document, family = self.family
+            own = {family.family: parse_expression(self.file.op)}
+            found += self._examples(family, document, own)
+        return found
+
+    def _examples(
+        self, file: OperatorBody, document: Document, names: Mapping[str, ast.expr]
+    ) -> list[Example]:
         result = []
-        entries, document = self.get("examples")
-        for index, entry in enumerate(entries):
+        for index, entry in enumerate(file.examples):
             location = ("examples", index)
             gives = None
             if "gives" in entry.model_fields_set:
@@ -248,6 +279,6 @@ class _Elaboration:
             elif entry.sizes and entry.fails is None:
                 message = "an example with `sizes` `fails` a law: what it gives has none"
                 self.found.append(Diagnostic("bad-example", message, document.span(location)))
-            call = self.snippet(entry.call, document, (*location, "call"))
+            call = self.snippet(entry.call, document, (*location, "call"), names)
             result.append(Example(call, gives, entry.fails, entry.sizes))
         return result

@@ -15,6 +15,8 @@ MERGED = (
     *("types", "inputs", "attributes", "requires", "infer", "lower", "targets", "tolerance"),
     "sample",
 )
+# Keys that are lists, of which the family's entries follow the operator's.
+JOINED = frozenset({"examples"})
 
 
 class _Replace(ast.NodeTransformer):
@@ -99,7 +101,7 @@ def overridden(document: Document, own: OperatorFile, family: FamilyFile) -> lis
     """The keys that both the operator and its family give: there is no override."""
     found = []
     for key in sorted(
-        OperatorBody.model_fields.keys() & own.model_fields_set & family.model_fields_set
+        (OperatorBody.model_fields.keys() & own.model_fields_set & family.model_fields_set) - JOINED
     ):
         mine, theirs = getattr(own, key), getattr(family, key)
         both = list(_shared(key, mine, theirs))

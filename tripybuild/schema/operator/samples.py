@@ -1,7 +1,8 @@
 """The `sample` of a declaration, read: which of its entries are sizes that a test may change."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.evaluate import EvaluationError, evaluate
@@ -9,9 +10,28 @@ from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.language.names import calls, free
 from tripybuild.schema.operator.operator import Input, Operator, Snippet
 from tripybuild.schema.snippets.scope import shape_names
+from tripybuild.types.patterns import tensors
 from tripybuild.types.vocabulary import SHAPE
 
 Place = tuple[str, tuple[int, ...]]
+
+
+def default_sizes(inputs: Iterable[Input], sample: Mapping[str, Snippet]) -> dict[str, object]:
+    """Sizes for the names of shapes that a sample leaves out: 2, 3 and so on, two for `*S`.
+
+    Shapes of lists have no default: how many tensors there are is for the sample to say.
+    """
+    found: dict[str, object] = {}
+    size = count(2)
+    for input in inputs:
+        if input.several or _is_value(input, sample):
+            continue
+        for pattern in tensors(input.pattern):
+            for dimension in pattern.shape or ():
+                name = dimension.name
+                if name is not None and name not in found:
+                    found[name] = [next(size), next(size)] if dimension.star else next(size)
+    return found
 
 
 def free_sizes(operator: Operator) -> dict[str, object]:
@@ -69,7 +89,11 @@ def sized_by(entry: str) -> str | None:
 
 def given_as_value(operator: Operator, input: Input) -> bool:
     """Whether the sample gives a Python value where the input could also be a tensor."""
-    snippet = operator.sample.get(input.name)
+    return _is_value(input, operator.sample)
+
+
+def _is_value(input: Input, sample: Mapping[str, Snippet]) -> bool:
+    snippet = sample.get(input.name)
     return input.value is not None and snippet is not None and not calls(snippet.program)
 
 

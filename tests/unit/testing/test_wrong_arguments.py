@@ -42,7 +42,7 @@ def test_an_operator_as_declared_refuses_what_its_types_refuse(name):
         ("flip", {"dim": "axis(1)[...]"}, "`dim` is [1]: accepted, want flip/dim"),
         ("leaky_relu", {"negative_slope": "int"}, "`negative_slope` is 1.5: accepted"),
         ("plugin", {"name": "device"}, "`name` is 'tpu': accepted, want plugin/name"),
-        ("outer", {"vec2": "T[N]"}, "`vec2` is of shape [4]: accepted, want outer/vec2"),
+        ("outer", {"vec2": "T[N]"}, "`vec2` is of shape [3]: accepted, want outer/vec2"),
         ("tile", {"repeats": "size[1]"}, "`repeats` is [1, 1]: accepted, want tile/repeats"),
     ],
 )
