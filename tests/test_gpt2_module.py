@@ -108,5 +108,5 @@ def test_sizes_that_are_known_are_numbers_in_both_modes():
     assert isinstance(recording[0].dimension, Dim)
     assert str(recording[0]) == "rows"
     assert now == (3, 4, 2)
-    assert all(type(each) is int for each in now)
+    assert all(isinstance(each, int) for each in now)
     assert [each.operator for each in graph.operations] == ["exp", "reshape"]

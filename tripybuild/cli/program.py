@@ -147,9 +147,7 @@ def _arguments(
     function: Callable[..., Any], module: ModuleType, given: Mapping[str, Any], asked: Program
 ) -> tuple[list[Any], dict[str, Any]]:
     """What to call it with: from flags, else from annotations, else from the file."""
-    from tripybuild.eager.module.module import called  # noqa: PLC0415 - heavy
-
-    parameters = inspect.signature(called(function)).parameters
+    parameters = inspect.signature(function).parameters
     kinds = {each.kind for each in parameters.values()}
     unknown = [name for name in given if name not in _named(parameters)]
     if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:

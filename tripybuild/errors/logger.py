@@ -1,4 +1,4 @@
-"""`tp.logger`: what a program wants to see while it is compiled and run, on stderr.
+"""`tp.logger`: what a program wants to see while it is compiled and run, on stderr or stdout.
 
 ```python
 tp.logger.verbosity = "trace"  # one level, a set of them, or levels by path
@@ -6,7 +6,8 @@ tp.logger.verbosity = {"eager": {"trace", "timing"}, "build": "mlir"}
 ```
 
 The environment says the same before a program begins: `TRIPYBUILD_LOG=trace,mlir`, or
-`TRIPYBUILD_LOG=eager=trace,build=mlir`. Law: nobody makes a text that is not shown.
+`TRIPYBUILD_LOG=eager=trace,build=mlir`, and `TRIPYBUILD_LOG_OUTPUT=stdout`. Law: nobody makes a
+text that is not shown.
 """
 
 import os
@@ -18,11 +19,12 @@ from dataclasses import dataclass
 from textwrap import indent
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from tripybuild.errors.diagnostics import HIDDEN, Diagnostic, DiagnosticError, suggest
 
-VARIABLE = "TRIPYBUILD_LOG"
+VARIABLE, OUTPUT = "TRIPYBUILD_LOG", "TRIPYBUILD_LOG_OUTPUT"
+OUTPUTS = ("stderr", "stdout")
 MODES = ("each", "once")
 PLAIN = "\x1b[0m"
 # Data in a module that nobody reads: an array of more letters than this.
@@ -66,6 +68,18 @@ class Logger:
         self._indentation = 0
         self._said: set[tuple[str, str]] = set()
         self.verbosity = verbosity
+        self._output: str | TextIO = OUTPUTS[0]
+
+    @property
+    def output(self) -> str | TextIO:
+        """Where messages go: `stderr`, `stdout`, or any stream of text, as a file."""
+        return self._output
+
+    @output.setter
+    def output(self, wanted: str | TextIO) -> None:
+        if not hasattr(wanted, "write") or not hasattr(wanted, "flush"):
+            _known(wanted, OUTPUTS, "output of the logger")
+        self._output = wanted
 
     @property
     def verbosity(self) -> Mapping[str, frozenset[str]]:
@@ -156,8 +170,9 @@ class Logger:
             message = _DATA.sub("dense<...>", message)
         level = LEVELS[verbosity]
         shifted = indent(HIDDEN.sub("\ufffd", message.rstrip("\n")), " " * self._indentation)
-        color = level.color if self.enable_color and _colored() else ""
-        stream = sys.stderr
+        output = self._output
+        stream = getattr(sys, output) if isinstance(output, str) else output
+        color = level.color if self.enable_color and _colored(stream) else ""
         if stream is not None:  # a closed one is None
             stream.write(f"{color}{level.prefix}{shifted}{PLAIN if color else ''}\n")
             stream.flush()
@@ -213,9 +228,9 @@ def _known(name: Any, names: Iterable[str], what: str) -> None:
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
 
 
-def _colored() -> bool:
-    """Whether stderr shows colour."""
-    shown = sys.stderr is not None and sys.stderr.isatty()
+def _colored(stream: object) -> bool:
+    """Whether a stream shows color."""
+    shown = getattr(stream, "isatty", bool)()
     return shown and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -228,17 +243,19 @@ def from_environment(text: str) -> Verbosity:
     return found
 
 
-def _of_program(text: str) -> Logger:
-    """The logger that a program begins with; a word that is no level is said, not raised.
+def _of_program(environment: Mapping[str, str]) -> Logger:
+    """The logger that a program begins with; a word that it does not know is said, not raised.
 
     Whoever mistypes a variable wants to see more of the program, which runs all the same.
     """
-    try:
-        return Logger(from_environment(text))
-    except DiagnosticError as error:
-        found = Logger()
-        found.warning(f"`{VARIABLE}` is passed over\n{error}")
-        return found
+    found = Logger()
+    for variable, name, read in (OUTPUT, "output", str), (VARIABLE, "verbosity", from_environment):
+        if text := environment.get(variable):
+            try:
+                setattr(found, name, read(text))
+            except DiagnosticError as error:
+                found.warning(f"`{variable}` is passed over\n{error}")
+    return found
 
 
-logger = _of_program(os.environ.get(VARIABLE, ""))
+logger = _of_program(os.environ)

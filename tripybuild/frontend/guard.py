@@ -12,6 +12,7 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.binding_errors import CallError, misfits
+from tripybuild.frontend.sizes import with_tensors
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.language.limits import LimitError
 from tripybuild.process.memory import refuse
@@ -42,7 +43,7 @@ def guarded(name: str, value: Any, package: str) -> Any:
         dtype.__call__ = _refuse_dtype_call  # type: ignore[method-assign,assignment]
     if isinstance(value, FunctionType):
         _guard_class(Tensor._kind)  # noqa: SLF001 - of this layer; what a function gives has methods
-        return _guard(name, value)
+        return _guard(name, value, operator=value.__module__.startswith(f"{package}."))
     if isinstance(value, type) and not issubclass(value, BaseException):
         _guard_class(value)
     return value
@@ -64,13 +65,24 @@ def _guard_methods(kind: type) -> None:
             setattr(kind, name, _guard(spelt, function))
 
 
-def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _guard(
+    name: str, function: Callable[..., Any], *, operator: bool = False
+) -> Callable[..., Any]:
+    """A function that refuses calls in our words.
+
+    An operator takes known sizes as numbers, and as tensors where it refuses numbers.
+    """
+
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             return function(*arguments, **named)
+        except DiagnosticError:
+            tensors = with_tensors((*arguments, *named.values())) if operator else None
+            if tensors is None:
+                raise
         except TypeError as error:
-            trace = error.__traceback__
+            tensors, trace = None, error.__traceback__
             if trace is None or trace.tb_next is not None:
                 raise
         except LimitError as error:
@@ -83,6 +95,9 @@ def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         except MemoryError as error:
             message = f"`{name}` needs more memory than there is"
             raise refuse(message, (), error, here(PACKAGES).span()) from error
+        if tensors is not None:
+            by_name = dict(zip(named, tensors[len(arguments) :], strict=True))
+            return function(*tensors[: len(arguments)], **by_name)
         raise CallError(*_problems(_spoken(name, arguments), function, arguments, named))
 
     return call

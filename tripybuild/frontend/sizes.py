@@ -1,11 +1,76 @@
 """Sizes as tensors: what operators are on them, without an operation being recorded."""
 
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from operator import is_
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tripybuild.frontend.tensor import Tensor
 from tripybuild.trace.values import Size
 
 Given = TypeVar("Given")  # the class of sizes, which only generated code knows
+
+
+class StaticSize(int):
+    """A size of a tensor that is known: Python's integer, with all that a `DimensionSize` has.
+
+    What operators of Python's make of it and other integers is one again, but for `/`, which gives
+    Python's floats.
+    """
+
+    __slots__ = ()
+
+    @property
+    def dimension(self) -> int:
+        """The number alone."""
+        return int(self)
+
+    if not TYPE_CHECKING:  # a type checker knows the members of integers
+
+        def __getattr__(self, name: str) -> Any:
+            """A member of the tensor that it stands for, but for what tells tensors apart."""
+            if name.startswith("_") or name in ("type", "value"):
+                message = f"`{type(self).__name__}` has no attribute `{name}`"
+                raise AttributeError(message, name=name, obj=self)
+            return getattr(Tensor.of_size(int(self)), name)
+
+
+def _kept(operator: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator of integers that gives sizes."""
+
+    def operate(*operands: Any) -> Any:
+        found = operator(*operands)
+        return found if found is NotImplemented else StaticSize(found)
+
+    return operate
+
+
+for _name in ("add", "sub", "mul", "floordiv", "mod"):
+    for _method in (f"__{_name}__", f"__r{_name}__"):
+        setattr(StaticSize, _method, _kept(getattr(int, _method)))
+for _method in ("__neg__", "__abs__"):
+    setattr(StaticSize, _method, _kept(getattr(int, _method)))
+
+
+@lru_cache(maxsize=4096)
+def static_sizes(shape: tuple[Size, ...]) -> tuple[Size, ...]:
+    """The sizes of a shape for programs; symbols stay as they are."""
+    return tuple([StaticSize(size) if isinstance(size, int) else size for size in shape])
+
+
+def with_tensors(arguments: Sequence[Any]) -> list[Any] | None:
+    """Arguments with a tensor for each known size, also in lists; None if there is no size."""
+    tensors = [
+        [*map(_as_tensor, each)]
+        if isinstance(each, (list, tuple)) and StaticSize in map(type, each)
+        else _as_tensor(each)
+        for each in arguments
+    ]
+    return None if all(map(is_, tensors, arguments)) else tensors
+
+
+def _as_tensor(argument: Any) -> Any:
+    return Tensor.of_size(int(argument)) if isinstance(argument, StaticSize) else argument
 
 
 def are_sizes(*values: object) -> bool:

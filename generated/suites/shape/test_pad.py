@@ -81,9 +81,9 @@ def test_readings(system: str) -> None:
     [
         "pad([1.0, 2.0], [[1, 0]], value=5.0)",
         'pad([1.0, 2.0, 3.0], [[1, 2]], "reflect")',
+        'pad([1.0, 2.0], [[2, 3]], "reflect")',
         "pad([1.0, 2.0], [[-1, 0]])",
         "pad([1, 2], [[1, 0]], value=0.5)",
-        'pad([1.0, 2.0], [[2, 0]], "reflect")',
     ],
 )
 def test_example(call: str) -> None:
@@ -92,14 +92,19 @@ def test_example(call: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", ["pad([1.0, 2.0], [[1, 0]], value=5.0)", 'pad([1.0, 2.0, 3.0], [[1, 2]], "reflect")']
+    "call",
+    [
+        "pad([1.0, 2.0], [[1, 0]], value=5.0)",
+        'pad([1.0, 2.0, 3.0], [[1, 2]], "reflect")',
+        'pad([1.0, 2.0], [[2, 3]], "reflect")',
+    ],
 )
 def test_tensorrt_example(call: str) -> None:
     """TensorRT builds an example, or refuses it as the declaration says."""
     SUITE.check_tensorrt_example(call)
 
 
-@pytest.mark.parametrize("law", ["not-negative", "whole-value", "one-reflection"])
+@pytest.mark.parametrize("law", ["not-negative", "whole-value"])
 def test_law(law: str) -> None:
     """Each law is broken by an example, or by dtypes, that break no other one."""
     SUITE.check_law(law)

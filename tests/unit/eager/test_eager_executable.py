@@ -310,6 +310,8 @@ def test_streams_without_a_gpu():
         assert one != other
         assert other == tp.default_stream()
         assert len({one, other, tp.default_stream()}) == 2
+        assert one.ptr != other.ptr == tp.default_stream().ptr
+        assert str(one) == f"<Stream {one.ptr:#x}>" != str(other)
         made.stream = one
         one.synchronize()
     finally:

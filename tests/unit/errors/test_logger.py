@@ -1,5 +1,6 @@
 """Tests of `tp.logger` and `tp.config`: what is shown where, and what is refused."""
 
+import io
 import os
 import subprocess
 import sys
@@ -60,6 +61,21 @@ def test_texts_are_made_when_they_are_shown(capsys):
     assert said(capsys) == "[V]   a\n  b\n[I]   c\n"
 
 
+def test_messages_go_where_a_program_wants_them(capsys):
+    """To stderr unless it says otherwise; to the stream of that name when something is said."""
+    log, text = Logger(), io.StringIO()
+    log.info("a")
+    log.output = "stdout"
+    log.info("b")
+    log.output = text
+    log.info("c")
+    assert capsys.readouterr() == ("[I] b\n", "[I] a\n")
+    assert text.getvalue() == "[I] c\n"
+    for wrong in ("stdoutt", 3, None):
+        with pytest.raises(DiagnosticError, match="is no output of the logger"):
+            log.output = wrong
+
+
 def test_nothing_reaches_the_terminal_as_a_control_sequence(capsys):
     """A tensor may have any name; large data is left out."""
     Logger("error").error("a\x1b[2Jb")
@@ -102,9 +118,19 @@ def test_what_the_environment_says():
 def test_the_environment_is_read():
     """By a program; a wrong word is said before anything runs, which it does all the same."""
     program = "import tripyapi as tp; print((tp.Tensor([1.0], name='x') + 2.0).tolist())"
-    for asked, says in (
-        ("trace", "x = constant"),
-        ("trase", "[W] `TRIPYBUILD_LOG` is passed over\nerror[wrong-value]: `trase` is no level"),
+    for asked, output, says in (
+        ("trace", "", "x = constant"),
+        (
+            "trase",
+            "",
+            "[W] `TRIPYBUILD_LOG` is passed over\nerror[wrong-value]: `trase` is no level",
+        ),
+        (
+            "trace",
+            "stdin",
+            "[W] `TRIPYBUILD_LOG_OUTPUT` is passed over\nerror[wrong-value]: `stdin`",
+        ),
+        ("trace", "stdout", "x = constant"),
     ):
         done = subprocess.run(
             [sys.executable, "-c", program],
@@ -114,12 +140,15 @@ def test_the_environment_is_read():
             env={
                 **os.environ,
                 "TRIPYBUILD_LOG": asked,
+                "TRIPYBUILD_LOG_OUTPUT": output,
                 "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'generated'}",
             },
         )
         assert done.returncode == 0, done.stderr
-        assert says in done.stderr
-        assert done.stdout == "[3.0]\n"
+        on_stdout = output == "stdout"
+        assert says in (done.stdout if on_stdout else done.stderr)
+        assert (done.stderr == "") == on_stdout
+        assert done.stdout.endswith("[3.0]\n") if on_stdout else done.stdout == "[3.0]\n"
 
 
 def test_what_is_computed_is_shown(capsys):

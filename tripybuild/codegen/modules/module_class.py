@@ -87,6 +87,7 @@ def class_file(module: Module) -> str:
     """The file of one class.
 
     ```python
+    @dataclass(init=False, repr=False, eq=False)
     class Linear(Module):
         "Multiply by a matrix and add a constant."
 
@@ -102,6 +103,7 @@ def class_file(module: Module) -> str:
     """
     part, imports = module.part, module.imports
     imports.module("tripyapi as tp")
+    imports.name("dataclasses", "dataclass")
     imports.name("tripyapi.tensor", "Tensor")
     imports.name("tripybuild.eager", "Module")
     imports.name("tripybuild.trace", "Declaration")
@@ -122,13 +124,17 @@ def class_file(module: Module) -> str:
 
 
 def _head(module: Module) -> str:
-    """`class Linear(Module, fixed=("in_features", "dtype")):`, with what parameters depend on."""
+    """`class Linear(Module, fixed=("in_features", "dtype")):`, with what parameters depend on.
+
+    It is a data class for `dataclasses.fields` alone: it is made and compared by itself.
+    """
     read = set(_read(module.part))
     variables = {p.name for p in module.part.parameters if p.variable in read}
     fixed: list[ast.expr] = [ast.Constant(name) for name in module.kept if name in read | variables]
     options = [ast.keyword("fixed", ast.Tuple(fixed))] if fixed else []
     bases = ast.Call(ast.Name(module.part.name), [ast.Name("Module")], options)
-    return render(["class ", document(bases), ":"])
+    head = render(["class ", document(bases), ":"])
+    return f"@dataclass(init=False, repr=False, eq=False)\n{head}"
 
 
 def _read(part: Part) -> Iterator[str]:

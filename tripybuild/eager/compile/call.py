@@ -1,12 +1,14 @@
 """How a compiled function is called, as data: it stands in the executable's manifest."""
 
 import inspect
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from tripybuild.eager.compile.arguments import below, has_infos
 from tripybuild.eager.compile.infos import DimensionInputInfo, Info, InputInfo, NamedDimension
+from tripybuild.eager.compile.results import TUPLE
 from tripybuild.frontend.tensor import Tensor
 from tripybuild.types.dtypes import BY_NAME
 
@@ -45,8 +47,7 @@ class Call:
             inspect.Parameter(name, _KINDS[self.kinds[name]], annotation=_annotation(form, tensor))
             for name, form in self.forms.items()
         ]
-        gives = tensor if isinstance(self.gives, str) else {"tuple": tuple}.get(self.gives[0], dict)
-        return inspect.Signature(parameters, return_annotation=gives)
+        return inspect.Signature(parameters, return_annotation=_returned(self.gives, tensor))
 
     def data(self, infos: Mapping[str, Info]) -> dict[str, Any]:
         """The call as JSON can say it; in lists, since JSON's objects have no order."""
@@ -70,6 +71,17 @@ class Call:
 def prefix(name: str, kind: str) -> str:
     """What stands before the names of inputs in a parameter: nothing before those of `**kwargs`."""
     return "" if kind == inspect.Parameter.VAR_KEYWORD.name else name
+
+
+def _returned(form: Any, tensor: type[Tensor]) -> Any:
+    """The annotation of what comes back, as nvtripy writes it."""
+    if isinstance(form, str):
+        return tensor
+    kind, *inner = form
+    if kind != TUPLE:
+        return dict
+    inside = tuple(_returned(each, tensor) for each in inner)
+    return typing.Tuple[inside]  # noqa: UP006 - which is not equal to `tuple[...]`
 
 
 def _annotation(form: Any, tensor: type[Tensor]) -> Any:

@@ -14,7 +14,8 @@ from tripybuild.eager.compile.arguments import Inputs, replaced
 from tripybuild.eager.compile.call import KEY, Call, prefix
 from tripybuild.eager.compile.infos import Info
 from tripybuild.eager.evaluate.evaluate import array_of
-from tripybuild.eager.module.module import called, looked_at
+from tripybuild.eager.module.module import looked_at
+from tripybuild.eager.module.unset import is_optional
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.logger import logger
 from tripybuild.frontend.tensor import PACKAGES
@@ -114,7 +115,7 @@ def _bound(
     func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], place: Span
 ) -> inspect.BoundArguments:
     try:
-        signature = inspect.signature(called(func))
+        signature = inspect.signature(func)
     except (TypeError, ValueError) as error:  # of what is not written in Python
         message = f"`{name_of(func)}` cannot be compiled: {error}"
         raise DiagnosticError(Diagnostic("wrong-type", message, place)) from error
@@ -149,6 +150,7 @@ def _weights(module: Any) -> dict[str, Value]:
         found = module.state_dict()
     else:
         found = dict(() if module is None else module.named_parameters())
+    found = {name: tensor for name, tensor in found.items() if not is_optional(tensor)}
     named = {tensor.value: name for name, tensor in reversed(found.items())}
     return {name: tensor.value for name, tensor in found.items() if named[tensor.value] == name}
 

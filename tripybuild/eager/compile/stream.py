@@ -12,7 +12,6 @@ from tripybuild.tensorrt.runtime import gpu
 from tripybuild.trace.location import here
 
 GPU = Device("gpu")
-NOWHERE = 0  # where a program only looks as if it had a GPU: all is done when a call returns
 
 
 class Stream:
@@ -26,14 +25,16 @@ class Stream:
     """
 
     def __init__(self) -> None:
-        self._cuda, self._ptr = _cuda(), NOWHERE
-        if self._cuda is not None:
+        self._cuda = _cuda()
+        if self._cuda is None:
+            self._ptr = id(self)  # each has an address of its own, also without a GPU
+        else:
             self._ptr = self._cuda.stream()
             weakref.finalize(self, self._cuda.end, self._ptr)
 
     @property
     def ptr(self) -> int:
-        """The address that CUDA knows it by."""
+        """The address that CUDA knows it by; without a GPU, one that no other stream has."""
         return self._ptr
 
     def synchronize(self) -> None:
@@ -42,13 +43,11 @@ class Stream:
             self._cuda.finish(self._ptr)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are one stream of the GPU; without one, each is itself alone."""
-        if self._ptr == NOWHERE or not isinstance(other, Stream):
-            return self is other
-        return self._ptr == other._ptr
+        """Whether both are one stream."""
+        return isinstance(other, Stream) and self._ptr == other._ptr
 
     def __hash__(self) -> int:
-        return hash(self._ptr) if self._ptr != NOWHERE else id(self)
+        return hash(self._ptr)
 
     def __str__(self) -> str:
         return f"<Stream {self._ptr:#x}>"

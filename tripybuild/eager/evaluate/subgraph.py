@@ -16,6 +16,10 @@ from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Value
 
 
+class UnknownValueError(DiagnosticError):
+    """A value depends on an input, a size or a parameter that is not known yet."""
+
+
 class Pending(NamedTuple):
     """A graph that is to be computed.
 
@@ -36,7 +40,7 @@ def pending(wanted: Value) -> Pending:
     """Find what a value still needs. It is one walk, since each result that is looked at asks.
 
     Raises:
-        DiagnosticError: It depends on what is known only when a graph runs.
+        UnknownValueError: It depends on what is known only when a graph runs.
     """
     found: dict[TraceOp, None] = {}
     given: set[Value] = set()
@@ -47,12 +51,12 @@ def pending(wanted: Value) -> Pending:
         operation = value.producer
         if isinstance(operation, Constant):
             if is_symbol(operation):
-                raise DiagnosticError(_refused(wanted))
+                raise UnknownValueError(_refused(wanted))
             if value not in given:
                 given.add(value)
                 elements += _elements(value)
         elif operation is None:
-            raise DiagnosticError(_refused(wanted))
+            raise UnknownValueError(_refused(wanted))
         elif operation not in found:
             found[operation] = None
             stack += operation.reads()

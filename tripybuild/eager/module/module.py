@@ -1,6 +1,7 @@
 """`tp.Module`: parameters and other modules as attributes, and what they do in `forward`."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -10,12 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
 from tripybuild.eager.evaluate.error_locations import blamed
 from tripybuild.eager.module.members import Member, below, members
 from tripybuild.eager.module.state import compared, load
-from tripybuild.eager.module.unset import dummy, is_optional, is_unset, refuse_missing
-from tripybuild.eager.tensor.tensor import Tensor
+from tripybuild.eager.module.unset import dummy, is_optional, is_unset, parameter_of, refuse_missing
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.checks.argument_error import refused
 from tripybuild.frontend.guard import refuse_call
-from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.trace.location import here
 
 if TYPE_CHECKING:
@@ -60,6 +60,15 @@ def called(function: Callable[..., Any]) -> Callable[..., Any]:
     return function.__call__ if own else function.forward
 
 
+class _Signature:
+    """What `inspect.signature` asks of a module; a class is called as its constructor."""
+
+    def __get__(self, module: "Module | None", kind: type["Module"]) -> inspect.Signature:
+        if module is None:
+            raise AttributeError("__signature__", name="__signature__", obj=kind)
+        return inspect.signature(called(module))
+
+
 class Module:
     """A part of a program that holds parameters and other modules.
 
@@ -79,6 +88,7 @@ class Module:
     """
 
     _fixed: ClassVar[frozenset[str]] = frozenset()
+    __signature__ = _Signature()
 
     def __init_subclass__(cls, fixed: Sequence[str] = (), **options: Any) -> None:
         """Make a kind of module.
@@ -124,7 +134,7 @@ class Module:
                 vars(self).setdefault(OPTIONAL, {})[name] = value.value
                 value = None
             elif before is None and name in vars(self).get(OPTIONAL, ()):
-                before = Tensor.of(vars(self)[OPTIONAL][name])
+                before = parameter_of(vars(self)[OPTIONAL][name])
             if isinstance(before, Tensor) and value is not None:
                 if found := list(compared(path, before, value)):
                     raise DiagnosticError(*found)
@@ -137,8 +147,11 @@ class Module:
             super().__setattr__(name, value)
 
     def named_parameters(self) -> "Iterator[tuple[str, PublicTensor]]":
-        """The parameters of the module itself, without those of other modules, by name."""
-        for member in self._parameters():
+        """The parameters of the module itself, without those of other modules, by name.
+
+        Those that nobody has to give are among them.
+        """
+        for member in (*self._parameters(), *self._optional()):
             yield member.name, member.value
 
     def named_children(self) -> Iterator[tuple[str, "Module"]]:
@@ -148,7 +161,7 @@ class Module:
 
     def state_dict(self) -> "dict[str, PublicTensor]":
         """All parameters of the module and of those below it, by their paths."""
-        return {path: member.value for path, member in self._state()}
+        return {path: member.value for path, member in self._state(optional=True)}
 
     def load_state_dict(
         self, state_dict: Mapping[str, Tensor], strict: bool = True
@@ -172,9 +185,13 @@ class Module:
             raise refused(
                 "load_state_dict", "state_dict", "a dictionary of tensors", state_dict, hint
             )
-        state = dict(self._state())
-        state |= {path: each for path, each in self._optional(state) if path in state_dict}
-        return load(state, state_dict, strict=strict)
+        given = {path: each for path, each in state_dict.items() if not is_optional(each)}
+        state = {
+            path: member
+            for path, member in self._state(optional=True)
+            if path in given or not is_optional(member.value)
+        }
+        return load(state, given, strict=strict)
 
     def initialize_dummy_parameters(self) -> None:
         """Fill parameters that have not been given yet with ones."""
@@ -187,7 +204,7 @@ class Module:
         from tripybuild.eager.module.files import save  # noqa: PLC0415 - NumPy
 
         with blamed((), here(PACKAGES).span(), "written"):
-            save(self.state_dict(), Path(path))
+            save({path: member.value for path, member in self._state()}, Path(path))
 
     def load_weights(self, path: str | Path, strict: bool = True) -> tuple[set[str], set[str]]:
         """Read parameters from a safetensors file, as `load_state_dict` takes them."""
@@ -200,17 +217,18 @@ class Module:
     def _parameters(self) -> Iterable[Member]:
         return members(vars(self), (Tensor,))
 
-    def _state(self) -> Iterator[tuple[str, Member]]:
+    def _optional(self) -> Iterator[Member]:
+        """The places of parameters that nobody has to give, and nobody has given."""
+        for name, value in vars(self).get(OPTIONAL, {}).items():
+            if vars(self)[name] is None:
+                yield Member(name, parameter_of(value), vars(self), name)
+
+    def _state(self, *, optional: bool = False) -> Iterator[tuple[str, Member]]:
         for path, module in below(self, lambda module: module.named_children()):
             for member in module._parameters():  # noqa: SLF001 - of another module
                 yield path + member.name, member
-
-    def _optional(self, state: Collection[str]) -> Iterator[tuple[str, Member]]:
-        """The places of parameters that nobody has to give, and nobody has given."""
-        for path, module in below(self, lambda module: module.named_children()):
-            for name, value in vars(module).get(OPTIONAL, {}).items():
-                if path + name not in state:
-                    yield path + name, Member(name, Tensor.of(value), vars(module), name)
+            for member in module._optional() if optional else ():  # noqa: SLF001 - of another
+                yield path + member.name, member
 
     def _refuse_missing(self) -> None:
         values = {path: member.value.value for path, member in self._state()}

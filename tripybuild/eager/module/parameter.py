@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tripybuild.eager.module.unset import Unset
-from tripybuild.eager.tensor.tensor import Tensor
 from tripybuild.frontend.checks.argument_error import dtype_of, refused
+from tripybuild.frontend.tensor import Tensor
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import dtype, dtype as DType, float32  # noqa: N812 - it is a class
 from tripybuild.types.shapes import is_int
@@ -34,4 +34,4 @@ class Parameter:
             hint = "make a tensor of it: `tp.Tensor(...)`" if data else None
             wanted = "a tensor, or a list of sizes"
             raise refused("Parameter", "value", wanted, value, hint, code="wrong-value")
-        self.value = Unset(TensorType(dtype, tuple(sizes)), ranks, optional=optional)
+        self.value = Unset(TensorType(dtype, tuple(map(int, sizes))), ranks, optional=optional)

@@ -1,7 +1,7 @@
 """`tp.Sequential`: modules and functions, one after the other."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tripybuild.eager.module.module import Module
@@ -13,6 +13,7 @@ from tripybuild.trace.location import here
 ModuleLike = Module | Callable[[Any], Any]
 
 
+@dataclass(init=False, repr=False, eq=False)
 class Sequential(Module):
     """Modules and functions that are called one after the other, each on what the last one gave.
 

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping
 
 from tripybuild.eager.module.members import Member
 from tripybuild.eager.module.unset import fits
-from tripybuild.eager.tensor.tensor import Tensor
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, paired
 from tripybuild.frontend.checks.call_site import call_at
 from tripybuild.frontend.checks.messages import shown
 from tripybuild.frontend.checks.python_numbers import is_data
-from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.trace.location import here
 
 MATRIX = 2  # dimensions

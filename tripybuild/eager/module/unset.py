@@ -1,10 +1,12 @@
 """Parameters of modules that nobody has given yet: what they are is known, not what they hold."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.frontend import Tensor
 from tripybuild.trace.constants import Constant, Data
+from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.location import Unknown
 from tripybuild.trace.values import TensorType, Value
 
@@ -38,6 +40,13 @@ def is_optional(value: object) -> bool:
     """Whether a value stands for a parameter that nobody has to give."""
     kept = value.value if isinstance(value, Tensor) else None
     return isinstance(kept, Unset) and kept.optional
+
+
+def parameter_of(value: Unset) -> Tensor:
+    """The `Parameter` of programs that stands for a value."""
+    made: Tensor = object.__new__(import_module(f"{BUILT_IN}.tensor").Parameter)
+    made.value = value
+    return made
 
 
 def fits(before: Tensor, after: Tensor) -> bool:

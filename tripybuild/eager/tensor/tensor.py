@@ -3,14 +3,18 @@
 from typing import TYPE_CHECKING, Any, Self
 
 from tripybuild.eager.evaluate.evaluate import array_of
+from tripybuild.eager.evaluate.subgraph import UnknownValueError
+from tripybuild.eager.module.unset import is_unset
 from tripybuild.eager.settings import config
 from tripybuild.eager.tensor.device import device as Device  # noqa: N812 - it is a class
 from tripybuild.eager.tensor.immutable import Immutable
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, render, text_of
+from tripybuild.errors.logger import logger
 from tripybuild.frontend.checks.argument_error import dtype_of, refused
 from tripybuild.frontend.checks.call_site import call_at
 from tripybuild.frontend.checks.messages import in_python
 from tripybuild.frontend.missing_names import PROTOCOL, unknown_member
+from tripybuild.frontend.sizes import StaticSize, static_sizes
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.trace_mode import is_tracing
 from tripybuild.trace.constants import constant
@@ -38,7 +42,20 @@ class IterationError(DiagnosticError, TypeError):
     """A tensor is no sequence of Python's."""
 
 
-class Tensor(Immutable, of_values=True):
+class _Kind(type):
+    """What a program calls a tensor: all that is one, but for parameters that nobody has given.
+
+    And what it calls a `DimensionSize`: known sizes, too.
+    """
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        """Whether something is of a class; those of the frontend ask for any tensor."""
+        if super().__instancecheck__(instance):
+            return cls is not Tensor._kind or not is_unset(instance)  # noqa: SLF001 - of this layer
+        return isinstance(instance, StaticSize) and cls is Tensor._size_kind  # noqa: SLF001 - too
+
+
+class Tensor(Immutable, metaclass=_Kind, of_values=True):
     """A tensor that is computed when somebody looks at it; the public class says what it takes."""
 
     _device: Device | None = None
@@ -96,9 +113,9 @@ class Tensor(Immutable, of_values=True):
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """The sizes: numbers; where a function is recorded to be compiled, `DimensionSize`s."""
+        """The sizes: integers; where a function is recorded to be compiled, `DimensionSize`s."""
         shape = self.value.type.shape
-        return tuple(map(Tensor.of_size, shape)) if is_tracing() else shape
+        return tuple(map(Tensor.of_size, shape)) if is_tracing() else static_sizes(shape)
 
     @property
     def trace_tensor(self) -> Value:
@@ -249,12 +266,16 @@ class Tensor(Immutable, of_values=True):
         return format(self._only(), how) if how else str(self)
 
     def __repr__(self) -> str:
-        """What it holds; of an input that is known only when a graph runs, what it is."""
+        """What it holds; of what is known only when a graph runs, what it is, with a warning."""
         if self.value.producer is None:
             return super().__repr__()
         import numpy as np  # noqa: PLC0415 - when used
 
-        array = array_of(self.value)
+        try:
+            array = array_of(self.value)
+        except UnknownValueError as error:
+            logger.warning(render(error.diagnostics[0], text_of, kind="warning"), mode="once")
+            return super().__repr__()
         if array.dtype.isbuiltin != 1:  # NumPy would print bfloat16 as whole numbers
             array = array.astype(np.float32 if self.dtype.kind == "float" else np.int8)
         text = np.array2string(array, separator=", ", threshold=MOST_SHOWN)

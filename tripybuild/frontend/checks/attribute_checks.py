@@ -32,6 +32,7 @@ class Device(Protocol):
 
 
 DeviceLike = Device | str
+DIVIDE = "`//` divides integers to integers"
 
 
 class Attributes(Failures):
@@ -45,8 +46,7 @@ class Attributes(Failures):
             return operator.index(value)  # type: ignore[arg-type]
         except TypeError:
             whole = isinstance(value, float) and value.is_integer()
-            hint = "`//` divides integers to integers" if whole else None
-            self._refuse(name, "an integer", value, hint)
+            self._refuse(name, "an integer", value, DIVIDE if whole else None)
 
     @overload
     def integers(self, name: str, value: object, length: int = ..., /) -> tuple[int, ...]: ...
@@ -59,8 +59,15 @@ class Attributes(Failures):
         return self._spread(name, value, lengths, self.integer, "integers")
 
     def size(self, name: str, value: object) -> Size:
-        """`size`: an integer, a symbolic one, or a tensor of the frontend that holds one."""
+        """`size`: an integer, a symbolic one, or a tensor of the frontend that holds one.
+
+        A float that is whole is one, too: what `/` gives for sizes.
+        """
         value = dimension_of(value)
+        if type(value) is float:
+            if not value.is_integer():
+                self._refuse(name, "an integer", value, DIVIDE)
+            return int(value)
         return value if isinstance(value, Dim) else self.integer(name, value)
 
     @overload

@@ -2,18 +2,24 @@
 
 from numbers import Number
 from sys import float_info
+from types import NoneType
 from typing import Any
 
 from tripybuild.trace.values import is_tensor
 from tripybuild.types.dtypes import boolean, dtype, float32, int32, int64
 
+_OWN = frozenset({NoneType, bool, int, float, str})
 # What is given for a tensor, by how deep it is nested.
 NESTED = ("a number", "a list of numbers", "a list of lists of numbers")
 
 
 def python_number(value: Any) -> Any:
-    """A scalar of NumPy as Python's own number; all else as it is."""
-    if value is None or isinstance(value, (bool, int, float, str)):
+    """A scalar of NumPy, or an integer of any class, as Python's own number; all else as it is."""
+    if type(value) in _OWN:
+        return value
+    if isinstance(value, int):  # of a class of its own, as a size
+        return int(value)
+    if isinstance(value, (float, str)):
         return value
     # NumPy registers its numbers as such, but for its truths.
     scalar = isinstance(value, Number) or type(value).__name__ in ("bool", "bool_")

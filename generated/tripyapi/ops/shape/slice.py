@@ -18,7 +18,8 @@ def slice(
     """Take elements from `start` on, in steps of `step`, in each dimension.
 
     What lies outside of the input is refused (`strict`), is `value` (`fill`), or is found inside of
-    it: mirrored at the edges (`reflect`), from the other end (`wrap`), or at the edge (`clamp`).
+    it: mirrored at the edges, as often as it takes (`reflect`), from the other end (`wrap`), or at
+    the edge (`clamp`).
 
     Args:
         input: The tensor to take from. (`T[*S]`)
@@ -33,7 +34,6 @@ def slice(
 
     Raises:
         DiagnosticError: Where a law does not hold: `slice/not-negative`, `slice/moving`,
-            `slice/only-fill-has-value`, `slice/inside`, `slice/something-inside`,
-            `slice/one-reflection`.
+            `slice/only-fill-has-value`, `slice/inside`, `slice/something-inside`.
     """
     return record(Slice, input, start, size, step, mode, value)

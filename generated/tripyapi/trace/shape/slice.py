@@ -38,12 +38,6 @@ class Slice(TraceOp):
                 "The shape {S} has no elements to take",
                 words=("strict", "fill"),
             ),
-            "one-reflection": Law(
-                "mode != reflect or all(-d < low and high < 2 * d - 1 for (low, high), d in zip(reach, S))",
-                51,
-                "Only one reflection is possible on each side of the shape {S}",
-                words=("reflect",),
-            ),
         },
     )
 
@@ -103,13 +97,6 @@ class Slice(TraceOp):
             require(
                 mode in ("strict", "fill")
                 or shapes.every(shapes.some([n == 0, d > 0]) for n, d in zip(size, S))
-            )
-        with check.law("one-reflection", mode=mode, reach=reach, S=S) as require:
-            require(
-                mode != "reflect"
-                or shapes.every(
-                    shapes.every([-d < low, high < 2 * d - 1]) for (low, high), d in zip(reach, S)
-                )
             )
         changes = [*start, *[n - d for n, d in zip(size, S)], *[t - 1 for t in step]]
         shortcut: Value | None = input if shapes.count(changes, 0) == len(changes) else None
