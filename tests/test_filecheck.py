@@ -28,6 +28,7 @@ from oracles.tensorrt_numpy import compare, functions, parsed, random_inputs
 
 from tripybuild.cli.commands import opt_run
 from tripybuild.cli.main import main
+from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.mlir.writing import printer
 
 HERE = Path(__file__).resolve().parent / "filecheck"
@@ -120,8 +121,7 @@ def settled(path, arguments):
     texts, _, _ = parts(path, arguments)
     steps = opt_run.steps(arguments[2:], None)
     for text in texts:
-        module = parsed(text)
-        found = []
+        module, found = parser.parse(text), []
         for _ in range(2):
             for step in steps:
                 step.entry.run(module, **step.entry.keywords(step.options))

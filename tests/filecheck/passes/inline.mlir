@@ -109,3 +109,25 @@ func.func @run(%x: tensor<2xf32>, %out: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-NEXT: %0 = tensorrt.activation
 // CHECK: func.func @run
 // CHECK-NEXT: tensorrt.call @engines::@engine
+
+// -----
+
+// A function that an attribute names, in a list or a dictionary, has a use.
+
+func.func private @in_a_list() {
+  return
+}
+func.func private @in_a_dictionary() {
+  return
+}
+func.func private @nowhere() {
+  return
+}
+func.func @names() attributes {several = [@in_a_list], one = {callee = @in_a_dictionary}} {
+  return
+}
+
+// CHECK: func.func private @in_a_list
+// CHECK: func.func private @in_a_dictionary
+// CHECK-NOT: @nowhere
+// CHECK: func.func @names

@@ -9,7 +9,9 @@ nobody names any more is removed. An operation that was inlined has a `callsite`
 from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     CallSiteLoc,
+    DictionaryAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -167,6 +169,7 @@ def _references(op: Operation) -> Iterator[SymbolRefAttr]:
     for attribute in pending:
         if isinstance(attribute, SymbolRefAttr):
             yield attribute
-        elif hasattr(attribute, "data") and isinstance(attribute.data, tuple | list | dict):
-            inner = attribute.data
-            pending.extend(inner.values() if isinstance(inner, dict) else inner)
+        elif isinstance(attribute, ArrayAttr):
+            pending.extend(attribute)
+        elif isinstance(attribute, DictionaryAttr):
+            pending.extend(attribute.data.values())
