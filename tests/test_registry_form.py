@@ -1,18 +1,30 @@
 """The registry as a whole: its size, how short declarations are, how little of it is Python."""
 
 import ast
+import re
+from functools import partial
 from pathlib import Path
 from statistics import median
 
+import pytest
+
+import tripyapi
 from tripybuild.documents.document import read
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import paths
 from tripybuild.schema.formatting import is_formatted
+from tripybuild.schema.operator.dtype_combinations import illegal, legal, mixed
 from tripybuild.schema.snippets.vocabularies import REFERENCE
+from tripybuild.testing import Suite
 from tripybuild.testing.registry import registry
+from tripybuild.testing.sample import bind
+from tripybuild.testing.symbolic import recorded
+from tripybuild.testing.wrong_arguments import illegal_calls
+from tripybuild.trace.location import Unknown, at
 
 OPERATORS = registry(paths.registry()).operators.values()
 LEAST_OPERATORS = 180
-LONGEST_MEDIAN = 40  # lines
+LONGEST_MEDIAN = 34  # lines
 LEAST_WITHOUT_HELPER = 0.95  # of the operators
 
 
@@ -25,6 +37,33 @@ def test_declarations_are_short():
     """Half of them at most so many lines, with documentation and examples."""
     lines = [len(Path(each.path).read_text(encoding="utf-8").splitlines()) for each in OPERATORS]
     assert median(lines) <= LONGEST_MEDIAN
+
+
+def test_no_example_fails_as_types_say():
+    """The suites ask that of every operator: all tuples of dtypes, and every wrong argument."""
+    repeated = []
+    for each in OPERATORS:
+        failing = [e for e in each.examples if e.fails not in {None, *each.laws}]
+        known = set(type_errors(each)) if failing else set()
+        suite = Suite(each.path, "tripyapi", __file__)
+        repeated += [e.call.text for e in failing if diagnosis(suite.called, e) in known]
+    assert not repeated
+
+
+def type_errors(operator):
+    """What an operator says of each call that its types refuse."""
+    function = getattr(tripyapi, operator.name)
+    calls = [bound for _, _, bound in illegal_calls(operator, bind(operator, legal(operator)[0]))]
+    calls += [bind(operator, types) for types, _ in (*illegal(operator), *mixed(operator))]
+    yield from (diagnosis(partial(recorded, function), bound) for bound in calls)
+
+
+def diagnosis(call, argument):
+    """The code and the message of a refused call, whatever the numbers in it."""
+    with pytest.raises(DiagnosticError) as caught, at(Unknown()):
+        call(argument)
+    first = caught.value.diagnostics[0]
+    return first.code, re.sub(r"-?\d+(, -?\d+)*", "0", first.message)
 
 
 def test_declarations_have_one_form():

@@ -202,7 +202,7 @@ class Suite(TensorrtQuestions):
     def check_wrong_arguments(self) -> None:
         """Each argument refuses what its type refuses, and takes each axis in range."""
         function = self.function(self.operator.name)
-        refuse(wrong_arguments.wrongly_answered(self.operator, function))
+        refuse(wrong_arguments.problems(self.operator, function))
 
     # --- shapes, engines, examples ---
 

@@ -50,26 +50,26 @@ WRONG: Mapping[str, Sequence[Any]] = {
 }
 
 
-def wrongly_answered(operator: Operator, function: Function) -> Iterator[str]:
+def problems(operator: Operator, function: Function) -> Iterator[str]:
     """The calls that are not refused as they should be, and the axes that are refused wrongly."""
     types = legal(operator)[0]
     sample = bind(operator, types)
     absent = left_out(operator, function)
-    for name, what, changed in _refused(operator, sample):
+    for name, what, changed in illegal_calls(operator, sample):
         if name not in absent:
             asked()
-            code = _code(function, changed, absent)
+            code = _refusal_code(function, changed, absent)
             # What is given also chooses between several signatures.
             other = f"{operator.name}/signature" if len(operator.signatures) > 1 else None
             if code not in {f"{operator.name}/{name}", other} - {None}:
                 yield f"`{name}` is {what}: {code or 'accepted'}, want {operator.name}/{name}"
-    for name, axis, changed in _axes_in_range(operator, sample):
+    for name, axis, changed in _legal_axes(operator, sample):
         asked()
-        if _code(function, changed, absent) == f"{operator.name}/{name}":
+        if _refusal_code(function, changed, absent) == f"{operator.name}/{name}":
             yield f"`{name}` is {axis}, which is a dimension: it is refused"
 
 
-def _code(function: Function, bound: Bound, absent: frozenset[str]) -> str | None:
+def _refusal_code(function: Function, bound: Bound, absent: frozenset[str]) -> str | None:
     try:
         with at(Unknown()):
             recorded(function, bound, absent)
@@ -78,7 +78,8 @@ def _code(function: Function, bound: Bound, absent: frozenset[str]) -> str | Non
     return None
 
 
-def _refused(operator: Operator, sample: Bound) -> Iterator[tuple[str, str, Bound]]:
+def illegal_calls(operator: Operator, sample: Bound) -> Iterator[tuple[str, str, Bound]]:
+    """The sample with one argument that its type refuses: its name, what it is, and the call."""
     for name in operator.inputs:
         yield name, repr(WORD), _with_value(sample, name, WORD)
     for name, shape in _wrong_shapes(operator, sample):
@@ -168,10 +169,10 @@ def _wrong_for(operator: Operator, form: ValuePattern, sample: Bound) -> Iterato
         yield from ([[0, 0], [0, -rank]] if rank else [])
         return
     # In a list, any number is a number.
-    yield from _listed(form.lengths, sample, WRONG["number" if form.kind == "float" else form.kind])
+    yield from _lists(form.lengths, sample, WRONG["number" if form.kind == "float" else form.kind])
 
 
-def _listed(lengths: Sequence[ast.expr], sample: Bound, wrong: Sequence[Any]) -> Iterator[Any]:
+def _lists(lengths: Sequence[ast.expr], sample: Bound, wrong: Sequence[Any]) -> Iterator[Any]:
     yield WORD if not lengths else [WORD]
     if not lengths:
         yield from ([value] for value in wrong)
@@ -179,15 +180,15 @@ def _listed(lengths: Sequence[ast.expr], sample: Bound, wrong: Sequence[Any]) ->
     counts = [_value(length, sample) for length in lengths]
     for more in range(len(counts)):
         longer = [count + (index == more) for index, count in enumerate(counts)]
-        yield _nested(longer, 1)
+        yield _nest(longer, 1)
     if all(counts):
-        yield from (_nested(counts, value) for value in wrong)
+        yield from (_nest(counts, value) for value in wrong)
 
 
-def _nested(counts: Sequence[int], value: Any) -> Any:
+def _nest(counts: Sequence[int], value: Any) -> Any:
     if not counts:
         return value
-    return [_nested(counts[1:], value)] * counts[0]
+    return [_nest(counts[1:], value)] * counts[0]
 
 
 def _wrong_records(fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -200,7 +201,7 @@ def _wrong_records(fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
 # --- axes ---
 
 
-def _axes_in_range(operator: Operator, sample: Bound) -> Iterator[tuple[str, int, Bound]]:
+def _legal_axes(operator: Operator, sample: Bound) -> Iterator[tuple[str, int, Bound]]:
     for name, attribute in operator.attributes.items():
         for form in options(attribute.pattern):
             if isinstance(form, ValuePattern) and form.kind == "axis":

@@ -7,7 +7,7 @@ import pytest
 import tripyapi
 from tripybuild.process import paths
 from tripybuild.testing.registry import registry
-from tripybuild.testing.wrong_arguments import wrongly_answered
+from tripybuild.testing.wrong_arguments import problems
 from tripybuild.types.type_syntax import parse_pattern
 
 OPERATORS = registry(paths.registry()).operators
@@ -24,7 +24,7 @@ def asked(name, declared=None):
                     known[argument], pattern=parse_pattern(text, frozenset(operator.types))
                 )
                 operator = replace(operator, **{key: {**known, argument: changed}})
-    return list(wrongly_answered(operator, getattr(tripyapi, name)))
+    return list(problems(operator, getattr(tripyapi, name)))
 
 
 @pytest.mark.parametrize(
