@@ -75,3 +75,49 @@ func.func @plugin(%a: tensor<?x?xf32>) -> (index, index) {
 // CHECK-NEXT: %[[FIRST:.*]] = arith.index_cast %[[HALF]] : i64 to index
 // CHECK:      arith.addi %[[HALF]]
 // CHECK:      return %[[FIRST]], %{{[0-9]+}}
+
+// -----
+
+// What nothing says stays: an index that is computed, a plugin without a region, a region's result.
+
+func.func @open(%a: tensor<?x4xf32>, %c: tensor<i1>, %i: index) -> (index, index, index) {
+  %c0 = arith.constant 0 : index
+  %t = tensorrt.transpose {permutation = affine_map<(d0, d1) -> (d1, d0)>} %a : tensor<?x4xf32> to tensor<4x?xf32>
+  %p = tensorrt.opaque_plugin {creator_params = {}, plugin_name = "P", plugin_namespace = "", plugin_version = "1"}(%a) : (tensor<?x4xf32>) -> tensor<?xf32>
+  %if = tensorrt.if (%c : tensor<i1>) -> tensor<?x4xf32> {
+    tensorrt.yield %a : tensor<?x4xf32>
+  } else {
+    tensorrt.yield %a : tensor<?x4xf32>
+  }
+  %0 = tensor.dim %t, %i : tensor<4x?xf32>
+  %1 = tensor.dim %p, %c0 : tensor<?xf32>
+  %2 = tensor.dim %if, %c0 : tensor<?x4xf32>
+  return %0, %1, %2 : index, index, index
+}
+
+// CHECK-LABEL: func.func @open
+// CHECK:      %[[T:[0-9]+]] = tensorrt.transpose
+// CHECK-NEXT: %[[P:[0-9]+]] = tensorrt.opaque_plugin
+// CHECK-NEXT: %[[IF:[0-9]+]] = tensorrt.if
+// CHECK:      tensor.dim %[[T]], %arg2
+// CHECK-NEXT: tensor.dim %[[P]], %c0
+// CHECK-NEXT: tensor.dim %[[IF]], %c0
+
+// -----
+
+// A linear range has the sizes of its operand, and a reduction a number that the type does not have.
+
+func.func @numbers(%n: tensor<1xi32>, %s: tensor<f32>, %d: tensor<1xf32>, %a: tensor<?x4xf32>) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %l = tensorrt.linspace[%s : tensor<f32>][%n : tensor<1xi32>][%d : tensor<1xf32>] : tensor<?xf32>
+  %r = tensorrt.reduce <kSUM> %a {keepDimensions = true, reduceAxes = array<i64: 0>} : tensor<?x4xf32> -> tensor<?x4xf32>
+  %0 = tensor.dim %l, %c0 : tensor<?xf32>
+  %1 = tensor.dim %r, %c0 : tensor<?x4xf32>
+  return %0, %1 : index, index
+}
+
+// CHECK-LABEL: func.func @numbers
+// CHECK:      %[[N:.*]] = tensor.extract %arg0[%c0] : tensor<1xi32>
+// CHECK-NEXT: %[[SIZE:.*]] = arith.index_cast %[[N]] : i32 to index
+// CHECK-NEXT: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-NEXT: return %[[SIZE]], %[[ONE]]
