@@ -94,7 +94,7 @@ def test_what_is_not_known_is_not_multiplied():
 
 @pytest.mark.parametrize("failing", [lambda: 1 / 0, lambda: {}["n"], lambda: 2.0**99999])
 def test_a_law_without_a_value_is_a_diagnostic(failing):
-    declaration = Declaration("double", "double.yaml", {"positive": Law("1 / 0 > n", 1)})
+    declaration = Declaration("double", "double.yaml", {"positive": Law("1 / 0 > n")})
     check = Check(declaration, Unknown())
     with pytest.raises(DiagnosticError, match="which has no value here") as raised:  # noqa: SIM117
         with check.law("positive", n=1) as require:

@@ -16,6 +16,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.checks.messages import law_message
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
+from tripybuild.process.law_lines import declared_at
 from tripybuild.symbolic import dims
 from tripybuild.symbolic.dims import Dim, parse_dim, symbol
 from tripybuild.trace.operation import DeferredLaw
@@ -198,7 +199,7 @@ def broken(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> list[Diagno
             operator = law.code.partition("/")[0]
             message, label = law_message(operator, law.law, names)
             given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
-            where = law.source + (f":{law.law.line}" if law.law.line else "")
+            where = declared_at(law.source, law.name, law.law.line)
             notes = (f"this call has {given}, so {label}", f"required by {where}")
             found.append(Diagnostic(law.code, message, notes=notes))
     return found

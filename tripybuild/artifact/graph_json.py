@@ -13,6 +13,7 @@ from typing import Any
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, portable_path
 from tripybuild.frontend.checks.check import Check
+from tripybuild.process.law_lines import line_of
 from tripybuild.process.package_catalog import Package, package_of
 from tripybuild.symbolic.dims import Dim, parse_dim, same
 from tripybuild.trace.constants import Constant, Data
@@ -63,7 +64,8 @@ def from_data(
 def law_data(law: DeferredLaw) -> dict[str, Any]:
     """A deferred law as JSON data."""
     names = {name: encoded(value) for name, value in law.names.items()}
-    facts = {"code": law.code, "that": law.law.text, "source": law.source, "line": law.law.line}
+    line = law.law.line or line_of(law.source, law.name)
+    facts = {"code": law.code, "that": law.law.text, "source": law.source, "line": line}
     return {
         **facts,
         "message": law.law.message,
@@ -78,7 +80,11 @@ def read_law(data: Mapping[str, Any], symbols: Mapping[str, Dim]) -> DeferredLaw
     names = {name: decoded(value, symbols) for name, value in data["names"].items()}
     words = tuple(str(word) for word in data["words"])
     law = Law(
-        str(data["that"]), int(data["line"]), data["message"], words=words, hint=data.get("hint")
+        str(data["that"]),
+        data["message"],
+        words=words,
+        hint=data.get("hint"),
+        line=int(data["line"]),
     )
     return DeferredLaw(str(data["code"]), law, names, str(data["source"]))
 

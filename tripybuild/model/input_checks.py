@@ -144,7 +144,7 @@ def _defer(context: Context, left: Open, message: str, detail: str, where: Span)
         DiagnosticError: They depend on data, which no call tells.
     """
     names = {"found": left.found, "wanted": left.wanted}
-    said = Law("found == wanted", where.line, f"{message}, {detail}, but is given {{found}}")
+    said = Law("found == wanted", f"{message}, {detail}, but is given {{found}}", line=where.line)
     law = DeferredLaw(CODE, said, names, context.relative(where.path))
     if not law.symbols <= context.symbols:
         text = f"{message}, and whether it is so depends on data"

@@ -85,7 +85,7 @@ class Template:
         for law in part.laws.values():
             if not context.evaluate(law.that, known):
                 names = {name: known[name] for name in free(law.that.program) if name in sizes}
-                spoken = Law(law.that.text, law.that.line, law.message)
+                spoken = Law(law.that.text, law.message)
                 message, label = law_message(part.name, spoken, names)
                 notes = (f"required by {law.that.span()}",)
                 code = f"{part.name}/{law.name}"

@@ -20,6 +20,7 @@ from tripybuild.codegen.conformance import nonconforming
 from tripybuild.codegen.incremental.package_files import planned
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import package_catalog
+from tripybuild.process.law_lines import note_registry
 
 _PREFIX = "registry_"
 
@@ -86,6 +87,8 @@ def package(roots: Sequence[Path]) -> str:
     """
     with _LOCK:
         real = list(dict.fromkeys(root.resolve() for root in roots))
+        for root in real:
+            note_registry(root)
         named = sha256("\0".join(map(str, real)).encode()).hexdigest()
         module, files = _free(f"{_PREFIX}{named[:16]}", real)
         if module not in _FINDER.loaders:

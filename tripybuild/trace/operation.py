@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """A law as it was declared: its text, its line, and a message of its own if it has one."""
+    """A law as it was declared: its text, and a message of its own if it has one."""
 
     text: str
-    line: int
     message: str | None = None
     source: str | None = None
     """The file that declares it, where that is a family's and not the operator's own."""
@@ -35,6 +34,8 @@ class Law:
     """What to do where it does not hold."""
     about: str = ""
     """The argument that the law reads, where it is the only one."""
+    line: int = 0
+    """Where it stands in a model's file; `process.law_lines` finds that of an operator's law."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,11 @@ class DeferredLaw:
     law: Law
     names: Mapping[str, object]
     source: str
+
+    @property
+    def name(self) -> str:
+        """Its name in the file that declares it."""
+        return self.code.rpartition("/")[2]
 
     @property
     def symbols(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ from tripybuild.types import dtypes
 DECLARATION = Declaration(
     "BatchNorm",
     "ops_registry/modules/batchnorm.yaml",
-    {"not-negative": Law("num_features >= 0", 20, about="num_features")},
+    {"not-negative": Law("num_features >= 0", about="num_features")},
 )
 
 

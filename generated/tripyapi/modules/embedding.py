@@ -12,7 +12,7 @@ from tripybuild.types import dtypes
 DECLARATION = Declaration(
     "Embedding",
     "ops_registry/modules/embedding.yaml",
-    {"not-negative": Law("num_embeddings >= 0 and embedding_dim >= 0", 16)},
+    {"not-negative": Law("num_embeddings >= 0 and embedding_dim >= 0")},
 )
 
 

@@ -13,10 +13,9 @@ DECLARATION = Declaration(
     "GroupNorm",
     "ops_registry/modules/groupnorm.yaml",
     {
-        "not-negative": Law("num_channels >= 0", 23, about="num_channels"),
+        "not-negative": Law("num_channels >= 0", about="num_channels"),
         "groups-divide": Law(
             "num_groups > 0 and num_channels % num_groups == 0",
-            25,
             "The {num_channels} channels cannot be split into {num_groups} groups of one size",
         ),
     },

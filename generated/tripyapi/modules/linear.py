@@ -13,9 +13,9 @@ DECLARATION = Declaration(
     "Linear",
     "ops_registry/modules/linear.yaml",
     {
-        "not-negative": Law("in_features >= 0 and out_features >= 0", 37),
+        "not-negative": Law("in_features >= 0 and out_features >= 0"),
         "few-bits": Law(
-            "quant_dtype is None or quant_dtype in (int8, int4, float8)", 38, about="quant_dtype"
+            "quant_dtype is None or quant_dtype in (int8, int4, float8)", about="quant_dtype"
         ),
     },
 )

@@ -13,10 +13,9 @@ DECLARATION = Declaration(
     "MultiHeadAttention",
     "ops_registry/modules/multiheadattention.yaml",
     {
-        "not-negative": Law("embed_dim >= 0", 28, about="embed_dim"),
+        "not-negative": Law("embed_dim >= 0", about="embed_dim"),
         "heads-divide": Law(
             "num_heads > 0 and embed_dim % num_heads == 0",
-            30,
             "The {embed_dim} features cannot be split into {num_heads} heads of one size",
         ),
     },

@@ -172,6 +172,18 @@ def test_what_would_be_reformatted_is_kept(folder):
     assert plans.planned([], "tripyapi").unformatted == []
 
 
+def test_a_comment_in_a_family_changes_no_operation(folder):
+    """Generated code has the names of laws, and no lines."""
+    law = "requires:\n  some:\n    that: len(S) > 0\n    message: None is there.\n"
+    family = FAMILY.replace("reference:", f"{law}reference:", 1)
+    write(folder, {"families/plain.yaml": family})
+    before = plans.planned([], "tripyapi").files
+    assert any('"some": Law(' in text for text in before.values())
+    write(folder, {"families/plain.yaml": f"# A comment.\n{family}"})
+    after = plans.planned([], "tripyapi").files
+    assert [path for path in after if before[path] != after[path]] == []
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_gives_what_a_plan_from_nothing_gives(folder, name):
     """Forwards, and back again."""

@@ -13,6 +13,7 @@ from tripyapi.tensor import Tensor
 from tripybuild.artifact.graph_json import decoded, encoded, from_data, law_data, read_law, to_data
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.graph_builder import build
+from tripybuild.process.law_lines import line_of
 from tripybuild.symbolic.dims import symbol
 from tripybuild.trace import printer
 from tripybuild.trace.generated_code import operation_class
@@ -266,7 +267,8 @@ def test_a_law_that_sizes_leave_open_is_kept_once():
     again = read_law(json.loads(json.dumps(law_data(law))), SYMBOLS)
 
     assert law_data(again) == law_data(law)
-    assert (again.code, again.law.line, again.source) == (law.code, law.law.line, law.source)
+    assert (again.code, again.source) == (law.code, law.source)
+    assert again.law.line == line_of(law.source, "broadcastable") > 0
     assert again.law.text.startswith("conformable")
     assert {k: list(v) for k, v in again.names.items()} == {"A": [S], "B": [B]}
 

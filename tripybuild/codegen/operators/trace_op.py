@@ -72,13 +72,13 @@ def trace_file(operator: Operator, package: str) -> str:
 
 
 def declaration(operator: Operator, imports: Imports, indent: int, start: str) -> str:
-    """`Declaration("softmax", "ops_registry/nn/softmax.yaml", {"law": Law("...", 12)})`."""
+    """`Declaration("softmax", "ops_registry/nn/softmax.yaml", {"law": Law("...")})`."""
     arguments: list[Doc] = [quoted(operator.name), quoted(operator.path)]
     if operator.laws:
         imports.name("tripybuild.trace", "Law")
         entries: list[Doc] = []
         for law in operator.laws.values():
-            facts: list[Doc] = [_text(" ".join(law.that.text.split())), str(law.that.line)]
+            facts: list[Doc] = [_text(" ".join(law.that.text.split()))]
             if law.message is not None:
                 facts.append(_text(law.message))
             if law.that.document is not operator.document:

@@ -134,7 +134,7 @@ class Check(Elements):
         for found, wanted in zip(shape, sizes, strict=True):
             if found is wanted:
                 continue
-            with self.undecided(name, Law("found == wanted", 0), found=found, wanted=wanted):
+            with self.undecided(name, Law("found == wanted"), found=found, wanted=wanted):
                 if found != wanted:
                     self._mismatch(name, tensor, pattern, sizes)
 

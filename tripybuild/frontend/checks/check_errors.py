@@ -6,6 +6,7 @@ from typing import NoReturn
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Related, Span
 from tripybuild.frontend.checks.call_site import CallSite, call_at, origins
 from tripybuild.frontend.checks.messages import in_python, named, shown
+from tripybuild.process.law_lines import declared_at
 from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.trace.operation import Declaration, Law
 
@@ -40,8 +41,8 @@ class Failures:
                 of them, where nothing else is said.
         """
         source = self.declaration.source
-        if law is not None and law.line:
-            source = f"{law.source or source}:{law.line}"
+        if law is not None:
+            source = declared_at(law.source or source, part, law.line)
         call = call_at(self.location)
         words = {} if call is None else call.operands()
         if call is not None and law is not None and words:

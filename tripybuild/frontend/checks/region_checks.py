@@ -150,7 +150,7 @@ class Regions(Attributes):
         if found.dtype is not wanted.type.dtype or found.rank != wanted.type.rank:
             self._differs(name, index, found, wanted)
         for one, other in zip(found.shape, wanted.type.shape, strict=True):
-            law = Law("found == wanted", 0)
+            law = Law("found == wanted")
             with self.undecided(name, law, found=one, wanted=other):
                 if one != other:
                     self._differs(name, index, found, wanted)

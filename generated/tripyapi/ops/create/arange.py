@@ -14,16 +14,14 @@ DECLARATION = Declaration(
     {
         "finite": Law(
             "all(v - v == 0 for v in (start, stop, step))",
-            35,
             "From {start} to {stop} in steps of {step} is not a finite count",
         ),
-        "moving": Law("step != 0", 37, about="step"),
+        "moving": Law("step != 0", about="step"),
         "not-empty": Law(
-            "N > 0", 39, "There is no number from {start} up to {stop} in steps of {step}"
+            "N > 0", "There is no number from {start} up to {stop} in steps of {step}"
         ),
         "in-range": Law(
             "in_range(start, T) and in_range(start + (N - 1) * step, T)",
-            42,
             "The {N} numbers from {start} in steps of {step} are not all from {T.lowest} to {T.highest}, as {T} is",
             hint="give a `dtype` that holds them",
         ),

@@ -10,12 +10,11 @@ DECLARATION = Declaration(
     "full_like",
     "ops_registry/create/full_like.yaml",
     {
-        "float8-needs-dtype": Law("T != float8 or dtype is not None", 26),
-        "int8-to-bool": Law("V != int8 or U != bool", 27),
-        "int8-to-bool-input": Law("V != int8 or T != bool or dtype is not None", 28),
+        "float8-needs-dtype": Law("T != float8 or dtype is not None"),
+        "int8-to-bool": Law("V != int8 or U != bool"),
+        "int8-to-bool-input": Law("V != int8 or T != bool or dtype is not None"),
         "in-range": Law(
             "in_range(value, R)",
-            30,
             "{value} is no {R}, which holds numbers from {R.lowest} to {R.highest}",
             hint="give a `dtype` that holds it",
         ),

@@ -12,7 +12,6 @@ DECLARATION = Declaration(
     {
         "in-range": Law(
             "in_range(S[dim] - 1, R)",
-            27,
             "{S[dim] - 1} is no {R}, which holds numbers from {R.lowest} to {R.highest}",
             hint="give a `dtype` that holds it",
         ),

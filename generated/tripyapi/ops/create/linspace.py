@@ -7,9 +7,7 @@ from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes, shapes
 
 DECLARATION = Declaration(
-    "linspace",
-    "ops_registry/create/linspace.yaml",
-    {"not-negative": Law("num >= 0", 26, about="num")},
+    "linspace", "ops_registry/create/linspace.yaml", {"not-negative": Law("num >= 0", about="num")}
 )
 
 

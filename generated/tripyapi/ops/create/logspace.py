@@ -11,10 +11,7 @@ from tripybuild.types import dtypes
 DECLARATION = Declaration(
     "logspace",
     "ops_registry/create/logspace.yaml",
-    {
-        "not-negative": Law("num >= 0", 30, about="num"),
-        "positive-base": Law("base > 0", 31, about="base"),
-    },
+    {"not-negative": Law("num >= 0", about="num"), "positive-base": Law("base > 0", about="base")},
 )
 
 

@@ -9,7 +9,7 @@ from tripybuild.types import dtypes, shapes
 DECLARATION = Declaration(
     "allclose",
     "ops_registry/math/allclose.yaml",
-    {"broadcastable": Law("conformable(A, B)", 32, "The shapes {A} and {B} do not broadcast")},
+    {"broadcastable": Law("conformable(A, B)", "The shapes {A} and {B} do not broadcast")},
 )
 
 

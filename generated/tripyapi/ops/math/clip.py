@@ -10,10 +10,9 @@ DECLARATION = Declaration(
     "clip",
     "ops_registry/math/clip.yaml",
     {
-        "some-bound": Law("min is not None or max is not None", 21),
+        "some-bound": Law("min is not None or max is not None"),
         "whole-bounds": Law(
             "T not in [int32, int64] or all(b is None or b // 1 == b for b in (min, max))",
-            23,
             "Values of {T} cannot be kept from {min} to {max}",
         ),
     },

@@ -12,7 +12,6 @@ DECLARATION = Declaration(
     {
         "same-shape": Law(
             "differ or all(a == b for a, b in zip(A, B))",
-            24,
             "The shapes {A} and {B} were taken to be equal",
         ),
     },

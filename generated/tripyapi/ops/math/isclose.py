@@ -11,7 +11,7 @@ from tripybuild.types import dtypes, shapes
 DECLARATION = Declaration(
     "isclose",
     "ops_registry/math/isclose.yaml",
-    {"broadcastable": Law("conformable(A, B)", 32, "The shapes {A} and {B} do not broadcast")},
+    {"broadcastable": Law("conformable(A, B)", "The shapes {A} and {B} do not broadcast")},
 )
 
 

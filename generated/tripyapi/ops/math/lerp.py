@@ -8,11 +8,7 @@ from tripybuild.types import dtypes, shapes
 DECLARATION = Declaration(
     "lerp",
     "ops_registry/math/lerp.yaml",
-    {
-        "broadcastable": Law(
-            "conformable(A, B, W)", 23, "The shapes {A}, {B} and {W} do not broadcast"
-        ),
-    },
+    {"broadcastable": Law("conformable(A, B, W)", "The shapes {A}, {B} and {W} do not broadcast")},
 )
 
 

@@ -9,7 +9,7 @@ from tripybuild.types import dtypes, shapes
 DECLARATION = Declaration(
     "logaddexp",
     "ops_registry/math/logaddexp.yaml",
-    {"broadcastable": Law("conformable(A, B)", 23, "The shapes {A} and {B} do not broadcast")},
+    {"broadcastable": Law("conformable(A, B)", "The shapes {A} and {B} do not broadcast")},
 )
 
 

@@ -9,7 +9,7 @@ from tripybuild.types import dtypes
 DECLARATION = Declaration(
     "logit",
     "ops_registry/math/logit.yaml",
-    {"narrow": Law("eps is None or 0 <= eps <= 0.5", 17, about="eps")},
+    {"narrow": Law("eps is None or 0 <= eps <= 0.5", about="eps")},
 )
 
 

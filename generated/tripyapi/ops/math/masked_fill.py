@@ -9,7 +9,7 @@ from tripybuild.types import dtypes, shapes
 DECLARATION = Declaration(
     "masked_fill",
     "ops_registry/math/masked_fill.yaml",
-    {"broadcastable": Law("conformable(S, M)", 25, "The shapes {S} and {M} do not broadcast")},
+    {"broadcastable": Law("conformable(S, M)", "The shapes {S} and {M} do not broadcast")},
 )
 
 

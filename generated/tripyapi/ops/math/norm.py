@@ -13,10 +13,9 @@ DECLARATION = Declaration(
     "norm",
     "ops_registry/math/norm.yaml",
     {
-        "a-number": Law("p >= 0 or p < 0", 33, about="p"),
+        "a-number": Law("p >= 0 or p < 0", about="p"),
         "some-values": Law(
             "abs(p) != inf or prod([S[d] for d in dim]) > 0",
-            35,
             "There is no largest or smallest value in dimensions {list(dim)} of {S}",
         ),
     },

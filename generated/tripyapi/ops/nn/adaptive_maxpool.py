@@ -12,9 +12,9 @@ DECLARATION = Declaration(
     "adaptive_maxpool",
     "ops_registry/nn/adaptive_maxpool.yaml",
     {
-        "positive-size": Law("all(e > 0 for e in output_size)", 24, about="output_size"),
-        "not-too-many": Law("all(e <= 256 for e in output_size)", 25, about="output_size"),
-        "something-to-search": Law("H > 0 and W > 0", 26, about="input"),
+        "positive-size": Law("all(e > 0 for e in output_size)", about="output_size"),
+        "not-too-many": Law("all(e <= 256 for e in output_size)", about="output_size"),
+        "something-to-search": Law("H > 0 and W > 0", about="input"),
     },
 )
 

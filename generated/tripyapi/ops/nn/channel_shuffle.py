@@ -10,10 +10,8 @@ DECLARATION = Declaration(
     "channel_shuffle",
     "ops_registry/nn/channel_shuffle.yaml",
     {
-        "positive-groups": Law("groups > 0", 20, about="groups"),
-        "groups-divide": Law(
-            "C % groups == 0", 22, "{C} channels do not fall into {groups} groups"
-        ),
+        "positive-groups": Law("groups > 0", about="groups"),
+        "groups-divide": Law("C % groups == 0", "{C} channels do not fall into {groups} groups"),
     },
 )
 

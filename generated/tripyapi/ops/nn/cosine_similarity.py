@@ -9,7 +9,7 @@ from tripybuild.types import dtypes, shapes
 DECLARATION = Declaration(
     "cosine_similarity",
     "ops_registry/nn/cosine_similarity.yaml",
-    {"broadcastable": Law("conformable(A, B)", 32, "The shapes {A} and {B} do not broadcast")},
+    {"broadcastable": Law("conformable(A, B)", "The shapes {A} and {B} do not broadcast")},
 )
 
 

@@ -10,10 +10,9 @@ DECLARATION = Declaration(
     "depth_to_space",
     "ops_registry/nn/depth_to_space.yaml",
     {
-        "positive-block": Law("blocksize > 0", 27, about="blocksize"),
+        "positive-block": Law("blocksize > 0", about="blocksize"),
         "whole-blocks": Law(
             "C % (blocksize * blocksize) == 0",
-            29,
             "{C} channels do not make blocks of {blocksize} by {blocksize} pixels",
         ),
     },

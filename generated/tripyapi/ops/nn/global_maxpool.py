@@ -9,7 +9,7 @@ from tripybuild.types import dtypes
 DECLARATION = Declaration(
     "global_maxpool",
     "ops_registry/nn/global_maxpool.yaml",
-    {"spatial-dimensions": Law("len(D) > 0", 16, about="input")},
+    {"spatial-dimensions": Law("len(D) > 0", about="input")},
 )
 
 

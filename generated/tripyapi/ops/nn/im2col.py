@@ -12,11 +12,10 @@ DECLARATION = Declaration(
     "im2col",
     "ops_registry/nn/im2col.yaml",
     {
-        "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride, *dilation))", 36),
-        "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", 37, about="padding"),
+        "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride, *dilation))"),
+        "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", about="padding"),
         "kernel-fits": Law(
             "all(e > 0 for e in E)",
-            39,
             "The kernel {list(kernel_dims)} is larger than the padded input",
         ),
     },

@@ -7,9 +7,7 @@ from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes
 
 DECLARATION = Declaration(
-    "normalize",
-    "ops_registry/nn/normalize.yaml",
-    {"not-negative": Law("eps >= 0", 25, about="eps")},
+    "normalize", "ops_registry/nn/normalize.yaml", {"not-negative": Law("eps >= 0", about="eps")}
 )
 
 

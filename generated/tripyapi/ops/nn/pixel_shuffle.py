@@ -10,10 +10,9 @@ DECLARATION = Declaration(
     "pixel_shuffle",
     "ops_registry/nn/pixel_shuffle.yaml",
     {
-        "positive-factor": Law("upscale_factor > 0", 20, about="upscale_factor"),
+        "positive-factor": Law("upscale_factor > 0", about="upscale_factor"),
         "whole-blocks": Law(
             "C % (upscale_factor * upscale_factor) == 0",
-            22,
             "{C} channels do not make blocks of {upscale_factor} by {upscale_factor} pixels",
         ),
     },

@@ -10,10 +10,9 @@ DECLARATION = Declaration(
     "pixel_unshuffle",
     "ops_registry/nn/pixel_unshuffle.yaml",
     {
-        "positive-factor": Law("downscale_factor > 0", 20, about="downscale_factor"),
+        "positive-factor": Law("downscale_factor > 0", about="downscale_factor"),
         "whole-blocks": Law(
             "H % downscale_factor == 0 and W % downscale_factor == 0",
-            22,
             "Images of {H} by {W} pixels do not fall into blocks of {downscale_factor} by {downscale_factor}",
         ),
     },

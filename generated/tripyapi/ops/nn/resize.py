@@ -15,7 +15,6 @@ DECLARATION = Declaration(
     {
         "align-needs-interpolation": Law(
             "not align_corners or mode != nearest",
-            41,
             "Only `linear` and `cubic` can align corners",
             words=("nearest",),
         ),

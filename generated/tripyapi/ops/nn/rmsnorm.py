@@ -12,12 +12,10 @@ DECLARATION = Declaration(
     {
         "trailing-rank": Law(
             "0 < len(W) <= len(S)",
-            28,
             "The weight of shape {W} must have at least one dimension, and no more than the input of shape {S}",
         ),
         "trailing-sizes": Law(
             "all(d == w for d, w in zip(S[len(S) - len(W) :], W))",
-            31,
             "The last sizes of {S} must be {W}",
         ),
     },

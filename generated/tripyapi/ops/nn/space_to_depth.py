@@ -10,10 +10,9 @@ DECLARATION = Declaration(
     "space_to_depth",
     "ops_registry/nn/space_to_depth.yaml",
     {
-        "positive-block": Law("blocksize > 0", 23, about="blocksize"),
+        "positive-block": Law("blocksize > 0", about="blocksize"),
         "whole-blocks": Law(
             "H % blocksize == 0 and W % blocksize == 0",
-            25,
             "Images of {H} by {W} pixels do not fall into blocks of {blocksize} by {blocksize}",
         ),
     },

@@ -10,11 +10,9 @@ DECLARATION = Declaration(
     "diagonal",
     "ops_registry/shape/diagonal.yaml",
     {
-        "two-dimensions": Law("dim1 != dim2", 29),
+        "two-dimensions": Law("dim1 != dim2"),
         "on-the-matrix": Law(
-            "N >= 0",
-            31,
-            "A matrix of {S[dim1]} rows and {S[dim2]} columns has no diagonal {offset}",
+            "N >= 0", "A matrix of {S[dim1]} rows and {S[dim2]} columns has no diagonal {offset}"
         ),
     },
 )

@@ -11,7 +11,7 @@ from tripybuild.types import dtypes, shapes
 DECLARATION = Declaration(
     "meshgrid",
     "ops_registry/shape/meshgrid.yaml",
-    {"vectors": Law("all(len(s) == 1 for s in S)", 19, about="tensors")},
+    {"vectors": Law("all(len(s) == 1 for s in S)", about="tensors")},
 )
 
 

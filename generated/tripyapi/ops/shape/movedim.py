@@ -14,7 +14,6 @@ DECLARATION = Declaration(
     {
         "as-many-places": Law(
             "len(source) == len(destination)",
-            24,
             "{len(source)} dimensions cannot go to {len(destination)} places",
         ),
     },

@@ -12,7 +12,6 @@ DECLARATION = Declaration(
     {
         "inside": Law(
             "0 <= first and 0 <= length and first + length <= S[dim]",
-            27,
             "{length} elements from {start} on are not inside dimension {dim} of size {S[dim]}",
         ),
     },

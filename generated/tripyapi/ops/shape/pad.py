@@ -12,9 +12,9 @@ DECLARATION = Declaration(
     "pad",
     "ops_registry/shape/pad.yaml",
     {
-        "not-negative": Law("all(p >= 0 for sides in pad for p in sides)", 28, about="pad"),
+        "not-negative": Law("all(p >= 0 for sides in pad for p in sides)", about="pad"),
         "whole-value": Law(
-            "T in [float32, float16] or value // 1 == value", 30, "The value {value} is no {T}"
+            "T in [float32, float16] or value // 1 == value", "The value {value} is no {T}"
         ),
     },
 )

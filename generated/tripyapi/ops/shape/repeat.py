@@ -9,7 +9,7 @@ from tripybuild.types import dtypes, shapes
 DECLARATION = Declaration(
     "repeat",
     "ops_registry/shape/repeat.yaml",
-    {"not-negative": Law("repeats >= 0", 23, about="repeats")},
+    {"not-negative": Law("repeats >= 0", about="repeats")},
 )
 
 

@@ -14,16 +14,15 @@ DECLARATION = Declaration(
     {
         "some-chunks": Law(
             "(n if is_int(n) else len(n)) > 0",
-            29,
             "There must be at least one chunk",
             about="num_split_or_sizes",
         ),
-        "not-too-many": Law("(n if is_int(n) else len(n)) <= 4096", 31, about="num_split_or_sizes"),
+        "not-too-many": Law("(n if is_int(n) else len(n)) <= 4096", about="num_split_or_sizes"),
         "not-negative": Law(
-            "is_int(n) or all(size >= 0 for size in n)", 32, about="num_split_or_sizes"
+            "is_int(n) or all(size >= 0 for size in n)", about="num_split_or_sizes"
         ),
         "sizes-fit": Law(
-            "is_int(n) or sum(n) == S[dim]", 34, "The sizes {list(sizes)} must add up to {S[dim]}"
+            "is_int(n) or sum(n) == S[dim]", "The sizes {list(sizes)} must add up to {S[dim]}"
         ),
     },
 )

@@ -14,7 +14,6 @@ DECLARATION = Declaration(
     {
         "sizes-are-one": Law(
             "all(S[d] == 1 for d in dims)",
-            21,
             "The dimensions {dims} of shape {S} are not all of size 1",
         ),
     },

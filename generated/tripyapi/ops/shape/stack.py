@@ -13,14 +13,10 @@ DECLARATION = Declaration(
     "ops_registry/shape/stack.yaml",
     {
         "equal-ranks": Law(
-            "all(len(s) == len(S[0]) for s in S)",
-            22,
-            "The shapes {S} differ in rank",
-            about="tensors",
+            "all(len(s) == len(S[0]) for s in S)", "The shapes {S} differ in rank", about="tensors"
         ),
         "equal-sizes": Law(
             "all(a == b for s in S for a, b in zip(s, S[0]))",
-            25,
             "The shapes {S} differ",
             about="tensors",
         ),

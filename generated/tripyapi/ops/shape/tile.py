@@ -11,7 +11,7 @@ from tripybuild.types import dtypes, shapes
 DECLARATION = Declaration(
     "tile",
     "ops_registry/shape/tile.yaml",
-    {"not-negative": Law("all(r >= 0 for r in repeats)", 20, about="repeats")},
+    {"not-negative": Law("all(r >= 0 for r in repeats)", about="repeats")},
 )
 
 

@@ -11,10 +11,10 @@ DECLARATION = Declaration(
     "ops_registry/shape/unbind.yaml",
     {
         "known-size": Law(
-            "is_int(S[dim])", 22, "The size of dimension {dim} must be a number, and it is {S[dim]}"
+            "is_int(S[dim])", "The size of dimension {dim} must be a number, and it is {S[dim]}"
         ),
-        "some-parts": Law("S[dim] > 0", 24),
-        "not-too-many": Law("S[dim] <= 4096", 25),
+        "some-parts": Law("S[dim] > 0"),
+        "not-too-many": Law("S[dim] <= 4096"),
     },
 )
 

@@ -12,15 +12,14 @@ DECLARATION = Declaration(
     "unflatten",
     "ops_registry/shape/unflatten.yaml",
     {
-        "at-most-one-open": Law("count(sizes, -1) <= 1", 23, about="sizes"),
-        "known-sizes": Law("all(e >= 0 for e in E)", 24),
+        "at-most-one-open": Law("count(sizes, -1) <= 1", about="sizes"),
+        "known-sizes": Law("all(e >= 0 for e in E)"),
         "inferable": Law(
             "count(sizes, -1) == 0 or known > 0",
-            26,
             "The open size of {list(sizes)} cannot be found beside a zero",
             about="sizes",
         ),
-        "same-volume": Law("prod(E) == S[dim]", 29, "The sizes {list(sizes)} do not make {S[dim]}"),
+        "same-volume": Law("prod(E) == S[dim]", "The sizes {list(sizes)} do not make {S[dim]}"),
     },
 )
 

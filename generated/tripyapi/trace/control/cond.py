@@ -19,7 +19,7 @@ class Cond(TraceOp):
     captured: tuple[Value, ...] = ()
 
     declaration = Declaration(
-        "cond", "ops_registry/control/cond.yaml", {"gives-something": Law("len(R) > 0", 30)}
+        "cond", "ops_registry/control/cond.yaml", {"gives-something": Law("len(R) > 0")}
     )
 
     @classmethod

@@ -23,10 +23,8 @@ class Plugin(TraceOp):
         "plugin",
         "ops_registry/control/plugin.yaml",
         {
-            "some-outputs": Law("len(output_info) > 0", 38, about="output_info"),
-            "ranks": Law(
-                "all(0 <= rank <= 8 for rank, kind in output_info)", 39, about="output_info"
-            ),
+            "some-outputs": Law("len(output_info) > 0", about="output_info"),
+            "ranks": Law("all(0 <= rank <= 8 for rank, kind in output_info)", about="output_info"),
         },
         refuses={
             "reference": "Nobody has declared what a plugin computes.",

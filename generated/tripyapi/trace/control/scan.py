@@ -22,10 +22,10 @@ class Scan(TraceOp):
         "scan",
         "ops_registry/control/scan.yaml",
         {
-            "some-inputs": Law("len(T) > 0", 35, about="inputs"),
-            "inputs-have-rows": Law("all(len(s) > 0 for s in T)", 36, about="inputs"),
-            "equal-lengths": Law("all(s[0] == T[0][0] for s in T)", 37, about="inputs"),
-            "gives-something": Law("len(S) + len(R) > 0", 38),
+            "some-inputs": Law("len(T) > 0", about="inputs"),
+            "inputs-have-rows": Law("all(len(s) > 0 for s in T)", about="inputs"),
+            "equal-lengths": Law("all(s[0] == T[0][0] for s in T)", about="inputs"),
+            "gives-something": Law("len(S) + len(R) > 0"),
         },
     )
 

@@ -20,7 +20,7 @@ class WhileLoop(TraceOp):
     declaration = Declaration(
         "while_loop",
         "ops_registry/control/while_loop.yaml",
-        {"some-state": Law("len(S) > 0", 27, about="state")},
+        {"some-state": Law("len(S) > 0", about="state")},
     )
 
     @classmethod

@@ -20,14 +20,13 @@ class Full(TraceOp):
         "full",
         "ops_registry/create/full.yaml",
         {
-            "int8-to-bool": Law("V != int8 or T != bool", 31, "No int8 can fill a tensor of bool"),
+            "int8-to-bool": Law("V != int8 or T != bool", "No int8 can fill a tensor of bool"),
             "in-range": Law(
                 "in_range(value, T)",
-                34,
                 "{value} is no {T}, which holds numbers from {T.lowest} to {T.highest}",
                 hint="give a `dtype` that holds it",
             ),
-            "not-negative": Law("all(d >= 0 for d in shape)", 37, about="shape"),
+            "not-negative": Law("all(d >= 0 for d in shape)", about="shape"),
         },
     )
 

@@ -20,10 +20,9 @@ class Iota(TraceOp):
         "iota",
         "ops_registry/create/iota.yaml",
         {
-            "not-negative": Law("all(d >= 0 for d in shape)", 23, about="shape"),
+            "not-negative": Law("all(d >= 0 for d in shape)", about="shape"),
             "in-range": Law(
                 "in_range(shape[dim] - 1, T)",
-                25,
                 "{shape[dim] - 1} is no {T}, which holds numbers from {T.lowest} to {T.highest}",
                 hint="give a `dtype` that holds it",
             ),

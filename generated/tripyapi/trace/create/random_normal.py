@@ -23,9 +23,9 @@ class RandomNormal(TraceOp):
         "random_normal",
         "ops_registry/create/random_normal.yaml",
         {
-            "not-negative": Law("all(d >= 0 for d in shape)", 34, about="shape"),
+            "not-negative": Law("all(d >= 0 for d in shape)", about="shape"),
             "positive-deviation": Law(
-                "0 < std < inf", 36, "The standard deviation {std} must be positive", about="std"
+                "0 < std < inf", "The standard deviation {std} must be positive", about="std"
             ),
         },
     )

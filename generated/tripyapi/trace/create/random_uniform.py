@@ -23,10 +23,9 @@ class RandomUniform(TraceOp):
         "random_uniform",
         "ops_registry/create/random_uniform.yaml",
         {
-            "not-negative": Law("all(d >= 0 for d in shape)", 34, about="shape"),
+            "not-negative": Law("all(d >= 0 for d in shape)", about="shape"),
             "a-range": Law(
                 "low < high and high - low < inf",
-                36,
                 "There is no range of finite numbers from {low} to {high}",
             ),
         },

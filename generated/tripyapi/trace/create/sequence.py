@@ -19,7 +19,7 @@ class SequenceOperation(TraceOp):
     declaration = Declaration(
         "sequence",
         "ops_registry/create/sequence.yaml",
-        {"not-negative": Law("length >= 0", 22, about="length")},
+        {"not-negative": Law("length >= 0", about="length")},
     )
 
     @classmethod

@@ -19,10 +19,9 @@ class Tril(TraceOp):
         "tril",
         "ops_registry/create/tril.yaml",
         {
-            "matrices": Law("len(S) >= 2", 20, about="tensor"),
+            "matrices": Law("len(S) >= 2", about="tensor"),
             "diagonal-range": Law(
                 "-(2 ** 30) <= diagonal <= 2 ** 30",
-                22,
                 "No matrix has the diagonal {diagonal}, which is beyond 2 ** 30",
                 about="diagonal",
             ),

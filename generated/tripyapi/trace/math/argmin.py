@@ -22,7 +22,6 @@ class Argmin(TraceOp):
         {
             "not-empty": Law(
                 "prod(S) > 0 if dim is None else S[dim] > 0",
-                25,
                 "There is nothing to search in shape {S}",
                 source="ops_registry/families/position.yaml",
             ),

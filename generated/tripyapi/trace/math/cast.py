@@ -20,11 +20,11 @@ class Cast(TraceOp):
         "ops_registry/math/cast.yaml",
         {
             "float8-to-integer": Law(
-                "T != float8 or U not in [int4, int8]", 25, "No float8 can be cast to {U}"
+                "T != float8 or U not in [int4, int8]", "No float8 can be cast to {U}"
             ),
-            "int8-to-float8": Law("T != int8 or U != float8", 28, "No int8 can be cast to float8"),
+            "int8-to-float8": Law("T != int8 or U != float8", "No int8 can be cast to float8"),
             "int4-to-narrow": Law(
-                "T != int4 or U not in [float8, int8, int64]", 31, "No int4 can be cast to {U}"
+                "T != int4 or U not in [float8, int8, int64]", "No int4 can be cast to {U}"
             ),
         },
     )

@@ -21,7 +21,6 @@ class LogicalAnd(TraceOp):
         {
             "broadcastable": Law(
                 "conformable(A, B)",
-                17,
                 "The shapes {A} and {B} do not broadcast",
                 source="ops_registry/families/logical.yaml",
             ),

@@ -21,7 +21,6 @@ class Minimum(TraceOp):
         {
             "broadcastable": Law(
                 "conformable(A, B)",
-                19,
                 "The shapes {A} and {B} do not broadcast",
                 source="ops_registry/families/arithmetic.yaml",
             ),

@@ -18,7 +18,7 @@ class Pow(TraceOp):
     declaration = Declaration(
         "pow",
         "ops_registry/math/pow.yaml",
-        {"broadcastable": Law("conformable(A, B)", 24, "The shapes {A} and {B} do not broadcast")},
+        {"broadcastable": Law("conformable(A, B)", "The shapes {A} and {B} do not broadcast")},
     )
 
     @classmethod

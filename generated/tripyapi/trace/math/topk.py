@@ -20,11 +20,9 @@ class Topk(TraceOp):
         "topk",
         "ops_registry/math/topk.yaml",
         {
-            "positive-k": Law("k > 0", 29, about="k"),
+            "positive-k": Law("k > 0", about="k"),
             "enough-values": Law(
-                "k <= L[dim]",
-                31,
-                "Dimension {dim} has {L[dim]} values, and {k} of them are asked for",
+                "k <= L[dim]", "Dimension {dim} has {L[dim]} values, and {k} of them are asked for"
             ),
         },
     )

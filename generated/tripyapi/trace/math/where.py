@@ -21,7 +21,7 @@ class Where(TraceOp):
         "ops_registry/math/where.yaml",
         {
             "broadcastable": Law(
-                "conformable(A, B, C)", 22, "The shapes {A}, {B} and {C} do not broadcast"
+                "conformable(A, B, C)", "The shapes {A}, {B} and {C} do not broadcast"
             ),
         },
     )

@@ -25,19 +25,16 @@ class Attention(TraceOp):
         {
             "groups-divide": Law(
                 "G > 0 and H % G == 0",
-                39,
                 "The {H} heads of the query are no multiple of the {G} heads of the key",
             ),
-            "one-mask": Law("mask is None or not causal", 41),
+            "one-mask": Law("mask is None or not causal"),
             "mask-rank": Law(
                 "mask is None or len(M) <= 4",
-                43,
                 "A mask has at most 4 dimensions, not {len(M)}",
                 about="mask",
             ),
             "mask-fits": Law(
                 "mask is None or all(m == 1 or m == s for m, s in zip(M, scores[4 - len(M) :]))",
-                46,
                 "A mask of shape {M} does not broadcast to the scores of shape {scores}",
             ),
         },

@@ -16,7 +16,7 @@ class Celu(TraceOp):
     alpha: float
 
     declaration = Declaration(
-        "celu", "ops_registry/nn/celu.yaml", {"positive-alpha": Law("alpha > 0", 16, about="alpha")}
+        "celu", "ops_registry/nn/celu.yaml", {"positive-alpha": Law("alpha > 0", about="alpha")}
     )
 
     @classmethod

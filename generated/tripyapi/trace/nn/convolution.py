@@ -26,22 +26,17 @@ class Convolution(TraceOp):
         {
             "spatial-rank": Law(
                 "1 <= len(D) == len(K) <= 3",
-                43,
                 "The kernel has {len(K)} spatial dimensions and the input {len(D)}; 1 to 3 are needed in both",
             ),
-            "positive-steps": Law("groups > 0 and all(s > 0 for s in (*stride, *dilation))", 45),
-            "some-taps": Law("all(k > 0 for k in K)", 46, about="weight"),
-            "not-negative": Law(
-                "all(p >= 0 for sides in padding for p in sides)", 47, about="padding"
-            ),
+            "positive-steps": Law("groups > 0 and all(s > 0 for s in (*stride, *dilation))"),
+            "some-taps": Law("all(k > 0 for k in K)", about="weight"),
+            "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", about="padding"),
             "groups-divide": Law(
                 "C % groups == 0 and M % groups == 0",
-                49,
                 "The {C} input and {M} output channels must both be multiples of `groups` = {groups}",
             ),
             "kernel-fits": Law(
                 "all(e > 0 for e in E)",
-                52,
                 "The kernel is larger than the padded input, so the output would have shape {[N, M, *E]}",
             ),
         },

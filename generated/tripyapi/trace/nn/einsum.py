@@ -21,7 +21,6 @@ class Einsum(TraceOp):
         {
             "sizes-agree": Law(
                 "contractible(equation, S)",
-                27,
                 "The shapes {S} do not agree in the dimensions that `{equation}` matches",
             ),
         },

@@ -24,20 +24,16 @@ class GridSample(TraceOp):
         {
             "spatial-rank": Law(
                 "2 <= len(D) <= 3",
-                36,
                 "The input has {len(D)} spatial dimensions, and 2 or 3 can be looked up",
                 about="input",
             ),
             "grid-rank": Law(
                 "len(P) == len(D)",
-                39,
                 "The grid has {len(P)} spatial dimensions, and the input {len(D)}",
             ),
-            "full-places": Law(
-                "R == len(D)", 42, "A place has {R} numbers, and {len(D)} are needed"
-            ),
-            "flat-cubic": Law("mode != cubic or len(D) == 2", 44, words=("cubic",)),
-            "something-inside": Law("all(d > 0 for d in D)", 45, about="input"),
+            "full-places": Law("R == len(D)", "A place has {R} numbers, and {len(D)} are needed"),
+            "flat-cubic": Law("mode != cubic or len(D) == 2", words=("cubic",)),
+            "something-inside": Law("all(d > 0 for d in D)", about="input"),
         },
     )
 

@@ -22,10 +22,9 @@ class Groupnorm(TraceOp):
         "groupnorm",
         "ops_registry/nn/groupnorm.yaml",
         {
-            "positive-groups": Law("num_groups > 0", 29, about="num_groups"),
+            "positive-groups": Law("num_groups > 0", about="num_groups"),
             "groups-divide": Law(
                 "C % num_groups == 0",
-                31,
                 "The {C} channels must be a multiple of `num_groups` = {num_groups}",
             ),
         },

@@ -17,7 +17,7 @@ class HardTanh(TraceOp):
     max_val: float
 
     declaration = Declaration(
-        "hard_tanh", "ops_registry/nn/hard_tanh.yaml", {"in-order": Law("min_val <= max_val", 17)}
+        "hard_tanh", "ops_registry/nn/hard_tanh.yaml", {"in-order": Law("min_val <= max_val")}
     )
 
     @classmethod

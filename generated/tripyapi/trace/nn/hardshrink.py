@@ -18,7 +18,7 @@ class Hardshrink(TraceOp):
     declaration = Declaration(
         "hardshrink",
         "ops_registry/nn/hardshrink.yaml",
-        {"not-negative": Law("lambd >= 0", 16, about="lambd")},
+        {"not-negative": Law("lambd >= 0", about="lambd")},
     )
 
     @classmethod

@@ -24,12 +24,11 @@ class Instancenorm(TraceOp):
         {
             "some-dimensions": Law(
                 "len(D) > 0",
-                30,
                 "There is no dimension to normalise behind the channels of {[N, C]}",
                 about="input",
             ),
             "channels": Law(
-                "C == num_channels", 33, "The batch has {C} channels, and not {num_channels}"
+                "C == num_channels", "The batch has {C} channels, and not {num_channels}"
             ),
         },
     )

@@ -20,10 +20,9 @@ class KvCacheUpdate(TraceOp):
         "kv_cache_update",
         "ops_registry/nn/kv_cache_update.yaml",
         {
-            "fits": Law("Q <= C", 28, "The {Q} new keys or values do not fit into a cache of {C}"),
+            "fits": Law("Q <= C", "The {Q} new keys or values do not fit into a cache of {C}"),
             "positions": Law(
                 "len(P) == 0 or P == [B]",
-                31,
                 "Positions of shape {P} are not for a batch of {B}; one number is for all",
             ),
         },

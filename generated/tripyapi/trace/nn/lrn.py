@@ -23,12 +23,9 @@ class Lrn(TraceOp):
         "ops_registry/nn/lrn.yaml",
         {
             "some-dimensions": Law(
-                "len(D) > 0",
-                35,
-                "There is no dimension behind the channels of {[N, C]}",
-                about="input",
+                "len(D) > 0", "There is no dimension behind the channels of {[N, C]}", about="input"
             ),
-            "odd-size": Law("size > 0 and size % 2 == 1", 37, about="size"),
+            "odd-size": Law("size > 0 and size % 2 == 1", about="size"),
         },
     )
 

@@ -19,16 +19,13 @@ class Matmul(TraceOp):
         "matmul",
         "ops_registry/nn/matmul.yaml",
         {
-            "not-scalars": Law("len(A) > 0 and len(B) > 0", 22),
+            "not-scalars": Law("len(A) > 0 and len(B) > 0"),
             "contractible": Law(
                 "A[-1] == B[max(len(B) - 2, 0)]",
-                24,
                 "Each row of {A} has {A[-1]} values, and each column of {B} has {B[max(len(B) - 2, 0)]}",
             ),
             "broadcastable": Law(
-                "conformable(A[:-2], B[:-2])",
-                27,
-                "The batches {A[:-2]} and {B[:-2]} do not broadcast",
+                "conformable(A[:-2], B[:-2])", "The batches {A[:-2]} and {B[:-2]} do not broadcast"
             ),
         },
     )

@@ -23,15 +23,13 @@ class MaxAverageBlendPool(TraceOp):
         {
             "spatial-rank": Law(
                 "2 <= len(D) <= 3",
-                27,
                 "The input has {len(D)} spatial dimensions, and 2 or 3 can be pooled",
                 about="input",
             ),
-            "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))", 29),
-            "a-share": Law("0 <= blend_factor <= 1", 30, about="blend_factor"),
+            "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))"),
+            "a-share": Law("0 <= blend_factor <= 1", about="blend_factor"),
             "kernel-fits": Law(
                 "all(e > 0 for e in E)",
-                32,
                 "The window is larger than the input, so the output would have shape {[N, C, *E]}",
             ),
         },

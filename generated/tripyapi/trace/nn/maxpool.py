@@ -23,19 +23,16 @@ class Maxpool(TraceOp):
         {
             "spatial-rank": Law(
                 "2 <= len(D) <= 3",
-                28,
                 "The input has {len(D)} spatial dimensions, and 2 or 3 can be pooled",
                 about="input",
             ),
-            "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))", 30),
+            "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))"),
             "some-of-the-input": Law(
                 "all(0 <= p < k for k, sides in zip(kernel_dims, padding) for p in sides)",
-                32,
                 "The padding {padding} is negative somewhere, or not smaller than the window {kernel_dims}",
             ),
             "kernel-fits": Law(
                 "all(e > 0 for e in E)",
-                35,
                 "The window is larger than the padded input, so the output would have shape {[N, C, *E]}",
             ),
         },

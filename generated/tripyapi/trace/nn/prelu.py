@@ -21,12 +21,10 @@ class Prelu(TraceOp):
         {
             "slope-rank": Law(
                 "len(W) <= len(S)",
-                22,
                 "The slopes of shape {W} have more dimensions than the input of shape {S}",
             ),
             "slope-sizes": Law(
                 "all(w == 1 or w == d for w, d in zip(align(W, len(S)), S))",
-                25,
                 "The slopes of shape {W} do not broadcast to the shape {S}",
             ),
         },

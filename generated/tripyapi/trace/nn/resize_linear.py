@@ -25,28 +25,24 @@ class ResizeLinear(TraceOp):
         {
             "one-size": Law(
                 "(output_shape is None) != (scales is None)",
-                33,
                 "Either `output_shape` or `scales` must be given",
                 source="ops_registry/families/resampling.yaml",
             ),
             "positive-scales": Law(
                 "scales is None or all(0 < s < inf for s in scales)",
-                35,
                 source="ops_registry/families/resampling.yaml",
                 about="scales",
             ),
             "not-negative": Law(
-                "all(e >= 0 for e in E)", 36, source="ops_registry/families/resampling.yaml"
+                "all(e >= 0 for e in E)", source="ops_registry/families/resampling.yaml"
             ),
             "outer-sizes-stay": Law(
                 "all((d == e for d, e in zip(S[:max(len(S) - 3, 0)], E)))",
-                38,
                 "Of shape {S}, only the last dimensions can be resampled, not as in {E}",
                 source="ops_registry/families/resampling.yaml",
             ),
             "something-to-sample": Law(
                 "all(d > 0 or e == 0 for d, e in zip(S, E))",
-                41,
                 "No elements of shape {S} cannot become the shape {E}",
                 source="ops_registry/families/resampling.yaml",
             ),

@@ -23,21 +23,18 @@ class RotaryEmbedding(TraceOp):
         "ops_registry/nn/rotary_embedding.yaml",
         {
             "pairs-fit": Law(
-                "2 * P <= D", 37, "The {P} pairs need {2 * P} elements, and a head has {D}"
+                "2 * P <= D", "The {P} pairs need {2 * P} elements, and a head has {D}"
             ),
             "table-rank": Law(
                 "position is None or len(A) == 1",
-                40,
                 "With `position`, the cosines are a table of rank 2, not {len(A) + 1}",
             ),
             "place-rank": Law(
                 "len(places) in (1, 2)",
-                43,
                 "Angles or positions are given for `[S]` or `[B, S]`, not for {len(places)} dimensions",
             ),
             "places-fit": Law(
                 "all(a == b for a, b in zip(places, [B, S][2 - len(places) :]))",
-                46,
                 "Angles or positions for places {places} do not fit a batch of {B} sequences of {S}",
             ),
         },

@@ -18,7 +18,7 @@ class Softplus(TraceOp):
     declaration = Declaration(
         "softplus",
         "ops_registry/nn/softplus.yaml",
-        {"positive-beta": Law("beta > 0", 16, about="beta")},
+        {"positive-beta": Law("beta > 0", about="beta")},
     )
 
     @classmethod

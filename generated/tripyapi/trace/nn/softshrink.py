@@ -18,7 +18,7 @@ class Softshrink(TraceOp):
     declaration = Declaration(
         "softshrink",
         "ops_registry/nn/softshrink.yaml",
-        {"not-negative": Law("lambd >= 0", 16, about="lambd")},
+        {"not-negative": Law("lambd >= 0", about="lambd")},
     )
 
     @classmethod

@@ -20,16 +20,13 @@ class DynamicQuantize(TraceOp):
         "dynamic_quantize",
         "ops_registry/quantization/dynamic_quantize.yaml",
         {
-            "rank": Law("len(S) in (2, 3)", 32, about="input"),
+            "rank": Law("len(S) in (2, 3)", about="input"),
             "late-dimension": Law(
                 "dim >= len(S) - 2",
-                34,
                 "Blocks lie along one of the last two dimensions, and not along dimension {dim} of {S}",
             ),
             "whole-blocks": Law(
-                "S[dim] % 16 == 0",
-                37,
-                "The {S[dim]} indices of dimension {dim} are no blocks of 16",
+                "S[dim] % 16 == 0", "The {S[dim]} indices of dimension {dim} are no blocks of 16"
             ),
         },
     )

@@ -22,35 +22,30 @@ class Quantize(TraceOp):
         "ops_registry/quantization/quantize.yaml",
         {
             "has-dimensions": Law(
-                "len(S) > 0", 19, source="ops_registry/families/scaled.yaml", about="input"
+                "len(S) > 0", source="ops_registry/families/scaled.yaml", about="input"
             ),
             "one-scale-each": Law(
                 "dim is None or K == [S[dim]]",
-                21,
                 "Dimension {dim} needs {S[dim]} scales, but their shape is {K}",
                 source="ops_registry/families/scaled.yaml",
             ),
             "scale-rank": Law(
                 "dim is not None or len(K) == 0 or len(K) == len(S) > 1",
-                24,
                 "Without `dim`, a scale is one number, or has the rank {len(S)} of the input, not {len(K)}",
                 source="ops_registry/families/scaled.yaml",
             ),
             "blocks-of-four-bits": Law(
                 "dim is not None or len(K) == 0 or Q in [int4, float4]",
-                27,
                 "Only int4 and float4 have a scale for each block, not {Q}",
                 source="ops_registry/families/scaled.yaml",
             ),
             "blocks-divide": Law(
                 "blocks[:-2] == S[:-2] and all(k == d or k > 0 and d % k == 0 for k, d in zip(blocks, S))",
-                30,
                 "Scales of shape {K} do not divide the last two dimensions of {S} into blocks",
                 source="ops_registry/families/scaled.yaml",
             ),
             "one-blocked-dimension": Law(
                 "blocks[-1:] == S[-1:] or blocks[-2:-1] == S[-2:-1]",
-                33,
                 "Scales of shape {K} divide {S} into blocks along more than one dimension",
                 source="ops_registry/families/scaled.yaml",
             ),

@@ -21,13 +21,11 @@ class Concatenate(TraceOp):
         {
             "equal-ranks": Law(
                 "all(len(s) == len(S[0]) for s in S)",
-                21,
                 "The shapes {S} differ in rank",
                 about="tensors",
             ),
             "equal-sizes": Law(
                 "all(a == b for s in S for a, b in zip(drop(s, dim), drop(S[0], dim)))",
-                24,
                 "The shapes {S} differ in more than dimension {dim}",
             ),
         },

@@ -20,16 +20,14 @@ class Expand(TraceOp):
         "ops_registry/shape/expand.yaml",
         {
             "enough-sizes": Law(
-                "new >= 0", 21, "The sizes {list(sizes)} are fewer than the dimensions of shape {S}"
+                "new >= 0", "The sizes {list(sizes)} are fewer than the dimensions of shape {S}"
             ),
             "known-sizes": Law(
                 "all(e >= 0 for e in E)",
-                24,
                 "In {list(sizes)}, no size can be less than 0, but for -1 at a dimension of the input",
             ),
             "expandable": Law(
                 "all(s == 1 or s == e for s, e in zip(S, E[new:]))",
-                27,
                 "A tensor of shape {S} cannot be repeated into shape {E}",
             ),
         },

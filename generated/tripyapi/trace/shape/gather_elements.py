@@ -22,12 +22,10 @@ class GatherElements(TraceOp):
         {
             "equal-ranks": Law(
                 "len(J) == len(S)",
-                30,
                 "The positions of shape {J} and the input of shape {S} differ in rank",
             ),
             "inside": Law(
                 "all(i == dim or j <= s for i, (j, s) in enumerate(zip(J, S)))",
-                33,
                 "The positions of shape {J} are not within the shape {S} beside dimension {dim}",
             ),
         },

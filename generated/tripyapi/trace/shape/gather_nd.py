@@ -21,12 +21,11 @@ class GatherNd(TraceOp):
         {
             "known-length": Law(
                 "is_int(K)",
-                24,
                 "The vectors of positions must have a length that is known, and not {K}",
                 about="index",
             ),
             "vector-length": Law(
-                "0 < K <= len(S)", 27, "Vectors of {K} positions lead nowhere in the shape {S}"
+                "0 < K <= len(S)", "Vectors of {K} positions lead nowhere in the shape {S}"
             ),
         },
     )

@@ -17,7 +17,7 @@ class Nonzero(TraceOp):
     declaration = Declaration(
         "nonzero",
         "ops_registry/shape/nonzero.yaml",
-        {"some-dimensions": Law("len(S) > 0", 19, "A single value has no position", about="input")},
+        {"some-dimensions": Law("len(S) > 0", "A single value has no position", about="input")},
         refuses={"stablehlo": "XLA has no shapes that depend on values."},
     )
 

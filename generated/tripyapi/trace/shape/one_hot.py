@@ -20,7 +20,7 @@ class OneHot(TraceOp):
     declaration = Declaration(
         "one_hot",
         "ops_registry/shape/one_hot.yaml",
-        {"positive-depth": Law("depth > 0", 32, about="depth")},
+        {"positive-depth": Law("depth > 0", about="depth")},
     )
 
     @classmethod

@@ -21,7 +21,6 @@ class Permute(TraceOp):
         {
             "all-dimensions": Law(
                 "len(perm) == len(S)",
-                21,
                 "`perm` must name each of the {len(S)} dimensions, but names {len(perm)}",
             ),
         },

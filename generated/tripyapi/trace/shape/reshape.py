@@ -20,22 +20,20 @@ class Reshape(TraceOp):
         "ops_registry/shape/reshape.yaml",
         {
             "one-inferred": Law(
-                "len(places) <= 1", 24, "At most one size of {list(shape)} can be -1", about="shape"
+                "len(places) <= 1", "At most one size of {list(shape)} can be -1", about="shape"
             ),
             "not-negative": Law(
                 "all(d >= 0 for i, d in enumerate(shape) if i not in places)",
-                27,
                 "No size of {list(shape)} can be less than -1",
                 about="shape",
             ),
             "inferable": Law(
                 "len(places) == 0 or known != 0",
-                30,
                 "The size for -1 cannot be found, because the other sizes in {shape} hold no values",
                 about="shape",
             ),
             "same-volume": Law(
-                "prod(E) == prod(S)", 33, "{prod(S)} values do not fit in shape {list(shape)}"
+                "prod(E) == prod(S)", "{prod(S)} values do not fit in shape {list(shape)}"
             ),
         },
     )

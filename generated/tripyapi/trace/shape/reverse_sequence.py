@@ -23,11 +23,10 @@ class ReverseSequence(TraceOp):
         {
             "first-two": Law(
                 "sequence_dim + batch_dim == 1",
-                30,
                 "Dimensions {sequence_dim} and {batch_dim} are not the first and the second",
             ),
             "one-length-each": Law(
-                "B == S[batch_dim]", 33, "There are {B} lengths for a batch of {S[batch_dim]}"
+                "B == S[batch_dim]", "There are {B} lengths for a batch of {S[batch_dim]}"
             ),
         },
     )

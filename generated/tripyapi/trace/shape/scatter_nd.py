@@ -22,12 +22,11 @@ class ScatterNd(TraceOp):
         {
             "known-length": Law(
                 "is_int(K)",
-                28,
                 "The vectors of positions must have a length that is known, and not {K}",
                 about="index",
             ),
             "vector-length": Law(
-                "0 < K <= len(S)", 31, "Vectors of {K} positions lead nowhere in the shape {S}"
+                "0 < K <= len(S)", "Vectors of {K} positions lead nowhere in the shape {S}"
             ),
         },
     )

@@ -23,18 +23,16 @@ class Slice(TraceOp):
         "slice",
         "ops_registry/shape/slice.yaml",
         {
-            "not-negative": Law("all(n >= 0 for n in size)", 41, about="size"),
-            "moving": Law("all(t != 0 for t in step)", 42, about="step"),
-            "only-fill-has-value": Law("value is None or mode == fill", 43, words=("fill",)),
+            "not-negative": Law("all(n >= 0 for n in size)", about="size"),
+            "moving": Law("all(t != 0 for t in step)", about="step"),
+            "only-fill-has-value": Law("value is None or mode == fill", words=("fill",)),
             "inside": Law(
                 "mode != strict or all(0 <= low and high < d for (low, high), d in zip(reach, S))",
-                45,
                 "A slice from {list(start)} of {list(size)} elements, {list(step)} apart, leaves the shape {S}",
                 words=("strict",),
             ),
             "something-inside": Law(
                 "mode in (strict, fill) or all(n == 0 or d > 0 for n, d in zip(size, S))",
-                48,
                 "The shape {S} has no elements to take",
                 words=("strict", "fill"),
             ),
