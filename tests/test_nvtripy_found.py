@@ -37,6 +37,17 @@ def test_padding_mirrors_as_often_as_it_takes(pad):
         tp.pad(tp.ones([0]), [pad], "reflect")
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_the_variance_of_one_element(shape):
+    """It is NaN, as nothing is divided by nothing, and 0 without the correction."""
+    x = tp.ones(shape)
+    assert math.isnan(float(tp.var(x)))
+    assert np.isnan(tp.var(x, keepdim=True)).shape == shape
+    assert float(tp.var(x, correction=0)) == 0
+    made = tp.compile(tp.var, args=[info(*[(1, 1, 2)] * len(shape))])
+    assert math.isnan(float(made(x)))
+
+
 # --- modules ---
 
 
