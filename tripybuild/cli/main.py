@@ -13,13 +13,13 @@ from tripybuild.cli.command import unwritten
 from tripybuild.cli.commands.compile import compile_model
 from tripybuild.cli.commands.doctor import doctor
 from tripybuild.cli.commands.explain import explain
+from tripybuild.cli.commands.fmt import format_files
 from tripybuild.cli.commands.gen import generate
 from tripybuild.cli.commands.inspect import inspect_executable
 from tripybuild.cli.commands.new import new_model, new_operator
 from tripybuild.cli.commands.opt import optimize
 from tripybuild.cli.commands.run import run_executable
 from tripybuild.cli.commands.trace import trace_function
-from tripybuild.cli.fmt import format_files
 from tripybuild.cli.interrupts import INTERRUPTED
 
 app = typer.Typer(
