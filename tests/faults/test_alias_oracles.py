@@ -42,7 +42,7 @@ def judged(name, system, *entries, **arguments):
             pytest.skip(f"{distribution} is not installed")
     operator = OPERATORS[name]
     if entries:
-        reader = AliasReader(operator.document, list(arguments), operator.infer)
+        reader = AliasReader(operator.document, list(arguments), operator.infer, operator.inputs)
         operator = replace(operator, foreign=tuple(reader.read(system, list(entries))))
         assert not reader.found
     case = of_arguments(operator, getattr(tripyapi, name), "call", arguments)

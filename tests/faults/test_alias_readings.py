@@ -113,7 +113,7 @@ def test_a_wrong_reading_is_found(own, system, entry, spelling):
             pytest.skip(f"{distribution} is not installed")
     operator = OPERATORS[own]
     order = [argument.name for argument in operator.arguments()]
-    reader = AliasReader(operator.document, order, operator.infer)
+    reader = AliasReader(operator.document, order, operator.infer, operator.inputs)
     aliases = tuple(reader.read(system, [ForeignEntry(call=entry)]))
     changed = replace(operator, foreign=aliases)
     axes = {"dims" if own == "squeeze" else "dim": [1]}

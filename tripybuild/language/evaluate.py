@@ -7,12 +7,13 @@ that carries diagnostics, `Undecided`, a budget that is spent, and the types in 
 """
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from tripybuild.errors.budget import current
+from tripybuild.language.cases import Choice, Line, Lines
 from tripybuild.language.frame import COLLECTIONS, EvaluationError, Frame, Meter
-from tripybuild.language.grammar import Program
+from tripybuild.language.grammar import Assignment, Program
 from tripybuild.language.limits import MAXIMUM_STEPS, check_length, show
 from tripybuild.language.lookup import allowed, attribute, entry, name_value, namespace, spelled
 from tripybuild.language.operations import Truth, binary, comparison, unary
@@ -43,13 +44,19 @@ def evaluate(
 def _run(frame: Frame, program: Program | ast.expr) -> Any:
     if not isinstance(program, Program):
         return _result(frame, program)
-    for line in program.assignments:
-        value = _value(frame, line.value)
-        if len(line.targets) == 1:
-            frame.variables[line.targets[0]] = value
-        else:
-            _unpack(frame, line.targets, value, line.value)
+    _assign(frame, program.assignments)
     return _result(frame, program.result)
+
+
+def _assign(frame: Frame, lines: Iterable[Assignment | Line]) -> None:
+    for line in lines:
+        frame.assign(line.targets, _value(frame, line.value), line.value)
+
+
+def _lines(frame: Frame, node: Lines) -> Any:
+    inner = frame.inner()
+    _assign(inner, node.lines)
+    return _value(inner, node.value)
 
 
 def _result(frame: Frame, node: ast.expr) -> Any:
@@ -66,19 +73,6 @@ def _value(frame: Frame, node: ast.expr) -> Any:
     if meter.left < 0:
         frame.exhausted(node)
     return _WALKERS[type(node)](frame, node)
-
-
-def _unpack(frame: Frame, targets: tuple[str, ...], value: Any, node: ast.expr) -> None:
-    """Assign one item to each name, and the rest to the name with a star."""
-    items = frame.listed(value, node)
-    star = next((i for i, target in enumerate(targets) if target.startswith("*")), None)
-    extra = len(items) - len(targets)
-    if extra != 0 if star is None else extra < -1:
-        frame.fail(node, f"{len(targets)} names cannot take {len(items)} values")
-    if star is not None:
-        items[star : star + extra + 1] = [items[star : star + extra + 1]]
-    for target, item in zip(targets, items, strict=True):
-        frame.variables[target.removeprefix("*")] = item
 
 
 def _constant(_: Frame, node: ast.Constant) -> Any:
@@ -150,23 +144,12 @@ def _loops(inner: Frame, generators: list[ast.comprehension]) -> Iterator[Frame]
     """Bind the names of a comprehension to each of their values in turn."""
     loop, *rest = generators
     for item in inner.listed(_value(inner, loop.iter), loop.iter):
-        _bind(inner, loop.target, item)
+        inner.bind(loop.target, item)
         if all(inner.truth(_value(inner, test), test) for test in loop.ifs):
             if rest:
                 yield from _loops(inner, rest)
             else:
                 yield inner
-
-
-def _bind(frame: Frame, target: ast.expr, item: Any) -> None:
-    if isinstance(target, ast.Name):
-        frame.variables[target.id] = item
-    elif isinstance(target, ast.Tuple):
-        items = frame.listed(item, target)
-        if len(items) != len(target.elts):
-            frame.fail(target, f"{len(target.elts)} names cannot take {len(items)} values")
-        for part, value in zip(target.elts, items, strict=True):
-            _bind(frame, part, value)
 
 
 def _unary(frame: Frame, node: ast.UnaryOp) -> Any:
@@ -288,6 +271,8 @@ _WALKERS: Final[dict[type[ast.AST], Callable[[Frame, Any], Any]]] = {
     ast.BoolOp: _boolean,
     ast.Compare: _compare,
     ast.IfExp: _conditional,
+    Choice: _conditional,
+    Lines: _lines,
     ast.Call: _call,
     ast.Subscript: _subscript,
     ast.Slice: _slice,

@@ -72,6 +72,32 @@ class Frame:
         """Make the frame of a comprehension."""
         return Frame(dict(self.variables), self.names, self.vocabulary, self.meter)
 
+    def assign(self, targets: tuple[str, ...], value: Any, node: ast.expr) -> None:
+        """Give names their values: one item to each of several, and the rest to one with a star."""
+        if len(targets) == 1:
+            self.variables[targets[0]] = value
+            return
+        items = self.listed(value, node)
+        star = next((i for i, target in enumerate(targets) if target.startswith("*")), None)
+        extra = len(items) - len(targets)
+        if extra != 0 if star is None else extra < -1:
+            self.fail(node, f"{len(targets)} names cannot take {len(items)} values")
+        if star is not None:
+            items[star : star + extra + 1] = [items[star : star + extra + 1]]
+        for target, item in zip(targets, items, strict=True):
+            self.variables[target.removeprefix("*")] = item
+
+    def bind(self, target: ast.expr, item: Any) -> None:
+        """Give the names behind `for` their values."""
+        if isinstance(target, ast.Name):
+            self.variables[target.id] = item
+        elif isinstance(target, ast.Tuple):
+            items = self.listed(item, target)
+            if len(items) != len(target.elts):
+                self.fail(target, f"{len(target.elts)} names cannot take {len(items)} values")
+            for part, value in zip(target.elts, items, strict=True):
+                self.bind(part, value)
+
     def fail(self, node: ast.AST, message: str, code: str = "snippet-evaluation") -> NoReturn:
         """Stop here."""
         raise EvaluationError(message, node, self.meter, code)

@@ -73,6 +73,22 @@ def _without_plugins() -> Iterator[None]:
             os.environ[WITHOUT_PLUGINS] = before
 
 
+class CaseEntry(Strict):
+    """What a snippet is in one case."""
+
+    when: Expression = Field(default=True, description="Where it is this one; the last has none.")
+    then: str = Field(description="The snippet: an expression, or lines and `return`.")
+
+
+class CasesEntry(Strict):
+    """A snippet that is one of several: the first whose condition holds."""
+
+    let: str | None = Field(
+        default=None, description="Lines of `name = expression` that all cases read."
+    )
+    cases: list[CaseEntry]
+
+
 class DifferenceEntry(Strict):
     """A case in which another system's operator means something else."""
 

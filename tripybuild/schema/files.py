@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tripybuild.schema.entries import AliasEntry, Code, Doc, Name, SnakeCase, Strict
+from tripybuild.schema.entries import AliasEntry, CasesEntry, Code, Doc, Name, SnakeCase, Strict
 from tripybuild.schema.snippets.expressions import Expression
 from tripybuild.schema.target_files import TargetEntry
 
@@ -110,12 +110,12 @@ class OperatorBody(Strict):
     signatures: list[str] = Field(default_factory=list)
     outputs: dict[Name, OutputEntry] = Field(default_factory=dict)
     requires: dict[Code, LawEntry | Expression] = Field(default_factory=dict)
-    infer: dict[Name, Expression] = Field(default_factory=dict)
+    infer: dict[Name, Expression | CasesEntry] = Field(default_factory=dict)
     on_sizes: Expression = None
     shortcut: Expression = None
-    decompose: str | None = None
-    reference: str | None = None
-    lower: dict[Literal["tensorrt", "stablehlo"], str] = Field(default_factory=dict)
+    decompose: str | CasesEntry | None = None
+    reference: str | CasesEntry | None = None
+    lower: dict[Literal["tensorrt", "stablehlo"], str | CasesEntry] = Field(default_factory=dict)
     targets: dict[str, TargetEntry] = Field(default_factory=dict)
     tolerance: dict[str, ToleranceEntry] = Field(default_factory=dict)
     random: bool = False
@@ -148,7 +148,13 @@ class FamilyFile(OperatorBody):
 
     tripybuild: Literal[1]
     family: Name
+    extends: str | None = Field(
+        default=None, description="A family that this one refines, with its parameters."
+    )
     parameters: list[Name] = Field(default_factory=list)
+    defaults: dict[Name, Expression] = Field(
+        default_factory=dict, description="What parameters are that an operator does not give."
+    )
 
 
 class SizeEntry(Strict):

@@ -15,10 +15,12 @@ from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
 from tripybuild.schema.kinds import REGISTRY_KINDS, TARGETS, kind_of
 from tripybuild.schema.operator.checks import check_name, check_operator, check_registry
 from tripybuild.schema.operator.dtype_combinations import check_tuples
-from tripybuild.schema.operator.elaborate import Families, elaborate
+from tripybuild.schema.operator.elaborate import elaborate
+from tripybuild.schema.operator.families import Families
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.operator.places import root_name, sources
 from tripybuild.schema.operator.target_exceptions import Common, explained, merged
+from tripybuild.schema.snippets.cases import unreached
 from tripybuild.schema.snippets.extents import unbounded
 from tripybuild.schema.snippets.scope import unbound
 from tripybuild.schema.target_files import TargetsFile
@@ -103,7 +105,7 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
             if operator is not None:
                 operator, unexplained = explained(operator, targets)
                 found += unexplained
-                operator = _sourced(operator, families, shown)
+                operator = _sourced(operator, shown)
                 found += _same_name(file, operator.name, {**modules, **operators})
                 operators[operator.name] = operator
         elif isinstance(file.model, ModuleFile):
@@ -126,12 +128,12 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
     return Registry(operators, modules, frozenset(own), targets, documents), found
 
 
-def _sourced(operator: Operator, families: Families, shown: Mapping[str, str]) -> Operator:
-    """An operator that knows its family's file, and the digest of what both files say."""
-    family = operator.family or ""
-    texts = [operator.document.text, *([families[family][0].text] if family in families else [])]
+def _sourced(operator: Operator, shown: Mapping[str, str]) -> Operator:
+    """An operator that knows its families' files, and the digest of what all say."""
+    texts = [operator.document.text, *(each.text for _, each in reversed(operator.families))]
     digest = sha256("\0".join(texts).encode()).hexdigest()
-    return replace(operator, family_path=shown.get(family), digest=digest)
+    paths = tuple(shown[name] for name, _ in operator.families)
+    return replace(operator, family_paths=paths, digest=digest)
 
 
 def _elaborated(file: _File, families: Families, found: list[Diagnostic]) -> Operator | None:
@@ -141,7 +143,8 @@ def _elaborated(file: _File, families: Families, found: list[Diagnostic]) -> Ope
     with _within(file.budget, file.document, found):
         place = (file.shown, file.folder)
         operator, problems = elaborate(file.document, file.model, place, families)
-        found += foremost(problems)
+        # What is wrong with a family is wrong once, however many name it.
+        found += [each for each in foremost(problems) if each not in found]
     return operator
 
 
@@ -172,6 +175,7 @@ def _check(
     for operator in operators.values():
         with _within(budgets[operator.document.path], operator.document, found):
             found += foremost(check_operator(operator))
+            found += unreached(operator)
             found += check_tuples(operator)
 
 

@@ -13,7 +13,10 @@ from tripybuild.schema.snippets.expressions import Expression
 # Those whose own keys stand before the ones that they inherit.
 _ORDERS: dict[type[Strict], tuple[str, ...]] = {
     OperatorFile: ("tripybuild", "op", "like", *OperatorBody.model_fields),
-    FamilyFile: ("tripybuild", "family", "parameters", *OperatorBody.model_fields),
+    FamilyFile: (
+        *("tripybuild", "family", "extends", "parameters", "defaults"),
+        *OperatorBody.model_fields,
+    ),
     ModuleFile: ("tripybuild", "module", *PartEntry.model_fields, "sample", "examples"),
 }
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import CodeType
 
 from tripybuild.errors.diagnostics import Span
+from tripybuild.language.cases import statements
 from tripybuild.schema.operator.operator import Operator
 
 # Below a generated package, what says an operator with others.
@@ -34,8 +35,7 @@ class DeclarationPlace:
         snippet = self.operator.decompose
         if snippet is None:
             return self.operator.document.span(("op",))
-        program = snippet.program
-        steps = [*(step.value for step in program.assignments), program.result]
+        steps = statements(snippet.program)
         running = next(self._running(len(steps)), None)
         return snippet.span(None if running is None else steps[running])
 

@@ -16,7 +16,7 @@ from tripybuild.schema.load import Registry, load
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.operator.places import TARGETS, sources
 
-_LIKE = re.compile(rb"^like: *[\"']?(\w+)", re.MULTILINE)
+_LIKE = re.compile(rb"^(?:like|extends): *[\"']?(\w+)", re.MULTILINE)
 _WORD = re.compile(rb"\w+", re.ASCII)
 Problems = Mapping[str, Sequence[Diagnostic]]  # by the path of a declaration, as it is shown
 

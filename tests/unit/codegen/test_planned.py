@@ -287,11 +287,9 @@ def test_parts_come_back_as_they_were_stored():
         files=files,
     )
     by_path = {
-        "ops/math/mine.yaml": Part("1", "op", "ops/families/plain.yaml", given),
+        "ops/math/mine.yaml": Part("1", "op", ("ops/families/plain.yaml",), given),
         "ops/families/plain.yaml": Part("2", "family"),
-        "ops/modules/bias.yaml": Part(
-            "3", "module", None, replace(given, files={}, is_module=True)
-        ),
+        "ops/modules/bias.yaml": Part("3", "module", (), replace(given, files={}, is_module=True)),
     }
     for parts in (Parts(by_path, {"schemas/a.json": "{}\n"}), Parts({}, {})):
         assert Parts.of(parts.stored()) == parts

@@ -74,8 +74,9 @@ def _unknown(name: str, known: "Registry") -> Diagnostic:
 
 
 def _law(operator: "Operator", law: "Law") -> Answer:
-    own = law.that.document is operator.document
-    place = f"{operator.path if own else operator.family_path}:{law.that.line}"
+    from tripybuild.schema.operator.families import source  # noqa: PLC0415
+
+    place = f"{source(operator, law.that)}:{law.that.line}"
     broken = [e.call.text for e in operator.examples if e.fails == law.name]
     return _law_at(operator.name, law, place, broken)
 

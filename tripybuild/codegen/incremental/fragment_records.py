@@ -17,14 +17,14 @@ OPERATOR, MODULE, FAMILY = "op", "module", "family"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one declaration gives, the digest that it had then, and the path of its family.
+    """What one declaration gives, the digest that it had then, and the paths of its families.
 
     `is_formatted` is false where `tripybuild fmt` would change the declaration.
     """
 
     digest: str
     kind: str
-    family: str | None = None
+    families: tuple[str, ...] = ()
     given: Contribution | None = None
     is_formatted: bool = True
 
@@ -52,7 +52,7 @@ class Parts:
             path: [
                 p.digest,
                 p.kind,
-                p.family,
+                p.families,
                 _said(p.given, texts) if p.given else None,
                 p.is_formatted,
             ]
@@ -67,8 +67,10 @@ class Parts:
         line, _, rest = stored.partition(b"\n")
         data, texts = json.loads(line), StringIO(rest.decode(), newline="")
         parts = {
-            path: Part(digest, kind, family, _given(given, texts) if given else None, formatted)
-            for path, (digest, kind, family, given, formatted) in data["parts"].items()
+            path: Part(
+                digest, kind, tuple(families), _given(given, texts) if given else None, formatted
+            )
+            for path, (digest, kind, families, given, formatted) in data["parts"].items()
         }
         return cls(parts, _cut(data["schemas"], texts))
 
@@ -100,11 +102,11 @@ def made(declared: "Registry", digests: Mapping[str, str], calls: "Calls") -> di
         from tripybuild.codegen.modules.module import module_contribution  # noqa: PLC0415
 
         parts[module.path] = Part(
-            digests[module.path], MODULE, None, module_contribution(module, calls)
+            digests[module.path], MODULE, (), module_contribution(module, calls)
         )
     for each in declared.operators.values():
         given = contribution(each, calls)
-        parts[each.path] = Part(digests[each.path], OPERATOR, each.family_path, given)
+        parts[each.path] = Part(digests[each.path], OPERATOR, each.family_paths, given)
     for path, document in declared.documents.items():
         if not is_formatted(document):
             parts[path] = replace(parts[path], is_formatted=False)

@@ -86,20 +86,26 @@ def _some(
 
 
 def _named(families: Iterable[str], paths: AbstractSet[str], added: Sequence[Path]) -> set[str]:
-    """The families of which some files speak, and the facts that all operators share.
+    """The families of which some files and such families speak, and the facts that all share.
 
     A family has the name of its file; one that is missed is a problem, and then all are read.
     """
-    places = (each for root in registries.roots(added) for each in sources(root).items())
-    contents = (registries.contents(path) for shown, path in places if shown in paths)
-    text = b"\n".join(contents).decode("utf-8", errors="replace")
-    return {path for path in families if Path(path).name == TARGETS or Path(path).stem in text}
+    places = {n: p for root in registries.roots(added) for n, p in sources(root).items()}
+    rest = set(families)
+    found = {path for path in rest if Path(path).name == TARGETS}
+    wanted: AbstractSet[str] = paths
+    while wanted:
+        contents = (registries.contents(path) for shown, path in places.items() if shown in wanted)
+        text = b"\n".join(contents).decode("utf-8", errors="replace")
+        wanted = {path for path in rest - found if Path(path).stem in text}
+        found |= wanted
+    return found
 
 
 def _untouched(kept: Mapping[str, Part], digests: Mapping[str, str]) -> dict[str, Part]:
     """The parts whose file and family are as they were."""
     same = {path: part for path, part in kept.items() if digests.get(path) == part.digest}
-    return {path: p for path, p in same.items() if p.family is None or p.family in same}
+    return {path: p for path, p in same.items() if same.keys() >= set(p.families)}
 
 
 def _used(names: AbstractSet[str], contributions: Iterable[Contribution]) -> bool:

@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Iterable
 
-from tripybuild.codegen.conditions import size_names
 from tripybuild.codegen.operators.arguments import Parameter
+from tripybuild.codegen.python.conditions import size_names
 from tripybuild.codegen.python.expressions import document
 from tripybuild.codegen.python.file_text import Body, Imports
 from tripybuild.codegen.python.layout import Doc, bracketed, call

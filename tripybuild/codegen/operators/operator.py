@@ -27,7 +27,7 @@ def contribution(operator: Operator, calls: Calls) -> Contribution:
         folder=operator.folder,
         summary=operator.doc.split("\n\n")[0],
         home=module(calls.package if is_own else BUILT_IN, "ops", operator),
-        family=operator.family,
+        family=operator.families[-1][0] if operator.families else None,
         digest=operator.digest,
         others=others(operator),
         uses=uses(operator, calls.operators),

@@ -1,6 +1,7 @@
 """The public function of an operator: typed, documented, and one line long where it records."""
 
 import ast
+from functools import partial
 
 from tripybuild.codegen.operators.arguments import Parameter, parameters
 from tripybuild.codegen.operators.checks import check_call
@@ -14,7 +15,7 @@ from tripybuild.codegen.python.expressions import document, quoted, statement_va
 from tripybuild.codegen.python.file_text import Body, Imports, docstring, header
 from tripybuild.codegen.python.layout import call
 from tripybuild.codegen.python.rewrite import Rewriter
-from tripybuild.codegen.python.statements import assign
+from tripybuild.codegen.python.statements import assign, end
 from tripybuild.language.names import free
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.types.naming import class_name
@@ -126,7 +127,12 @@ def _write_body(scope: Scope, calls: Calls) -> None:
     check_call(scope, also=free(program))
     rewriter = calls.rewriter(operator, scope.rewriter.names, scope.imports)
     assign(program, rewriter, scope.body)
-    result = rewriter.rewrite(program.result)
+    end(program, rewriter, scope.body, partial(_return, scope))
+
+
+def _return(scope: Scope, result: ast.expr, body: Body) -> None:
+    """`return check.settled(tp.sum(input, dim, keepdim) / count)`."""
+    operator = scope.operator
     if gives_several(operator) and isinstance(result, ast.ListComp):
         items = ast.GeneratorExp(result.elt, result.generators)
         result = ast.Call(ast.Name("tuple"), [items], [])
@@ -137,7 +143,7 @@ def _write_body(scope: Scope, calls: Calls) -> None:
     if device := _device(operator):
         scope.imports.name("tripybuild.frontend", "placed_on")
         value = call("placed_on", [value, device])
-    scope.body.add("return ", value)
+    body.add("return ", value)
 
 
 def _device(operator: Operator) -> str | None:

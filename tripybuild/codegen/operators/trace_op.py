@@ -17,6 +17,7 @@ from tripybuild.codegen.python.layout import Doc, bracketed, call, render
 from tripybuild.codegen.python.statements import define
 from tripybuild.language.names import free
 from tripybuild.schema.operator.checks import reason
+from tripybuild.schema.operator.families import source
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.snippets.law_argument import subject
 from tripybuild.schema.snippets.scope import words
@@ -82,7 +83,7 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
             if law.message is not None:
                 facts.append(_text(law.message))
             if law.that.document is not operator.document:
-                facts.append(["source=", _text(operator.family_path or "")])
+                facts.append(["source=", _text(source(operator, law.that))])
             if used := [word for word in free(law.that.program) if word in words(operator)]:
                 facts.append(["words=", bracketed("(", [_text(w) for w in used], ")", comma=True)])
             if law.hint is not None:

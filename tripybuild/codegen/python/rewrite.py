@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tripybuild.codegen.conditions import explicit, sizes_in_loop
+from tripybuild.codegen.python.conditions import explicit, sizes_in_loop
 from tripybuild.codegen.python.file_text import Imports
 from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.language.names import is_power_of_constant

@@ -1,25 +1,36 @@
 """Programs of snippets as statements of a generated function."""
 
 import ast
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Set as AbstractSet
 
-from tripybuild.codegen.python.expressions import returned_value, statement_value
+from tripybuild.codegen.python.expressions import document, returned_value, statement_value
 from tripybuild.codegen.python.file_text import Body
 from tripybuild.codegen.python.rewrite import Rewriter
-from tripybuild.language.grammar import UNREAD, Program
+from tripybuild.language.cases import Choice, Line, Lines
+from tripybuild.language.grammar import UNREAD, Assignment, Program
 
 
 def assign(program: Program, rewriter: Rewriter, body: Body) -> None:
     """Write the assignments of a program: `weights = tp.exp(input)`."""
     names = read(program)
     for step in program.assignments:
-        targets = [kept(target, names) for target in step.targets]
-        body.add(f"{', '.join(targets)} = ", statement_value(rewriter.rewrite(step.value)))
+        _assign(step, names, rewriter, body)
+
+
+def _assign(
+    step: Assignment | Line, names: AbstractSet[str], rewriter: Rewriter, body: Body
+) -> None:
+    targets = [kept(target, names) for target in step.targets]
+    body.add(f"{', '.join(targets)} = ", statement_value(rewriter.rewrite(step.value)))
 
 
 def read(program: Program) -> frozenset[str]:
     """The names that a program reads, its own among them."""
-    values = [*(step.value for step in program.assignments), program.result]
+    return read_in([*(step.value for step in program.assignments), program.result])
+
+
+def read_in(values: Iterable[ast.expr]) -> frozenset[str]:
+    """The names that some expressions read."""
     nodes = (node for value in values for node in ast.walk(value))
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
@@ -31,12 +42,69 @@ def kept(target: str, read: AbstractSet[str]) -> str:
 
 
 def define(name: str, program: Program, rewriter: Rewriter, body: Body) -> None:
-    """Write a program that gives a name its value: `D = len(S) - 2`."""
+    """Write a program that gives a name its value: `D = len(S) - 2`.
+
+    Two cases are one conditional expression, as linters want it; else they are `if` and `elif`.
+    """
     assign(program, rewriter, body)
-    body.add(f"{name} = ", statement_value(rewriter.rewrite(program.result)))
+    _define(name, program.result, rewriter, body)
+
+
+def _define(name: str, node: ast.expr, rewriter: Rewriter, body: Body) -> None:
+    names = read_in([node])
+    if isinstance(node, Choice) and not any(
+        isinstance(end, Choice | Lines) for end in (node.body, node.orelse)
+    ):
+        node = ast.IfExp(node.test, node.body, node.orelse)
+    word = "if"
+    while isinstance(node, Choice):
+        test = document(rewriter.rewrite(node.test))
+        _define(name, node.body, rewriter, body.block(f"{word} ", test, ":"))
+        node, word = node.orelse, "elif"
+    end = body.block("else:") if word == "elif" else body
+    if isinstance(node, Lines):
+        node = _lines(node, names, rewriter, end)
+    end.add(f"{name} = ", statement_value(rewriter.rewrite(node)))
 
 
 def give(program: Program, rewriter: Rewriter, body: Body) -> None:
     """Write a program as the end of a function: `return weights / total`."""
     assign(program, rewriter, body)
-    body.add("return ", returned_value(rewriter.rewrite(program.result)))
+    end(program, rewriter, body, lambda value, block: block.add("return ", returned_value(value)))
+
+
+def end(
+    program: Program, rewriter: Rewriter, body: Body, finish: Callable[[ast.expr, Body], None]
+) -> None:
+    """Write the result of a program: each case is an `if` that ends the function.
+
+    ```python
+    if op.p == math.inf:
+        return tp.max(size, op.dim)
+    return tp.sum(size, op.dim)
+    ```
+    """
+    _end(program.result, read(program), rewriter, body, finish)
+
+
+def _end(
+    node: ast.expr,
+    names: AbstractSet[str],
+    rewriter: Rewriter,
+    body: Body,
+    finish: Callable[[ast.expr, Body], None],
+) -> None:
+    while isinstance(node, Choice):
+        block = body.block("if ", document(rewriter.rewrite(node.test)), ":")
+        _end(node.body, names, rewriter, block, finish)
+        node = node.orelse
+    if isinstance(node, Lines):
+        node = _lines(node, names, rewriter, body)
+    finish(rewriter.rewrite(node), body)
+
+
+def _lines(node: Lines, names: AbstractSet[str], rewriter: Rewriter, body: Body) -> ast.expr:
+    """Write the lines of a case; what is left is its value."""
+    for line in node.lines:
+        _assign(line, names, rewriter, body)
+    return node.value

@@ -7,7 +7,7 @@ that a declaration is read without theirs.
 """
 
 import ast
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from tripybuild.codegen.snippets.findings import Fault, OperatorCall
 from tripybuild.codegen.snippets.function_kinds import computed, given_by
@@ -22,7 +22,8 @@ from tripybuild.codegen.snippets.kinds import (
     row,
     several,
 )
-from tripybuild.language.grammar import Program
+from tripybuild.language.cases import Choice, Line, Lines
+from tripybuild.language.grammar import Assignment, Program
 from tripybuild.language.vocabulary import PYTHON
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
 
@@ -62,13 +63,19 @@ class Tensors:
 
     def follow(self, program: Program) -> Kind:
         """What a program gives. The names that it assigns are its own."""
+        return self._end(program.assignments, program.result)
+
+    def _end(self, lines: Iterable[Assignment | Line], result: ast.expr) -> Kind:
         outer = self.names
         self.names = dict(outer)
-        for step in program.assignments:
+        for step in lines:
             self.give(step.targets, self._kind(step.value))
-        found = self._kind(program.result)
+        found = self._kind(result)
         self.names = outer
         return found
+
+    def _lines(self, node: Lines) -> Kind:
+        return self._end(node.lines, node.value)
 
     def calls_operator(self, node: ast.Call) -> bool:
         """Whether a call by name, in a snippet that was followed, is one of an operator."""
@@ -282,6 +289,8 @@ _READERS: Mapping[type[ast.expr], str] = {
     ast.Compare: "_compare",
     ast.BoolOp: "_boolean",
     ast.IfExp: "_conditional",
+    Choice: "_conditional",
+    Lines: "_lines",
     ast.Subscript: "_subscript",
     ast.Slice: "_slice",
     ast.Attribute: "_attribute",

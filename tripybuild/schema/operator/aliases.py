@@ -7,17 +7,22 @@ Law: read back, from a plain name or from `reads:`, every argument is there agai
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, suggest
+from tripybuild.language.cases import spelled
 from tripybuild.language.grammar import Program, SnippetError, parse, parse_expression
 from tripybuild.language.names import free
 from tripybuild.language.syntax import position
 from tripybuild.schema.entries import ForeignEntry
 from tripybuild.schema.foreign import TITLES, Signature, signatures
-from tripybuild.schema.operator.operator import Alias, Difference, Location, Snippet
+from tripybuild.schema.foreign.inverses import Expansion, inversions
+from tripybuild.schema.operator.operator import Alias, Difference, Input, Location, Snippet
 from tripybuild.schema.snippets.expressions import Expression, expression_text
 from tripybuild.schema.snippets.vocabularies import DECOMPOSE, DTYPES, SHAPE
+from tripybuild.types.patterns import tensors
 
 _SEVERAL = "any number of tensors: write `*` before a list of them"
 
@@ -29,12 +34,17 @@ class AliasReader:
         document: The operator's file.
         arguments: The names of the operator's arguments, in the order of a call.
         infer: What the operator computes of them, by name.
+        inputs: The operator's inputs, whose shapes bind names.
     """
 
     def __init__(
-        self, document: Document, arguments: Sequence[str], infer: Mapping[str, Snippet]
+        self,
+        document: Document,
+        arguments: Sequence[str],
+        infer: Mapping[str, Snippet],
+        inputs: Mapping[str, Input],
     ) -> None:
-        self.document, self.own, self.infer = document, arguments, infer
+        self.document, self.own, self.infer, self.inputs = document, arguments, infer, inputs
         self.found: list[Diagnostic] = []
 
     def read(
@@ -46,6 +56,8 @@ class AliasReader:
             base: Location = ("aliases", system, *([at] if isinstance(given, list) else []))
             whole = isinstance(entry, ForeignEntry)
             form = entry if isinstance(entry, ForeignEntry) else ForeignEntry(call=entry)
+            if form.opset is not None and system != "onnx":
+                self._wrong("alias-argument", f"{TITLES[system]} has no opsets", (*base, "opset"))
             alias = self._alias(system, form, base, (*base, "call") if whole else base)
             if alias is not None:
                 self._say_all(alias, base)
@@ -62,31 +74,51 @@ class AliasReader:
             hint = f"did you mean `{near}`?" if near else None
             self._wrong("unknown-alias", f"{TITLES[system]} has no `{name}`", where, hint)
             return None
-        if entry.opset is not None and system != "onnx":
-            self._wrong("alias-argument", f"{TITLES[system]} has no opsets", (*base, "opset"))
         try:
             call, result = self._call(entry.call, signature)
             given = _arguments(signature, call)
+            expansion = Expansion()
+            said = {n: expansion.visit(deepcopy(each)) for n, each in given.items()}
+            back = dict(self._back(said, given))
         except SnippetError as error:
             self._refused(error, where)
             return None
-        snippets = {
-            n: Snippet(Program(entry.call, (), e), self.document, where) for n, e in given.items()
-        }
+
+        def here(node: ast.expr) -> Snippet:
+            ast.fix_missing_locations(ast.copy_location(node, call))
+            return Snippet(Program(spelled(node), (), node), self.document, where)
+
+        reads = {name: here(node) for name, node in back.items()}
+        reads |= {n: self._snippet(e, (*base, "reads", n)) for n, e in entry.reads.items()}
+        when = None if entry.when is True else self._snippet(entry.when, (*base, "when"))
+        is_plain = all(ast.dump(said[name]) == ast.dump(each) for name, each in given.items())
+        text = entry.call if is_plain else _text(signature, call, said, result)
         return Alias(
             system,
             signature,
-            entry.call,
-            snippets,
+            text,
+            {n: Snippet(Program(text, (), e), self.document, where) for n, e in said.items()},
             result,
-            None if entry.when is True else self._snippet(entry.when, (*base, "when")),
-            {n: self._snippet(e, (*base, "reads", n)) for n, e in entry.reads.items()},
+            _joined(when, [here(node) for node in expansion.when]),
+            reads,
             {
                 n: Difference(self._snippet(d.when, (*base, "differs", n, "when")), d.why)
                 for n, d in entry.differs.items()
             },
             entry.opset,
         )
+
+    def _back(
+        self, said: Mapping[str, ast.expr], given: Mapping[str, ast.expr]
+    ) -> Iterator[tuple[str, ast.expr]]:
+        """What is read back of arguments that are no plain names."""
+        known: dict[str, ast.expr] = {}
+        for parameter, each in said.items():
+            if isinstance(each, ast.Name):
+                known[each.id] = ast.Name(parameter, ast.Load())
+                known |= dict(_sizes(self.inputs.get(each.id), parameter))
+        for parameter, each in given.items():
+            yield from inversions(each, ast.Name(parameter, ast.Load()), known)
 
     def _call(self, text: str, signature: Signature) -> tuple[ast.Call, int | None]:
         """The call, and which of its results is taken; a name alone takes what we take."""
@@ -146,6 +178,49 @@ class AliasReader:
 
     def _wrong(self, code: str, message: str, where: Location, hint: str | None = None) -> None:
         self.found.append(Diagnostic(code, message, self.document.span(where), hint=hint))
+
+
+def _sizes(input: Input | None, parameter: str) -> Iterator[tuple[str, ast.expr]]:
+    """The names of a shape as parts of it: `S` is `data.shape`, and `D` is `data.shape[2:]`."""
+    pattern = None if input is None or input.several else next(tensors(input.pattern), None)
+    shape = None if pattern is None else pattern.shape
+    for index, dimension in enumerate(shape or ()):
+        if dimension.name is not None:
+            whole = ast.Attribute(ast.Name(parameter, ast.Load()), "shape", ast.Load())
+            part: ast.expr = ast.Constant(index)
+            if dimension.star:
+                part = ast.Slice(ast.Constant(index) if index else None)
+            alone = dimension.star and len(shape or ()) == 1
+            yield dimension.name, whole if alone else ast.Subscript(whole, part, ast.Load())
+            if dimension.star:
+                return
+
+
+def _joined(when: Snippet | None, helpers: Sequence[Snippet]) -> Snippet | None:
+    """What an alias says of the calls that it can say, and then what its helpers do."""
+    parts = [*([when] if when is not None else []), *helpers]
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    first, *_ = parts
+    node = ast.BoolOp(ast.And(), [each for part in parts for each in _conjuncts(part.result)])
+    ast.copy_location(node, first.result)
+    return replace(first, program=Program(spelled(node), (), node))
+
+
+def _conjuncts(node: ast.expr) -> list[ast.expr]:
+    return node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) else [node]
+
+
+def _text(
+    signature: Signature, call: ast.Call, said: Mapping[str, ast.expr], result: int | None
+) -> str:
+    """The call as it is with what its helpers say."""
+    words = [
+        ("*" if parameter == signature.several else "") + spelled(said[parameter])
+        for parameter in signature.by_position[: len(call.args)]
+    ]
+    words += [f"{word.arg}={spelled(said[word.arg])}" for word in call.keywords if word.arg]
+    return f"{signature.name}({', '.join(words)})" + ("" if result is None else f"[{result}]")
 
 
 def _call(text: str, name: str) -> tuple[ast.Call, int | None]:

@@ -5,6 +5,7 @@ Everything that is wrong with a file is found in one run; nothing here knows oth
 
 import ast
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +13,7 @@ from tripybuild.documents.document import Document
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.language.grammar import Program, SnippetError, parse, parse_expression
-from tripybuild.schema.entries import AliasEntry
+from tripybuild.schema.entries import AliasEntry, CasesEntry
 from tripybuild.schema.files import (
     FamilyFile,
     LawEntry,
@@ -21,7 +22,14 @@ from tripybuild.schema.files import (
 )
 from tripybuild.schema.foreign import SYSTEMS
 from tripybuild.schema.operator.aliases import AliasReader
-from tripybuild.schema.operator.families import MERGED, overridden, put_in, read_like
+from tripybuild.schema.operator.families import (
+    MERGED,
+    Families,
+    families_of,
+    lineage,
+    put_in,
+    repeated,
+)
 from tripybuild.schema.operator.operator import (
     Alias,
     Attribute,
@@ -35,12 +43,11 @@ from tripybuild.schema.operator.operator import (
 )
 from tripybuild.schema.operator.samples import default_sizes
 from tripybuild.schema.operator.target_exceptions import facts
+from tripybuild.schema.snippets.cases import read_cases
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import Pattern, UnionPattern, ValuePattern
 from tripybuild.types.type_syntax import parse_pattern
-
-Families = Mapping[str, tuple[Document, FamilyFile]]
 
 
 def elaborate(
@@ -64,30 +71,26 @@ class _Elaboration:
         self.document = document
         self.file = file
         self.found: list[Diagnostic] = []
-        self.parameters: dict[str, ast.expr] = {}
-        self.family: tuple[Document, FamilyFile] | None = None
-        if file.like is not None:
-            like = read_like(document, file.like, families)
-            if isinstance(like, Diagnostic):
-                self.found.append(like)
-            else:
-                name, self.parameters = like
-                self.family = families[name]
-                self.found += overridden(document, file, self.family[1])
+        self.bodies, problems = lineage(document, file, families)
+        self.found += problems or repeated(self.bodies)
+        self.parameters = {id(body.document): body.parameters for body in self.bodies}
 
     def get(self, key: str) -> tuple[Any, Document]:
-        """A key's value and the file that gives it: the operator's own, or the family's."""
-        if key in self.file.model_fields_set or self.family is None:
-            return getattr(self.file, key), self.document
-        return getattr(self.family[1], key), self.family[0]
+        """A key's value and the file that gives it: the nearest to the operator."""
+        own = self.bodies[-1]
+        given = (b for b in reversed(self.bodies) if key in b.file.model_fields_set)
+        body = next(given, own)
+        return getattr(body.file, key), body.document
 
     def entries(self, key: str) -> list[tuple[str, Any, Document]]:
-        """The entries of a mapping, the family's before the operator's own."""
-        if key not in MERGED or self.family is None:
+        """The entries of a mapping, where a family's stand first; the nearest one counts."""
+        if key not in MERGED:
             mapping, document = self.get(key)
             return [(name, value, document) for name, value in mapping.items()]
-        both = ((self.family[1], self.family[0]), (self.file, self.document))
-        return [(n, v, document) for file, document in both for n, v in getattr(file, key).items()]
+        several = [(n, v, b.document) for b in self.bodies for n, v in getattr(b.file, key).items()]
+        if key == "targets":  # the facts of one target are entries themselves
+            return several
+        return list({entry[0]: entry for entry in several}.values())
 
     def operator(self, path: str, folder: str) -> Operator:
         file = self.file
@@ -124,11 +127,11 @@ class _Elaboration:
             sample=self.sample(inputs.values(), infer),
             examples=tuple(self.examples()),
             aliases=file.aliases or AliasEntry(),
-            foreign=tuple(self.foreign(signatures, infer)),
+            foreign=tuple(self.foreign(signatures, infer, inputs)),
             cost=self.cost(),
             since=file.since,
             deprecated=file.deprecated,
-            family=self.family[1].family if self.family else None,
+            families=families_of(self.bodies),
         )
 
     def inferred(self) -> dict[str, Snippet]:
@@ -153,11 +156,14 @@ class _Elaboration:
         return found
 
     def foreign(
-        self, signatures: tuple[tuple[str, ...], ...], infer: Mapping[str, Snippet]
+        self,
+        signatures: tuple[tuple[str, ...], ...],
+        infer: Mapping[str, Snippet],
+        inputs: Mapping[str, Input],
     ) -> list[Alias]:
         """The aliases of other systems; a plain name stands for a call with all arguments."""
         order = max(signatures, key=len, default=tuple(self.known))
-        reader = AliasReader(self.document, order, infer)
+        reader = AliasReader(self.document, order, infer, inputs)
         entry = self.file.aliases or AliasEntry()
         found = [a for system in SYSTEMS for a in reader.read(system, getattr(entry, system))]
         self.found += reader.found
@@ -197,6 +203,14 @@ class _Elaboration:
         names: Mapping[str, ast.expr] = MappingProxyType({}),
     ) -> Snippet:
         """A snippet with the family's parameters put in, and what other `names` stand for."""
+        parameters = {**self.parameters[id(document)], **names}
+        if isinstance(value, CasesEntry):
+            chosen, problems = read_cases(value, document, location, self.syntax)
+            self.found += problems
+            if chosen is not None:
+                spend("characters", len(chosen.text))
+                return replace(chosen, program=put_in(chosen.program, parameters))
+            value = "None"
         text = expression_text(value)
         spend("characters", len(text))
         try:
@@ -204,7 +218,7 @@ class _Elaboration:
         except SnippetError as error:
             self.found.append(self.syntax(error, document, location))
             program = Program("None", (), ast.Constant(None))
-        return Snippet(put_in(program, {**self.parameters, **names}), document, location)
+        return Snippet(put_in(program, parameters), document, location)
 
     def optional(self, key: str) -> Snippet | None:
         value, document = self.get(key)
@@ -254,12 +268,12 @@ class _Elaboration:
         return result
 
     def examples(self) -> list[Example]:
-        """The operator's examples, then its family's, in which the family's name is its own."""
-        found = self._examples(self.file, self.document, {})
-        if self.family is not None:
-            document, family = self.family
-            own = {family.family: parse_expression(self.file.op)}
-            found += self._examples(family, document, own)
+        """The operator's examples, then its families', in which a family's name is its own."""
+        name = parse_expression(self.file.op)
+        found = []
+        for body in reversed(self.bodies):
+            own = {body.file.family: name} if isinstance(body.file, FamilyFile) else {}
+            found += self._examples(body.file, body.document, own)
         return found
 
     def _examples(

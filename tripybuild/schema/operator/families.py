@@ -1,14 +1,20 @@
-"""`like: unary(kind="kEXP")`: what a family says becomes the operator's own, parameters put in."""
+"""`like: unary(kind="kEXP")`: what a family says becomes the operator's own, parameters put in.
+
+A family may refine another one that it `extends:`. What is nearer to the operator counts.
+"""
 
 import ast
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.language.cases import program_text
 from tripybuild.language.grammar import Program, SnippetError, parse_expression
 from tripybuild.schema.files import FamilyFile, OperatorBody, OperatorFile
+from tripybuild.schema.operator.operator import Operator, Snippet
+from tripybuild.schema.snippets.expressions import expression_text
 
 # Keys of which the family may hold one half and the operator the other.
 MERGED = (
@@ -17,6 +23,8 @@ MERGED = (
 )
 # Keys that are lists, of which the family's entries follow the operator's.
 JOINED = frozenset({"examples"})
+
+Families = Mapping[str, tuple[Document, FamilyFile]]
 
 
 class _Replace(ast.NodeTransformer):
@@ -36,17 +44,8 @@ def put_in(program: Program, parameters: Mapping[str, ast.expr]) -> Program:
         replace(step, value=replacing.visit(_copy(step.value))) for step in program.assignments
     ]
     result = replacing.visit(_copy(program.result))
-    text = "\n".join(
-        [f"{', '.join(step.targets)} = {_spelled(step.value)}" for step in lines]
-        + [("return " if lines else "") + _spelled(result)]
-    )
+    text = program_text(tuple(lines), result)
     return replace(program, text=text, assignments=tuple(lines), result=result)
-
-
-def _spelled(node: ast.expr) -> str:
-    """The text of an expression, with the quotes that people write."""
-    text = ast.unparse(node)
-    return text if '"' in text else text.replace("'", '"')
 
 
 def _copy(node: Any) -> Any:
@@ -60,11 +59,49 @@ def _copy(node: Any) -> Any:
     return ast.copy_location(type(node)(**fields), node)
 
 
-def read_like(
-    document: Document, text: str, families: Mapping[str, tuple[Document, FamilyFile]]
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """What one file of a lineage says: a family's, with its parameters, or the operator's own."""
+
+    document: Document
+    file: OperatorBody
+    parameters: Mapping[str, ast.expr]
+
+
+def lineage(
+    document: Document, file: OperatorFile, families: Families
+) -> tuple[list[Body], list[Diagnostic]]:
+    """The families of an operator, eldest first, then its own file; and what is wrong with them."""
+    bodies: list[Body] = []
+    found: list[Diagnostic] = []
+    key, text, parameters = "like", file.like, dict[str, ast.expr]()
+    place, names = document, list[str]()
+    while text is not None:
+        like = _called(place, key, text, families)
+        if isinstance(like, Diagnostic):
+            found.append(like)
+            break
+        name, given = like
+        if name in names:
+            around = " -> ".join([*names[names.index(name) :], name])
+            message = f"the family `{name}` extends itself: {around}"
+            found.append(Diagnostic("cyclic-family", message, place.span((key,))))
+            break
+        names.append(name)
+        replacing = _Replace(parameters)
+        parameters = {n: replacing.visit(_copy(value)) for n, value in given.items()}
+        place, family = families[name]
+        bodies.insert(0, Body(place, family, parameters))
+        key, text = "extends", family.extends
+    every = {name: value for body in bodies for name, value in body.parameters.items()}
+    return [*bodies, Body(document, file, every)], found
+
+
+def _called(
+    document: Document, key: str, text: str, families: Families
 ) -> tuple[str, dict[str, ast.expr]] | Diagnostic:
-    """The family that `like:` names and the parameters that it gives."""
-    span = document.span(("like",))
+    """The family that `like:` or `extends:` names, and its parameters."""
+    span = document.span((key,))
     try:
         node = parse_expression(text)
     except SnippetError as error:
@@ -73,45 +110,73 @@ def read_like(
     name = call.func.id if isinstance(call.func, ast.Name) else ast.unparse(call.func)
     if name not in families:
         return Diagnostic("unknown-family", f"no family is called `{name}`", span)
-    wanted = families[name][1].parameters
+    home, family = families[name]
+    wanted = family.parameters
     given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     given |= dict(zip(wanted, call.args, strict=False))
-    if set(given) != set(wanted) or len(call.args) > len(wanted):
+    needed = [name for name in wanted if name not in family.defaults]
+    if not set(needed) <= set(given) <= set(wanted) or len(call.args) > len(wanted):
+        shown = [f"`{p}`" if p in needed else f"`{p}` (by default another)" for p in wanted]
         return Diagnostic(
             "family-parameters",
-            f"`{name}` takes {', '.join(f'`{p}`' for p in wanted) or 'no parameters'}",
+            f"`{name}` takes {', '.join(shown) or 'no parameters'}",
             span,
             label="gives " + (", ".join(f"`{p}`" for p in given) or "none"),
         )
+    for each in family.defaults.keys() & set(wanted) - given.keys():
+        try:
+            given[each] = parse_expression(expression_text(family.defaults[each]))
+        except SnippetError as error:
+            place = home.span(("defaults", each))
+            return Diagnostic("snippet-syntax", error.message, place, hint=error.hint)
     return name, given
 
 
-def _shared(key: str, mine: Any, theirs: Any) -> Iterator[tuple[str, ...]]:
-    """The names that both give; facts of one target may have different names."""
-    for name in sorted(set(mine) & set(theirs)):
+def repeated(bodies: Sequence[Body]) -> Iterator[Diagnostic]:
+    """What a file of a lineage says as the families before it do: to refine is to differ."""
+    for index, body in enumerate(bodies):
+        for key in sorted(OperatorBody.model_fields.keys() & body.file.model_fields_set):
+            if key in JOINED:
+                continue
+            before = [b for b in bodies[:index] if key in b.file.model_fields_set]
+            given = {p: (b, v) for b in before for p, v in _entries(key, getattr(b.file, key))}
+            for place, value in _entries(key, getattr(body.file, key)):
+                if place in given and given[place][1] == value:
+                    yield _repeats(place, body, given[place][0])
+
+
+def _entries(key: str, value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """What can be overridden by itself: a whole key, an entry, or a fact of a target."""
+    if key not in MERGED:
+        yield (key,), value
+        return
+    for name, entry in value.items():
         if key != "targets":
-            yield (key, name)
+            yield (key, name), entry
             continue
         for kind in ("refuses", "builds"):
-            both = set(getattr(mine[name], kind)) & set(getattr(theirs[name], kind))
-            yield from ((key, name, kind, each) for each in sorted(both))
+            yield from (((key, name, kind, n), fact) for n, fact in getattr(entry, kind).items())
 
 
-def overridden(document: Document, own: OperatorFile, family: FamilyFile) -> list[Diagnostic]:
-    """The keys that both the operator and its family give: there is no override."""
-    found = []
-    for key in sorted(
-        (OperatorBody.model_fields.keys() & own.model_fields_set & family.model_fields_set) - JOINED
-    ):
-        mine, theirs = getattr(own, key), getattr(family, key)
-        both = list(_shared(key, mine, theirs))
-        found += [
-            Diagnostic(
-                "given-twice",
-                f"the family `{family.family}` gives `{'.'.join(place)}` already",
-                document.span(place, key=True),
-                hint="an operator cannot override its family: take the key out of one of them",
-            )
-            for place in (both if key in MERGED else [(key,)])
-        ]
-    return found
+def _repeats(place: tuple[str, ...], body: Body, family: Body) -> Diagnostic:
+    assert isinstance(family.file, FamilyFile)
+    return Diagnostic(
+        "given-twice",
+        f"the family `{family.file.family}` gives `{'.'.join(place)}` already",
+        body.document.span(place, key=True),
+        hint="take it out here, or say something else to override the family",
+    )
+
+
+def families_of(bodies: Sequence[Body]) -> tuple[tuple[str, Document], ...]:
+    """The families of a lineage, eldest first, with their files."""
+    named = ((body.file, body.document) for body in bodies)
+    return tuple((file.family, home) for file, home in named if isinstance(file, FamilyFile))
+
+
+def source(operator: Operator, snippet: Snippet) -> str:
+    """The path of the file that a snippet stands in, as shown: a family's or the own one."""
+    for (_, document), path in zip(operator.families, operator.family_paths, strict=True):
+        if document is snippet.document:
+            return path
+    return operator.path

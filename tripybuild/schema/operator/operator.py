@@ -26,20 +26,24 @@ Location = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snippet:
-    """A parsed snippet and where it stands: in the operator's own `document`, or in a family's."""
+    """A parsed snippet and where it stands: in the operator's own `document`, or in a family's.
+
+    The texts of `cases:` are `parts`, each with the number of lines before it.
+    """
 
     program: Program
     document: Document
     location: Location
+    parts: tuple[tuple[int, Location], ...] = ()
 
     @property
     def text(self) -> str:
-        """The snippet as it was written, with the parameters of a family put in."""
+        """The snippet as written, with the parameters of a family put in."""
         return self.program.text
 
     @property
     def result(self) -> ast.expr:
-        """The expression that the snippet gives."""
+        """What the snippet gives."""
         return self.program.result
 
     @property
@@ -51,10 +55,11 @@ class Snippet:
         """The place of a part of the snippet in the file, or of the whole."""
         if not isinstance(node, ast.expr) or not hasattr(node, "lineno"):
             return self.document.span(self.location)
-        end_line = node.end_lineno or node.lineno
-        end_column = node.end_col_offset or node.col_offset + 1
+        last = (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset + 1)
+        inside = (part for part in reversed(self.parts) if part[0] < node.lineno)
+        before, location = next(inside, (0, self.location))
         return self.document.snippet_span(
-            self.location, node.lineno, node.col_offset, end_line, end_column
+            location, node.lineno - before, node.col_offset, last[0] - before, last[1]
         )
 
 
@@ -128,7 +133,7 @@ class Law:
 class Example:
     """A call, with what it gives or the law that it breaks.
 
-    Its `sizes` are symbols while it is recorded; laws that wait for them are told these numbers.
+    Its `sizes` are symbols while it is recorded, and numbers for the laws that wait for them.
     """
 
     call: Snippet
@@ -149,9 +154,8 @@ class Difference:
 class Alias:
     """One call of another system's operator.
 
-    `arguments` are by its parameters, in its order. `result` is the one of its results that is the
-    operator's, where it has others too. `reads` are expressions over its parameters. Since `opset`
-    ONNX's operator means this.
+    `arguments` are by its parameters, in its order, and `reads` are expressions over these. Of its
+    results, `result` is the operator's. Since `opset` ONNX's operator means this.
     """
 
     system: str
@@ -181,10 +185,9 @@ class Alias:
 class Fact:
     """A case in which a target does not do what the declaration says, and why.
 
-    Without a reason of its own (`why` is empty), `targets.yaml` gives it under the fact's name.
-    `says` are parts of the target's message, of which one is enough. One that is `silent` is seen
-    in no build. `sample` is what the operator's own sample does not show. One with `gpus` is about
-    engines for them, and not about engines for all.
+    Where `why` is empty, `targets.yaml` gives it under the fact's name. `says` are parts of the
+    target's message, of which one is enough. One that is `silent` is seen in no build. `sample` is
+    what the operator's own sample does not show. One with `gpus` is about engines for them alone.
     """
 
     name: str
@@ -209,9 +212,8 @@ class Facts:
 class Operator:
     """A whole declaration.
 
-    `path` is as shown to people, and `folder` is the place below the registry's root. `on_sizes`
-    says what the operator does to sizes that are tensors of the Python frontend, which will read
-    it; until then, only its names are checked. `digest` is that of its text and its family's.
+    `path` is as shown to people, `folder` the place below the registry's root. `on_sizes` is what
+    the operator does to sizes that are tensors. `digest` is that of its text and its family's.
     """
 
     name: str
@@ -242,8 +244,8 @@ class Operator:
     cost: Mapping[str, Snippet]
     since: str | None = None
     deprecated: str | None = None
-    family: str | None = None
-    family_path: str | None = None
+    families: tuple[tuple[str, Document], ...] = ()
+    family_paths: tuple[str, ...] = ()
     digest: str = ""
     _cache: dict[str, object] = field(default_factory=dict, repr=False)
 

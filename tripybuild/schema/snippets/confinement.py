@@ -6,10 +6,12 @@ is not in a table, whatever the values are at run time.
 """
 
 import ast
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tripybuild.errors.diagnostics import Diagnostic, suggest
+from tripybuild.language.cases import Line, Lines
+from tripybuild.language.grammar import Assignment
 from tripybuild.schema.operator.operator import Snippet
 
 _Comprehension = ast.ListComp | ast.GeneratorExp | ast.DictComp
@@ -46,11 +48,16 @@ class _Confinement:
         self.snippet, self.surface = snippet, surface
 
     def program(self) -> Iterator[Diagnostic]:
-        local: frozenset[str] = frozenset()
-        for line in self.snippet.program.assignments:
+        program = self.snippet.program
+        yield from self.lines(program.assignments, program.result, frozenset())
+
+    def lines(
+        self, lines: Iterable[Assignment | Line], result: ast.expr, local: frozenset[str]
+    ) -> Iterator[Diagnostic]:
+        for line in lines:
             yield from self.value(line.value, local)
             local |= {target.removeprefix("*") for target in line.targets}
-        yield from self.value(self.snippet.result, local)
+        yield from self.value(result, local)
 
     def value(self, node: ast.AST, local: frozenset[str]) -> Iterator[Diagnostic]:
         """The node where a value is wanted."""
@@ -65,6 +72,8 @@ class _Confinement:
                     yield self.no_attribute(node, name)
             case ast.Call():
                 yield from self.call(node, local)
+            case Lines():
+                yield from self.lines(node.lines, node.value, local)
             case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
                 yield from self.comprehension(node, local)
             case _:

@@ -56,22 +56,14 @@ def norm(
     with check.law("some-values", p=p, S=S, dim=dim) as require:
         require(abs(p) != math.inf or shapes.prod([S[d] for d in dim]) > 0)
     size = tp.cast(tp.abs(input), dtypes.float32)
-    lone = p in (1, math.inf, -math.inf)
-    powers = (
-        size * size
-        if p == 2
-        else size
-        if lone
-        else tp.cast(size != 0.0, dtypes.float32)
-        if p == 0
-        else size**p
-    )
-    total = (
-        tp.max(size, dim, keepdim)
-        if p == math.inf
-        else tp.min(size, dim, keepdim)
-        if p == -math.inf
-        else tp.sum(powers, dim, keepdim)
-    )
-    root = tp.sqrt(total) if p == 2 else total if lone or p == 0 else total ** (1 / p)
-    return check.settled(tp.cast(root, T))
+    if p == math.inf:
+        return check.settled(tp.cast(tp.max(size, dim, keepdim), T))
+    if p == -math.inf:
+        return check.settled(tp.cast(tp.min(size, dim, keepdim), T))
+    if p == 0:
+        return check.settled(tp.cast(tp.sum(tp.cast(size != 0.0, dtypes.float32), dim, keepdim), T))
+    if p == 1:
+        return check.settled(tp.cast(tp.sum(size, dim, keepdim), T))
+    if p == 2:
+        return check.settled(tp.cast(tp.sqrt(tp.sum(size * size, dim, keepdim)), T))
+    return check.settled(tp.cast(tp.sum(size**p, dim, keepdim) ** (1 / p), T))

@@ -12,8 +12,16 @@ DECLARATION = Declaration(
     "adaptive_avgpool",
     "ops_registry/nn/adaptive_avgpool.yaml",
     {
-        "positive-size": Law("all(e > 0 for e in output_size)", about="output_size"),
-        "not-too-many": Law("all(e <= 256 for e in output_size)", about="output_size"),
+        "positive-size": Law(
+            "all(e > 0 for e in output_size)",
+            source="ops_registry/families/adaptive_pooling.yaml",
+            about="output_size",
+        ),
+        "not-too-many": Law(
+            "all(e <= 256 for e in output_size)",
+            source="ops_registry/families/adaptive_pooling.yaml",
+            about="output_size",
+        ),
         "something-to-average": Law("H > 0 and W > 0", about="input"),
     },
 )

@@ -9,7 +9,11 @@ from tripybuild.types import dtypes
 DECLARATION = Declaration(
     "global_maxpool",
     "ops_registry/nn/global_maxpool.yaml",
-    {"spatial-dimensions": Law("len(D) > 0", about="input")},
+    {
+        "spatial-dimensions": Law(
+            "len(D) > 0", source="ops_registry/families/global_pooling.yaml", about="input"
+        ),
+    },
 )
 
 

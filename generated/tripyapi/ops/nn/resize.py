@@ -84,10 +84,8 @@ def resize(*_given: Any, **_named: Any) -> Tensor:
     with check.law("align-needs-interpolation", align_corners=align_corners, mode=mode) as require:
         require(not align_corners or mode != "nearest")
     where = "align_corners" if align_corners else "half_pixel"
-    return check.settled(
-        tp.resize_nearest(input, output_shape, scales)
-        if mode == "nearest"
-        else tp.resize_linear(input, output_shape, scales, where)
-        if mode == "linear"
-        else tp.resize_cubic(input, output_shape, scales, where)
-    )
+    if mode == "nearest":
+        return check.settled(tp.resize_nearest(input, output_shape, scales))
+    if mode == "linear":
+        return check.settled(tp.resize_linear(input, output_shape, scales, where))
+    return check.settled(tp.resize_cubic(input, output_shape, scales, where))

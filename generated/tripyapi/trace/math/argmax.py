@@ -23,7 +23,7 @@ class Argmax(TraceOp):
             "not-empty": Law(
                 "prod(S) > 0 if dim is None else S[dim] > 0",
                 "There is nothing to search in shape {S}",
-                source="ops_registry/families/position.yaml",
+                source="ops_registry/families/arg_reduction.yaml",
             ),
         },
     )

@@ -22,7 +22,7 @@ class Eq(TraceOp):
             "broadcastable": Law(
                 "conformable(A, B)",
                 "The shapes {A} and {B} do not broadcast",
-                source="ops_registry/families/comparison.yaml",
+                source="ops_registry/families/binary.yaml",
             ),
         },
     )

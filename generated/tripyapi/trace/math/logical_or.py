@@ -22,7 +22,7 @@ class LogicalOr(TraceOp):
             "broadcastable": Law(
                 "conformable(A, B)",
                 "The shapes {A} and {B} do not broadcast",
-                source="ops_registry/families/logical.yaml",
+                source="ops_registry/families/binary.yaml",
             ),
         },
     )

@@ -22,7 +22,7 @@ class Mul(TraceOp):
             "broadcastable": Law(
                 "conformable(A, B)",
                 "The shapes {A} and {B} do not broadcast",
-                source="ops_registry/families/arithmetic.yaml",
+                source="ops_registry/families/binary.yaml",
             ),
         },
     )

@@ -27,10 +27,22 @@ class Deconvolution(TraceOp):
             "spatial-rank": Law(
                 "1 <= len(D) == len(K) <= 3",
                 "The kernel has {len(K)} spatial dimensions and the input {len(D)}; 1 to 3 are needed in both",
+                source="ops_registry/families/convolutional.yaml",
             ),
-            "positive-steps": Law("groups > 0 and all(s > 0 for s in (*stride, *dilation))"),
-            "some-taps": Law("all(k > 0 for k in K)", about="weight"),
-            "not-negative": Law("all(p >= 0 for sides in padding for p in sides)", about="padding"),
+            "positive-steps": Law(
+                "groups > 0 and all(s > 0 for s in (*stride, *dilation))",
+                source="ops_registry/families/convolutional.yaml",
+            ),
+            "some-taps": Law(
+                "all(k > 0 for k in K)",
+                source="ops_registry/families/convolutional.yaml",
+                about="weight",
+            ),
+            "not-negative": Law(
+                "all(p >= 0 for sides in padding for p in sides)",
+                source="ops_registry/families/convolutional.yaml",
+                about="padding",
+            ),
             "groups-divide": Law(
                 "C % groups == 0",
                 "The {C} input channels must be a multiple of `groups` = {groups}",

@@ -24,9 +24,13 @@ class MaxAverageBlendPool(TraceOp):
             "spatial-rank": Law(
                 "2 <= len(D) <= 3",
                 "The input has {len(D)} spatial dimensions, and 2 or 3 can be pooled",
+                source="ops_registry/families/window.yaml",
                 about="input",
             ),
-            "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))"),
+            "positive-steps": Law(
+                "all(n > 0 for n in (*kernel_dims, *stride))",
+                source="ops_registry/families/window.yaml",
+            ),
             "a-share": Law("0 <= blend_factor <= 1", about="blend_factor"),
             "kernel-fits": Law(
                 "all(e > 0 for e in E)",

@@ -24,16 +24,22 @@ class Maxpool(TraceOp):
             "spatial-rank": Law(
                 "2 <= len(D) <= 3",
                 "The input has {len(D)} spatial dimensions, and 2 or 3 can be pooled",
+                source="ops_registry/families/window.yaml",
                 about="input",
             ),
-            "positive-steps": Law("all(n > 0 for n in (*kernel_dims, *stride))"),
+            "positive-steps": Law(
+                "all(n > 0 for n in (*kernel_dims, *stride))",
+                source="ops_registry/families/window.yaml",
+            ),
             "some-of-the-input": Law(
                 "all(0 <= p < k for k, sides in zip(kernel_dims, padding) for p in sides)",
                 "The padding {padding} is negative somewhere, or not smaller than the window {kernel_dims}",
+                source="ops_registry/families/pooling.yaml",
             ),
             "kernel-fits": Law(
                 "all(e > 0 for e in E)",
                 "The window is larger than the padded input, so the output would have shape {[N, C, *E]}",
+                source="ops_registry/families/pooling.yaml",
             ),
         },
     )

@@ -38,7 +38,7 @@ class ResizeNearest(TraceOp):
                 "all(e >= 0 for e in E)", source="ops_registry/families/resampling.yaml"
             ),
             "outer-sizes-stay": Law(
-                "all((d == e for d, e in zip(S[:max(len(S) - 3, 0)], E)))",
+                "all(d == e for d, e in zip(S[:max(len(S) - 3, 0)], E))",
                 "Of shape {S}, only the last dimensions can be resampled, not as in {E}",
                 source="ops_registry/families/resampling.yaml",
             ),

@@ -22,32 +22,32 @@ class Quantize(TraceOp):
         "ops_registry/quantization/quantize.yaml",
         {
             "has-dimensions": Law(
-                "len(S) > 0", source="ops_registry/families/scaled.yaml", about="input"
+                "len(S) > 0", source="ops_registry/families/quantized.yaml", about="input"
             ),
             "one-scale-each": Law(
                 "dim is None or K == [S[dim]]",
                 "Dimension {dim} needs {S[dim]} scales, but their shape is {K}",
-                source="ops_registry/families/scaled.yaml",
+                source="ops_registry/families/quantized.yaml",
             ),
             "scale-rank": Law(
                 "dim is not None or len(K) == 0 or len(K) == len(S) > 1",
                 "Without `dim`, a scale is one number, or has the rank {len(S)} of the input, not {len(K)}",
-                source="ops_registry/families/scaled.yaml",
+                source="ops_registry/families/quantized.yaml",
             ),
             "blocks-of-four-bits": Law(
                 "dim is not None or len(K) == 0 or Q in [int4, float4]",
                 "Only int4 and float4 have a scale for each block, not {Q}",
-                source="ops_registry/families/scaled.yaml",
+                source="ops_registry/families/quantized.yaml",
             ),
             "blocks-divide": Law(
                 "blocks[:-2] == S[:-2] and all(k == d or k > 0 and d % k == 0 for k, d in zip(blocks, S))",
                 "Scales of shape {K} do not divide the last two dimensions of {S} into blocks",
-                source="ops_registry/families/scaled.yaml",
+                source="ops_registry/families/quantized.yaml",
             ),
             "one-blocked-dimension": Law(
                 "blocks[-1:] == S[-1:] or blocks[-2:-1] == S[-2:-1]",
                 "Scales of shape {K} divide {S} into blocks along more than one dimension",
-                source="ops_registry/families/scaled.yaml",
+                source="ops_registry/families/quantized.yaml",
             ),
         },
     )

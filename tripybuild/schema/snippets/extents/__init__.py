@@ -19,10 +19,9 @@ from tripybuild.schema.snippets.extents.domain import (
     SIZES,
     UNKNOWN,
     Extent,
-    item_of,
     of_type,
 )
-from tripybuild.schema.snippets.extents.walk import UnboundedError, Walk
+from tripybuild.schema.snippets.extents.walk import UnboundedError, Walk, assigned
 from tripybuild.schema.snippets.module_scope import about_sizes, in_type
 from tripybuild.schema.snippets.scope import type_snippets
 from tripybuild.types.patterns import Pattern, TensorsPattern, options, tensors
@@ -75,7 +74,7 @@ def unbounded_module(part: Part, operators: frozenset[str]) -> Iterator[Diagnost
         yield from _found(snippet, look)
     for step in (*part.steps, *part.outputs):
         try:
-            known |= _assigned(step.targets, _extent(step.value, look, operators))
+            known |= assigned(step.targets, _extent(step.value, look, operators))
         except UnboundedError as error:
             known |= dict.fromkeys(step.targets, UNKNOWN)
             yield _refused(step.value, error)
@@ -119,19 +118,4 @@ def _extent(snippet: Snippet, names: Names, operators: frozenset[str] = frozense
     Raises:
         UnboundedError: It has no fair bound.
     """
-    walk = Walk(names, operators)
-    for line in snippet.program.assignments:
-        walk.local |= _assigned(line.targets, walk.value(line.value))
-    return walk.value(snippet.result)
-
-
-def _assigned(targets: tuple[str, ...], value: Extent) -> dict[str, Extent]:
-    """The extents of names that a line assigns."""
-    if len(targets) == 1:
-        return {targets[0]: value}
-    if len(value.parts) == len(targets) and not any(each.startswith("*") for each in targets):
-        return dict(zip(targets, value.parts, strict=True))
-    return {
-        each.removeprefix("*"): value if each.startswith("*") else item_of(value)
-        for each in targets
-    }
+    return Walk(names, operators).program(snippet.program.assignments, snippet.result)

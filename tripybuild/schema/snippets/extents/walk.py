@@ -1,9 +1,11 @@
 """The abstract walk: what each expression of a snippet can be, and how many steps it takes."""
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NoReturn
 
+from tripybuild.language.cases import Line, Lines
+from tripybuild.language.grammar import Assignment
 from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.language.names import is_power_of_constant
 from tripybuild.schema.snippets.extents.calls import given_by, is_list_of_numpy, lists
@@ -55,6 +57,12 @@ class Walk:
         """Give up: an expression has no fair bound."""
         raise UnboundedError(node, message, hint)
 
+    def program(self, lines: Iterable[Assignment | Line], result: ast.expr) -> Extent:
+        """What lines and a result give; the names that they assign are known from then on."""
+        for line in lines:
+            self.local |= assigned(line.targets, self.value(line.value))
+        return self.value(result)
+
     def value(self, node: ast.expr) -> Extent:
         """What an expression can be."""
         self.step(node)
@@ -89,10 +97,18 @@ class Walk:
                 return self._subscript(self.value(value), index)
             case ast.Attribute():
                 return self._attribute(node)
+            case Lines():
+                return self._lines(node)
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.value(child)
         return UNKNOWN
+
+    def _lines(self, node: Lines) -> Extent:
+        before = dict(self.local)
+        found = self.program(node.lines, node.value)
+        self.local = before
+        return found
 
     def _joined(self, nodes: list[ast.expr]) -> Extent:
         first, *rest = [self.value(node) for node in nodes]
@@ -242,6 +258,18 @@ class Walk:
         if given.length is not None and (spread or lists(function)):
             self._list_of(node, given.length, item_of(given))
         return given
+
+
+def assigned(targets: tuple[str, ...], value: Extent) -> dict[str, Extent]:
+    """The extents of names that a line assigns."""
+    if len(targets) == 1:
+        return {targets[0]: value}
+    if len(value.parts) == len(targets) and not any(each.startswith("*") for each in targets):
+        return dict(zip(targets, value.parts, strict=True))
+    return {
+        each.removeprefix("*"): value if each.startswith("*") else item_of(value)
+        for each in targets
+    }
 
 
 def _shown(count: int) -> str:

@@ -2,7 +2,6 @@
 
 from tripyapi.trace.nn.deconvolution import Deconvolution
 from tripybuild.tensorrt import recorder as trt
-from tripybuild.types import shapes
 
 
 def lower(
@@ -10,18 +9,27 @@ def lower(
 ) -> trt.Value:
     """Lower `deconvolution` to the `tensorrt` dialect."""
     D = op.input.shape[2:]
-    line = [0] * shapes.integer(len(D) == 1)
-    x, filters = [trt.unsqueeze(v, [2]) if line else v for v in (input, weight)]
-    steps, gaps = [[*[1 for i in line], *v] for v in (op.stride, op.dilation)]
-    before, behind = [[*line, *[p[side] for p in op.padding]] for side in (0, 1)]
-    y = trt.deconvolution(
-        x,
-        filters,
+    before, behind = [[p[side] for p in op.padding] for side in (0, 1)]
+    if len(D) == 1:
+        x, filters = [trt.unsqueeze(v, [2]) for v in (input, weight)]
+        y = trt.deconvolution(
+            x,
+            filters,
+            bias,
+            stride=[1, *op.stride],
+            dilation=[1, *op.dilation],
+            num_groups=op.groups,
+            pre_padding=[0, *before],
+            post_padding=[0, *behind],
+        )
+        return trt.squeeze(y, [2])
+    return trt.deconvolution(
+        input,
+        weight,
         bias,
-        stride=steps,
-        dilation=gaps,
+        stride=op.stride,
+        dilation=op.dilation,
         num_groups=op.groups,
         pre_padding=before,
         post_padding=behind,
     )
-    return trt.squeeze(y, [2]) if line else y

@@ -8,7 +8,7 @@ from tripybuild.types import shapes
 def lower(op: Softmax, input: trt.Value) -> trt.Value:
     """Lower `softmax` to the `tensorrt` dialect."""
     S = op.input.shape
-    flat = trt.reshape(input, [1, shapes.prod(S)]) if op.dim is None else trt.at_least(input, 2)
-    return trt.reshape(
-        trt.softmax(flat, axis=flat.rank - 1 if op.dim is None else flat.rank - len(S) + op.dim), S
-    )
+    if op.dim is None:
+        return trt.reshape(trt.softmax(trt.reshape(input, [1, shapes.prod(S)]), axis=1), S)
+    wide = trt.at_least(input, 2)
+    return trt.reshape(trt.softmax(wide, axis=wide.rank - len(S) + op.dim), S)

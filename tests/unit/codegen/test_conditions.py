@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tripybuild.codegen.conditions import explicit
+from tripybuild.codegen.python.conditions import explicit
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse_expression
 from tripybuild.symbolic.dims import Undecided, substitute, symbol

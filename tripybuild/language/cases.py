@@ -1,0 +1,100 @@
+"""A choice by case: a program whose result is the value of the first case that holds.
+
+The parser makes neither node; whoever reads `cases:` does. A choice stands only where a program
+ends, so that generated code can be `if` statements.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from tripybuild.language.grammar import Assignment, Program
+
+
+class Choice(ast.IfExp):
+    """`body` where `test` holds, else `orelse`: two ends of a program."""
+
+
+class Line(ast.AST):
+    """One line of a case: it assigns a value to names."""
+
+    _fields = ("targets", "value")
+
+    def __init__(self, targets: tuple[str, ...], value: ast.expr) -> None:
+        super().__init__()
+        self.targets, self.value = targets, value
+
+
+class Lines(ast.expr):
+    """Lines that only one case reads, and then its value."""
+
+    _fields = ("lines", "value")
+
+    def __init__(self, lines: list[Line], value: ast.expr) -> None:
+        super().__init__()
+        self.lines, self.value = lines, value
+
+
+def choice(shared: Program | None, cases: list[tuple[ast.expr | None, Program]]) -> Program:
+    """The program of some cases, of which only the last one is without a condition.
+
+    Args:
+        shared: Lines that all cases read.
+        cases: Each condition and what is computed there.
+    """
+    *before, (_, last) = cases
+    end = _end(last)
+    for test, program in reversed(before):
+        assert test is not None
+        end = ast.copy_location(Choice(test, _end(program), end), test)
+    lines = () if shared is None else shared.assignments
+    return Program(program_text(lines, end), lines, end)
+
+
+def _end(program: Program) -> ast.expr:
+    if not program.assignments:
+        return program.result
+    lines = [Line(each.targets, each.value) for each in program.assignments]
+    return ast.copy_location(Lines(lines, program.result), program.result)
+
+
+def program_text(lines: tuple[Assignment, ...], result: ast.expr) -> str:
+    """A program as people write it, with the conditions of its cases."""
+    if not lines and not isinstance(result, Choice | Lines):
+        return spelled(result)
+    head = [f"{', '.join(line.targets)} = {spelled(line.value)}" for line in lines]
+    return "\n".join([*head, *_end_text(result)])
+
+
+def _end_text(node: ast.expr, indent: str = "") -> Iterator[str]:
+    while isinstance(node, Choice):
+        yield f"{indent}if {spelled(node.test)}:"
+        yield from _end_text(node.body, f"{indent}    ")
+        node = node.orelse
+    if isinstance(node, Lines):
+        for line in node.lines:
+            yield f"{indent}{', '.join(line.targets)} = {spelled(line.value)}"
+        node = node.value
+    yield f"{indent}return {spelled(node)}"
+
+
+def spelled(node: ast.expr) -> str:
+    """The text of an expression, with the quotes that people write."""
+    text = ast.unparse(node)
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and [type(a) for a in each.args] == [ast.GeneratorExp]:
+            function, values = ast.unparse(each.func), ast.unparse(each.args[0])
+            text = text.replace(f"{function}({values})", f"{function}{values}")
+    return text if '"' in text else text.replace("'", '"')
+
+
+def statements(program: Program) -> list[ast.expr]:
+    """The node of each statement that a program is as code: its lines, each case, its result."""
+    found = [line.value for line in program.assignments]
+    node = program.result
+    while isinstance(node, Choice):
+        found.append(node.test)
+        node = node.orelse
+    if isinstance(node, Lines):
+        found += [line.value for line in node.lines]
+        node = node.value
+    return [*found, node]
