@@ -9,7 +9,11 @@ from tripybuild.types import dtypes
 DECLARATION = Declaration(
     "zeros_like",
     "ops_registry/create/zeros_like.yaml",
-    {"float8-needs-dtype": Law("T != float8 or dtype is not None")},
+    {
+        "float8-needs-dtype": Law(
+            "T != float8 or dtype is not None", source="ops_registry/families/constant_like.yaml"
+        ),
+    },
 )
 
 

@@ -19,10 +19,13 @@ class Tril(TraceOp):
         "tril",
         "ops_registry/create/tril.yaml",
         {
-            "matrices": Law("len(S) >= 2", about="tensor"),
+            "matrices": Law(
+                "len(S) >= 2", source="ops_registry/families/triangle.yaml", about="tensor"
+            ),
             "diagonal-range": Law(
                 "-(2 ** 30) <= diagonal <= 2 ** 30",
                 "No matrix has the diagonal {diagonal}, which is beyond 2 ** 30",
+                source="ops_registry/families/triangle.yaml",
                 about="diagonal",
             ),
         },
