@@ -6,6 +6,7 @@ that `reads:` is for what nothing here can say. A helper is data: three expressi
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -77,6 +78,14 @@ class Expansion(ast.NodeTransformer):
 
     def __init__(self) -> None:
         self.when: list[ast.expr] = []
+
+    def expanded(self, node: ast.expr) -> ast.expr:
+        """An argument as the other system is given it: the same one where no helper is in it."""
+        calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+        if not any(_helper(each) for each in calls):
+            return node
+        found: ast.expr = self.visit(deepcopy(node))
+        return found
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """A call of a helper, or of anything else."""

@@ -7,7 +7,6 @@ Law: read back, from a plain name or from `reads:`, every argument is there agai
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import replace
 
 from tripybuild.documents.document import Document
@@ -78,7 +77,7 @@ class AliasReader:
             call, result = self._call(entry.call, signature)
             given = _arguments(signature, call)
             expansion = Expansion()
-            said = {n: expansion.visit(deepcopy(each)) for n, each in given.items()}
+            said = {n: expansion.expanded(each) for n, each in given.items()}
             back = dict(self._back(said, given))
         except SnippetError as error:
             self._refused(error, where)
@@ -91,7 +90,7 @@ class AliasReader:
         reads = {name: here(node) for name, node in back.items()}
         reads |= {n: self._snippet(e, (*base, "reads", n)) for n, e in entry.reads.items()}
         when = None if entry.when is True else self._snippet(entry.when, (*base, "when"))
-        is_plain = all(ast.dump(said[name]) == ast.dump(each) for name, each in given.items())
+        is_plain = all(said[name] is each for name, each in given.items())
         text = entry.call if is_plain else _text(signature, call, said, result)
         return Alias(
             system,
@@ -112,6 +111,8 @@ class AliasReader:
         self, said: Mapping[str, ast.expr], given: Mapping[str, ast.expr]
     ) -> Iterator[tuple[str, ast.expr]]:
         """What is read back of arguments that are no plain names."""
+        if all(isinstance(each, ast.Name | ast.Constant) for each in given.values()):
+            return
         known: dict[str, ast.expr] = {}
         for parameter, each in said.items():
             if isinstance(each, ast.Name):

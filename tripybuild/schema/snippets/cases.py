@@ -119,6 +119,8 @@ def unreached(operator: Operator) -> Iterator[Diagnostic]:
         while isinstance(last, Choice):
             tests.append(last.test)
             last = last.orelse
+        if not tests:
+            continue
         reached = _reached(tests, domains)
         for index, test in enumerate(tests):
             if index not in reached:
