@@ -114,8 +114,9 @@ class AliasReader:
         if all(isinstance(each, ast.Name | ast.Constant) for each in given.values()):
             return
         known: dict[str, ast.expr] = {}
+        calls = any(isinstance(each, ast.Call) for each in given.values())
         for parameter, each in said.items():
-            if isinstance(each, ast.Name):
+            if calls and isinstance(each, ast.Name):
                 known[each.id] = ast.Name(parameter, ast.Load())
                 known |= dict(_sizes(self.inputs.get(each.id), parameter))
         for parameter, each in given.items():
