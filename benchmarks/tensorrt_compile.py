@@ -34,14 +34,14 @@ from table import Cell, Table, arguments, machine, report
 import tripybuild
 from tripybuild.artifact import container
 from tripybuild.artifact.file_cache import PlanCache
-from tripybuild.artifact.manifest import Member
+from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.compiler import session
-from tripybuild.compiler.engine_model import PIPELINE, profiles, spelt
-from tripybuild.compiler.engine_weights import Weights
+from tripybuild.compiler.engine_model import PIPELINE, module_text, profiles
+from tripybuild.compiler.engine_weights import EngineWeights
 from tripybuild.compiler.lower import lower_tensorrt
 from tripybuild.model.graph_builder import build
-from tripybuild.process.gc_pause import uncollected
-from tripybuild.tensorrt.emission import emitted
+from tripybuild.process.gc_pause import pause_gc
+from tripybuild.tensorrt.emission import emit_module
 from tripybuild.tensorrt.mlir import context, packing, verifier
 from tripybuild.tensorrt.mlir.resources import of as resources_of
 from tripybuild.tensorrt.passes import pipeline
@@ -151,17 +151,17 @@ class Stages:
         yield
         self.times[name] = time.process_time() - start
 
-    def network(self, weights: Weights, built: Any, graph: Any) -> tuple[Any, Any, Any]:
+    def network(self, weights: EngineWeights, built: Any, graph: Any) -> tuple[Any, Any, Any]:
         """From a graph to a builder, its network and its configuration."""
         with self.phase("lower"):
             recorded = lower_tensorrt(graph)
         with self.phase("emit"):
-            ranges = profiles(built, session.wanted(built, ()))
-            made = emitted(recorded, graph.name, ranges, self.path.parent)
+            ranges = profiles(built, session.sizes_to_compile(built, ()))
+            made = emit_module(recorded, graph.name, ranges, self.path.parent)
         with self.phase("pack"):
             content = packing.pack(made.module)
         with self.phase("print"):
-            spelt(made)
+            module_text(made)
         with self.phase("parse"):
             module = packing.unpack(content, context.new_context())
         with self.phase("verify"):
@@ -176,10 +176,10 @@ class Stages:
         """Run all of them."""
         with self.phase("graph"):
             built = build(self.path, self.case.sizes)
-            graph, read = session._used(built.graph), check_weights(built)  # noqa: SLF001
-        with self.phase("weights"), Weights(TARGET, read, graph.weights) as measuring:
+            graph, read = session._prune_weights(built.graph), check_weights(built)  # noqa: SLF001
+        with self.phase("weights"), EngineWeights(TARGET, read, graph.weights) as measuring:
             measuring.with_arrays({})
-        with Weights(TARGET, read, graph.weights) as weights, uncollected():
+        with EngineWeights(TARGET, read, graph.weights) as weights, pause_gc():
             weights.with_arrays({})
             builder, made, config = self.network(weights, built, graph)
             self.stored(builder, made, config)
@@ -189,12 +189,12 @@ class Stages:
         """Build an engine into a file, which becomes a container."""
         library = Library.find(TARGET)
 
-        def write(path: Path, start: int) -> Member:
+        def write(path: Path, start: int) -> MemberRecord:
             with PlanFile(path, start) as file:
                 with self.phase("build"):
-                    assert library.serialised(builder, made.network, config, file.take)
+                    assert library.build_plan(builder, made.network, config, file.take)
                 with self.phase("write"):
-                    return Member(*file.finished())
+                    return MemberRecord(*file.finish())
 
         with tempfile.TemporaryDirectory(dir=self.path.parent) as folder:
             found = PlanCache(Path(folder) / "cache").get_or_write("0" * 64, write)
@@ -207,9 +207,9 @@ def translated(module: Any, files: Any) -> tuple[Any, Any, Any]:
     """Make a network of a module."""
     named: dict[str, Any] = {}
     for file in files:
-        named |= request.mapped(file)
+        named |= request.map_arrays(file)
     library, log, asked = Library.find(TARGET), Log(), Options.of({})
-    builder, function = library.builder(log), engine.chosen(module, None)
+    builder, function = library.builder(log), engine.select_function(module, None)
     made = translate(library, builder, log, function, named, resources_of(module).array)
     config = builder.create_builder_config()
     asked.apply(library, config, log)
@@ -222,8 +222,8 @@ def bare(case: Case, path: Path) -> tuple[float, float]:
     """Time the builder alone, in this process: the last of some builds."""
     stages = Stages(case, path)
     built = build(path, case.sizes)
-    graph, read = session._used(built.graph), check_weights(built)  # noqa: SLF001
-    with Weights(TARGET, read, graph.weights) as weights:
+    graph, read = session._prune_weights(built.graph), check_weights(built)  # noqa: SLF001
+    with EngineWeights(TARGET, read, graph.weights) as weights:
         builder, made, config = stages.network(weights, built, graph)
         for _ in range(BUILDS):
             start, processor = time.perf_counter(), time.process_time()
@@ -277,7 +277,7 @@ def main() -> None:
     chosen = [case for case in CASES if case.model in (options.models or [case.model])]
     with tempfile.TemporaryDirectory() as folder:
         start = min(started() for _ in range(3))
-        rows = [row(case, case.copied(Path(folder)), options.repeats) for case in chosen]
+        rows = [row(case, case.copy(Path(folder)), options.repeats) for case in chosen]
     note = f"The child starts in {start:.2f} s, while the graph of a first compile is built."
     whole = [each for each, _ in rows]
     phases = [each for _, each in rows]

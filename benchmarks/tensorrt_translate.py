@@ -92,7 +92,7 @@ def processor_time(call: Callable[[], object]) -> float:
 
 def row(library: Library, layers: int, weights: np.ndarray) -> dict[str, Cell]:
     """Time both on a network of so many layers."""
-    function = engine.chosen(parser.parse(text(layers), "model.mlir"), None)
+    function = engine.select_function(parser.parse(text(layers), "model.mlir"), None)
     log, silent = Log(), trt.Builder(Quiet())
     builder = library.builder(log)
 

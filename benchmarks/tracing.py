@@ -16,7 +16,7 @@ from jax_gpt2 import BATCH, DEPTH, SEQUENCE, SPEC, WIDTH, jax
 from table import Cell, Table, arguments, machine, ratios, report
 
 from tripybuild.compiler.lower import lower_stablehlo
-from tripybuild.eager.compile.record import recorded
+from tripybuild.eager.compile.function_graph import record_function
 from tripybuild.model.graph_builder import build
 from tripybuild.trace.graph import Graph
 
@@ -32,7 +32,7 @@ def python() -> Callable[[], Graph]:
     """Make the modules once; the call records what they do."""
     model = gpt2_module.GPT2(gpt2_module.Sizes())
     model.initialize_dummy_parameters()
-    return lambda: recorded(model, [model.tokens()]).graph
+    return lambda: record_function(model, [model.tokens()]).graph
 
 
 def yaml() -> Callable[[], Graph]:
@@ -55,7 +55,7 @@ def ours(name: str, graph: Callable[[], Graph], repeats: int) -> list[dict[str, 
     """From a model to its graph, and to StableHLO."""
 
     def whole() -> Any:
-        return lower_stablehlo(graph().substituted(SIZES))
+        return lower_stablehlo(graph().substitute(SIZES))
 
     count = len(graph().operations)
     text = jax_gpt2.operations(whole().text())

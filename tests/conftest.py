@@ -6,7 +6,7 @@ import sys
 import own_registry
 import pytest
 
-from tripybuild.testing.skip_report import keep
+from tripybuild.testing.skip_report import report_skips
 
 
 def pytest_addoption(parser):
@@ -18,7 +18,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """Name the marker of slow tests, and keep the account."""
     config.addinivalue_line("markers", "full: is slow; runs with --full (`make test-full`)")
-    keep(config, __file__)
+    report_skips(config, __file__)
 
 
 def pytest_sessionstart():

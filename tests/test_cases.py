@@ -35,13 +35,13 @@ def folder(tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
-    real = registry.built_in()
+    real = registry.builtin_root()
 
     def built_in():
         own = tmp_path / "ops_registry"
         return own if own.is_dir() else real
 
-    monkeypatch.setattr(registry, "built_in", built_in)
+    monkeypatch.setattr(registry, "builtin_root", built_in)
     return tmp_path
 
 

@@ -10,7 +10,7 @@ from safetensors.numpy import save_file
 
 from tripybuild.compiler.session import compile_spec
 from tripybuild.model.graph_builder import build
-from tripybuild.packages.libraries import homes
+from tripybuild.packages.libraries import model_libraries
 from tripybuild.schema.files import ModelFile, PartEntry
 from tripybuild.weights import checkpoint
 
@@ -25,11 +25,11 @@ def test_each_file_compiles(name, tmp_path, monkeypatch):
     for each, text in FILES.items():
         (tmp_path / each).parent.mkdir(exist_ok=True)
         (tmp_path / each).write_text(text, encoding="utf-8")
-    own = homes(None, tmp_path / name)
+    own = model_libraries(None, tmp_path / name)
     built = build(tmp_path / name, homes=own)
     if built.weights is not None:
         weights = {
-            checkpoint.stored_name(path, built.weights): np.zeros(value.shape, np.float32)
+            checkpoint.name_in_file(path, built.weights): np.zeros(value.shape, np.float32)
             for path, value in built.graph.weights.items()
         }
         weights |= {each: np.zeros(1, np.float32) for each in built.weights.unused}

@@ -10,7 +10,7 @@ import pytest
 import tripyapi as tp
 import tripybuild
 from tripybuild.compiler import specialize
-from tripybuild.eager.compile.record import recorded
+from tripybuild.eager.compile.function_graph import record_function
 from tripybuild.model.graph_builder import build
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace import printer
@@ -48,7 +48,7 @@ def test_both_give_the_same_trace(gpt2):
     """Of all twelve layers, with sizes that are known when it runs."""
     model = gpt2.GPT2(gpt2.Sizes())
     model.initialize_dummy_parameters()
-    python = recorded(model, [model.tokens()])
+    python = record_function(model, [model.tokens()])
     yaml = build(SPECS / "gpt2.yaml")
 
     assert lines(python.graph) == lines(yaml.graph)
@@ -62,8 +62,8 @@ def test_both_are_compiled_once(gpt2, tmp_path, monkeypatch):
     """They share the cache's entry, and give what the modules give without a compiler."""
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
     keys, compiled = [], []
-    entry, compile = specialize.entry, specialize.compiler_process.CompilerProcess.compile
-    monkeypatch.setattr(specialize, "entry", lambda m: keys.append(entry(m)) or keys[-1])
+    entry, compile = specialize.cache_key, specialize.compiler_process.CompilerProcess.compile
+    monkeypatch.setattr(specialize, "cache_key", lambda m: keys.append(entry(m)) or keys[-1])
     monkeypatch.setattr(
         specialize.compiler_process.CompilerProcess,
         "compile",
@@ -98,7 +98,7 @@ def test_sizes_that_are_known_are_numbers_in_both_modes():
         return split
 
     rows = tp.NamedDimension("rows", 1, 2, 9)
-    graph = recorded(forward, [tp.InputInfo((rows, 8), tp.float32)]).graph
+    graph = record_function(forward, [tp.InputInfo((rows, 8), tp.float32)]).graph
     forward(tp.Tensor(np.ones((3, 8), np.float32)))
 
     recording, now = seen

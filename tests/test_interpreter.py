@@ -11,12 +11,12 @@ from tripybuild.process import paths
 from tripybuild.reference.compare import difference, tolerance
 from tripybuild.reference.execute import execute
 from tripybuild.schema.files import ToleranceEntry
-from tripybuild.schema.operator.dtype_combinations import legal
+from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.testing.cases import sample_case
-from tripybuild.testing.engines.interpreter_check import is_able, verdict
+from tripybuild.testing.engines.interpreter_check import can_interpret, explain_difference
 from tripybuild.testing.registry import registry
 from tripybuild.testing.sample import bind
-from tripybuild.testing.target_facts import CPU, refused
+from tripybuild.testing.target_facts import CPU, refuses_call
 from tripybuild.types.dtypes import float32, from_numpy
 from tripybuild.worker.stablehlo_interpreter import interpret
 
@@ -69,7 +69,9 @@ def test_the_verdict_names_who_is_wrong():
     }
     for (xla, reference), said in words.items():
         results = ((right, wrong)[xla], (right, wrong)[reference])
-        assert said in verdict(case.graph, case.data, results, ToleranceEntry(relative=1e-5))
+        assert said in explain_difference(
+            case.graph, case.data, results, ToleranceEntry(relative=1e-5)
+        )
 
 
 @pytest.mark.full
@@ -77,9 +79,11 @@ def test_the_interpreter_computes_what_the_references_compute():
     """The sample of each operator whose dtypes and operations it has; those are most."""
     cases = []
     for operator in OPERATORS.values():
-        types = [t for t in legal(operator) if not refused(operator, CPU, bind(operator, t))]
+        types = [
+            t for t in legal_tuples(operator) if not refuses_call(operator, CPU, bind(operator, t))
+        ]
         made = (sample_case(operator, getattr(tp, operator.name), each) for each in types)
-        case = next((each for each in made if each.allowed and is_able(each.graph)), None)
+        case = next((each for each in made if each.allowed and can_interpret(each.graph)), None)
         if case is not None and not operator.random:
             cases.append((operator, case))
     found = interpret([(lower_stablehlo(c.graph).text(), list(c.data.values())) for _, c in cases])

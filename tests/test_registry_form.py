@@ -13,14 +13,18 @@ from tripybuild.documents.document import read
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import paths
 from tripybuild.schema.formatting import is_formatted
-from tripybuild.schema.operator.dtype_combinations import illegal, legal, mixed
+from tripybuild.schema.operator.dtype_combinations import (
+    illegal_tuples,
+    legal_tuples,
+    mismatched_tuples,
+)
 from tripybuild.schema.snippets.vocabularies import REFERENCE
 from tripybuild.testing import Suite
 from tripybuild.testing.registry import registry
 from tripybuild.testing.sample import bind
-from tripybuild.testing.symbolic import recorded
+from tripybuild.testing.symbolic import record_sample
 from tripybuild.testing.wrong_arguments import illegal_calls
-from tripybuild.trace.location import Unknown, at
+from tripybuild.trace.location import UnknownLocation, at
 
 OPERATORS = registry(paths.registry()).operators.values()
 LEAST_OPERATORS = 180
@@ -46,21 +50,26 @@ def test_no_example_fails_as_types_say():
         failing = [e for e in each.examples if e.fails not in {None, *each.laws}]
         known = set(type_errors(each)) if failing else set()
         suite = Suite(each.path, "tripyapi", __file__)
-        repeated += [e.call.text for e in failing if diagnosis(suite.called, e) in known]
+        repeated += [e.call.text for e in failing if diagnosis(suite.run_example, e) in known]
     assert not repeated
 
 
 def type_errors(operator):
     """What an operator says of each call that its types refuse."""
     function = getattr(tripyapi, operator.name)
-    calls = [bound for _, _, bound in illegal_calls(operator, bind(operator, legal(operator)[0]))]
-    calls += [bind(operator, types) for types, _ in (*illegal(operator), *mixed(operator))]
-    yield from (diagnosis(partial(recorded, function), bound) for bound in calls)
+    calls = [
+        bound for _, _, bound in illegal_calls(operator, bind(operator, legal_tuples(operator)[0]))
+    ]
+    calls += [
+        bind(operator, types)
+        for types, _ in (*illegal_tuples(operator), *mismatched_tuples(operator))
+    ]
+    yield from (diagnosis(partial(record_sample, function), bound) for bound in calls)
 
 
 def diagnosis(call, argument):
     """The code and the message of a refused call, whatever the numbers in it."""
-    with pytest.raises(DiagnosticError) as caught, at(Unknown()):
+    with pytest.raises(DiagnosticError) as caught, at(UnknownLocation()):
         call(argument)
     first = caught.value.diagnostics[0]
     return first.code, re.sub(r"-?\d+(, -?\d+)*", "0", first.message)

@@ -11,13 +11,13 @@ import pytest
 
 import tripyapi
 from tripybuild.process import paths
-from tripybuild.schema.operator.dtype_combinations import legal, spell
+from tripybuild.schema.operator.dtype_combinations import format_tuple, legal_tuples
 from tripybuild.testing import Suite
 from tripybuild.testing.engines import support_table
 from tripybuild.testing.engines.conformance import Subject
-from tripybuild.testing.engines.support import allowed, fits
+from tripybuild.testing.engines.support_rows import allowed_outcomes, fits
 from tripybuild.testing.registry import registry
-from tripybuild.testing.support_matrix import proof
+from tripybuild.testing.support_matrix import support_matrix
 from tripybuild.types.dtypes import BY_NAME
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,7 +34,7 @@ def subject(name):
 
 def table():
     """The rows of each operator."""
-    return support_table.read(PAGE.read_text(encoding="utf-8"))
+    return support_table.parse_page(PAGE.read_text(encoding="utf-8"))
 
 
 def page(rows):
@@ -76,7 +76,7 @@ def test_what_dtypes_alone_do_not_explain_is_declared(name, change, wrong):
 
 def misfits(of, rows):
     """What of an operator's rows its declaration does not allow."""
-    part, choices = support_table.part_of(of.operator, rows), allowed(of)
+    part, choices = support_table.parse_rows(of.operator, rows), allowed_outcomes(of)
     yield from (f"{'-'.join(key)} has no row" for key in choices.keys() - part.keys())
     yield from (f"{'-'.join(key)} is no tuple" for key in part.keys() - choices.keys())
     for key in part.keys() & choices.keys():
@@ -90,7 +90,7 @@ def test_compilers_say_what_the_page_says(name, update):
     """Every tuple in every shape on every target."""
     pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
     operator = REGISTRY.operators[name]
-    found = proof(subject(name))
+    found = support_matrix(subject(name))
     assert not found.problems, "\n".join(found.problems)
     rows = support_table.rows(operator, found.part)
     if update:
@@ -104,7 +104,7 @@ def test_cpu_computes_what_the_reference_computes(name):
     """Every legal tuple in every shape, where the default run asks the first of each kind."""
     operator = REGISTRY.operators[name]
     suite = Suite(operator.path, "tripyapi", str(PAGE), exhaustive=True)
-    for types in dict.fromkeys(map(spell, legal(operator))):
+    for types in dict.fromkeys(map(format_tuple, legal_tuples(operator))):
         suite.check_values(types)
 
 

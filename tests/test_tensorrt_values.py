@@ -14,15 +14,15 @@ from tripybuild.compiler import engine_model, session
 from tripybuild.model import graph_builder
 from tripybuild.reference.compare import difference, tolerance
 from tripybuild.reference.execute import execute
-from tripybuild.schema.operator.dtype_combinations import legal
-from tripybuild.schema.operator.samples import places
+from tripybuild.schema.operator.dtype_combinations import legal_tuples
+from tripybuild.schema.operator.samples import size_places
 from tripybuild.symbolic.dims import symbol
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.testing import Suite
 from tripybuild.testing.cases import sample_case, variations
 from tripybuild.testing.sample import bind
-from tripybuild.testing.symbolic import recorded
-from tripybuild.testing.target_facts import is_static, refused
+from tripybuild.testing.symbolic import record_sample
+from tripybuild.testing.target_facts import is_static, refuses_call
 from tripybuild.types.dtypes import from_numpy
 from tripybuild.weights.checkpoint import check_weights
 
@@ -45,8 +45,8 @@ def test_lowering_computes_the_reference(source):
         return  # two generators do not give the same numbers
     function = suite.function(operator.name)
     problems = []
-    for at, types in enumerate(legal(operator)):
-        if refused(operator, NOWHERE, bind(operator, types)):
+    for at, types in enumerate(legal_tuples(operator)):
+        if refuses_call(operator, NOWHERE, bind(operator, types)):
             continue
         cases = variations(operator, function, types, every=False) if at == 0 else []
         for case in [*cases] or [sample_case(operator, function, types)]:
@@ -79,14 +79,14 @@ def test_lowering_with_symbols_computes_the_reference(source):
     """With each size of the sample dynamic in turn: sizes as placeholders and as tensors."""
     suite = Suite(source, "tripyapi", str(ROOT / "generated" / "suites" / "test.py"))
     operator, function = suite.operator, suite.function(suite.operator.name)
-    types = legal(operator)[0]
-    if operator.random or refused(operator, NOWHERE, bind(operator, types)):
+    types = legal_tuples(operator)[0]
+    if operator.random or refuses_call(operator, NOWHERE, bind(operator, types)):
         return
     case = sample_case(operator, function, types)
     wanted = list(execute(case.graph, suite.operators, case.data).values())
     within = tolerance(operator, tuple(types.values()))
     problems = []
-    for place in places(operator):
+    for place in size_places(operator):
         if is_static(operator, "tensorrt", place, bind(operator, types)):
             continue
 
@@ -94,7 +94,7 @@ def test_lowering_with_symbols_computes_the_reference(source):
             return symbol("Z", 1, None) if where == place else old
 
         bound = bind(operator, types, change, only_shapes=True)
-        graph = recorded(function, bound, constants=case.arrays)
+        graph = record_sample(function, bound, constants=case.arrays)
         data = dict(zip(graph.inputs, case.data.values(), strict=True))
         for got, want in zip(computed(graph, data), wanted, strict=True):
             problem = difference(got.astype(want.dtype), want, within)

@@ -49,10 +49,10 @@ def compile(
     from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
 
     from tripybuild.compiler.session import compile_spec  # noqa: PLC0415 - the same
-    from tripybuild.packages.libraries import homes  # noqa: PLC0415 - the same
+    from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415 - the same
 
     path = Path(spec)
-    given = homes(registry, path)
+    given = model_libraries(registry, path)
     executable = compile_spec(
         path, target=target, sizes=sizes, shapes=shapes, timeout=timeout, homes=given
     )
@@ -73,10 +73,12 @@ def emit(
     from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
 
     from tripybuild.compiler import session  # noqa: PLC0415 - the same
-    from tripybuild.packages.libraries import homes  # noqa: PLC0415 - the same
+    from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415 - the same
 
     path = Path(spec)
-    return session.emit(path, kind, sizes=sizes, shapes=shapes, homes=homes(registry, path))
+    return session.emit(
+        path, kind, sizes=sizes, shapes=shapes, homes=model_libraries(registry, path)
+    )
 
 
 def load(path: Path | str, *, registry: Registries = None, rebuild: bool = False) -> Executable:
@@ -99,7 +101,7 @@ def load(path: Path | str, *, registry: Registries = None, rebuild: bool = False
     from tripybuild.compiler import session  # noqa: PLC0415 - `import tripybuild` is for free
 
     if registry is not None:
-        from tripybuild.packages.libraries import know  # noqa: PLC0415 - the same
+        from tripybuild.packages.libraries import register_packages  # noqa: PLC0415 - the same
 
-        know(registry)
+        register_packages(registry)
     return session.load(path, rebuild=rebuild)

@@ -3,9 +3,9 @@
 
 import pytest
 
-from tripybuild.testing.skip_report import keep
+from tripybuild.testing.skip_report import report_skips
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the account of the suites."""
-    keep(config, __file__)
+    report_skips(config, __file__)

@@ -783,12 +783,12 @@ if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
         place = _PLACES.get(name)
         if place is None:
             import_module("tripybuild.eager")  # who shows errors
-            unknown = import_module("tripybuild.frontend.missing_names")
-            raise unknown.unknown_name(__name__, name, __all__)
+            errors = import_module("tripybuild.frontend.missing_names")
+            raise errors.missing_name(__name__, name, __all__)
         if place == __name__:
             return import_module(f"{place}.{name}")
-        guarded = import_module("tripybuild.frontend.guard").guarded
-        value = guarded(name, getattr(import_module(place), name), __name__)
+        guard_value = import_module("tripybuild.frontend.guard").guard_value
+        value = guard_value(name, getattr(import_module(place), name), __name__)
         globals()[name] = value
         return value
 

@@ -150,7 +150,7 @@ class Tensor(eager.Tensor, of_values=True):
     __hash__ = frontend.Tensor.__hash__
 
 
-class DimensionSize(eager.Dimension, Tensor, of_sizes=True):
+class DimensionSize(eager.DimensionTensor, Tensor, of_sizes=True):
     """A size of a tensor, which may be known only when a graph runs."""
 
 

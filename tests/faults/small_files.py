@@ -17,7 +17,7 @@ import numpy as np
 
 import tripybuild
 from tripybuild.artifact import container
-from tripybuild.cli.commands.opt_run import Wishes, run, steps
+from tripybuild.cli.commands.opt_run import OptOptions, run, steps
 from tripybuild.errors.budget import FACTOR
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.schema.load import load
@@ -228,7 +228,7 @@ def work(kind: str, folder: Path) -> str:
         return str(tripybuild.load(folder / EXECUTABLE)(x=np.ones(3, np.float32)))
     if kind == "gen":
         raise DiagnosticError(*load([folder / REGISTRY])[1])
-    wishes = Wishes(steps=steps(["canonicalize"], None), locations=True)
+    wishes = OptOptions(steps=steps(["canonicalize"], None), locations=True)
     outcome = run((folder / MLIR).read_text(), MLIR, wishes)
     if outcome.diagnostics:
         raise DiagnosticError(*outcome.diagnostics)

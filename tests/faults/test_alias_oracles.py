@@ -12,10 +12,10 @@ from tripybuild.schema.entries import DifferenceEntry, ForeignEntry
 from tripybuild.schema.foreign import signatures
 from tripybuild.schema.operator.aliases import AliasReader
 from tripybuild.testing.cases import of_arguments
-from tripybuild.testing.oracles.onnx_node import model
-from tripybuild.testing.oracles.oracle import SYSTEMS, Judged, answers
-from tripybuild.testing.oracles.systems import Call, Undeclared
-from tripybuild.testing.question_log import is_installed
+from tripybuild.testing.check_counts import has_distribution
+from tripybuild.testing.oracles.foreign_calls import ForeignCall, UndefinedCall
+from tripybuild.testing.oracles.onnx_models import model
+from tripybuild.testing.oracles.oracles import SYSTEMS, CaseResults, oracle_report
 from tripybuild.testing.registry import registry
 from tripybuild.types.dtypes import bfloat16, float32, int64
 
@@ -38,7 +38,7 @@ CHANNELS = np.linspace(-1, 1, 48, dtype=np.float32).reshape(2, 6, 4)
 def judged(name, system, *entries, **arguments):
     """What a system says of one call of ours, by its aliases or by other ones."""
     for distribution in SYSTEMS[system].distributions:
-        if not is_installed(distribution):
+        if not has_distribution(distribution):
             pytest.skip(f"{distribution} is not installed")
     operator = OPERATORS[name]
     if entries:
@@ -47,7 +47,7 @@ def judged(name, system, *entries, **arguments):
         assert not reader.found
     case = of_arguments(operator, getattr(tripyapi, name), "call", arguments)
     results = list(execute(case.graph, OPERATORS, case.data).values())
-    return answers(operator, system, [Judged(case, "call", results, results)])
+    return oracle_report(operator, system, [CaseResults(case, "call", results, results)])
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_nothing_runs_is_no_answer():
     found = judged("add", "onnx", lhs=np.array([True]), rhs=np.array([False]))
     assert not found.problems
     assert not found.asked
-    assert list(found.never()) == [
+    assert list(found.unrun_aliases()) == [
         "Add: nothing here runs it: ONNX has no Add with `A` of bool in opset 26"
     ]
 
@@ -110,7 +110,7 @@ def opset(name, *arrays, **attributes):
     onnx = pytest.importorskip("onnx", reason="onnx is not installed")
     signature = signatures("onnx")[name]
     given = dict(zip(signature.by_position, arrays, strict=False)) | attributes
-    made = model(Call(signature, given), [float32])
+    made = model(ForeignCall(signature, given), [float32])
     return onnx.load_from_string(made.text).opset_import[0].version
 
 
@@ -123,6 +123,6 @@ def test_the_lowest_opset_is_taken():
     assert opset("Swish", LINES) == 24
     assert opset("TopK", LINES, [2]) == 20
     assert opset("TopK", narrow, [2]) == 24
-    with pytest.raises(Undeclared, match="no Tanh with `input` of int64"):
+    with pytest.raises(UndefinedCall, match="no Tanh with `input` of int64"):
         opset("Tanh", LINES.astype(np.int64))
     assert opset("Cast", LINES, to=int64) == 20

@@ -11,11 +11,11 @@ from tripybuild.reference.execute import execute
 from tripybuild.schema.entries import ForeignEntry
 from tripybuild.schema.operator.aliases import AliasReader
 from tripybuild.testing.cases import of_arguments
-from tripybuild.testing.oracles.alias_readings import Unread, read
-from tripybuild.testing.oracles.alias_variants import wrong_readings
-from tripybuild.testing.oracles.oracle import SYSTEMS
-from tripybuild.testing.oracles.systems import Call
-from tripybuild.testing.question_log import is_installed
+from tripybuild.testing.check_counts import has_distribution
+from tripybuild.testing.oracles.alias_inverse import AliasMismatch, invert_alias
+from tripybuild.testing.oracles.alias_neighbors import neighbor_problems
+from tripybuild.testing.oracles.foreign_calls import ForeignCall
+from tripybuild.testing.oracles.oracles import SYSTEMS
 from tripybuild.testing.registry import registry
 from tripybuild.types.dtypes import from_numpy
 
@@ -72,7 +72,7 @@ def reading(name, own, given):
     operator = OPERATORS[own]
     alias = next(alias for alias in operator.foreign if alias.signature.name == name)
     like = of_arguments(operator, getattr(tripyapi, own), name, {})
-    return alias, read(operator, alias, given, like)
+    return alias, invert_alias(operator, alias, given, like)
 
 
 @pytest.mark.parametrize(("name", "own", "given"), spread(READ))
@@ -81,10 +81,10 @@ def test_a_call_is_read_as_what_it_means(name, own, given):
     alias, case = reading(name, own, given)
     system = SYSTEMS[alias.system]
     for distribution in system.distributions:
-        if not is_installed(distribution):
+        if not has_distribution(distribution):
             pytest.skip(f"{distribution} is not installed")
     wanted = list(execute(case.graph, OPERATORS, case.data).values())
-    call = Call(alias.signature, given, alias.result, alias.opset)
+    call = ForeignCall(alias.signature, given, alias.result, alias.opset)
     got = system.run(call, [from_numpy(each.dtype) for each in wanted])
     for one, other in zip(got, wanted, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6)
@@ -93,7 +93,7 @@ def test_a_call_is_read_as_what_it_means(name, own, given):
 @pytest.mark.parametrize(("name", "own", "given"), spread(NOT_READ))
 def test_a_call_that_means_something_else_is_not_read(name, own, given):
     """An argument that our operator cannot say is a reason, and not passed over."""
-    with pytest.raises(Unread):
+    with pytest.raises(AliasMismatch):
         reading(name, own, given)
 
 
@@ -109,7 +109,7 @@ def test_a_call_that_means_something_else_is_not_read(name, own, given):
 def test_a_wrong_reading_is_found(own, system, entry, spelling):
     """As these aliases stood, other spellings of their calls were read as something else."""
     for distribution in SYSTEMS[system].distributions:
-        if not is_installed(distribution):
+        if not has_distribution(distribution):
             pytest.skip(f"{distribution} is not installed")
     operator = OPERATORS[own]
     order = [argument.name for argument in operator.arguments()]
@@ -118,5 +118,5 @@ def test_a_wrong_reading_is_found(own, system, entry, spelling):
     changed = replace(operator, foreign=aliases)
     axes = {"dims" if own == "squeeze" else "dim": [1]}
     case = of_arguments(changed, getattr(tripyapi, own), "call", {"input": ROWS[:, :1], **axes})
-    problems = list(wrong_readings(changed, OPERATORS, system, [case]))
+    problems = list(neighbor_problems(changed, OPERATORS, system, [case]))
     assert any(f"{entry}, call, {spelling}: read as" in problem for problem in problems)

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from tripybuild.codegen.operators.operator import contribution
-from tripybuild.codegen.operators.operator_calls import Calls
-from tripybuild.codegen.package.assembly import assembled
+from tripybuild.codegen.operators.operator import operator_fragment
+from tripybuild.codegen.operators.operator_calls import CallResolver
+from tripybuild.codegen.package.assembly import assemble_package
 from tripybuild.codegen.package.sync import write
 from tripybuild.process import paths
 from tripybuild.schema.load import load
@@ -49,9 +49,9 @@ def suites(tmp_path_factory):
         (root / "own/math" / f"{name}.yaml").write_text(text)
     declared, found = load([paths.registry(), root / "own"])
     assert not found
-    calls = Calls(declared.operators, declared.own, PACKAGE)
-    parts = [contribution(declared.operators[name], calls) for name in declared.own]
-    write(root / "out", assembled(parts, {}, PACKAGE), PACKAGE)
+    calls = CallResolver(declared.operators, declared.own, PACKAGE)
+    parts = [operator_fragment(declared.operators[name], calls) for name in declared.own]
+    write(root / "out", assemble_package(parts, {}, PACKAGE), PACKAGE)
     file = str(root / "out/suites/math/test_any.py")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(root / "out"))

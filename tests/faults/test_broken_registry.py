@@ -11,7 +11,7 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import paths
 from tripybuild.schema.load import load
 from tripybuild.testing import ModuleSuite, Suite
-from tripybuild.testing.registry import _loaded, _sound
+from tripybuild.testing.registry import _load, _valid_declarations
 
 PACKAGE = "breakable"
 BUILT_IN = paths.registry()
@@ -118,8 +118,8 @@ def suites(made, tmp_path, monkeypatch):
         return found | {n: ModuleSuite(f"own/modules/{n}.yaml", PACKAGE, file) for n in modules}
 
     yield broken
-    _loaded.cache_clear()  # nobody else asks for these folders
-    _sound.cache_clear()
+    _load.cache_clear()  # nobody else asks for these folders
+    _valid_declarations.cache_clear()
 
 
 def verdicts(suites):

@@ -13,10 +13,10 @@ import written
 
 import tripybuild
 from tripybuild.artifact import cache as module
-from tripybuild.artifact.cache import Cache, key, seal
+from tripybuild.artifact.cache import Cache, key, seal_path
 from tripybuild.artifact.file_cache import PlanCache
-from tripybuild.artifact.members import in_memory, measure
-from tripybuild.process.atomic_write import STALE_AFTER, temporary
+from tripybuild.artifact.members import measure, read_content
+from tripybuild.process.atomic_write import STALE_AFTER, temporary_path
 from tripybuild.process.paths import CACHE_VARIABLE, NOWHERE, cache_folder
 from tripybuild.tensorrt.mlir_tensorrt.compiler import _timing_cache
 
@@ -79,24 +79,24 @@ def test_an_entry_that_is_no_file_is_made_again(tmp_path, special):
     """With a warning, once, and nobody waits for a writer."""
     cache = Cache(tmp_path)
     cache.put(KEY, b"content")
-    cache.place(KEY).unlink()
-    special(cache.place(KEY))
+    cache.entry_path(KEY).unlink()
+    special(cache.entry_path(KEY))
     made = cache.get_or_make(KEY, lambda: b"content")
     assert [each.code for each in made.warnings] == ["cache-damaged"]
     assert cache.get_or_make(KEY, unexpected).content == b"content"
 
 
 @SPECIAL
-@pytest.mark.parametrize("which", [lambda place: place, seal], ids=["content", "seal"])
+@pytest.mark.parametrize("which", [lambda place: place, seal_path], ids=["content", "seal"])
 def test_an_engine_that_is_no_file_is_built_again(tmp_path, special, which):
     """Neither its content nor its seal is waited for."""
     cache = PlanCache(tmp_path)
     cache.get_or_write(KEY, content)
-    which(cache.place(KEY)).unlink()
-    special(which(cache.place(KEY)))
+    which(cache.entry_path(KEY)).unlink()
+    special(which(cache.entry_path(KEY)))
     made = cache.get_or_write(KEY, content)
     assert [each.code for each in made.warnings] == ["cache-damaged"]
-    assert in_memory(cache.get_or_write(KEY, unexpected).part) == b"content"
+    assert read_content(cache.get_or_write(KEY, unexpected).part) == b"content"
 
 
 @SPECIAL
@@ -148,8 +148,8 @@ def test_what_killed_processes_left_counts(tmp_path):
     """It takes the place of entries, and is no entry that could be swept while it is written."""
     cache = Cache(tmp_path, limit=1000)
     cache.put(KEY, bytes(200))
-    os.utime(cache.place(KEY), (1, 1))
-    partial = temporary(cache.partial(), KEY)
+    os.utime(cache.entry_path(KEY), (1, 1))
+    partial = temporary_path(cache.partial_folder(), KEY)
     partial.write_bytes(bytes(700))
     os.utime(partial, (time.time() - 3600,) * 2)
     cache.put(OTHER, bytes(200))
@@ -194,7 +194,7 @@ def test_nowhere_is_nowhere():
     with pytest.raises(OSError, match="Not a directory"):
         NOWHERE.mkdir(parents=True)
     made = PlanCache().get_or_write(KEY, content)
-    assert in_memory(made.part) == b"content"
+    assert read_content(made.part) == b"content"
     assert [each.code for each in made.warnings] == ["cache-unwritable"]
     assert Cache().get(KEY) is None
     assert _timing_cache() == []

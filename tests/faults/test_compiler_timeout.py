@@ -45,4 +45,4 @@ def test_the_argument_is_named(tmp_path, value):
 def test_what_is_a_number_holds(monkeypatch, value, seconds):
     """An empty variable says nothing."""
     monkeypatch.setenv(TIMEOUT_VARIABLE, value)
-    assert compiler_process.seconds() == seconds
+    assert compiler_process.default_timeout() == seconds

@@ -6,10 +6,10 @@ import pytest
 from written import graph
 
 from tripybuild.codegen.operators.lowering import decomposition_file
-from tripybuild.codegen.operators.operator_calls import Calls
+from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.snippets.composition_check import check_compositions
 from tripybuild.process import paths
-from tripybuild.schema.load import Some, load
+from tripybuild.schema.load import FileSubset, load
 
 OPERATOR = """\
 tripybuild: 1
@@ -57,7 +57,7 @@ def declared(folder, snippet, text=OPERATOR):
     lines = "\n  ".join(snippet.strip().splitlines())
     (root / "math" / "composed.yaml").write_text(text.replace("SNIPPET", lines))
     others = frozenset(BUILT_IN.operators)
-    own, found = load([root], Some(["ops/math/composed.yaml"], others))
+    own, found = load([root], FileSubset(["ops/math/composed.yaml"], others))
     assert not found
     return replace(own, operators={**BUILT_IN.operators, **own.operators})
 
@@ -65,7 +65,7 @@ def declared(folder, snippet, text=OPERATOR):
 def generated(folder, snippet):
     """The last line of a decomposition, as it is generated."""
     operators = declared(folder, snippet).operators
-    calls = Calls(operators, {"composed"}, "mine")
+    calls = CallResolver(operators, {"composed"}, "mine")
     return decomposition_file(operators["composed"], calls).rstrip().splitlines()[-1]
 
 

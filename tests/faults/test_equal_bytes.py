@@ -158,7 +158,7 @@ def test_a_program_in_another_form_stays_as_it_is():
         patch.setattr(pjrt, "_serialize", kept)
         pjrt.compile(module)
     (payload,) = payloads
-    made = pjrt_payload.canonical(payload)
-    assert pjrt_payload.canonical(made) == made
+    made = pjrt_payload.canonicalize(payload)
+    assert pjrt_payload.canonicalize(made) == made
     for other in (b"", b"\x00", b"\xff" * 40, payload[:-1], payload[:40], payload + b"\x07"):
-        assert pjrt_payload.canonical(other) == other
+        assert pjrt_payload.canonicalize(other) == other

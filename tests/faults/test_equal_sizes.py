@@ -151,7 +151,7 @@ define:
 def test_repeated_parts_of_used_files_have_their_laws(tmp_path, monkeypatch, again):
     """Whether they are copied or run again; each law is there once."""
     if again:
-        monkeypatch.setattr(replay, "key", lambda *_: object())
+        monkeypatch.setattr(replay, "replay_key", lambda *_: object())
     (tmp_path / "pairs.yaml").write_text(PAIRS, encoding="utf-8")
     made = tripybuild.compile(written.write(tmp_path, REPEATED), target="reference")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild.codegen.package.fragment import Contribution
+from tripybuild.codegen.package.fragment import PackageFragment
 from tripybuild.codegen.package.package import front_door
 from tripybuild.codegen.package.plan import plan
 from tripybuild.codegen.package.sync import LOCK, differences, write
@@ -32,7 +32,7 @@ def files(word):
     """A plan: several folders, and texts with a word in them."""
     paths = ["ops/__init__.py", "ops/math/double.py", "ops/math/twice.py"]
     plans = {f"{PACKAGE}/{path}": f"{HEADER}word = {word!r}\n" for path in paths}
-    part = Contribution(word, "math", "", f"{PACKAGE}.ops.math.{word}", (), {}, {}, {})
+    part = PackageFragment(word, "math", "", f"{PACKAGE}.ops.math.{word}", (), {}, {}, {})
     plans[f"{PACKAGE}/__init__.py"] = front_door(PACKAGE, [part])
     return plans | {f"suites/math/test_{word}.py": HEADER, f"{PACKAGE}/py.typed": ""}
 

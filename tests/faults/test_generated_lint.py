@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild.codegen.modules.module import module_contribution
-from tripybuild.codegen.operators.operator import contribution
-from tripybuild.codegen.operators.operator_calls import Calls
-from tripybuild.codegen.package.assembly import assembled
+from tripybuild.codegen.modules.module import module_fragment
+from tripybuild.codegen.operators.operator import operator_fragment
+from tripybuild.codegen.operators.operator_calls import CallResolver
+from tripybuild.codegen.package.assembly import assemble_package
 from tripybuild.codegen.package.sync import write
 from tripybuild.codegen.snippets.composition_check import check_snippets
 from tripybuild.process import paths
@@ -87,10 +87,10 @@ def package(tmp_path_factory):
     declared, found = load([paths.registry(), root / "own"])
     assert not found
     assert not check_snippets(declared, declared.operators)
-    calls = Calls(declared.operators, declared.own, PACKAGE, frozenset(declared.modules))
-    parts = [contribution(declared.operators[n], calls) for n in ("inlined", "recorded")]
-    parts.append(module_contribution(declared.modules["Halves"], calls))
-    write(root / "generated", assembled(parts, {}, PACKAGE), PACKAGE)
+    calls = CallResolver(declared.operators, declared.own, PACKAGE, frozenset(declared.modules))
+    parts = [operator_fragment(declared.operators[n], calls) for n in ("inlined", "recorded")]
+    parts.append(module_fragment(declared.modules["Halves"], calls))
+    write(root / "generated", assemble_package(parts, {}, PACKAGE), PACKAGE)
     (root / "pyproject.toml").symlink_to(ROOT / "pyproject.toml")
     return root
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tripybuild.testing import ModuleSuite, Suite
-from tripybuild.testing.question_log import asked, lacks, nothing, question
-from tripybuild.testing.skip_report import holds
+from tripybuild.testing.check_counts import count_check, report_absence, skip_empty, suite_check
+from tripybuild.testing.skip_report import is_valid_reason
 
 ROOT = Path(__file__).resolve().parents[2]
 # A plugin that hides modules, and what tells of their installation.
@@ -104,10 +104,10 @@ def test_each_check_is_a_question():
 def test_a_check_that_asks_nothing_fails():
     """A loop over no cases is no proof."""
 
-    @question
+    @suite_check
     def check_cases(cases):
         for _ in cases:
-            asked()
+            count_check()
 
     check_cases([1])
     with pytest.raises(AssertionError, match="`check_cases` asked nothing"):
@@ -117,10 +117,10 @@ def test_a_check_that_asks_nothing_fails():
 def test_a_fault_comes_before_a_skip():
     """What could be asked is told, also where somebody is missing who would answer the rest."""
 
-    @question
+    @suite_check
     def check(wrong):
-        asked()
-        lacks("torch")
+        count_check()
+        report_absence("torch")
         if wrong:
             raise AssertionError("a fault")
 
@@ -133,9 +133,9 @@ def test_a_fault_comes_before_a_skip():
 def test_reasons():
     """A reason is what is missing, what a suite found nothing to ask of, or what a system lacks."""
     with pytest.raises(pytest.skip.Exception) as skipped:
-        nothing("no alias says it")
+        skip_empty("no alias says it")
 
-    assert holds(skipped.value.msg)
-    assert holds("this system has no fork")
-    assert not holds("pytest is not installed")
-    assert not holds("flaky")
+    assert is_valid_reason(skipped.value.msg)
+    assert is_valid_reason("this system has no fork")
+    assert not is_valid_reason("pytest is not installed")
+    assert not is_valid_reason("flaky")

@@ -9,7 +9,7 @@ import pytest
 import tripybuild
 from tripybuild.cli.main import main
 from tripybuild.errors.diagnostics import portable_path
-from tripybuild.tensorrt.emission.module import _shown
+from tripybuild.tensorrt.emission.module import _file_name
 
 ODD = os.fsdecode(b"\xff\xc3\xa9 ")
 SPEC = """\
@@ -95,4 +95,4 @@ def test_places_are_utf8(tmp_path):
     """What MLIR and TensorRT are told of a file."""
     assert portable_path(f"{ODD}.yaml", None) == "\\xff\N{LATIN SMALL LETTER E WITH ACUTE} .yaml"
     assert portable_path(str(tmp_path / ODD), tmp_path).startswith("\\xff")
-    assert _shown(f"{ODD}.yaml", None).data.encode()
+    assert _file_name(f"{ODD}.yaml", None).data.encode()

@@ -10,11 +10,11 @@ import pytest
 import tripyapi as tp
 import tripybuild
 from tripybuild.cli.command import conclude
-from tripybuild.cli.console import Form
+from tripybuild.cli.console import DiagnosticFormat
 from tripybuild.compiler.executable import Executable
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import memory
-from tripybuild.process.memory import Limit
+from tripybuild.process.memory import MemoryLimit
 from tripybuild.worker import failures
 
 HEAD = "tripybuild: 1\nmodel: m\ninputs:\n  x: float32[4]\noutputs:\n  y: "
@@ -40,7 +40,7 @@ def only(error):
 @pytest.fixture
 def small(monkeypatch):
     """A machine with half a gigabyte."""
-    monkeypatch.setattr(memory, "limit", lambda: Limit(1 << 29, "this machine has 536.9 MB"))
+    monkeypatch.setattr(memory, "limit", lambda: MemoryLimit(1 << 29, "this machine has 536.9 MB"))
 
 
 def spec(folder, text):
@@ -163,14 +163,14 @@ def test_a_command_that_runs_out_of_memory_is_no_fault_of_ours(capsys):
     def work():
         raise ImportError("libx.so: failed to map segment from shared object")
 
-    assert conclude(work, json=False, form=Form.FULL) == 1
+    assert conclude(work, json=False, form=DiagnosticFormat.FULL) == 1
     assert "error[out-of-memory]" in capsys.readouterr().err
 
 
 def test_a_compiler_that_aborts_for_memory():
     """XLA ends its process where a thread cannot be started."""
     notes = ("terminate called after throwing an instance of 'std::bad_alloc'",)
-    assert failures.crashed("cpu", -6, notes).code == "compiler-out-of-memory"
+    assert failures.crash_diagnostic("cpu", -6, notes).code == "compiler-out-of-memory"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="this system has no limit of addresses")
@@ -215,4 +215,4 @@ def test_limits_of_control_groups(tmp_path, monkeypatch):
 
     (groups / "outer/memory.max").unlink()
     assert memory.limit().size == 1024 << 10
-    assert memory.spelled(1024 << 10) == "1.0 MB"
+    assert memory.format_bytes(1024 << 10) == "1.0 MB"

@@ -96,7 +96,7 @@ def test_sizes_are_bound_at_every_depth(tmp_path):
 
     static = build(path, sizes).graph
     for chosen in ({}, {"B": 2}, {"S": 3}, {"B": 2, "R": 5}):
-        dynamic = build(path, chosen).graph.substituted(sizes)
+        dynamic = build(path, chosen).graph.substitute(sizes)
         assert printer.canonical(dynamic) == printer.canonical(static)
 
 

@@ -9,7 +9,7 @@ import pytest
 import small_files
 
 from tripybuild.errors import budget
-from tripybuild.errors.amounts import MOST_PROBLEMS, budgeted
+from tripybuild.errors.limits import MOST_PROBLEMS, within_budget
 from tripybuild.model.graph_builder import build
 from tripybuild.tensorrt.mlir import elements
 from tripybuild.tensorrt.mlir.reading import parser
@@ -93,9 +93,9 @@ def test_small_file(name, costs):
 )
 def test_real_specs_take_a_tenth(spec, sizes):
     """What real models need is far from every limit, also of a model of a hundred layers."""
-    with budgeted(budget=budget.Budget()) as spent:
+    with within_budget(budget=budget.Budget()) as spent:
         build(SPECS / f"{spec}.yaml", sizes)
-    for unit, amount in spent.spent().items():
+    for unit, amount in spent.usage().items():
         assert 10 * amount <= budget.LIMITS[unit].amount, unit
 
 
@@ -114,13 +114,13 @@ def test_the_environment_multiplies_limits(factor, limit, monkeypatch):
 def test_programs_have_no_budget():
     """Nothing is counted where no file is open, and a file within a file spends what that has."""
     budget.spend("operations", 10**9)
-    assert budget.affords("suggestions", 10**9)
-    with budget.opened() as outer:
-        with budget.opened() as inner:
+    assert budget.try_spend("suggestions", 10**9)
+    with budget.use_budget() as outer:
+        with budget.use_budget() as inner:
             budget.spend("operations", 7)
         assert inner is outer
-        assert outer.spent()["operations"] == 7
-        with pytest.raises(budget.SpentError, match="100,000 operations"):
+        assert outer.usage()["operations"] == 7
+        with pytest.raises(budget.BudgetError, match="100,000 operations"):
             budget.spend("operations", 10**9)
     assert budget.current() is None
 

@@ -106,7 +106,7 @@ def test_an_engine_of_changed_weights_is_refused(model, tmp_path, monkeypatch, c
 def test_weights_that_changed_and_changed_back_are_refused(model, tmp_path, monkeypatch):
     """Their digest is the same, and what was built may be of others."""
     pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
-    real = engine._ask
+    real = engine._request_engine
 
     def ask(*arguments):
         store(tmp_path, NEW)
@@ -115,7 +115,7 @@ def test_weights_that_changed_and_changed_back_are_refused(model, tmp_path, monk
         return reply
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "_ask", ask)
+        patch.setattr(engine, "_request_engine", ask)
         assert refusal(lambda: plan(model)).code == "weights-changed"
     assert entries(tmp_path) == []
 

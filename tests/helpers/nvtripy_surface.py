@@ -22,15 +22,15 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend import Tensor
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import parse
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.process import paths
 from tripybuild.schema.operator.checks import tensor_methods
-from tripybuild.schema.operator.dtype_combinations import legal
+from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.testing.cases import known
+from tripybuild.testing.cases import constant_tensor
 from tripybuild.testing.registry import registry
-from tripybuild.testing.sample import Bound, Operand, bind
-from tripybuild.trace.location import Unknown, at
+from tripybuild.testing.sample import BoundSample, SampleOperand, bind
+from tripybuild.trace.location import UnknownLocation, at
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import ValuePattern, options
@@ -203,7 +203,7 @@ def tuples(entry: Entry) -> Iterator[Mapping[str, dtype | None]]:
 
 
 def _dtyped(entry: Entry) -> set[str]:
-    named = free(parse(entry.takes)) if entry.takes else ["input"]
+    named = free_names(parse(entry.takes)) if entry.takes else ["input"]
     return set(named) - BY_NAME.keys()
 
 
@@ -227,7 +227,7 @@ def called(entry: Entry, types: Mapping[str, dtype | None]) -> list[dtype] | Non
     arguments = _arguments(entry, dict(types))
     first = [arguments.pop(entry.inputs[0])] if entry.is_method else []
     try:
-        with at(Unknown()):
+        with at(UnknownLocation()):
             result = entry.function(*first, **arguments)
     except DiagnosticError:
         return None
@@ -257,8 +257,8 @@ def _arguments(entry: Entry, types: dict[str, dtype | None]) -> dict[str, Any]:
 
 
 @cache
-def _sample(operator: Operator) -> Bound:
-    return bind(operator, legal(operator)[0])
+def _sample(operator: Operator) -> BoundSample:
+    return bind(operator, legal_tuples(operator)[0])
 
 
 def _reachable(entry: Entry) -> set[str]:
@@ -269,9 +269,9 @@ def _reachable(entry: Entry) -> set[str]:
     return names | set(entry.inputs[:1] if entry.is_method else ())
 
 
-def _tensors(operand: Operand, kind: dtype) -> Any:
+def _tensors(operand: SampleOperand, kind: dtype) -> Any:
     if operand.constant:
-        return known(np.ones(operand.numbers[0][1], kind.numpy))
+        return constant_tensor(np.ones(operand.numbers[0][1], kind.numpy))
     made = [Tensor.of(Value(TensorType(kind, shape))) for shape in operand.shapes]
     return made if operand.several else made[0]
 

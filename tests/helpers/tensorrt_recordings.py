@@ -77,7 +77,7 @@ def add(name: str, build: Callable[..., Any], *inputs: Any, **weights: Type) -> 
 
 
 FORMS: dict[str, Callable[[Any], Any]] = {
-    "static": lambda size: evaluate(size, PROFILE.best),
+    "static": lambda size: evaluate(size, PROFILE.opt),
     "dynamic": lambda size: size,
 }
 
@@ -257,11 +257,11 @@ add("constant/number of a dynamic shape", lambda x: x + trt.constant(1.5, float3
 add("constant/array repeated", lambda x: x + trt.constant(7, float32, [3, 70]), (3, 70))
 add(
     "constant/size",
-    lambda x: trt.cast(trt.filled(B * S, int32), float32) + trt.reduce(x, [0, 1], "sum"),
+    lambda x: trt.cast(trt.full(B * S, int32), float32) + trt.reduce(x, [0, 1], "sum"),
     (B, S),
 )
-add("constant/size of float32", lambda x: x / trt.filled(S, float32, [1, 1]), (B, S))
-add("constant/size repeated", lambda x: x + trt.filled(B + 1, float32, [B, S]), (B, S))
+add("constant/size of float32", lambda x: x / trt.full(S, float32, [1, 1]), (B, S))
+add("constant/size repeated", lambda x: x + trt.full(B + 1, float32, [B, S]), (B, S))
 add(
     "constant/sizes",
     lambda x: trt.constant([B, 3, S - 1], int32) + trt.shape(x),
@@ -607,8 +607,8 @@ add(
     "if_/size as data",
     lambda p, x: trt.if_(
         p,
-        lambda: [x + trt.filled(B + S, float32, [1, 1])],
-        lambda: [x - trt.filled(B + S, float32, [1, 1])],
+        lambda: [x + trt.full(B + S, float32, [1, 1])],
+        lambda: [x - trt.full(B + S, float32, [1, 1])],
         [],
     ),
     (boolean, ()),
@@ -646,7 +646,7 @@ add(
     "for_/values from outside",
     lambda x, y: trt.for_(
         trt.constant(0, int32),
-        trt.filled(S, int32),
+        trt.full(S, int32),
         trt.constant(1, int32),
         [x, y],
         lambda i, v, w: [v + y, w * x],

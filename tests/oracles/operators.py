@@ -35,7 +35,7 @@ def results(call, arrays):
 def computed(graph, data, *, passes=engine_model.PIPELINE):
     """What the module of a graph gives, after the passes that models take."""
     emitted = engine_model.dialect_module(graph)
-    resources.of(emitted.module).give({**emitted.resources, **data})
+    resources.of(emitted.module).add_arrays({**emitted.resources, **data})
     pipeline.run(emitted.module, passes)
     inputs = [wide(np.asarray(data[name])) for name in graph.inputs]
     with mock.patch.object(oracle, "OPS", tensorrt_layers.LAYERS):

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild.codegen.modules.module import module_contribution
-from tripybuild.codegen.operators.operator import contribution
-from tripybuild.codegen.operators.operator_calls import Calls
+from tripybuild.codegen.modules.module import module_fragment
+from tripybuild.codegen.operators.operator import operator_fragment
+from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.eager.module.module import Module
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import paths
-from tripybuild.schema.load import Some, load
+from tripybuild.schema.load import FileSubset, load
 from tripybuild.types.naming import MEMBERS
 
 OPERATOR = """\
@@ -136,7 +136,7 @@ HOSTILE_MODULES = [
     ("step", '"[exp][0](x)"', "function-value"),
     ("step", "part.weight.data", "unknown-attribute"),
     ("step", "part.load_weights('x')", "unknown-attribute"),
-    ("step", "x.placed_on('gpu')", "unknown-attribute"),
+    ("step", "x.to_device('gpu')", "unknown-attribute"),
     ("step", "np.load('x')", "unbound-name"),
     ("parts", "part: exp(width)", "unbound-name"),
     ("parts", "part: len('text')", "wrong-value"),
@@ -155,15 +155,15 @@ def problems(folder: Path, text: str) -> list[str]:
     path = folder / "evil" / "math" / "evil.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
-    few = Some({"evil/math/evil.yaml", "ops_registry/modules/linear.yaml"}, OPERATORS)
+    few = FileSubset({"evil/math/evil.yaml", "ops_registry/modules/linear.yaml"}, OPERATORS)
     registry, found = load([BUILT_IN, folder / "evil"], few)
     if not found:
-        calls = Calls(OPERATORS, registry.own, "evil_package", frozenset(registry.modules))
+        calls = CallResolver(OPERATORS, registry.own, "evil_package", frozenset(registry.modules))
         try:
             for module in registry.modules.values():
-                module_contribution(module, calls)
+                module_fragment(module, calls)
             for operator in registry.operators.values():
-                contribution(operator, calls)
+                operator_fragment(operator, calls)
         except DiagnosticError as error:
             found = list(error.diagnostics)
     return [each.code for each in found]

@@ -9,11 +9,11 @@ from test_confinement import MODULE, OPERATOR, USUAL, USUAL_MODULE, problems
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend.checks import Check
 from tripybuild.language.limits import MAXIMUM_LENGTH, LimitError
-from tripybuild.reference.numerics.bounded import TooLargeError, numpy
+from tripybuild.reference.numerics.numpy_guard import TooLargeError, numpy
 from tripybuild.schema.snippets.extents.domain import NUMBER, SIZES, Extent
 from tripybuild.schema.snippets.extents.walk import UnboundedError, Walk
 from tripybuild.trace import Declaration, Law
-from tripybuild.trace.location import Unknown
+from tripybuild.trace.location import UnknownLocation
 from tripybuild.types.shapes import bounded_range, power, prod
 
 BOMBS = [
@@ -95,7 +95,7 @@ def test_what_is_not_known_is_not_multiplied():
 @pytest.mark.parametrize("failing", [lambda: 1 / 0, lambda: {}["n"], lambda: 2.0**99999])
 def test_a_law_without_a_value_is_a_diagnostic(failing):
     declaration = Declaration("double", "double.yaml", {"positive": Law("1 / 0 > n")})
-    check = Check(declaration, Unknown())
+    check = Check(declaration, UnknownLocation())
     with pytest.raises(DiagnosticError, match="which has no value here") as raised:  # noqa: SIM117
         with check.law("positive", n=1) as require:
             require(failing() > 1)

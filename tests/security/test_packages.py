@@ -95,7 +95,7 @@ def test_an_executable_names_a_file_beside_it(altered, tmp_path, monkeypatch):
     (about / "entry_points.txt").write_text("[tripybuild.packages]\nplanted = planted\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    package_catalog._installed.cache_clear()
+    package_catalog._entry_points.cache_clear()
 
     assert code_of(altered, name="planted", digest=OTHER) == "missing-package"
 
@@ -132,7 +132,7 @@ def installed(folder, monkeypatch, value):
     (about / "entry_points.txt").write_text(f"[tripybuild.packages]\nsome_operators = {value}\n")
     monkeypatch.setattr(package_catalog, "_libraries", lambda: {str(folder)})
     monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
-    package_catalog._installed.cache_clear()
+    package_catalog._entry_points.cache_clear()
 
 
 def test_an_installed_package_is_found(own, altered, tmp_path, monkeypatch):
@@ -241,13 +241,13 @@ def test_generated_code_is_held_against_its_grammar(tmp_path, monkeypatch):
     from tripybuild.packages import loader  # noqa: PLC0415
 
     effect = tmp_path / "effect"
-    planned = loader.planned
+    planned = loader.package_files
 
     def altered(roots, package):
         files = dict(planned(roots, package))
         return {**files, f"{package}/ops/math/evil.py": EFFECT.format(path=str(effect))}
 
-    monkeypatch.setattr(loader, "planned", altered)
+    monkeypatch.setattr(loader, "package_files", altered)
 
     assert code_of(tripybuild.compile, spec(tmp_path), target="reference") == "generated-code"
     assert not effect.exists()

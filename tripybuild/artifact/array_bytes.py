@@ -41,14 +41,14 @@ INT4 = np.dtype(ml_dtypes.int4)  # the format lacks it, and holds it as I8
 ALIGNMENT = 64  # what the CPU runtime wants of an address to share the memory
 
 
-def aligned(size: int) -> Octets:
+def aligned_buffer(size: int) -> Octets:
     """Return so much memory, at an address that the CPU runtime uses without a copy."""
     space = np.empty(size + ALIGNMENT, np.uint8)
     start = -space.ctypes.data % ALIGNMENT
     return space[start : start + size]
 
 
-def spell(array: Array) -> str:
+def dtype_name(array: Array) -> str:
     """Return the format's name of an array's dtype, or raise ValueError where it has none."""
     dtype = np.dtype(np.int8) if array.dtype == INT4 else array.dtype.newbyteorder("=")
     if dtype not in SPELLINGS or BITS.get(SPELLINGS[dtype]) == 6:
@@ -58,7 +58,7 @@ def spell(array: Array) -> str:
 
 def packed_size(array: Array) -> int:
     """Return how many bytes an array has in a file, or raise ValueError where it cannot be."""
-    if BITS.get(spell(array)) != 4:
+    if BITS.get(dtype_name(array)) != 4:
         return array.nbytes
     if array.size % 2:
         raise ValueError("safetensors cannot hold an odd number of float4 values")
@@ -71,7 +71,7 @@ def pack(array: Array) -> Octets:
         array = array.astype(np.int8)
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     octets: Octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    if BITS.get(spell(array)) == 4:
+    if BITS.get(dtype_name(array)) == 4:
         pairs: Octets = (octets[::2] & 15) | (octets[1::2] << 4)  # type: ignore[assignment]
         return pairs
     return octets

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tripybuild.artifact.members import NotRegularError, OpenFile
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.atomic_write import publish, swept
+from tripybuild.process.atomic_write import atomic_write, sweep_temporaries
 from tripybuild.process.hashing import ALGORITHMS, algorithm
 from tripybuild.process.paths import CACHE_VARIABLE, NOWHERE, cache_folder
 
@@ -33,7 +33,7 @@ RECORD = 8  # bytes of a size in it, the lowest first
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CacheResult:
     """A content, whether it was there already, and what was wrong with the cache."""
 
     content: bytes
@@ -76,63 +76,63 @@ class Cache:
         """Store a content; what is wrong is returned, not raised."""
         if len(content) > self.limit:
             return ()
-        place = self.place(key)
+        place = self.entry_path(key)
         try:
-            self.made(place.parent)
-            with publish(place, durable=False, folder=self.partial()) as stream:
+            self.make_folder(place.parent)
+            with atomic_write(place, durable=False, folder=self.partial_folder()) as stream:
                 stream.write(MAGIC)
                 stream.write(_digest(key, content))
                 stream.write(content)
         except (OSError, DiagnosticError) as error:
-            return (unwritable(self.folder, error),)
-        self.stored(len(content))
+            return (unwritable_warning(self.folder, error),)
+        self.record_size(len(content))
         return ()
 
-    def get_or_make(self, key: str, make: Callable[[], bytes]) -> Outcome:
+    def get_or_make(self, key: str, make: Callable[[], bytes]) -> CacheResult:
         """Return the content of a key, made now if it must be, and by one process only."""
         content, warnings = self._read(key)
         if content is not None:
-            return Outcome(content, hit=True)
-        with self.locked(key):
+            return CacheResult(content, hit=True)
+        with self.lock(key):
             content, more = self._read(key)
             if content is not None:
-                return Outcome(content, hit=True, warnings=(*warnings, *more))
+                return CacheResult(content, hit=True, warnings=(*warnings, *more))
             content = make()
             failures = self.put(key, content)
-        return Outcome(content, hit=False, warnings=(*warnings, *more, *failures))
+        return CacheResult(content, hit=False, warnings=(*warnings, *more, *failures))
 
-    def place(self, key: str) -> Path:
+    def entry_path(self, key: str) -> Path:
         """Where the entry of a key is."""
         if len(key) != 64 or not key.isalnum():  # so that it cannot lead out of the folder
             raise ValueError(f"`{key}` is no key of the cache")
         return self.folder / key[:2] / key[2:]
 
     def _read(self, key: str) -> tuple[bytes | None, tuple[Diagnostic, ...]]:
-        place = self.place(key)
+        place = self.entry_path(key)
         try:
             stored = read_file(place, self.limit + START)
         except NotRegularError:
-            self.put_aside(place)
-            return None, (damaged(place),)
+            self.quarantine(place)
+            return None, (damage_warning(place),)
         except OSError:
             return None, ()
         content = stored[START:]
         if stored[:START] != MAGIC + _digest(key, content):
-            self.put_aside(place)
-            return None, (damaged(place),)
+            self.quarantine(place)
+            return None, (damage_warning(place),)
         with contextlib.suppress(OSError):
             os.utime(place)  # the sweep takes the least recently used
         return content, ()
 
-    def partial(self) -> Path:
+    def partial_folder(self) -> Path:
         """Make the folder of what is being written: one, so that what is left there is found.
 
         Raises:
             OSError: It cannot be made.
         """
-        return self.made(self.folder / PARTIAL)
+        return self.make_folder(self.folder / PARTIAL)
 
-    def made(self, folder: Path) -> Path:
+    def make_folder(self, folder: Path) -> Path:
         """Make a folder of the cache for the user alone: who writes here gives him programs.
 
         Raises:
@@ -142,12 +142,12 @@ class Cache:
             each.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
-    def put_aside(self, place: Path) -> None:
+    def quarantine(self, place: Path) -> None:
         """Keep a damaged entry for whoever wants to know why, but out of the way."""
         aside = self.folder / "damaged" / f"{place.parent.name}{place.name}.{secrets.token_hex(4)}"
         with contextlib.suppress(OSError):
             aside.parent.mkdir(mode=0o700, exist_ok=True)
-        for found, target in ((place, aside), (seal(place), seal(aside))):
+        for found, target in ((place, aside), (seal_path(place), seal_path(aside))):
             try:
                 found.replace(target)
             except FileNotFoundError:
@@ -157,21 +157,21 @@ class Cache:
                     found.unlink()
 
     @contextlib.contextmanager
-    def locked(self, key: str) -> Iterator[None]:
+    def lock(self, key: str) -> Iterator[None]:
         """Hold the key's lock, or go on without: twice the work is better than none."""
         from filelock import FileLock, Timeout  # noqa: PLC0415 - most caches are read alone
 
-        place = self.place(key)
+        place = self.entry_path(key)
         lock = FileLock(place.with_name(place.name + LOCK_SUFFIX))
         with contextlib.ExitStack() as held:
             with contextlib.suppress(OSError, Timeout, NotImplementedError):
-                self.made(place.parent)
+                self.make_folder(place.parent)
                 held.enter_context(lock.acquire(timeout=self.patience))
             yield
 
-    def stored(self, size: int) -> None:
+    def record_size(self, size: int) -> None:
         """Sweep if there may be too much now: a look at thousands of entries takes a while."""
-        left = swept(self.folder / PARTIAL)
+        left = sweep_temporaries(self.folder / PARTIAL)
         ledger, known = self.folder / LEDGER, b""
         try:
             with contextlib.suppress(FileNotFoundError):
@@ -202,12 +202,14 @@ class Cache:
                 place.unlink()
                 total -= size
             with contextlib.suppress(OSError):
-                seal(place).unlink()
+                seal_path(place).unlink()
             if total + left <= self.limit * KEPT_SHARE:
                 break
         with (
             contextlib.suppress(OSError, DiagnosticError),
-            publish(self.folder / LEDGER, durable=False, folder=self.partial()) as ledger,
+            atomic_write(
+                self.folder / LEDGER, durable=False, folder=self.partial_folder()
+            ) as ledger,
         ):
             ledger.write(total.to_bytes(RECORD, "little"))
 
@@ -246,12 +248,12 @@ def read_file(place: Path, most: int) -> bytes:
         return stream.read()
 
 
-def seal(place: Path) -> Path:
+def seal_path(place: Path) -> Path:
     """Where the seal of an entry is that does not hold it itself."""
     return place.with_name(place.name + SEAL_SUFFIX)
 
 
-def sealed(key: str, digest: str) -> bytes:
+def seal_digest(key: str, digest: str) -> bytes:
     """Return the seal of an entry; with the key in it, a renamed entry is a damaged one."""
     return sha256(key.encode() + bytes.fromhex(digest)).digest()
 
@@ -259,16 +261,16 @@ def sealed(key: str, digest: str) -> bytes:
 def _digest(key: str, content: bytes) -> bytes:
     digest = ALGORITHMS[algorithm(len(content))]()
     digest.update(content)
-    return sealed(key, digest.hexdigest())
+    return seal_digest(key, digest.hexdigest())
 
 
-def damaged(place: Path) -> Diagnostic:
+def damage_warning(place: Path) -> Diagnostic:
     """What is said of an entry that is not what was stored."""
     message = f"The cache entry `{place}` was damaged and is made again"
     return Diagnostic("cache-damaged", message)
 
 
-def unwritable(folder: Path, error: OSError | DiagnosticError) -> Diagnostic:
+def unwritable_warning(folder: Path, error: OSError | DiagnosticError) -> Diagnostic:
     """What is said when nothing can be stored."""
     hint = f"set `{CACHE_VARIABLE}` to a folder that can be written"
     if folder.is_relative_to(NOWHERE):

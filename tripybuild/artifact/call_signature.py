@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tripybuild.artifact.graph_json import read_law
-from tripybuild.errors.amounts import budgeted
 from tripybuild.errors.budget import Budget, spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.errors.limits import within_budget
 from tripybuild.frontend.checks.messages import law_message
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
@@ -38,7 +38,7 @@ class Argument:
         return f"{self.dtype}[{', '.join(map(str, self.shape)) or '()'}]"
 
 
-class Signature:
+class CallSignature:
     """The inputs of an executable, read from its manifest."""
 
     def __init__(self, manifest: Mapping[str, Any]) -> None:
@@ -56,7 +56,7 @@ class Signature:
         }
         self.laws = [read_law(law, self.symbols) for law in manifest["laws"]]
         # What takes the arrays of other libraries; engines take those of GPUs as well.
-        self.exchange: Callable[[str, Any], Any] = exchanged
+        self.exchange: Callable[[str, Any], Any] = import_array
 
     def _size(self, size: int | str) -> int | Dim:
         if isinstance(size, int):
@@ -75,7 +75,9 @@ class Signature:
             if name not in self.inputs:
                 near = suggest(name, self.inputs)
                 hint = (
-                    f"did you mean `{near}`?" if near else f"the inputs are {_listed(self.inputs)}"
+                    f"did you mean `{near}`?"
+                    if near
+                    else f"the inputs are {_join_names(self.inputs)}"
                 )
                 found.append(
                     Diagnostic("unknown-input", f"`{self.model}` has no input `{name}`", hint=hint)
@@ -111,8 +113,8 @@ class Signature:
         sizes: dict[str, int] = {}
         by_whom: dict[str, str] = {}
         for argument, array in zip(self.inputs.values(), arrays, strict=True):
-            found += self._one(argument, array, sizes, by_whom)
-        found += [d for name, size in sizes.items() for d in self._in_range(name, size)]
+            found += self._bind_argument(argument, array, sizes, by_whom)
+        found += [d for name, size in sizes.items() for d in self._check_range(name, size)]
         if not found:
             found += [
                 d
@@ -120,17 +122,19 @@ class Signature:
                 for d in _expressions(a, x, sizes)
             ]
         if not found:
-            found += self.broken(sizes)
+            found += self.law_violations(sizes)
         if found:
             raise DiagnosticError(*found)
         return sizes
 
-    def _one(
+    def _bind_argument(
         self, argument: Argument, array: Array, sizes: dict[str, int], by_whom: dict[str, str]
     ) -> list[Diagnostic]:
         name = argument.name
         if array.dtype != argument.dtype.numpy:
-            message = f"the input `{name}` must be {argument.dtype}, but this is {_spelled(array)}"
+            message = (
+                f"the input `{name}` must be {argument.dtype}, but this is {_dtype_text(array)}"
+            )
             hint = f"convert it: `{name}.astype({_numpy_name(argument.dtype)})`"
             return [Diagnostic("input-dtype", message, hint=hint)]
         if array.ndim != len(argument.shape):
@@ -154,7 +158,7 @@ class Signature:
                 by_whom.setdefault(symbol, name)
         return found
 
-    def _in_range(self, name: str, size: int) -> list[Diagnostic]:
+    def _check_range(self, name: str, size: int) -> list[Diagnostic]:
         bounds = self.ranges[name]
         low, high, step = bounds["min"] or 0, bounds["max"], bounds["multiple_of"] or 1
         if size < low or (high is not None and size > high):
@@ -179,17 +183,17 @@ class Signature:
             for each in self.inputs.values()
         ]
 
-    def broken(self, sizes: Mapping[str, int]) -> list[Diagnostic]:
+    def law_violations(self, sizes: Mapping[str, int]) -> list[Diagnostic]:
         """The laws that do not hold for these sizes."""
-        with budgeted(budget=Budget()):
-            return broken(self.laws, sizes)
+        with within_budget(budget=Budget()):
+            return law_violations(self.laws, sizes)
 
 
-def broken(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> list[Diagnostic]:
+def law_violations(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> list[Diagnostic]:
     """The laws, of those that wait for sizes, that do not hold for these."""
     found = []
     for law in laws:
-        names = {name: _known(value, sizes) for name, value in law.names.items()}
+        names = {name: _evaluate_sizes(value, sizes) for name, value in law.names.items()}
         words = {word: word for word in law.law.words}
         try:
             holds = evaluate(parse(law.law.text), names | words, SHAPE)
@@ -217,7 +221,7 @@ def _number(argument: Argument, value: float) -> Array:
     return np.asarray(value).astype(type.numpy)
 
 
-def exchanged(name: str, value: Any, take: Callable[[Any], Any] | None = None) -> Any:
+def import_array(name: str, value: Any, take: Callable[[Any], Any] | None = None) -> Any:
     """The array of another library, without a copy where it is in the memory that is used."""
     try:
         return (take or np.from_dlpack)(value)
@@ -228,14 +232,14 @@ def exchanged(name: str, value: Any, take: Callable[[Any], Any] | None = None) -
         raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint)) from error
 
 
-def _spelled(array: Array) -> str:
+def _dtype_text(array: Array) -> str:
     """A dtype's name; one of another byte order looks the same otherwise."""
     return array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in other byte order"
 
 
-def _known(value: Any, sizes: Mapping[str, int]) -> Any:
+def _evaluate_sizes(value: Any, sizes: Mapping[str, int]) -> Any:
     if isinstance(value, (list, tuple)):
-        return [_known(item, sizes) for item in value]
+        return [_evaluate_sizes(item, sizes) for item in value]
     return dims.evaluate(value, sizes) if isinstance(value, Dim) else value
 
 
@@ -256,7 +260,7 @@ def _shape(shape: tuple[object, ...]) -> str:
     return f"[{', '.join(map(str, shape))}]"
 
 
-def _listed(names: Mapping[str, object]) -> str:
+def _join_names(names: Mapping[str, object]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 

@@ -14,12 +14,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from tripybuild.artifact.array_bytes import aligned
-from tripybuild.artifact.file_errors import refusal, refuse_pipe, too_new, unreadable
+from tripybuild.artifact.array_bytes import aligned_buffer
+from tripybuild.artifact.file_errors import (
+    container_error,
+    newer_format_error,
+    refuse_pipe,
+    unreadable_error,
+)
 from tripybuild.artifact.manifest import (
     MalformedManifestError,
     Manifest,
-    Member,
+    MemberRecord,
     NewerFormatError,
     decode,
     encode,
@@ -28,18 +33,18 @@ from tripybuild.artifact.member_order import (
     DIGEST,
     DIGEST_SIZE,
     MANIFEST,
-    arranged,
-    ordered,
-    padded,
+    container_layout,
+    member_order,
+    pad_manifest,
 )
 from tripybuild.artifact.members import (
     PIECE,
     Content,
     FilePart,
-    changed,
+    changed_error,
+    copy_range,
     measure,
     pieces,
-    transferred,
 )
 from tripybuild.artifact.zip_layout import (
     LOCAL,
@@ -49,9 +54,9 @@ from tripybuild.artifact.zip_layout import (
     Layout,
     local_header,
 )
-from tripybuild.documents.json_reader import entries
+from tripybuild.documents.json_reader import count_entries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.atomic_write import publish
+from tripybuild.process.atomic_write import atomic_write
 from tripybuild.process.hashing import ALGORITHMS
 
 NAME = re.compile(r"[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*(/[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*)*")
@@ -64,7 +69,7 @@ def write(
     path: Path,
     content: Mapping[str, Any],
     members: Mapping[str, Content],
-    measured: Mapping[str, Member] | None = None,
+    measured: Mapping[str, MemberRecord] | None = None,
 ) -> None:
     """Write an executable; equal arguments give equal bytes.
 
@@ -81,14 +86,14 @@ def write(
     _check_names(members)
     known = measured or {}
     measured = {name: known.get(name) or measure(members[name]) for name in sorted(members)}
-    text = padded(encode(Manifest(measured, content)), measured)
+    text = pad_manifest(encode(Manifest(measured, content)), measured)
     if _is_too_large(text):
         message = f"the manifest of `{path}` would be too large to be read again"
         raise DiagnosticError(Diagnostic("over-budget", message))
     digest = sha256(text).hexdigest().encode() + b"\n"
-    layout = arranged(text, digest, measured)
-    names = ordered(measured)
-    with publish(path, given=_given(members, names, layout)) as stream:
+    layout = container_layout(text, digest, measured)
+    names = member_order(measured)
+    with atomic_write(path, given=_first_member_link(members, names, layout)) as stream:
         there = os.fstat(stream.fileno()).st_size > 0  # the first member is
         stream.write(layout.headers[0] + text + layout.headers[1] + digest)
         for header, name in zip(layout.headers[2:], names, strict=True):
@@ -101,24 +106,24 @@ def write(
         stream.truncate()
 
 
-def _given(
+def _first_member_link(
     members: Mapping[str, Content], names: Sequence[str], layout: Layout
 ) -> Callable[[Path], bool]:
     """Give away the file in which the first member stands at its place, if there is one."""
     first = members[names[0]] if names else b""
     if isinstance(first, FilePart) and first.offset == layout.offsets[2]:
-        return first.file.given
+        return first.file.link_to
     return lambda _: False
 
 
 def _is_too_large(manifest: bytes) -> bool:
-    return len(manifest) > LARGEST_MANIFEST or entries(manifest) > MOST_ENTRIES
+    return len(manifest) > LARGEST_MANIFEST or count_entries(manifest) > MOST_ENTRIES
 
 
-def _decoded(text: bytes) -> Manifest:
+def _decode_manifest(text: bytes) -> Manifest:
     """Read a manifest with the blanks that are behind it, and no others."""
     found = decode(text.rstrip(b" "))
-    if padded(text.rstrip(b" "), found.members) != text:
+    if pad_manifest(text.rstrip(b" "), found.members) != text:
         raise MalformedManifestError("it is not written in the one allowed way")
     return found
 
@@ -133,18 +138,18 @@ def _check_names(names: Mapping[str, object]) -> None:
             raise ValueError(f"a member cannot be named {name!r}")
 
 
-def _copy(stream: BinaryIO, content: Content, expected: Member) -> None:
-    if isinstance(content, FilePart) and transferred(content, stream):
+def _copy(stream: BinaryIO, content: Content, expected: MemberRecord) -> None:
+    if isinstance(content, FilePart) and copy_range(content, stream):
         return
     checksum = size = 0
     for piece in pieces(content):
         checksum = zlib.crc32(piece, checksum)
         size += stream.write(piece)
     if (checksum, size) != (expected.crc32, expected.size):
-        raise changed(content)
+        raise changed_error(content)
 
 
-def begins_like_one(path: Path) -> bool:
+def looks_like_container(path: Path) -> bool:
     """Whether a file is empty, or begins as executables do, whole or not: such may be replaced."""
     try:
         with path.open("rb") as file:
@@ -167,12 +172,12 @@ def open(path: Path) -> "Container":
         message = f"there is no file `{path}`"
         raise DiagnosticError(Diagnostic("file-not-found", message)) from error
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_error(path, error) from error
     try:
         return Container(path, file)
     except OSError as error:
         file.close()
-        raise unreadable(path, error) from error
+        raise unreadable_error(path, error) from error
     except BaseException:
         file.close()
         raise
@@ -196,9 +201,11 @@ class Container:
             _check_names(self.manifest.members)
         except ValueError as error:
             raise self._refusal("altered", str(error)) from error
-        layout = arranged(text, digest, self.manifest.members)
+        layout = container_layout(text, digest, self.manifest.members)
         self._check_layout(layout)
-        self._offsets = dict(zip(ordered(self.manifest.members), layout.offsets[2:], strict=True))
+        self._offsets = dict(
+            zip(member_order(self.manifest.members), layout.offsets[2:], strict=True)
+        )
 
     def read(self, name: str) -> memoryview:
         """Read a member into memory, at an address that is a multiple of 64.
@@ -208,7 +215,7 @@ class Container:
             DiagnosticError: Its content is not the one that was written.
         """
         member, offset = self.manifest.members[name], self._offsets[name]
-        content = aligned(member.size).data
+        content = aligned_buffer(member.size).data
         digest = ALGORITHMS[member.algorithm]()
         try:
             self._file.seek(offset)
@@ -217,7 +224,7 @@ class Container:
                 self._fill(piece)
                 digest.update(piece)
         except OSError as error:
-            raise unreadable(self.path, error) from error
+            raise unreadable_error(self.path, error) from error
         if digest.hexdigest() != member.digest:
             raise self._refusal("altered", f"the content of `{name}` is not what was written")
         return content.toreadonly()
@@ -243,17 +250,17 @@ class Container:
 
     def _read_manifest(self) -> tuple[bytes, bytes]:
         """Read the manifest and its digest, which stand first in every format."""
-        start = self._take(0, LOCAL.size + len(MANIFEST))
+        start = self._read_at(0, LOCAL.size + len(MANIFEST))
         size = int.from_bytes(start[SIZE_OFFSET : SIZE_OFFSET + 4], "little")
         if start[:4] != b"PK\x03\x04" or start[LOCAL.size :] != MANIFEST.encode():
             raise self._refusal("not-recognised", "it does not begin with a manifest")
         if size > LARGEST_MANIFEST:
             raise self._refusal("altered", "its manifest is too large")
-        text = self._take(len(start), size)
+        text = self._read_at(len(start), size)
         expected = sha256(text).hexdigest().encode() + b"\n"
         entry = Entry(DIGEST, DIGEST_SIZE, zlib.crc32(expected))
         header = local_header(entry)
-        found = self._take(len(start) + size, len(header) + DIGEST_SIZE)
+        found = self._read_at(len(start) + size, len(header) + DIGEST_SIZE)
         if found != header + expected:
             raise self._refusal("altered", "its manifest is not what was written")
         return text, expected
@@ -262,9 +269,9 @@ class Container:
         if _is_too_large(text):
             raise self._refusal("altered", "its manifest is too large")
         try:
-            return _decoded(text)
+            return _decode_manifest(text)
         except NewerFormatError as error:
-            raise too_new(self.path, error) from error
+            raise newer_format_error(self.path, error) from error
         except MalformedManifestError as error:
             raise self._refusal("altered", f"its manifest is malformed: {error}") from error
 
@@ -276,12 +283,12 @@ class Container:
         if self._size > layout.size:
             raise self._refusal("altered", f"{self._size - layout.size} bytes follow its end")
         for header, offset in zip(layout.headers, layout.offsets, strict=True):
-            if self._take(offset - len(header), len(header)) != header:
+            if self._read_at(offset - len(header), len(header)) != header:
                 raise self._refusal("altered", "a member's header is not what was written")
-        if self._take(layout.tail_offset, len(layout.tail)) != layout.tail:
+        if self._read_at(layout.tail_offset, len(layout.tail)) != layout.tail:
             raise self._refusal("altered", "its directory is not what was written")
 
-    def _take(self, offset: int, size: int) -> bytes:
+    def _read_at(self, offset: int, size: int) -> bytes:
         if offset + size > self._size:
             found = f"it has {self._size} bytes and should have more"
             raise self._refusal("truncated", found)
@@ -298,4 +305,4 @@ class Container:
             space = space[count:]
 
     def _refusal(self, what: str, found: str) -> DiagnosticError:
-        return refusal(self.path, what, found)
+        return container_error(self.path, what, found)

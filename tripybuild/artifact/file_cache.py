@@ -13,12 +13,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tripybuild.artifact.cache import PARTIAL, Cache, damaged, read_file, seal, sealed, unwritable
-from tripybuild.artifact.manifest import Member
+from tripybuild.artifact.cache import (
+    PARTIAL,
+    Cache,
+    damage_warning,
+    read_file,
+    seal_digest,
+    seal_path,
+    unwritable_warning,
+)
+from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import FilePart, NotRegularError, OpenFile, measure
 from tripybuild.artifact.zip_layout import ALIGNMENT
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.atomic_write import SUFFIX, publish, swept, temporary
+from tripybuild.process.atomic_write import SUFFIX, atomic_write, sweep_temporaries, temporary_path
 
 START = ALIGNMENT
 MAGIC = b"tbcache3"
@@ -26,18 +34,18 @@ LONGEST_SEAL = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CachedFile:
     """A content as a part of an open file, which stays readable when the cache drops the entry."""
 
     part: FilePart
-    member: Member
+    member: MemberRecord
     warnings: tuple[Diagnostic, ...] = ()
 
 
 class PlanCache(Cache):
     """The cache, for contents that are files."""
 
-    def get_or_write(self, key: str, write: Callable[[Path, int], Member]) -> Made:
+    def get_or_write(self, key: str, write: Callable[[Path, int], MemberRecord]) -> CachedFile:
         """Return the content of a key as a file; where there is none, have it written.
 
         Args:
@@ -48,47 +56,47 @@ class PlanCache(Cache):
         found, warnings = self._open(key)
         if found is not None:
             return found
-        with self.locked(key):
+        with self.lock(key):
             found, _ = self._open(key)
             if found is not None:
                 return found
             return self._write(key, write, warnings)
 
-    def _open(self, key: str) -> tuple[Made | None, tuple[Diagnostic, ...]]:
-        place = self.place(key)
+    def _open(self, key: str) -> tuple[CachedFile | None, tuple[Diagnostic, ...]]:
+        place = self.entry_path(key)
         try:
-            size, expected = _read(seal(place))
+            size, expected = _read(seal_path(place))
             part = FilePart(OpenFile(place), START, size)
         except NotRegularError:
-            self.put_aside(place)
-            return None, (damaged(place),)
+            self.quarantine(place)
+            return None, (damage_warning(place),)
         except OSError:
             return None, ()
         try:
             measured = measure(part)
         except DiagnosticError:
             measured = None
-        if measured is None or sealed(key, measured.digest) != expected:
-            self.put_aside(place)
-            return None, (damaged(place),)
+        if measured is None or seal_digest(key, measured.digest) != expected:
+            self.quarantine(place)
+            return None, (damage_warning(place),)
         with contextlib.suppress(OSError):
-            os.utime(seal(place))  # the sweep takes the least recently used
-        return Made(part, measured), ()
+            os.utime(seal_path(place))  # the sweep takes the least recently used
+        return CachedFile(part, measured), ()
 
     def _write(
         self,
         key: str,
-        write: Callable[[Path, int], Member],
+        write: Callable[[Path, int], MemberRecord],
         warnings: tuple[Diagnostic, ...],
-    ) -> Made:
-        place = self.place(key)
-        partial = temporary(self.folder / PARTIAL, place.name)
+    ) -> CachedFile:
+        place = self.entry_path(key)
+        partial = temporary_path(self.folder / PARTIAL, place.name)
         try:
-            self.made(place.parent)
-            swept(self.partial())
+            self.make_folder(place.parent)
+            sweep_temporaries(self.partial_folder())
             partial.touch(mode=0o600, exist_ok=False)
         except OSError as error:
-            warnings = (*warnings, unwritable(self.folder, error))
+            warnings = (*warnings, unwritable_warning(self.folder, error))
             handle, name = tempfile.mkstemp(suffix=SUFFIX)
             os.close(handle)
             partial = Path(name)
@@ -96,22 +104,24 @@ class PlanCache(Cache):
             member = write(partial, START)
             file = OpenFile(partial, spare=True)
             if partial.parent == self.folder / PARTIAL and member.size <= self.limit:
-                warnings += self._published(key, file, member)
+                warnings += self._publish(key, file, member)
         finally:
             with contextlib.suppress(OSError):
                 partial.unlink()
-        return Made(FilePart(file, START, member.size), member, warnings)
+        return CachedFile(FilePart(file, START, member.size), member, warnings)
 
-    def _published(self, key: str, file: OpenFile, member: Member) -> tuple[Diagnostic, ...]:
-        place = self.place(key)
+    def _publish(self, key: str, file: OpenFile, member: MemberRecord) -> tuple[Diagnostic, ...]:
+        place = self.entry_path(key)
         try:
-            with publish(seal(place), durable=False, folder=self.partial()) as stream:
+            with atomic_write(
+                seal_path(place), durable=False, folder=self.partial_folder()
+            ) as stream:
                 stream.write(MAGIC + member.size.to_bytes(8, "little"))
-                stream.write(sealed(key, member.digest))
+                stream.write(seal_digest(key, member.digest))
             file.rename(place)
         except (OSError, DiagnosticError) as error:
-            return (unwritable(self.folder, error),)
-        self.stored(member.size)
+            return (unwritable_warning(self.folder, error),)
+        self.record_size(member.size)
         return ()
 
 

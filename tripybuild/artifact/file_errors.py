@@ -18,20 +18,20 @@ _HINTS = {
 }
 
 
-def refusal(path: Path, what: str, found: str) -> DiagnosticError:
+def container_error(path: Path, what: str, found: str) -> DiagnosticError:
     """A file that is truncated, altered or not recognised, with what was found in it."""
     message = f"`{path}` {_SAYS[what]}: {found}"
     return DiagnosticError(Diagnostic(f"executable-{what}", message, hint=_HINTS[what]))
 
 
-def too_new(path: Path, found: object) -> DiagnosticError:
+def newer_format_error(path: Path, found: object) -> DiagnosticError:
     """A file in a format of the future."""
     message = f"`{path}` has format {found}, and this version reads format {FORMAT}"
     hint = "upgrade tripybuild, or compile the model again with this version"
     return DiagnosticError(Diagnostic("executable-too-new", message, hint=hint))
 
 
-def unreadable(path: Path | str, error: OSError) -> DiagnosticError:
+def unreadable_error(path: Path | str, error: OSError) -> DiagnosticError:
     """A file that the system does not let us read."""
     message = f"`{path}` cannot be read: {error.strerror or error}"
     return DiagnosticError(Diagnostic("file-unreadable", message))

@@ -22,7 +22,7 @@ from tripybuild.trace.location import StoredLocation
 from tripybuild.trace.operation import DeferredLaw, Law, TraceOp
 from tripybuild.trace.packages import package_data, read_package
 from tripybuild.trace.region import Region
-from tripybuild.trace.values import TensorType, Value, is_known
+from tripybuild.trace.values import TensorType, Value, is_static
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.shapes import fresh_symbols
 
@@ -34,7 +34,7 @@ LARGEST_LINE = 1 << 31  # MLIR's
 
 def to_data(graph: Graph, folder: Path | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """The graph as JSON data, and its array constants by name; places are relative to a folder."""
-    return _Writer(graph, folder).written()
+    return _GraphWriter(graph, folder).write()
 
 
 def from_data(
@@ -55,7 +55,7 @@ def from_data(
         DiagnosticError: For an operator or a package that is not here, or data that is not a graph.
     """
     try:
-        return _Reader(arrays, symbols, operation).graph(data)
+        return _GraphReader(arrays, symbols, operation).graph(data)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         message = f"the executable's graph cannot be read: {type(error).__name__}: {error}"
         raise DiagnosticError(Diagnostic("executable-altered", message)) from error
@@ -63,7 +63,7 @@ def from_data(
 
 def law_data(law: DeferredLaw) -> dict[str, Any]:
     """A deferred law as JSON data."""
-    names = {name: encoded(value) for name, value in law.names.items()}
+    names = {name: encode_value(value) for name, value in law.names.items()}
     line = law.law.line or line_of(law.source, law.name)
     facts = {"code": law.code, "that": law.law.text, "source": law.source, "line": line}
     return {
@@ -77,7 +77,7 @@ def law_data(law: DeferredLaw) -> dict[str, Any]:
 
 def read_law(data: Mapping[str, Any], symbols: Mapping[str, Dim]) -> DeferredLaw:
     """The deferred law that `law_data` wrote."""
-    names = {name: decoded(value, symbols) for name, value in data["names"].items()}
+    names = {name: decode_value(value, symbols) for name, value in data["names"].items()}
     words = tuple(str(word) for word in data["words"])
     law = Law(
         str(data["that"]),
@@ -89,7 +89,7 @@ def read_law(data: Mapping[str, Any], symbols: Mapping[str, Dim]) -> DeferredLaw
     return DeferredLaw(str(data["code"]), law, names, str(data["source"]))
 
 
-def encoded(value: object) -> Any:
+def encode_value(value: object) -> Any:
     """A number, size, dtype, word or nested sequence as JSON data."""
     if isinstance(value, Dim):
         return {"size": str(value)}
@@ -98,16 +98,16 @@ def encoded(value: object) -> Any:
     if isinstance(value, float) and not math.isfinite(value):  # JSON has no word for it
         return {"float": str(value)}
     if isinstance(value, (tuple, list, range)):
-        return [encoded(item) for item in value]
+        return [encode_value(item) for item in value]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return {"text": str(getattr(value, "type", value))}
 
 
-def decoded(data: Any, symbols: Mapping[str, Dim]) -> Any:
+def decode_value(data: Any, symbols: Mapping[str, Dim]) -> Any:
     """The value that `encoded` wrote; sequences come back as tuples."""
     if isinstance(data, list):
-        return tuple(decoded(item, symbols) for item in data)
+        return tuple(decode_value(item, symbols) for item in data)
     if isinstance(data, dict):
         ((kind, text),) = data.items()
         match kind:
@@ -122,10 +122,10 @@ def decoded(data: Any, symbols: Mapping[str, Dim]) -> Any:
 
 
 def _type(type: TensorType) -> list[Any]:
-    return [str(type.dtype), [encoded(size) for size in type.shape]]
+    return [str(type.dtype), [encode_value(size) for size in type.shape]]
 
 
-class _Writer:
+class _GraphWriter:
     def __init__(self, graph: Graph, folder: Path | None) -> None:
         self.graph, self.folder = graph, folder
         self.numbers: dict[Value, int] = {}
@@ -134,10 +134,10 @@ class _Writer:
         self.places: dict[tuple[Any, ...], int] = {}
         self.packages: dict[Package, int] = {}
 
-    def written(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def write(self) -> tuple[dict[str, Any], dict[str, Any]]:
         graph = self.graph
-        inputs = [[name, *self.declared(value)] for name, value in graph.inputs.items()]
-        weights = [[name, *self.declared(value)] for name, value in graph.weights.items()]
+        inputs = [[name, *self.declare(value)] for name, value in graph.inputs.items()]
+        weights = [[name, *self.declare(value)] for name, value in graph.weights.items()]
         operations = [self.operation(operation) for operation in graph.operations]
         outputs = [[name, self.numbers[value]] for name, value in graph.outputs.items()]
         data = {
@@ -148,7 +148,7 @@ class _Writer:
             data["packages"] = [package_data(each) for each in self.packages]
         return data, self.arrays
 
-    def declared(self, value: Value) -> list[Any]:
+    def declare(self, value: Value) -> list[Any]:
         self.numbers[value] = len(self.numbers)
         return _type(value.type)
 
@@ -177,23 +177,23 @@ class _Writer:
             return {"region": self.region(value)}
         if isinstance(value, Data):
             if value.number is not None or isinstance(value.value, Dim):
-                return {"number": encoded(value.value)}
+                return {"number": encode_value(value.value)}
             name = self.names.setdefault(value, f"constant.{len(self.arrays)}")
             self.arrays[name] = value.array
             return {"array": name}
-        return encoded(value)
+        return encode_value(value)
 
     def region(self, region: Region) -> dict[str, Any]:
         """A graph inside of an operation; its values are counted for themselves."""
         outer, self.numbers = self.numbers, {}
-        takes = [[*self.declared(value), is_known(value)] for value in region.takes]
+        takes = [[*self.declare(value), is_static(value)] for value in region.parameters]
         operations = [self.operation(operation) for operation in region.operations]
-        gives = [self.numbers[value] for value in region.gives]
+        gives = [self.numbers[value] for value in region.results]
         self.numbers = outer
         return {"takes": takes, "operations": operations, "gives": gives}
 
 
-class _Reader:
+class _GraphReader:
     def __init__(
         self,
         arrays: Arrays,
@@ -208,17 +208,19 @@ class _Reader:
     def graph(self, data: Mapping[str, Any]) -> Graph:
         self.places = [_place(*place) for place in data["places"]]
         self.packages = [read_package(each) for each in data.get("packages", ())]
-        inputs = {name: self.declared(name, *rest) for name, *rest in data["inputs"]}
-        weights = {name: self.declared(name, *rest, weight=True) for name, *rest in data["weights"]}
+        inputs = {name: self.declare(name, *rest) for name, *rest in data["inputs"]}
+        weights = {name: self.declare(name, *rest, weight=True) for name, *rest in data["weights"]}
         for entry in data["operations"]:
             self.operation(entry)
         outputs = {name: self.values[number] for name, number in data["outputs"]}
         return Graph(str(data["name"]), inputs, weights, outputs)
 
     def read_type(self, element: str, shape: list[Any]) -> TensorType:
-        return TensorType(BY_NAME[element], tuple(decoded(size, self.symbols) for size in shape))
+        return TensorType(
+            BY_NAME[element], tuple(decode_value(size, self.symbols) for size in shape)
+        )
 
-    def declared(
+    def declare(
         self, name: str | None, element: str, shape: list[Any], *, weight: bool = False
     ) -> Value:
         value = Value(self.read_type(element, shape), name=name, weight=weight)
@@ -227,7 +229,7 @@ class _Reader:
 
     def region(self, takes: list[Any], operations: list[Any], gives: list[int]) -> Region:
         outer, self.values = self.values, []
-        taken = tuple([self.declared(None, *type, weight=known) for *type, known in takes])
+        taken = tuple([self.declare(None, *type, weight=known) for *type, known in takes])
         made = tuple([self.operation(entry) for entry in operations])
         region = Region(taken, made, tuple([self.values[number] for number in gives]))
         self.values = outer
@@ -239,11 +241,11 @@ class _Reader:
         if entry["op"] == Constant.declaration.name:
             type = self.read_type(*entry["types"][0])
             data = self.data(entry["arguments"]["data"], type)
-            made: TraceOp = Constant(data).gives(type).placed(place)
+            made: TraceOp = Constant(data).with_types(type).with_location(place)
         else:
             found = self.find(entry["op"], self.packages[entry["of"]] if "of" in entry else None)
             with fresh_symbols(self.first_unknown(entry["types"])):
-                made = self.inferred(found, place, entry["arguments"])
+                made = self.infer_operation(found, place, entry["arguments"])
         self.learn(made)
         types = [self.read_type(*type) for type in entry["types"]]
         given = [(output.dtype, output.shape) for output in made.outputs]
@@ -263,7 +265,7 @@ class _Reader:
             if isinstance(size, Dim) and _UNKNOWN.fullmatch(str(size)):
                 self.symbols[str(size)] = size
 
-    def inferred(
+    def infer_operation(
         self, operation: type[TraceOp], place: StoredLocation, arguments: Mapping[str, Any]
     ) -> TraceOp:
         """An operation, checked as when it was recorded: lowerings rely on it."""
@@ -275,7 +277,7 @@ class _Reader:
             raise ValueError(error.diagnostics[0].message) from error
         if not isinstance(made, TraceOp):
             raise TypeError(f"`{operation.declaration.name}` is no operation here")
-        return made.placed(place, tuple(check.deferred))
+        return made.with_location(place, tuple(check.deferred))
 
     def argument(self, data: Any) -> Any:
         if isinstance(data, dict) and "value" in data:
@@ -284,12 +286,12 @@ class _Reader:
             return tuple(self.values[number] for number in data["values"])
         if isinstance(data, dict) and "region" in data:
             return self.region(**data["region"])
-        return decoded(data, self.symbols)
+        return decode_value(data, self.symbols)
 
     def data(self, data: Mapping[str, Any], type: TensorType) -> Data:
         if "array" in data:
             return Data(self.arrays[data["array"]], type)
-        value = decoded(data["number"], self.symbols)
+        value = decode_value(data["number"], self.symbols)
         if not isinstance(value, (bool, int, float, Dim)):
             raise TypeError(f"{value!r} is no number")
         return Data(value, type)

@@ -23,7 +23,7 @@ class NewerFormatError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class MemberRecord:
     """What must be true of a member's content."""
 
     size: int
@@ -40,7 +40,7 @@ class Member:
 class Manifest:
     """A manifest; `content` is all that is not this module's."""
 
-    members: Mapping[str, Member]
+    members: Mapping[str, MemberRecord]
     content: Mapping[str, Any]
     format: int = FORMAT
 
@@ -92,12 +92,12 @@ def decode(text: bytes) -> Manifest:
     return Manifest(members, content)
 
 
-def _member(name: str, fields: object) -> Member:
+def _member(name: str, fields: object) -> MemberRecord:
     match fields:
         case {"crc32": int(crc32), "size": int(size), **rest} if (
             0 <= crc32 < 1 << 32 and 0 <= size < 1 << 62 and set(rest) == {algorithm(size)}
         ):
             digest = rest[algorithm(size)]
             if isinstance(digest, str) and len(digest) == 64:
-                return Member(size, digest, crc32)
+                return MemberRecord(size, digest, crc32)
     raise MalformedManifestError(f"its entry for `{name}` is malformed")

@@ -72,8 +72,8 @@ def check_content(content: Mapping[str, Any], members: Collection[str]) -> None:
     if content.get("kind") != "model":
         raise DiagnosticError(Diagnostic("executable-not-recognised", "the file holds no model"))
     for key, form in _FORM.items():
-        if key not in content or not _has(content[key], form):
-            raise unfit(f"its `{key}` cannot be understood")
+        if key not in content or not _matches(content[key], form):
+            raise manifest_error(f"its `{key}` cannot be understood")
     if content["target"] not in TARGETS:
         message = f"the executable is for the target `{content['target']}`, which is not one here"
         hint = f"compile the model again for one of {', '.join(f'`{each}`' for each in TARGETS)}"
@@ -82,24 +82,24 @@ def check_content(content: Mapping[str, Any], members: Collection[str]) -> None:
         entries = content[key]
         known = all(entry["dtype"] in BY_NAME for entry in entries)
         if not known or len({entry["name"] for entry in entries}) != len(entries):
-            raise unfit(f"its `{key}` cannot be understood")
+            raise manifest_error(f"its `{key}` cannot be understood")
     for law in content["laws"]:
         spend("characters", len(law["that"]))
         try:
             parse(law["that"])
         except SnippetError as error:
-            raise unfit("its `laws` cannot be understood") from error
-    for member in _needed(content):
+            raise manifest_error("its `laws` cannot be understood") from error
+    for member in _required_members(content):
         if member not in members:
-            raise unfit(f"it has no `{member}`")
+            raise manifest_error(f"it has no `{member}`")
 
 
-def _needed(content: Mapping[str, Any]) -> list[str]:
+def _required_members(content: Mapping[str, Any]) -> list[str]:
     """The members that a target runs: an engine, or a graph and what was compiled of it."""
     if content["target"] in ENGINES:
         engine = content.get("engine", {})
-        if not _has(engine, _ENGINE):
-            raise unfit("its `engine` cannot be understood")
+        if not _matches(engine, _ENGINE):
+            raise manifest_error("its `engine` cannot be understood")
         return [engine[key] for key in _ENGINE]
     parts = [each[key] for each in content["specialisations"] for key in ("stablehlo", "payload")]
     return [GRAPH, *parts]
@@ -111,34 +111,34 @@ def check_record(record: Mapping[str, Any], content: Mapping[str, Any]) -> None:
     Raises:
         DiagnosticError: It says what is wrong.
     """
-    if not _has(record, _RECORD):
-        raise unfit("its engine's record cannot be understood")
+    if not _matches(record, _RECORD):
+        raise manifest_error("its engine's record cannot be understood")
     for key in ("inputs", "outputs"):
         built = {each["name"]: each["dtype"] for each in record[key]}
         if built != {each["name"]: each["dtype"] for each in content[key]}:
-            raise unfit("its engine is that of another model")
+            raise manifest_error("its engine is that of another model")
 
 
-def unfit(found: str) -> DiagnosticError:
+def manifest_error(found: str) -> DiagnosticError:
     """An executable whose digests are right and whose content is not."""
     message = f"the executable does not describe its model as it should: {found}"
     hint = "do not run it; compile the model again"
     return DiagnosticError(Diagnostic("executable-altered", message, hint=hint))
 
 
-def _has(value: Any, form: Any) -> bool:
+def _matches(value: Any, form: Any) -> bool:
     """Whether a value has a form: `[one]` is a list, `(one, other)` a choice, `{...: one}` any."""
     match form:
         case None:
             return value is None
         case tuple():
-            return any(_has(value, each) for each in form)
+            return any(_matches(value, each) for each in form)
         case list():
-            return isinstance(value, list) and all(_has(each, form[0]) for each in value)
+            return isinstance(value, list) and all(_matches(each, form[0]) for each in value)
         case dict() if ... in form:
-            return isinstance(value, dict) and all(_has(v, form[...]) for v in value.values())
+            return isinstance(value, dict) and all(_matches(v, form[...]) for v in value.values())
         case dict():
             return isinstance(value, dict) and all(
-                key in value and _has(value[key], inner) for key, inner in form.items()
+                key in value and _matches(value[key], inner) for key, inner in form.items()
             )
     return isinstance(value, form) and not (form is int and isinstance(value, bool))

@@ -8,7 +8,7 @@ written becomes the executable, and nothing is copied. The others stand in the o
 import zlib
 from collections.abc import Mapping
 
-from tripybuild.artifact.manifest import Member
+from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.zip_layout import ALIGNMENT, Entry, Layout, lay_out
 from tripybuild.process.hashing import LARGE
 
@@ -16,7 +16,7 @@ MANIFEST, DIGEST = "manifest.json", "manifest.sha256"
 DIGEST_SIZE = 65  # hexadecimal digits and a line break
 
 
-def ordered(members: Mapping[str, Member]) -> list[str]:
+def member_order(members: Mapping[str, MemberRecord]) -> list[str]:
     """The largest member first if it is large; the others by name."""
     names = sorted(members)
     largest = max(names, key=lambda name: members[name].size, default=None)
@@ -25,20 +25,20 @@ def ordered(members: Mapping[str, Member]) -> list[str]:
     return [largest, *(name for name in names if name != largest)]
 
 
-def padded(text: bytes, members: Mapping[str, Member]) -> bytes:
+def pad_manifest(text: bytes, members: Mapping[str, MemberRecord]) -> bytes:
     """A manifest's text with blanks behind it that put a large member to its place."""
-    names = ordered(members)
+    names = member_order(members)
     if not names or members[names[0]].size < LARGE:
         return text
-    before = arranged(text, b" " * DIGEST_SIZE, members).offsets[2]
+    before = container_layout(text, b" " * DIGEST_SIZE, members).offsets[2]
     return text + b" " * (-before % ALIGNMENT)
 
 
-def arranged(text: bytes, digest: bytes, members: Mapping[str, Member]) -> Layout:
+def container_layout(text: bytes, digest: bytes, members: Mapping[str, MemberRecord]) -> Layout:
     """Where everything stands: the manifest, its digest, and the members as `ordered` has them."""
     first = (
         Entry(MANIFEST, len(text), zlib.crc32(text)),
         Entry(DIGEST, len(digest), zlib.crc32(digest)),
     )
-    rest = (Entry(name, members[name].size, members[name].crc32) for name in ordered(members))
+    rest = (Entry(name, members[name].size, members[name].crc32) for name in member_order(members))
     return lay_out((*first, *rest))

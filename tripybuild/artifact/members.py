@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from tripybuild.artifact.file_errors import unreadable
-from tripybuild.artifact.manifest import Member
+from tripybuild.artifact.file_errors import unreadable_error
+from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.hashing import ALGORITHMS, algorithm
 
@@ -52,7 +52,7 @@ class OpenFile:
         Path(self.name).replace(path)
         self.name = str(path)
 
-    def given(self, path: Path) -> bool:
+    def link_to(self, path: Path) -> bool:
         """Give the file another name, for who writes around its part; False where that fails.
 
         Law: it is given once, so that no two write into it.
@@ -89,7 +89,7 @@ class FilePart:
 Content = bytes | memoryview | Path | FilePart
 
 
-def measure(content: Content) -> Member:
+def measure(content: Content) -> MemberRecord:
     """What must be true of a content: its size and its digests."""
     checksum = size = 0
     expected = _size(content)
@@ -99,8 +99,8 @@ def measure(content: Content) -> Member:
         checksum = zlib.crc32(piece, checksum)
         size += len(piece)
     if size != expected:
-        raise changed(content)
-    return Member(size, digest.hexdigest(), checksum)
+        raise changed_error(content)
+    return MemberRecord(size, digest.hexdigest(), checksum)
 
 
 def _size(content: Content) -> int:
@@ -111,10 +111,10 @@ def _size(content: Content) -> int:
     try:
         return content.stat().st_size
     except OSError as error:
-        raise unreadable(content, error) from error
+        raise unreadable_error(content, error) from error
 
 
-def changed(content: Content) -> DiagnosticError:
+def changed_error(content: Content) -> DiagnosticError:
     """A file that somebody writes while it is read."""
     message = f"`{content!s}` changed while it was read"
     return DiagnosticError(Diagnostic("file-unreadable", message))
@@ -134,7 +134,7 @@ def pieces(content: Content) -> Iterator[memoryview]:
             while piece := file.read(PIECE):
                 yield memoryview(piece)
     except OSError as error:
-        raise unreadable(content, error) from error
+        raise unreadable_error(content, error) from error
 
 
 def _part(content: FilePart) -> Iterator[memoryview]:
@@ -144,26 +144,26 @@ def _part(content: FilePart) -> Iterator[memoryview]:
             piece = os.pread(content.file.fileno(), min(PIECE, end - position), position)
             yield memoryview(piece)
     except OSError as error:
-        raise unreadable(str(content), error) from error
+        raise unreadable_error(str(content), error) from error
 
 
-def in_memory(content: Content) -> memoryview:
+def read_content(content: Content) -> memoryview:
     """Give a content as memory, at an address that is a multiple of 64 where it is read now."""
     if isinstance(content, bytes | memoryview):
         return memoryview(content)
-    from tripybuild.artifact.array_bytes import aligned  # noqa: PLC0415  # loads NumPy, which `gen` lacks
+    from tripybuild.artifact.array_bytes import aligned_buffer  # noqa: PLC0415  # loads NumPy, which `gen` lacks
 
-    space = aligned(_size(content)).data
+    space = aligned_buffer(_size(content)).data
     position = 0
     for piece in pieces(content):
         space[position : position + len(piece)] = piece
         position += len(piece)
     if position != len(space):
-        raise changed(content)
+        raise changed_error(content)
     return space.toreadonly()
 
 
-def transferred(content: FilePart, stream: BinaryIO) -> bool:
+def copy_range(content: FilePart, stream: BinaryIO) -> bool:
     """Let the system copy a part of a file; False where it cannot, and nothing was copied.
 
     The disk begins with each piece while the next one is copied: to wait for all of it afterwards
@@ -184,14 +184,14 @@ def transferred(content: FilePart, stream: BinaryIO) -> bool:
                     return False
                 raise
             if count == 0:
-                raise changed(content)
-            disk.submit(_begun, target, os.lseek(target, 0, os.SEEK_CUR) - count, count)
+                raise changed_error(content)
+            disk.submit(_start_writeback, target, os.lseek(target, 0, os.SEEK_CUR) - count, count)
             source, left = source + count, left - count
     stream.seek(0, os.SEEK_END)
     return True
 
 
-def _begun(descriptor: int, offset: int, size: int) -> None:
+def _start_writeback(descriptor: int, offset: int, size: int) -> None:
     """Have the disk begin with a stretch of a file; that nobody needs it in memory does so."""
     with contextlib.suppress(OSError):
         os.posix_fadvise(descriptor, offset, size, os.POSIX_FADV_DONTNEED)

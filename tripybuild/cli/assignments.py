@@ -11,40 +11,40 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LARGEST = 1 << 62
 
 
-class Setting(NamedTuple):
+class SizeSetting(NamedTuple):
     """A size and its value."""
 
     name: str
     value: object
 
 
-class Shape(NamedTuple):
+class SizeAssignment(NamedTuple):
     """Sizes of a specialisation."""
 
     sizes: dict[str, int]
 
 
-class Source(NamedTuple):
+class InputFile(NamedTuple):
     """An input and the file that holds it."""
 
     name: str
     path: Path
 
 
-class Seconds(NamedTuple):
+class Duration(NamedTuple):
     """A stretch of time."""
 
     number: float
 
 
-def setting(text: str | Setting) -> Setting:
+def setting(text: str | SizeSetting) -> SizeSetting:
     """Read `depth=2`: a number, a boolean, or else a text."""
-    return text if isinstance(text, Setting) else Setting(*value(*_split(text, "depth=2")))
+    return text if isinstance(text, SizeSetting) else SizeSetting(*value(*_split(text, "depth=2")))
 
 
-def shape(text: str | Shape) -> Shape:
+def shape(text: str | SizeAssignment) -> SizeAssignment:
     """Read `B=1,S=128`."""
-    if isinstance(text, Shape):
+    if isinstance(text, SizeAssignment):
         return text
     sizes: dict[str, int] = {}
     for part in text.split(","):
@@ -54,20 +54,20 @@ def shape(text: str | Shape) -> Shape:
         if name in sizes:
             raise typer.BadParameter(f"`{name}` is given twice")
         sizes[name] = int(value)
-    return Shape(sizes)
+    return SizeAssignment(sizes)
 
 
-def source(text: str | Source) -> Source:
+def source(text: str | InputFile) -> InputFile:
     """Read `tokens=tokens.npy`."""
-    if isinstance(text, Source):
+    if isinstance(text, InputFile):
         return text
     name, path = _split(text, "tokens=tokens.npy")
-    return Source(name, Path(path))
+    return InputFile(name, Path(path))
 
 
-def seconds(text: str | Seconds) -> Seconds:
+def seconds(text: str | Duration) -> Duration:
     """Read `90` or `0.5`."""
-    if isinstance(text, Seconds):
+    if isinstance(text, Duration):
         return text
     from tripybuild.worker.failures import MOST_SECONDS  # noqa: PLC0415 - most have no limit
 
@@ -77,7 +77,7 @@ def seconds(text: str | Seconds) -> Seconds:
         count = math.nan
     if not 0 < count <= MOST_SECONDS:
         raise typer.BadParameter(f"`{text}` is not a number of seconds")
-    return Seconds(count)
+    return Duration(count)
 
 
 def _split(text: str, example: str) -> tuple[str, str]:

@@ -13,26 +13,26 @@ from typing import Annotated, Any
 
 import typer
 
-from tripybuild.cli.answer import Answer
-from tripybuild.cli.console import Form, remark, report, say, say_json
+from tripybuild.cli.command_result import CommandResult
+from tripybuild.cli.console import DiagnosticFormat, report, write_data, write_json, write_note
 from tripybuild.cli.interrupts import INTERRUPTED
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.memory import is_exhaustion, refuse
+from tripybuild.process.memory import is_out_of_memory, memory_error
 
 TRACEBACK = "TRIPYBUILD_TRACEBACK"
 FAILED, CLOSED = 1, 141
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
-Format = Annotated[Form, typer.Option("--format", help="How problems are written.")]
+Format = Annotated[DiagnosticFormat, typer.Option("--format", help="How problems are written.")]
 
 
-def command(work: Callable[..., Answer]) -> Callable[..., None]:
+def command(work: Callable[..., CommandResult]) -> Callable[..., None]:
     """Make a function that answers a command of Typer."""
     own = inspect.signature(work)
-    shared = {"json": (Json, False), "form": (Format, Form.FULL)}
+    shared = {"json": (Json, False), "form": (Format, DiagnosticFormat.FULL)}
 
     @functools.wraps(work)
-    def run(*, json: bool, form: Form, **options: Any) -> None:
+    def run(*, json: bool, form: DiagnosticFormat, **options: Any) -> None:
         code = conclude(lambda: work(**options), json=json, form=form)
         if code:
             raise typer.Exit(code)
@@ -47,39 +47,39 @@ def command(work: Callable[..., Answer]) -> Callable[..., None]:
     return run
 
 
-def conclude(work: Callable[[], Answer], *, json: bool, form: Form) -> int:
+def conclude(work: Callable[[], CommandResult], *, json: bool, form: DiagnosticFormat) -> int:
     """Do the work, show what came of it, and give the exit code."""
     try:
         return _show(_answer(work), json=json, form=form)
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
-        return unwritten(error)
+        return handle_output_error(error)
 
 
-def _answer(work: Callable[[], Answer]) -> Answer:
+def _answer(work: Callable[[], CommandResult]) -> CommandResult:
     try:
         return work()
     except DiagnosticError as error:
-        return Answer(diagnostics=error.diagnostics)
+        return CommandResult(diagnostics=error.diagnostics)
     except Exception as error:  # noqa: BLE001  # the last place that can say it in words
         if os.environ.get(TRACEBACK):
             import traceback  # noqa: PLC0415
 
             traceback.print_exc()
-        if is_exhaustion(error):
-            found = refuse("the command needs more memory than there is", (), error)
-            return Answer(diagnostics=found.diagnostics)
-        return Answer(diagnostics=(_internal(error),))
+        if is_out_of_memory(error):
+            found = memory_error("the command needs more memory than there is", (), error)
+            return CommandResult(diagnostics=found.diagnostics)
+        return CommandResult(diagnostics=(_internal(error),))
 
 
-def _show(answer: Answer, *, json: bool, form: Form) -> int:
+def _show(answer: CommandResult, *, json: bool, form: DiagnosticFormat) -> int:
     if json:
-        say_json(answer.data, answer.diagnostics)
+        write_json(answer.data, answer.diagnostics)
     else:
-        say(answer.text)
+        write_data(answer.text)
         report(answer.diagnostics, form)
-    remark(answer.remark)
+    write_note(answer.remark)
     return (FAILED if answer.diagnostics else 0) if answer.code is None else answer.code
 
 
@@ -92,7 +92,7 @@ def _internal(error: Exception) -> Diagnostic:
     )
 
 
-def unwritten(error: OSError) -> int:
+def handle_output_error(error: OSError) -> int:
     """End quietly where nobody reads any more, and with a word where the disk is full."""
     closed = error.errno in {errno.EPIPE, errno.EINVAL}
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123
@@ -100,5 +100,5 @@ def unwritten(error: OSError) -> int:
             if stream is not None:
                 os.dup2(nowhere.fileno(), stream.fileno())
     if not closed:
-        remark(f"error[output-unwritable]: the output cannot be written: {error.strerror}")
+        write_note(f"error[output-unwritable]: the output cannot be written: {error.strerror}")
     return CLOSED if closed else FAILED

@@ -16,14 +16,14 @@ from tripybuild.errors.diagnostics import HIDDEN, Diagnostic, as_json, concise, 
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 
 
-class Form(StrEnum):
+class DiagnosticFormat(StrEnum):
     """How diagnostics are written."""
 
     FULL = "full"
     CONCISE = "concise"
 
 
-def colored() -> bool:
+def uses_color() -> bool:
     """Whether stderr shows colour: a terminal does, unless the environment objects."""
     if os.environ.get("NO_COLOR"):
         return False
@@ -32,29 +32,29 @@ def colored() -> bool:
     return _is_terminal() and os.environ.get("TERM") != "dumb"
 
 
-def say(text: str) -> None:
+def write_data(text: str) -> None:
     """Write data to stdout."""
     _write(sys.stdout, HIDDEN.sub("\ufffd", text))
 
 
-def remark(text: str) -> None:
+def write_note(text: str) -> None:
     """Write what was done to stderr."""
     _write(sys.stderr, HIDDEN.sub("\ufffd", text))
 
 
-def say_json(data: Mapping[str, object], diagnostics: Iterable[Diagnostic]) -> None:
+def write_json(data: Mapping[str, object], diagnostics: Iterable[Diagnostic]) -> None:
     """Write the one JSON document of a command."""
-    document = {**data, "diagnostics": [as_json(each) for each in in_order(diagnostics)]}
-    say(json.dumps(document, indent=2, allow_nan=False))
+    document = {**data, "diagnostics": [as_json(each) for each in sort_diagnostics(diagnostics)]}
+    write_data(json.dumps(document, indent=2, allow_nan=False))
 
 
-def report(diagnostics: Iterable[Diagnostic], form: Form) -> None:
+def report(diagnostics: Iterable[Diagnostic], form: DiagnosticFormat) -> None:
     """Write diagnostics to stderr, in the order of files and lines."""
-    ordered = in_order(diagnostics)
-    if form is Form.CONCISE:
+    ordered = sort_diagnostics(diagnostics)
+    if form is DiagnosticFormat.CONCISE:
         _write(sys.stderr, "\n".join(map(concise, ordered)))
         return
-    color = colored()
+    color = uses_color()
     source = cache(text_of)
     blocks = [render(each, source, color) for each in ordered]
     if len(blocks) > 1:
@@ -62,7 +62,7 @@ def report(diagnostics: Iterable[Diagnostic], form: Form) -> None:
     _write(sys.stderr, "\n\n".join(blocks))
 
 
-class Phases:
+class PhaseReporter:
     """Tells a person who watches what has been done, and how long it took."""
 
     def __init__(self) -> None:
@@ -72,11 +72,11 @@ class Phases:
         """Note that a phase begins, so many seconds after the start."""
         if self._phase and _is_terminal():
             text = f" {HIDDEN.sub('', self._phase)} in {seconds - self._began:.2f}s"
-            _write(sys.stderr, f"{DIM}{text}{PLAIN}" if colored() else text)
+            _write(sys.stderr, f"{DIM}{text}{PLAIN}" if uses_color() else text)
         self._phase, self._began = phase, seconds
 
 
-def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Sort by place, those without one last; what is equal is said once."""
     return sorted(dict.fromkeys(diagnostics), key=_place)
 

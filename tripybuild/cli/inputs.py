@@ -24,30 +24,30 @@ RANGE = re.compile(r"(\d{1,18}):(\d{1,18}):(\d{1,18})", re.ASCII)
 NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
 
-class Size(NamedTuple):
+class SizeSpec(NamedTuple):
     """A size of a tensor: a name, the least, best and greatest value, or both."""
 
     name: str | None
     bounds: tuple[int, int, int] | None
 
 
-class TensorInput(NamedTuple):
+class TensorSpec(NamedTuple):
     """A tensor: the name of a dtype, and sizes."""
 
     dtype: str
-    shape: tuple[Size, ...]
+    shape: tuple[SizeSpec, ...]
 
 
-class Input(NamedTuple):
+class ArgumentSpec(NamedTuple):
     """An argument: a tensor, a size with its range, or a constant."""
 
     name: str
     what: object
 
 
-def argument(text: str | Input) -> Input:
+def argument(text: str | ArgumentSpec) -> ArgumentSpec:
     """Read `x=float32[2,3]`; errors are those of usage."""
-    if isinstance(text, Input):
+    if isinstance(text, ArgumentSpec):
         return text
     name, equals, rest = text.partition("=")
     if not (equals and rest and NAME.fullmatch(name)):
@@ -58,17 +58,17 @@ def argument(text: str | Input) -> Input:
     except ValueError as error:
         raise typer.BadParameter(f"`{text}`: {error}") from error
     if found is not None:
-        return Input(name, found)
-    return Input(name, Size(None, bounds) if bounds else value(name, rest)[1])
+        return ArgumentSpec(name, found)
+    return ArgumentSpec(name, SizeSpec(None, bounds) if bounds else value(name, rest)[1])
 
 
 Inputs = Annotated[
-    list[Input] | None,
+    list[ArgumentSpec] | None,
     typer.Option("--input", metavar="NAME=TYPE", parser=argument, help=HELP),
 ]
 
 
-def tensor(text: str) -> TensorInput | None:
+def tensor(text: str) -> TensorSpec | None:
     """Read `float32[2,3]`; None for what has no brackets behind a word.
 
     Raises:
@@ -78,20 +78,20 @@ def tensor(text: str) -> TensorInput | None:
     if match is None:
         return None
     sizes = match[2].strip().removeprefix("()")
-    return TensorInput(match[1], tuple(map(_size, sizes.split(","))) if sizes else ())
+    return TensorSpec(match[1], tuple(map(_size, sizes.split(","))) if sizes else ())
 
 
-def _size(text: str) -> Size:
+def _size(text: str) -> SizeSpec:
     name, equals, rest = text.strip().rpartition("=")
     if not equals and NAME.fullmatch(rest):
-        return Size(rest, None)
+        return SizeSpec(rest, None)
     bounds = _bounds(rest)
     if bounds is None and NUMBER.fullmatch(rest) and not equals:
         bounds = (int(rest),) * 3
     if bounds is None or (equals and not NAME.fullmatch(name)):
         message = f"`{text.strip()}` is no size: a number, `1:2:4`, `N=1:2:4`, or the name of one"
         raise ValueError(message)
-    return Size(name or None, bounds)
+    return SizeSpec(name or None, bounds)
 
 
 def _bounds(text: str) -> tuple[int, int, int] | None:
@@ -104,7 +104,7 @@ def _bounds(text: str) -> tuple[int, int, int] | None:
     return least, best, greatest
 
 
-def infos(given: Iterable[Input]) -> dict[str, Any]:
+def infos(given: Iterable[ArgumentSpec]) -> dict[str, Any]:
     """What `tp.compile` takes for each argument.
 
     Raises:
@@ -113,7 +113,7 @@ def infos(given: Iterable[Input]) -> dict[str, Any]:
     several = list(given)
     named: dict[str, tuple[int, int, int]] = {}
     for each in several:
-        shape = each.what.shape if isinstance(each.what, TensorInput) else ()
+        shape = each.what.shape if isinstance(each.what, TensorSpec) else ()
         named |= {size.name: size.bounds for size in shape if size.name and size.bounds}
     return {each.name: _info(each.what, named) for each in several}
 
@@ -123,10 +123,10 @@ def _info(what: object, named: dict[str, tuple[int, int, int]]) -> "Info | objec
     from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest  # noqa: PLC0415
     from tripybuild.types.dtypes import BY_NAME  # noqa: PLC0415
 
-    if isinstance(what, Size):
+    if isinstance(what, SizeSpec):
         assert what.bounds is not None  # `argument` makes no other
         return DimensionInputInfo(what.bounds)
-    if not isinstance(what, TensorInput):
+    if not isinstance(what, TensorSpec):
         return what
     if what.dtype not in BY_NAME:
         near = suggest(what.dtype, BY_NAME)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tripybuild.cli.command import unwritten
+from tripybuild.cli.command import handle_output_error
 from tripybuild.cli.commands.compile import compile_model
 from tripybuild.cli.commands.doctor import doctor
 from tripybuild.cli.commands.explain import explain
@@ -76,4 +76,4 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except OSError as error:  # `--version` and `--help` print by themselves
-        sys.exit(unwritten(error))
+        sys.exit(handle_output_error(error))

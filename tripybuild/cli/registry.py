@@ -14,6 +14,6 @@ Registries = Annotated[
 ]
 
 
-def is_installed() -> bool:
+def in_installed_package() -> bool:
     """Whether the built-in registry is part of an installed package, not of a source tree."""
-    return registries.built_in().is_relative_to(paths.PACKAGE)
+    return registries.builtin_root().is_relative_to(paths.PACKAGE)

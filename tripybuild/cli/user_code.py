@@ -33,20 +33,20 @@ def user_code(file: Path, hint: str | None = None) -> Iterator[None]:
         span = Span(error.filename or str(file), line, column, line, column + 1)
         raise DiagnosticError(Diagnostic("program-failed", f"{error.msg}", span)) from error
     except BaseException as error:  # whatever the user's code raises, `SystemExit` among it
-        raise DiagnosticError(_failed(error, file, hint)) from error
+        raise DiagnosticError(_failure(error, file, hint)) from error
 
 
-def _failed(error: BaseException, file: Path, hint: str | None) -> Diagnostic:
+def _failure(error: BaseException, file: Path, hint: str | None) -> Diagnostic:
     """What the user's code raised, at its innermost line below the file's folder."""
     frames = [f for f in extract_tb(error.__traceback__) if not _is_ours(f.filename)]
     own = [f for f in frames if Path(f.filename).is_relative_to(file.resolve().parent)] or frames
     text = f"{type(error).__name__}: {error}".rstrip(": ")
     span = _span(own[-1]) if own else None
-    notes = tuple(_callers(own[:-1]))
+    notes = tuple(_outer_frames(own[:-1]))
     return Diagnostic("program-failed", text, span, "raised here", notes, hint)
 
 
-def _callers(frames: Sequence[FrameSummary]) -> list[str]:
+def _outer_frames(frames: Sequence[FrameSummary]) -> list[str]:
     """The lines that led to a failure, the nearest first; of many, these and the outermost."""
     lines = (f"called at {frame.filename}:{frame.lineno}" for frame in reversed(frames))
     counted = [(line, len(list(equal))) for line, equal in groupby(lines)]

@@ -6,17 +6,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tripybuild.artifact.manifest import Member
+from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import measure
 from tripybuild.compiler.executable import Executable
 from tripybuild.compiler.model_manifest import graph_text
-from tripybuild.compiler.specialize import compiled, lowered, sizes_name
+from tripybuild.compiler.specialize import compile_module, lower_graph, sizes_name
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.targets.xla import pjrt
 from tripybuild.trace.graph import Graph
 from tripybuild.types.nonfinite import Nonfinite, nonfinite
 from tripybuild.weights import safetensors as weights_file
-from tripybuild.weights.checkpoint import Weights
+from tripybuild.weights.checkpoint import WeightSource
 from tripybuild.weights.warnings import nonfinite_warnings
 
 WEIGHTS = "weights.safetensors"
@@ -27,7 +27,7 @@ def graph_executable(
     graph: Graph,
     folder: Path,
     shapes: Shapes,
-    read: Weights,
+    read: WeightSource,
     manifest: dict[str, Any],
     timeout: float | None,
     tell: Callable[[str], None],
@@ -48,16 +48,16 @@ def graph_executable(
     """
     members: dict[str, Any] = {}
     warnings: list[Diagnostic] = []
-    measured: dict[str, Member] = {}
+    measured: dict[str, MemberRecord] = {}
     members["trace.json"], constants = graph_text(graph, folder)
     if constants:
         members["constants.safetensors"] = bytes(weights_file.encode(constants))
     # The weights are read, encoded and hashed while the compiler's process is at work.
     with ThreadPoolExecutor(1) as worker:
-        stored = worker.submit(_stored, graph, read)
+        stored = worker.submit(_weights_member, graph, read)
         for each in shapes:
             tell(f"compile {sizes_name(each)}")
-            entry, said = _specialised(graph, folder, each, members, timeout)
+            entry, said = _add_specialization(graph, folder, each, members, timeout)
             manifest["specialisations"].append(entry)
             warnings += said
         if graph.weights:
@@ -68,7 +68,9 @@ def graph_executable(
     return made
 
 
-def _stored(graph: Graph, read: Weights) -> tuple[memoryview, Member, dict[str, Nonfinite]]:
+def _weights_member(
+    graph: Graph, read: WeightSource
+) -> tuple[memoryview, MemberRecord, dict[str, Nonfinite]]:
     """The weights that a graph needs, as a file in memory, its digests, and what is suspect."""
     arrays = read(graph.weights)
     content = memoryview(weights_file.encode(arrays)).toreadonly()
@@ -76,7 +78,7 @@ def _stored(graph: Graph, read: Weights) -> tuple[memoryview, Member, dict[str, 
     return content, measure(content), {name: each for name, each in scanned.items() if each}
 
 
-def _specialised(
+def _add_specialization(
     graph: Graph,
     folder: Path,
     sizes: Mapping[str, int],
@@ -85,8 +87,8 @@ def _specialised(
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """What the manifest says of a compiled module, and what was wrong with the cache."""
     name = sizes_name(sizes)
-    module = lowered(graph, sizes, folder)
-    payload, warnings = compiled(module.bare, timeout, module.located)
+    module = lower_graph(graph, sizes, folder)
+    payload, warnings = compile_module(module.bare, timeout, module.located)
     warnings = (*module.warnings, *warnings)
     members[f"stablehlo/{name}.mlirbc"] = module.located
     members[f"cpu/{name}.bin"] = payload

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from tripybuild.artifact.cache import Cache, key
-from tripybuild.artifact.file_cache import Made, PlanCache
-from tripybuild.artifact.manifest import Member
-from tripybuild.compiler.engine_weights import Weights
+from tripybuild.artifact.file_cache import CachedFile, PlanCache
+from tripybuild.artifact.manifest import MemberRecord
+from tripybuild.compiler.engine_weights import EngineWeights
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema.target_names import RTX, Target
 from tripybuild.tensorrt.runtime import gpu
@@ -34,7 +34,7 @@ DISTRIBUTIONS = {
 
 
 @dataclass(frozen=True)
-class Source:
+class EngineSource:
     """What an engine is built from.
 
     Args:
@@ -48,17 +48,17 @@ class Source:
 
     content: bytes
     form: str = TEXT
-    weights: Weights | None = None
+    weights: EngineWeights | None = None
     arrays: Mapping[str, Any] = field(default_factory=dict)
     path: str = "-"
     folder: Path | None = None
 
 
 @dataclass(frozen=True)
-class Engine:
+class EngineArtifact:
     """A built engine and the record of what is in it."""
 
-    made: Made
+    made: CachedFile
     record: Mapping[str, Any]
 
     @property
@@ -68,13 +68,13 @@ class Engine:
 
 
 def build_engine(
-    source: Source,
+    source: EngineSource,
     target: Target,
     pipeline: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     timeout: float | None = None,
     meanwhile: Callable[[], object] | None = None,
-) -> Engine:
+) -> EngineArtifact:
     """Build an engine, or find the one that was built of the same.
 
     Args:
@@ -91,7 +91,7 @@ def build_engine(
             memory.
     """
     with ExitStack() as held:
-        weights = source.weights or held.enter_context(Weights(target.name))
+        weights = source.weights or held.enter_context(EngineWeights(target.name))
         measured = weights.with_arrays(source.arrays)
         request = {
             **(options or {}),
@@ -110,27 +110,29 @@ def build_engine(
             "library": library_version(target.name),
             "tripybuild": VERSION,
             # What is not built ahead is built for the GPU that is here, and runs on no other.
-            "gpu": "" if target.name == RTX else repr(gpu.found()),
+            "gpu": "" if target.name == RTX else repr(gpu.find_gpu()),
         }
         records: list[Any] = []
 
         def ask(place: Mapping[str, Any], meanwhile: Callable[[], object] | None = None) -> Any:
-            reply = _ask(source, target, {**request, **place}, weights.mapped, timeout, meanwhile)
+            reply = _request_engine(
+                source, target, {**request, **place}, weights.mapped_files, timeout, meanwhile
+            )
             weights.verify()  # else the digest above would be that of other weights
             records.append(json.loads(reply))
             return records[-1].pop("plan")
 
-        def write(path: Path, start: int) -> Member:
+        def write(path: Path, start: int) -> MemberRecord:
             plan = ask({"plan": str(path), "start": start}, meanwhile)
-            return Member(plan["size"], plan["digest"], plan["crc32"])
+            return MemberRecord(plan["size"], plan["digest"], plan["crc32"])
 
         made = PlanCache(patience=timeout).get_or_write(key({**parts, "what": "plan"}), write)
         # The record is small, and made with the engine: where one is there and the other is not,
         # it is said once more by the library.
-        return Engine(made, _record(key({**parts, "what": "record"}), records, ask))
+        return EngineArtifact(made, _engine_record(key({**parts, "what": "record"}), records, ask))
 
 
-def _record(
+def _engine_record(
     place: str, made: Sequence[Any], ask: Callable[[Mapping[str, Any]], Any]
 ) -> Mapping[str, Any]:
     if made:
@@ -144,8 +146,8 @@ def _record(
     return made[0]  # type: ignore[no-any-return]
 
 
-def _ask(
-    source: Source,
+def _request_engine(
+    source: EngineSource,
     target: Target,
     request: Mapping[str, Any],
     mapped: Sequence[str],
@@ -164,11 +166,11 @@ def _ask(
         )
     except DiagnosticError as error:
         raise DiagnosticError(
-            *(placed(each, source.folder) for each in error.diagnostics)
+            *(relocate_diagnostic(each, source.folder) for each in error.diagnostics)
         ) from error
 
 
-def placed(diagnostic: Diagnostic, folder: Path | None) -> Diagnostic:
+def relocate_diagnostic(diagnostic: Diagnostic, folder: Path | None) -> Diagnostic:
     """A diagnostic whose place is written as the user named the folder."""
     span = diagnostic.span
     if folder is None or span is None or Path(span.path).is_absolute():

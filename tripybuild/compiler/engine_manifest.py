@@ -14,7 +14,7 @@ LONGEST_LAW = 3000  # characters; a longer one is left to TensorRT, which asks t
 Entry = Mapping[str, Any]
 
 
-def described(record: Mapping[str, Any], name: str, target: str) -> dict[str, Any]:
+def manifest_of_record(record: Mapping[str, Any], name: str, target: str) -> dict[str, Any]:
     """The manifest of an engine that no spec describes.
 
     Args:
@@ -34,7 +34,7 @@ def described(record: Mapping[str, Any], name: str, target: str) -> dict[str, An
         "state": [],
         "ranges": _hull(profiles),
         "sizes": {},
-        "laws": _law(profiles, name),
+        "laws": _profile_law(profiles, name),
         "arguments": [],
         "specialisations": [],
         "shapes": [{key: each["opt"] for key, each in profile.items()} for profile in profiles],
@@ -47,30 +47,30 @@ def _names(ports: Sequence[Entry]) -> dict[tuple[str, int], str]:
     dynamic = [
         (port, index) for port in ports for index, size in enumerate(port["shape"]) if size is None
     ]
-    said = {(port["name"], index): _said(port, index) for port, index in dynamic}
+    said = {(port["name"], index): _declared_name(port, index) for port, index in dynamic}
     taken = {each for each in said.values() if each is not None}
     names = {}
     for number, (port, index) in enumerate(dynamic):
         place = port["name"], index
-        names[place] = said[place] or _own(f"{port['name']}_{index}", number, taken)
+        names[place] = said[place] or _unique_name(f"{port['name']}_{index}", number, taken)
         taken.add(names[place])
     return names
 
 
-def _said(port: Entry, index: int) -> str | None:
+def _declared_name(port: Entry, index: int) -> str | None:
     name = port.get("dimension_names", {}).get(str(index))
-    return name if name is not None and _can_be(name) else None
+    return name if name is not None and _is_symbol_name(name) else None
 
 
-def _own(wanted: str, number: int, taken: set[str]) -> str:
+def _unique_name(wanted: str, number: int, taken: set[str]) -> str:
     """A name that no other dimension has."""
-    name = wanted if _can_be(wanted) else f"size_{number}"
+    name = wanted if _is_symbol_name(wanted) else f"size_{number}"
     while name in taken:
         name += "_"
     return name
 
 
-def _can_be(name: str) -> bool:
+def _is_symbol_name(name: str) -> bool:
     try:
         symbol(name)
     except ValueError:
@@ -89,10 +89,10 @@ def _profiles(
 ) -> list[dict[str, dict[str, int]]]:
     """What each optimization profile says of each symbol; what several inputs say holds at once."""
     count = max((len(each["profiles"]) for each in inputs), default=0)
-    return [_together(inputs, index, names) for index in range(count)]
+    return [_intersect_limits(inputs, index, names) for index in range(count)]
 
 
-def _together(
+def _intersect_limits(
     inputs: Sequence[Entry], index: int, names: Mapping[tuple[str, int], str]
 ) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
@@ -130,13 +130,15 @@ def _hull(profiles: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str, dict
     }
 
 
-def _law(profiles: Sequence[Mapping[str, Mapping[str, int]]], model: str) -> list[dict[str, Any]]:
+def _profile_law(
+    profiles: Sequence[Mapping[str, Mapping[str, int]]], model: str
+) -> list[dict[str, Any]]:
     """Between several profiles there may be sizes that none of them takes."""
     hull = {name: (each["min"], each["max"]) for name, each in _hull(profiles).items()}
     spans = [{name: (e["min"], e["max"]) for name, e in each.items()} for each in profiles]
     if not profiles or hull in spans:
         return []
-    text = " or ".join(f"({_inside(each)})" for each in profiles)
+    text = " or ".join(f"({_profile_condition(each)})" for each in profiles)
     if len(text) > LONGEST_LAW:
         return []
     message = "no optimization profile of the engine takes these sizes"
@@ -145,6 +147,6 @@ def _law(profiles: Sequence[Mapping[str, Mapping[str, int]]], model: str) -> lis
     return [{**law, "line": 0, "message": message, "words": [], "names": names}]
 
 
-def _inside(profile: Mapping[str, Mapping[str, int]]) -> str:
+def _profile_condition(profile: Mapping[str, Mapping[str, int]]) -> str:
     each = (f"{limits['min']} <= {name} <= {limits['max']}" for name, limits in profile.items())
     return " and ".join(each)

@@ -7,20 +7,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.artifact.members import Content
-from tripybuild.compiler.engine import MODULE, PACKED, PLAN, RECORD, Engine, Source, build_engine
-from tripybuild.compiler.engine_weights import Weights
+from tripybuild.compiler.engine import (
+    MODULE,
+    PACKED,
+    PLAN,
+    RECORD,
+    EngineArtifact,
+    EngineSource,
+    build_engine,
+)
+from tripybuild.compiler.engine_weights import EngineWeights
 from tripybuild.compiler.executable import Executable
 from tripybuild.compiler.lower import lower_tensorrt
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.logger import logger
-from tripybuild.model.graph_builder import Built
+from tripybuild.model.graph_builder import ModelGraph
 from tripybuild.schema.target_names import Target
 from tripybuild.trace.graph import Graph
 from tripybuild.weights import checkpoint
 from tripybuild.weights.warnings import nonfinite_warnings
 
 if TYPE_CHECKING:
-    from tripybuild.tensorrt.emission import EmissionError, Emitted, Profile
+    from tripybuild.tensorrt.emission import EmissionError, EmittedModule, Profile
 
 
 # What is run on a model's module before it is translated. Operators are lowered to what TensorRT
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
 PIPELINE = ("tensorrt-expand-ops", "tensorrt-legalize-int8")
 
 
-def profiles(built: Built, shapes: Sequence[Mapping[str, int]]) -> "list[Profile]":
+def profiles(built: ModelGraph, shapes: Sequence[Mapping[str, int]]) -> "list[Profile]":
     """One optimization profile for the ranges, and one for each of the sizes asked for.
 
     Raises:
@@ -36,21 +44,21 @@ def profiles(built: Built, shapes: Sequence[Mapping[str, int]]) -> "list[Profile
     """
     from tripybuild.tensorrt.emission import Profile  # noqa: PLC0415 - heavy
 
-    open_ended = [name for name, each in built.ranges.items() if each.high is None]
+    open_ended = [name for name, each in built.ranges.items() if each.max is None]
     if open_ended:
-        raise DiagnosticError(*(_unbounded(built, name) for name in open_ended))
+        raise DiagnosticError(*(_missing_max(built, name) for name in open_ended))
     whole = Profile(
-        {name: each.low for name, each in built.ranges.items()},
+        {name: each.min for name, each in built.ranges.items()},
         {name: each.opt for name, each in built.ranges.items()},
-        {name: each.high or 0 for name, each in built.ranges.items()},
+        {name: each.max or 0 for name, each in built.ranges.items()},
     )
-    exact = [Profile(sizes, sizes, sizes) for sizes in shapes if sizes != whole.best]
+    exact = [Profile(sizes, sizes, sizes) for sizes in shapes if sizes != whole.opt]
     return [whole, *exact]
 
 
 def engine_module(
-    built: Built, graph: Graph, shapes: Sequence[Mapping[str, int]] = ()
-) -> "Emitted":
+    built: ModelGraph, graph: Graph, shapes: Sequence[Mapping[str, int]] = ()
+) -> "EmittedModule":
     """The model in the tensorrt dialect.
 
     Raises:
@@ -62,21 +70,21 @@ def engine_module(
 
 def dialect_module(
     graph: Graph, ranges: "Sequence[Profile]" = (), folder: Path | None = None
-) -> "Emitted":
+) -> "EmittedModule":
     """A graph in the tensorrt dialect.
 
     Raises:
         DiagnosticError: An operation has no lowering, or what it needs cannot be said.
     """
-    from tripybuild.tensorrt.emission import EmissionError, emitted  # noqa: PLC0415
+    from tripybuild.tensorrt.emission import EmissionError, emit_module  # noqa: PLC0415
 
     try:
-        return emitted(lower_tensorrt(graph), graph.name, ranges, folder)
+        return emit_module(lower_tensorrt(graph), graph.name, ranges, folder)
     except EmissionError as error:
-        raise DiagnosticError(_unsaid(error)) from error
+        raise DiagnosticError(_emission_diagnostic(error)) from error
 
 
-def _unsaid(error: "EmissionError") -> Diagnostic:
+def _emission_diagnostic(error: "EmissionError") -> Diagnostic:
     span = None
     if error.place is not None:
         _, path, line, column = error.place
@@ -84,20 +92,20 @@ def _unsaid(error: "EmissionError") -> Diagnostic:
     return Diagnostic("tensorrt-unsupported", f"TensorRT has no way to do this: {error}", span)
 
 
-def spelt(module: "Emitted", *, locations: bool = True, data: bool = False) -> str:
+def module_text(module: "EmittedModule", *, locations: bool = True, data: bool = False) -> str:
     """A module's text; the data of its resources stays beside it, unless it is asked for."""
     from tripybuild.tensorrt.mlir import resources  # noqa: PLC0415 - heavy
     from tripybuild.tensorrt.mlir.writing import printer  # noqa: PLC0415
 
     if data:
-        resources.of(module.module).give(module.resources)
+        resources.of(module.module).add_arrays(module.resources)
     return printer.text(module.module, locations=locations, data=data)
 
 
 def engine_executable(
-    built: Built,
+    built: ModelGraph,
     graph: Graph,
-    read: checkpoint.Weights,
+    read: checkpoint.WeightSource,
     target: Target,
     manifest: dict[str, Any],
     timeout: float | None,
@@ -108,36 +116,41 @@ def engine_executable(
     from tripybuild.tensorrt.mlir import packing  # noqa: PLC0415 - heavy
 
     tell("lower")
-    with Weights(target.name, read, graph.weights) as weights:
-        with logger.timed(f"lower {graph.name} to the tensorrt dialect"):
+    with EngineWeights(target.name, read, graph.weights) as weights:
+        with logger.log_time(f"lower {graph.name} to the tensorrt dialect"):
             module = engine_module(built, graph, manifest["shapes"])
-        logger.mlir(lambda: spelt(module, locations=False))
+        logger.mlir(lambda: module_text(module, locations=False))
         content = packing.pack(module.module)
         folder = Path(built.document.path).parent
-        source = Source(content, PACKED, weights, module.resources, folder=folder)
-        text = cache(partial(_verified, module))  # made while the compiler's process is at work
+        source = EngineSource(content, PACKED, weights, module.resources, folder=folder)
+        text = cache(
+            partial(_verified_text, module)
+        )  # made while the compiler's process is at work
         tell("engine")
-        with logger.timed(f"build the engine of {graph.name}"):
+        with logger.log_time(f"build the engine of {graph.name}"):
             engine = build_engine(source, target, PIPELINE, options, timeout, text)
         check_record(engine.record, manifest)
         tell("done")
-        made = packed(engine, text().encode(), json.loads(json.dumps(manifest)))
+        made = pack_executable(engine, text().encode(), json.loads(json.dumps(manifest)))
         made.warnings += nonfinite_warnings(weights.nonfinite(), graph.weights, read)
         return made
 
 
-def _verified(module: "Emitted") -> str:
+def _verified_text(module: "EmittedModule") -> str:
     """The text of a module in which nothing is wrong; the compiler's process trusts in that."""
     from tripybuild.tensorrt.mlir import verifier  # noqa: PLC0415 - heavy
 
     problems = verifier.problems(module.module)
     if problems:
         raise DiagnosticError(*problems)
-    return spelt(module)
+    return module_text(module)
 
 
-def packed(
-    engine: Engine, module: bytes, manifest: dict[str, Any], others: Sequence[Engine] = ()
+def pack_executable(
+    engine: EngineArtifact,
+    module: bytes,
+    manifest: dict[str, Any],
+    others: Sequence[EngineArtifact] = (),
 ) -> Executable:
     """An executable of an engine, its record and the module that it was built from.
 
@@ -184,9 +197,9 @@ def check_record(record: Mapping[str, Any], manifest: Mapping[str, Any]) -> None
         for declared in manifest[key]:
             name = declared["name"]
             got = built.pop(name, None)
-            if got is None or got["dtype"] != declared["dtype"] or not _fits(got, declared):
+            if got is None or got["dtype"] != declared["dtype"] or not _types_agree(got, declared):
                 shown = "nothing" if got is None else f"{got['dtype']}{got['shape']}"
-                message = f"the engine has {shown} for `{name}`, and not {_spelt(declared)}"
+                message = f"the engine has {shown} for `{name}`, and not {_type_text(declared)}"
                 found.append(Diagnostic("engine-mismatch", message))
         found += [
             Diagnostic("engine-mismatch", f"the engine has `{name}`, which nobody declared")
@@ -196,18 +209,18 @@ def check_record(record: Mapping[str, Any], manifest: Mapping[str, Any]) -> None
         raise DiagnosticError(*found)
 
 
-def _fits(got: Mapping[str, Any], declared: Mapping[str, Any]) -> bool:
+def _types_agree(got: Mapping[str, Any], declared: Mapping[str, Any]) -> bool:
     """Whether ranks agree, and sizes where both are numbers."""
     pairs = list(zip(got["shape"], declared["shape"], strict=False))
     numbers = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
     return len(got["shape"]) == len(declared["shape"]) and all(a == b for a, b in numbers)
 
 
-def _spelt(declared: Mapping[str, Any]) -> str:
+def _type_text(declared: Mapping[str, Any]) -> str:
     return f"{declared['dtype']}[{', '.join(map(str, declared['shape']))}]"
 
 
-def _unbounded(built: Built, name: str) -> Diagnostic:
+def _missing_max(built: ModelGraph, name: str) -> Diagnostic:
     message = f"`{name}` has no largest size, and TensorRT needs one for each dynamic size"
     hint = f"write a `max` for `{name}` below `ranges:`"
     return Diagnostic("bad-range", message, built.document.span(("ranges", name)), hint=hint)

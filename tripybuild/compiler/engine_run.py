@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tripybuild.artifact.cache import Cache, key
-from tripybuild.artifact.call_signature import Array, exchanged
-from tripybuild.artifact.manifest_schema import check_record, unfit
+from tripybuild.artifact.call_signature import Array, import_array
+from tripybuild.artifact.manifest_schema import check_record, manifest_error
 from tripybuild.schema.target_names import MLIR_TENSORRT
 
 Run = Callable[[Sequence[Any]], list[Array]]
@@ -14,7 +14,7 @@ Prepare = Callable[[Sequence[str], Sequence[tuple[int, ...]]], Run]
 Read = Callable[[str], memoryview]
 
 
-class Kernels:
+class KernelCache:
     """Kernels that TensorRT-RTX compiled of an engine for a GPU, in the user's cache.
 
     They do not depend on the weights, so engines of the same layers share them.
@@ -49,19 +49,19 @@ def prepare_engine(manifest: Mapping[str, Any], read: Read) -> Prepare:
     if record["library"]["name"] == MLIR_TENSORRT:
         from tripybuild.tensorrt.mlir_tensorrt import runtime  # noqa: PLC0415 - when used
 
-        api = runtime.checked(record)
+        api = runtime.check_runtime(record)
         plan = read(manifest["engine"]["plan"])
-        return runtime.Session(api, plan, record, outputs).prepared
+        return runtime.Session(api, plan, record, outputs).prepare
     from tripybuild.tensorrt.runtime import compatibility  # noqa: PLC0415 - when used
 
-    library, gpu = compatibility.checked(record)
+    library, gpu = compatibility.check_compatibility(record)
     from tripybuild.tensorrt.runtime.cuda import Cuda  # noqa: PLC0415 - when used
-    from tripybuild.tensorrt.runtime.runtime import Engine  # noqa: PLC0415 - when used
+    from tripybuild.tensorrt.runtime.runtime import LoadedEngine  # noqa: PLC0415 - when used
 
     cuda = Cuda.find()
-    kernels = Kernels({"library": library.version, "gpu": repr(gpu), "record": text})
+    kernels = KernelCache({"library": library.version, "gpu": repr(gpu), "record": text})
     plan = read(manifest["engine"]["plan"])
-    return Engine(library, cuda, plan, record, outputs, kernels).prepared
+    return LoadedEngine(library, cuda, plan, record, outputs, kernels).prepare
 
 
 def read_record(text: bytes) -> dict[str, Any]:
@@ -73,14 +73,14 @@ def read_record(text: bytes) -> dict[str, Any]:
     try:
         record = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise unfit("its engine's record is not JSON") from error
+        raise manifest_error("its engine's record is not JSON") from error
     if not isinstance(record, dict):
-        raise unfit("its engine's record is no object")
+        raise manifest_error("its engine's record is no object")
     return record
 
 
-def placed(name: str, value: Any) -> Any:
+def gpu_array(name: str, value: Any) -> Any:
     """An array of another library: one in a GPU's memory is used where it lies."""
     from tripybuild.tensorrt.runtime import dlpack  # noqa: PLC0415 - when used
 
-    return exchanged(name, value, dlpack.device_array if dlpack.on_gpu(value) else None)
+    return import_array(name, value, dlpack.device_array if dlpack.on_gpu(value) else None)

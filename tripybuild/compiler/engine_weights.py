@@ -19,8 +19,8 @@ import blake3
 from tripybuild.artifact.array_bytes import ALIGNMENT, pack
 from tripybuild.types.nonfinite import Nonfinite, Occurrences
 from tripybuild.weights import checkpoint
-from tripybuild.weights.file_state import changed
-from tripybuild.weights.safetensors import Stored
+from tripybuild.weights.file_state import changed_error
+from tripybuild.weights.safetensors import FileEntry
 from tripybuild.worker import compiler_process
 
 CONVERTERS = 2  # threads: NumPy lets go of Python's lock while it converts
@@ -28,7 +28,7 @@ File = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Measured:
+class WeightFiles:
     """Files with tensors, and a digest of names, types and bytes, which says nothing of paths.
 
     Args:
@@ -44,7 +44,7 @@ class Measured:
     nonfinite: Mapping[str, Nonfinite] = field(default_factory=dict)
 
 
-class Weights:
+class EngineWeights:
     """Weights that are being found and measured; the files are there until this is closed.
 
     Law: an engine is kept under the digest of what it was built of. Nobody can keep others from
@@ -52,7 +52,7 @@ class Weights:
     """
 
     def __init__(
-        self, target: str, read: checkpoint.Weights | None = None, names: Iterable[str] = ()
+        self, target: str, read: checkpoint.WeightSource | None = None, names: Iterable[str] = ()
     ) -> None:
         self._target, self._read = target, read
         self._held = ExitStack()
@@ -60,16 +60,18 @@ class Weights:
         self._measured = worker.submit(self._measure, read, sorted(names))
 
     @property
-    def mapped(self) -> tuple[str, ...]:
+    def mapped_files(self) -> tuple[str, ...]:
         """The user's files that the compiler's process maps."""
         found = self._measured.result()
         return (str(found.files[0]["path"]),) if found.own else ()
 
-    def with_arrays(self, arrays: Mapping[str, Any]) -> Measured:
+    def with_arrays(self, arrays: Mapping[str, Any]) -> WeightFiles:
         """The weights, once they are measured, and with them constants that lie in memory."""
-        others = self._stored(iter(sorted(arrays.items())))
+        others = self._write_arrays(iter(sorted(arrays.items())))
         found = self._measured.result()
-        digest = blake3.blake3(found.digest + b"".join(d for d, _ in self._asked(others))).digest()
+        digest = blake3.blake3(
+            found.digest + b"".join(d for d, _ in self._request_digests(others))
+        ).digest()
         return replace(found, files=[*found.files, *others], digest=digest)
 
     def verify(self) -> None:
@@ -82,9 +84,9 @@ class Weights:
         if self._read is None or not found.own:
             return
         self._read.verify()
-        ((digest, _),) = self._asked(found.files[:1])
+        ((digest, _),) = self._request_digests(found.files[:1])
         if digest != found.own:
-            raise changed(self._read.path, self._read.span)
+            raise changed_error(self._read.path, self._read.span)
 
     def nonfinite(self) -> Mapping[str, Nonfinite]:
         """The weights with elements that are no finite numbers."""
@@ -96,21 +98,21 @@ class Weights:
     def __exit__(self, *_: object) -> None:
         self._held.close()
 
-    def _measure(self, read: checkpoint.Weights | None, names: Sequence[str]) -> Measured:
+    def _measure(self, read: checkpoint.WeightSource | None, names: Sequence[str]) -> WeightFiles:
         if read is None or not names:
-            return Measured([], b"")
-        places = read.places(names)
+            return WeightFiles([], b"")
+        places = read.file_entries(names)
         left = [name for name in names if name not in places]
-        files = [_file(read.path, places)] if places else []
+        files = [_file_entry(read.path, places)] if places else []
         with ThreadPoolExecutor(CONVERTERS) as pool:
             converted = pool.map(lambda name: read([name])[name], left)
-            files += self._stored(zip(left, converted, strict=True))
-        found = list(self._asked(files, scan=True))
+            files += self._write_arrays(zip(left, converted, strict=True))
+        found = list(self._request_digests(files, scan=True))
         nonfinite = {name: each for _, suspects in found for name, each in suspects.items()}
         own = found[0][0] if places else b""
-        return Measured(files, b"".join(digest for digest, _ in found), own, nonfinite)
+        return WeightFiles(files, b"".join(digest for digest, _ in found), own, nonfinite)
 
-    def _asked(
+    def _request_digests(
         self, files: Iterable[File], *, scan: bool = False
     ) -> Iterator[tuple[bytes, dict[str, Nonfinite]]]:
         """Ask the compiler's process, which has nothing else to do yet."""
@@ -121,36 +123,36 @@ class Weights:
             reply = json.loads(text)
             yield bytes.fromhex(reply["digest"]), _nonfinite(reply["nonfinite"])
 
-    def _stored(self, arrays: Iterator[tuple[str, Any]]) -> list[File]:
+    def _write_arrays(self, arrays: Iterator[tuple[str, Any]]) -> list[File]:
         """Write arrays into a file of their own, if there are any."""
-        places: dict[str, Stored] = {}
+        places: dict[str, FileEntry] = {}
         stream: Any = None
         for name, array in arrays:
             stream = stream or self._temporary()
-            places[name] = _written(stream, array)
+            places[name] = _write_array(stream, array)
         if stream is None:
             return []
         stream.flush()
-        return [_file(Path(stream.name), places)]
+        return [_file_entry(Path(stream.name), places)]
 
     def _temporary(self) -> Any:
         return self._held.enter_context(tempfile.NamedTemporaryFile())
 
 
-def _written(stream: BinaryIO, array: Any) -> Stored:
+def _write_array(stream: BinaryIO, array: Any) -> FileEntry:
     content = memoryview(pack(array).data)
     begin = stream.tell() + -stream.tell() % ALIGNMENT
     stream.seek(begin)
     stream.write(content)
-    return Stored(array.dtype, tuple(array.shape), begin, begin + content.nbytes)
+    return FileEntry(array.dtype, tuple(array.shape), begin, begin + content.nbytes)
 
 
-def _file(path: Path, places: Mapping[str, Stored]) -> File:
-    tensors = {name: _entry(place) for name, place in sorted(places.items())}
+def _file_entry(path: Path, places: Mapping[str, FileEntry]) -> File:
+    tensors = {name: _tensor_entry(place) for name, place in sorted(places.items())}
     return {"path": str(path.absolute()), "tensors": tensors}
 
 
-def _entry(place: Stored) -> dict[str, Any]:
+def _tensor_entry(place: FileEntry) -> dict[str, Any]:
     size = {"begin": place.begin, "end": place.end}
     return {"dtype": str(place.dtype), "shape": list(place.shape), **size}
 

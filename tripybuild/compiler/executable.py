@@ -11,18 +11,18 @@ from types import MappingProxyType
 from typing import Any
 
 from tripybuild.artifact import container
-from tripybuild.artifact.call_signature import Array, Signature
-from tripybuild.artifact.manifest import Member
-from tripybuild.artifact.manifest_schema import GRAPH, check_content, unfit
-from tripybuild.artifact.members import Content, in_memory
-from tripybuild.compiler.engine_run import Prepare, placed, prepare_engine
+from tripybuild.artifact.call_signature import Array, CallSignature
+from tripybuild.artifact.manifest import MemberRecord
+from tripybuild.artifact.manifest_schema import GRAPH, check_content, manifest_error
+from tripybuild.artifact.members import Content, read_content
+from tripybuild.compiler.engine_run import Prepare, gpu_array, prepare_engine
 from tripybuild.compiler.footprint import check_footprint
-from tripybuild.compiler.model_manifest import graph_of, tensors
-from tripybuild.compiler.specialize import compiled, fixed, lowered, sizes_name
-from tripybuild.errors.amounts import budgeted
+from tripybuild.compiler.model_manifest import read_graph, tensor_entries
+from tripybuild.compiler.specialize import compile_module, lower_graph, sizes_name, specialize_graph
 from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.size_limits import check_countable
+from tripybuild.errors.limits import within_budget
+from tripybuild.model.size_limits import check_graph_bytes
 from tripybuild.process import memory
 from tripybuild.schema.target_names import ENGINES, REFERENCE
 from tripybuild.targets.xla import pjrt
@@ -43,10 +43,10 @@ class Executable:
         self,
         manifest: Mapping[str, Any],
         members: Mapping[str, Content],
-        measured: Mapping[str, Member] | None = None,
+        measured: Mapping[str, MemberRecord] | None = None,
     ) -> None:
         self.manifest = MappingProxyType(dict(manifest))
-        self.signature = Signature(manifest)
+        self.signature = CallSignature(manifest)
         self.warnings: list[Diagnostic] = []
         self._members = dict(members)
         self._measured = dict(measured or {})
@@ -54,11 +54,11 @@ class Executable:
         self._prepared: dict[object, Run] = {}
         self._by_sizes: dict[str, Run] = {}
         if self.manifest["target"] in ENGINES:
-            self.signature.exchange = placed
+            self.signature.exchange = gpu_array
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{name}: {each}" for name, each in self.signature.inputs.items())
-        gives = ", ".join(f"{name}: {_spelt(each)}" for name, each in self.outputs.items())
+        gives = ", ".join(f"{name}: {_type_text(each)}" for name, each in self.outputs.items())
         what = f"{self.manifest['model']} for {self.manifest['target']}"
         return f"<Executable {what}: ({takes}) -> ({gives})>"
 
@@ -110,7 +110,7 @@ class Executable:
             message = f"`{self.manifest['model']}` needs more memory than there is"
             named = zip(self.signature.inputs, given, strict=True)
             taken = ", ".join(f"{name}: {each.dtype}{list(each.shape)}" for name, each in named)
-            raise memory.refuse(message, [f"it was given {taken}"], error) from error
+            raise memory.memory_error(message, [f"it was given {taken}"], error) from error
         return dict(zip(self._outputs, results, strict=True))
 
     def _prepare(self, key: object, given: list[Array]) -> Run:
@@ -119,12 +119,12 @@ class Executable:
         run = self._by_sizes.get(name)
         if run is None:
             if len(self._by_sizes) >= MOST_LOADED:
-                self._let_go(self._by_sizes.pop(next(iter(self._by_sizes)), None))
+                self._evict(self._by_sizes.pop(next(iter(self._by_sizes)), None))
             run = self._by_sizes[name] = self._run_for(self.manifest["target"], sizes)
         self._prepared[key] = run
         return run
 
-    def _let_go(self, run: Run | None) -> None:
+    def _evict(self, run: Run | None) -> None:
         """Forget by which calls a program was run."""
         self._prepared = {key: each for key, each in self._prepared.items() if each is not run}
 
@@ -152,42 +152,44 @@ class Executable:
             if stored is None and self.manifest["versions"]["tripybuild"] != VERSION:
                 raise DiagnosticError(_other_version(name, self.manifest["versions"]["tripybuild"]))
             if stored is None:
-                made = lowered(self.graph, sizes)
+                made = lower_graph(self.graph, sizes)
                 module, said = made.bare, made.warnings
             else:
                 module, said = bytes(self._read(stored["stablehlo"])), ()
-            payload, warnings = compiled(module, foreign=stored is not None)
+            payload, warnings = compile_module(module, foreign=stored is not None)
             self.warnings += (*said, *warnings)
-        loaded = self._loaded(payload, sizes)
+        loaded = self._load_program(payload, sizes)
         return lambda arrays: loaded(*arrays)
 
-    def _loaded(self, payload: bytes | memoryview, sizes: Mapping[str, int]) -> pjrt.Executable:
+    def _load_program(
+        self, payload: bytes | memoryview, sizes: Mapping[str, int]
+    ) -> pjrt.LoadedProgram:
         """The program, once it is known to take and to give what the manifest says."""
         try:
             placed = [self.weights[name] for name in self.manifest["arguments"]]
             loaded = pjrt.load(payload, placed)
         except (KeyError, TypeError, ValueError) as error:
-            raise unfit("its program does not take its weights") from error
+            raise manifest_error("its program does not take its weights") from error
         taken = [(each.dtype, each.shape) for each in loaded.parameters]
         if taken != self.signature.types(sizes) or len(loaded.results) != len(self._outputs):
-            raise unfit("its program is that of another model")
+            raise manifest_error("its program is that of another model")
         return loaded
 
     def _reference(self, sizes: Mapping[str, int]) -> Run:
         from tripybuild.reference.target import reference_run  # noqa: PLC0415 - needs the declarations
 
-        graph = fixed(self.graph, sizes)
-        check_countable(graph)
+        graph = specialize_graph(self.graph, sizes)
+        check_graph_bytes(graph)
         check_footprint(graph, dense=True)
         return reference_run(graph, self.weights)
 
     @cached_property
     def graph(self) -> Graph:
         """The graph with its symbols."""
-        graph = graph_of(self._read(GRAPH), self._constants, self.signature.symbols)
-        said = tensors(graph.inputs), tensors(graph.outputs), set(graph.weights)
+        graph = read_graph(self._read(GRAPH), self._constants, self.signature.symbols)
+        said = tensor_entries(graph.inputs), tensor_entries(graph.outputs), set(graph.weights)
         if said != (self.manifest["inputs"], self.manifest["outputs"], set(self.weights)):
-            raise unfit("its graph is that of another model")
+            raise manifest_error("its graph is that of another model")
         return graph
 
     @cached_property
@@ -204,14 +206,14 @@ class Executable:
         return safetensors.decode(self._read("weights.safetensors"), "weights.safetensors")
 
     def _read(self, name: str) -> memoryview:
-        return in_memory(self._members[name])
+        return read_content(self._members[name])
 
     def member(self, name: str) -> memoryview:
         """The content of a member, such as `trace.json`."""
         return self._read(name)
 
 
-def _spelt(entry: Mapping[str, Any]) -> str:
+def _type_text(entry: Mapping[str, Any]) -> str:
     return f"{entry['dtype']}[{', '.join(map(str, entry['shape'])) or '()'}]"
 
 
@@ -224,14 +226,14 @@ def _other_version(sizes: str, made_by: str) -> Diagnostic:
     )
 
 
-def opened(path: Path) -> Executable:
+def read_executable(path: Path) -> Executable:
     """Read an executable. Members are checked against their digests before they are used."""
     with container.open(path) as file:
         members = {name: file.read(name) for name in file.manifest.members}
         content = file.manifest.content
-    with budgeted(budget=Budget()):
+    with within_budget(budget=Budget()):
         check_content(content, members)
         try:
             return Executable(content, members)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise unfit(str(error)) from error
+            raise manifest_error(str(error)) from error

@@ -12,7 +12,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import memory
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.region import walked
+from tripybuild.trace.region import walk_operations
 from tripybuild.trace.values import LARGEST, Value
 
 
@@ -29,33 +29,38 @@ def check_footprint(graph: Graph, *, dense: bool = False) -> tuple[Diagnostic, .
     Raises:
         DiagnosticError: A tensor cannot fit.
     """
-    operations = list(walked(graph.operations))
-    largest = max(_results(operations), key=lambda each: _size(each[0]), default=None)
-    held = _together(graph.weights) + _together(graph.inputs) + _together(graph.outputs)
-    between = 0 if largest is None else _size(largest[0])
+    operations = list(walk_operations(graph.operations))
+    largest = max(_results(operations), key=lambda each: _byte_size(each[0]), default=None)
+    held = _total_bytes(graph.weights) + _total_bytes(graph.inputs) + _total_bytes(graph.outputs)
+    between = 0 if largest is None else _byte_size(largest[0])
     met = memory.limit() if held + between > _LITTLE else None
     if met is None or not met.size < held + between <= LARGEST:  # beyond that, none can count it
         return ()
     for name, value in (*graph.weights.items(), *graph.outputs.items()):
-        if _size(value) > met.size:
-            raise DiagnosticError(_large(f"`{name}`", value, met, value.producer))
+        if _byte_size(value) > met.size:
+            raise DiagnosticError(_memory_diagnostic(f"`{name}`", value, met, value.producer))
     if largest is not None and between > met.size:
-        found = _large(f"the result of `{largest[1].operator}`", largest[0], met, largest[1])
+        found = _memory_diagnostic(
+            f"the result of `{largest[1].operator}`", largest[0], met, largest[1]
+        )
         if dense:
             raise DiagnosticError(found)
         return (found,)
-    sizes = f"{memory.spelled(held)}, and the largest result between {memory.spelled(between)}"
+    most = memory.format_bytes(between)
+    sizes = f"{memory.format_bytes(held)}, and the largest result between {most}"
     message = f"the weights, inputs and outputs of `{graph.name}` take {sizes}"
-    return (memory.exhausted(message, at=met),)
+    return (memory.memory_diagnostic(message, at=met),)
 
 
 _LITTLE = 1 << 28  # bytes that are not worth a look at the limits
 
 
-def _large(name: str, value: Value, met: memory.Limit, maker: TraceOp | None) -> Diagnostic:
-    message = f"{name} is {value.type}, which takes {memory.spelled(_size(value))}"
+def _memory_diagnostic(
+    name: str, value: Value, met: memory.MemoryLimit, maker: TraceOp | None
+) -> Diagnostic:
+    message = f"{name} is {value.type}, which takes {memory.format_bytes(_byte_size(value))}"
     span = None if maker is None else maker.location.span()
-    return memory.exhausted(message, span=span, at=met)
+    return memory.memory_diagnostic(message, span=span, at=met)
 
 
 def _results(operations: Iterable[TraceOp]) -> Iterator[tuple[Value, TraceOp]]:
@@ -63,11 +68,11 @@ def _results(operations: Iterable[TraceOp]) -> Iterator[tuple[Value, TraceOp]]:
         yield from ((output, operation) for output in operation.outputs)
 
 
-def _together(values: Mapping[str, Value]) -> int:
-    return sum(map(_size, values.values()))
+def _total_bytes(values: Mapping[str, Value]) -> int:
+    return sum(map(_byte_size, values.values()))
 
 
-def _size(value: Value) -> int:
+def _byte_size(value: Value) -> int:
     """The bytes of a tensor; none where a size is not known."""
     sizes = [size for size in value.shape if isinstance(size, int)]
     return prod(sizes) * value.dtype.bits // 8 if len(sizes) == len(value.shape) else 0

@@ -11,26 +11,26 @@ from typing import Any, TypeVar
 
 from tripybuild import stablehlo
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.frontend.decompose import decomposed
-from tripybuild.model.size_limits import countable
-from tripybuild.process.gc_pause import uncollected
-from tripybuild.stablehlo.templates import repeated
+from tripybuild.frontend.decompose import decompose_operation
+from tripybuild.model.size_limits import check_tensor_bytes
+from tripybuild.process.gc_pause import pause_gc
+from tripybuild.stablehlo.templates import build_or_clone
 from tripybuild.symbolic.dims import Dim
 from tripybuild.tensorrt import recorder
 from tripybuild.trace.constants import Constant
-from tripybuild.trace.generated_code import lowering
+from tripybuild.trace.generated_code import lowering_function
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
-from tripybuild.trace.structural_key import form
+from tripybuild.trace.structural_key import operation_key
 from tripybuild.trace.values import Value
 
-Builder = stablehlo.Module | recorder.Network
+Builder = stablehlo.HloModule | recorder.Network
 Name = TypeVar("Name", str, int)
 
 
-@uncollected()
-def lower_stablehlo(graph: Graph, folder: Path | None = None) -> stablehlo.Module:
+@pause_gc()
+def lower_stablehlo(graph: Graph, folder: Path | None = None) -> stablehlo.HloModule:
     """Build a StableHLO module: weights are its first arguments, inputs follow.
 
     Args:
@@ -41,8 +41,8 @@ def lower_stablehlo(graph: Graph, folder: Path | None = None) -> stablehlo.Modul
         DiagnosticError: Where an operation has no way to StableHLO.
     """
     for name, value in (*graph.weights.items(), *graph.inputs.items()):
-        countable(value, f"`{name}`")
-    module = stablehlo.Module(*_arguments(graph), folder)
+        check_tensor_bytes(value, f"`{name}`")
+    module = stablehlo.HloModule(*_arguments(graph), folder)
     _fill(module, graph, "stablehlo")
     return module
 
@@ -62,7 +62,7 @@ def _arguments(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _fill(module: Builder, graph: Graph, target: str) -> None:
-    operations, outputs = expanded(graph.operations, graph.outputs, target)
+    operations, outputs = expand_operations(graph.operations, graph.outputs, target)
     values: dict[Value, Any] = {v: module.weights[name] for name, v in graph.weights.items()}
     values |= {v: module.inputs[name] for name, v in graph.inputs.items()}
     with module:
@@ -71,24 +71,24 @@ def _fill(module: Builder, graph: Graph, target: str) -> None:
         module.finish({name: values[value] for name, value in outputs.items()})
 
 
-def expanded(
+def expand_operations(
     operations: Sequence[TraceOp], outputs: Mapping[Name, Value], target: str
 ) -> tuple[list[TraceOp], dict[Name, Value]]:
     """The operations and outputs of a graph, with what has no lowering decomposed."""
     replaced: dict[Value, Value] = {}
-    steps = [s for each in operations for s in _expanded(each, target, replaced)]
+    steps = [s for each in operations for s in _expand(each, target, replaced)]
     return steps, {name: replaced.get(value, value) for name, value in outputs.items()}
 
 
-def _expanded(operation: TraceOp, target: str, replaced: dict[Value, Value]) -> Iterator[TraceOp]:
+def _expand(operation: TraceOp, target: str, replaced: dict[Value, Value]) -> Iterator[TraceOp]:
     if replaced and any(value in replaced for value in operation.reads()):
         operation = _with_operands(operation, replaced)
-    if isinstance(operation, Constant) or lowering(type(operation), target) is not None:
+    if isinstance(operation, Constant) or lowering_function(type(operation), target) is not None:
         yield operation
         return
-    steps, outputs = decomposed(operation, target)
+    steps, outputs = decompose_operation(operation, target)
     for step in steps:
-        yield from _expanded(step, target, replaced)
+        yield from _expand(step, target, replaced)
     for old, new in zip(operation.outputs, outputs, strict=True):
         replaced[old] = replaced.get(new, new)
 
@@ -96,15 +96,15 @@ def _expanded(operation: TraceOp, target: str, replaced: dict[Value, Value]) -> 
 def _with_operands(operation: TraceOp, replaced: Mapping[Value, Value]) -> TraceOp:
     """The same operation and outputs, reading what its operands were replaced by."""
 
-    def changed(argument: Any) -> Any:
+    def substitute(argument: Any) -> Any:
         if isinstance(argument, Value):
             return replaced.get(argument, argument)
         if isinstance(argument, tuple):
-            return tuple(changed(item) for item in argument)
+            return tuple(substitute(item) for item in argument)
         return argument
 
-    copy = operation.rebuilt(changed, lambda kept: kept)
-    return copy.giving(operation.outputs, copy.serial)
+    copy = operation.rebuild(substitute, lambda kept: kept)
+    return copy.with_outputs(operation.outputs, copy.serial)
 
 
 def _lower_at(module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
@@ -118,11 +118,13 @@ def _body(
     module: Builder, operation: TraceOp, region: Region, target: str, values: Mapping[Value, Any]
 ) -> Callable[..., Sequence[Any]]:
     """What builds the inside of a region; it sees what the operation reads from outside."""
-    operations, gives = expanded(region.operations, dict(enumerate(region.gives)), target)
+    operations, gives = expand_operations(
+        region.operations, dict(enumerate(region.results)), target
+    )
     outside = [values[value] for value in operation.captured]
 
     def build(*taken: Any) -> Sequence[Any]:
-        inner = dict(zip(region.takes, (*taken, *outside), strict=True))
+        inner = dict(zip(region.parameters, (*taken, *outside), strict=True))
         for step in operations:
             _lower_at(module, step, target, inner)
         return [inner[value] for value in gives.values()]
@@ -133,39 +135,39 @@ def _body(
 def _lower(module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
     if isinstance(operation, Constant):
         results: Sequence[Any] = [_constant(operation, target)]
-    elif isinstance(module, stablehlo.Module):
-        results = _repeated(module, operation, values)
+    elif isinstance(module, stablehlo.HloModule):
+        results = _lower_or_clone(module, operation, values)
     else:
-        results = _built(module, operation, target, values)
+        results = _lower_and_verify(module, operation, target, values)
     values.update(zip(operation.outputs, results, strict=True))
 
 
-def _repeated(
-    module: stablehlo.Module, operation: TraceOp, values: dict[Value, Any]
+def _lower_or_clone(
+    module: stablehlo.HloModule, operation: TraceOp, values: dict[Value, Any]
 ) -> Sequence[Any]:
     """What an operation lowers to, cloned where another one of its form was lowered before."""
-    build = partial(_built, module, operation, "stablehlo", values)
+    build = partial(_lower_and_verify, module, operation, "stablehlo", values)
     if module.depth or operation.region_fields():
         return build()
     types = [(each.type.dtype, each.type.shape) for each in operation.outputs]
     operands = [values[value] for value in operation.reads()]
-    return repeated(module, (form(operation), *types), operands, build)
+    return build_or_clone(module, (operation_key(operation), *types), operands, build)
 
 
-def _built(
+def _lower_and_verify(
     module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]
 ) -> Sequence[Any]:
     """What the lowering of an operation gives, which must be what its outputs are."""
     for output in operation.outputs if target == "stablehlo" else ():
-        countable(output, "this", operation.location)
-    function = lowering(type(operation), target)
+        check_tensor_bytes(output, "this", operation.location)
+    function = lowering_function(type(operation), target)
     assert function is not None
     operands = [_read(getattr(operation, name), values) for name in operation.tensor_fields()]
     bodies = [_body(module, operation, each, target, values) for each in operation.bodies()]
     try:
         result = function(operation, *operands, *bodies)
     except (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError) as error:
-        raise DiagnosticError(_failed(operation, target, error)) from error
+        raise DiagnosticError(_failure(operation, target, error)) from error
     results = result if isinstance(result, (tuple, list)) else [result]
     for output, given in zip(operation.outputs, results, strict=True):
         shape = getattr(given, "shape", None)
@@ -173,14 +175,14 @@ def _built(
             shape != tuple(output.shape) or given.dtype is not output.dtype
         ):
             problem = f"it gave {given!r}, declared is {output.type}"
-            raise DiagnosticError(_failed(operation, target, problem))
+            raise DiagnosticError(_failure(operation, target, problem))
     return results
 
 
 def _constant(operation: Constant, target: str) -> Any:
     type, data = operation.outputs[0].type, operation.data
     if target == "tensorrt" and isinstance(data.value, Dim | bool | int | float):
-        return recorder.filled(data.value, type.dtype, type.shape)
+        return recorder.full(data.value, type.dtype, type.shape)
     builder = stablehlo if target == "stablehlo" else recorder
     if data.number is not None:
         return builder.constant(data.number, type.dtype, tuple(type.shape))
@@ -193,7 +195,7 @@ def _read(argument: Any, values: Mapping[Value, Any]) -> Any:
     return None if argument is None else values[argument]
 
 
-def _failed(operation: TraceOp, target: str, problem: object) -> Diagnostic:
+def _failure(operation: TraceOp, target: str, problem: object) -> Diagnostic:
     return Diagnostic(
         "lowering-failed",
         f"the lowering of `{operation.operator}` to {target} failed: {problem}",

@@ -12,9 +12,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tripybuild.compiler.engine import Engine, Source, build_engine
-from tripybuild.compiler.engine_manifest import described
-from tripybuild.compiler.engine_model import packed
+from tripybuild.compiler.engine import EngineArtifact, EngineSource, build_engine
+from tripybuild.compiler.engine_manifest import manifest_of_record
+from tripybuild.compiler.engine_model import pack_executable
 from tripybuild.compiler.executable import Executable
 from tripybuild.documents.document import read_text
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -60,9 +60,9 @@ def mlir_executable(
     tell("engine", 0.0)
     text = read_text(path)
     # Places are written without the folder, so that a copy elsewhere gives the same engine.
-    source = Source(text.encode(), path=path.name, folder=path.parent)
+    source = EngineSource(text.encode(), path=path.name, folder=path.parent)
     names = [function] if function is not None else _functions(text, path)
-    engines: list[Engine] = []
+    engines: list[EngineArtifact] = []
     found: list[Diagnostic] = []
     for name in names:
         try:
@@ -73,11 +73,11 @@ def mlir_executable(
     if found:
         raise DiagnosticError(*found)
     main, *others = sorted(engines, key=lambda each: each.record["function"] != MAIN)
-    manifest: dict[str, Any] = described(main.record, path.stem, target.name)
+    manifest: dict[str, Any] = manifest_of_record(main.record, path.stem, target.name)
     digest = sha256(text.encode()).hexdigest()
     manifest["provenance"] = {"specification": path.name, "sha256": digest, "used": []}
     tell("done", perf_counter() - began)
-    return packed(main, source.content, json.loads(json.dumps(manifest)), others)
+    return pack_executable(main, source.content, json.loads(json.dumps(manifest)), others)
 
 
 def _functions(text: str, path: Path) -> list[str | None]:

@@ -6,12 +6,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from tripybuild.artifact.graph_json import encoded, from_data, law_data, to_data
-from tripybuild.documents.json_reader import loaded
-from tripybuild.errors.amounts import budgeted
+from tripybuild.artifact.graph_json import encode_value, from_data, law_data, to_data
+from tripybuild.documents.json_reader import parse_json
 from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.graph_builder import Built, Range
+from tripybuild.errors.limits import within_budget
+from tripybuild.model.graph_builder import ModelGraph, SizeRange
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph
@@ -19,8 +19,8 @@ from tripybuild.trace.values import Value
 from tripybuild.version import VERSION
 
 
-def described(
-    built: Built, graph: Graph, target: str, shapes: Sequence[Mapping[str, int]]
+def manifest_of_model(
+    built: ModelGraph, graph: Graph, target: str, shapes: Sequence[Mapping[str, int]]
 ) -> dict[str, Any]:
     """The manifest of a model, without specialisations."""
     return {
@@ -29,12 +29,12 @@ def described(
         "doc": built.doc,
         "target": target,
         # Lists, since JSON objects have no order and the order is that of the arguments.
-        "inputs": tensors(graph.inputs),
-        "outputs": tensors(graph.outputs),
+        "inputs": tensor_entries(graph.inputs),
+        "outputs": tensor_entries(graph.outputs),
         "state": list(built.states),
-        "ranges": {name: _range(each) for name, each in built.ranges.items()},
-        "sizes": {name: encoded(value) for name, value in built.sizes.items()},
-        "laws": [law_data(law) for law in graph.deferred],
+        "ranges": {name: _range_entry(each) for name, each in built.ranges.items()},
+        "sizes": {name: encode_value(value) for name, value in built.sizes.items()},
+        "laws": [law_data(law) for law in graph.deferred_laws],
         "operations": len(graph.operations),
         "weights": len(graph.weights),
         "arguments": list(graph.weights),  # of the compiled module, before the inputs
@@ -44,18 +44,18 @@ def described(
     }
 
 
-def tensors(values: Mapping[str, Value]) -> list[dict[str, Any]]:
+def tensor_entries(values: Mapping[str, Value]) -> list[dict[str, Any]]:
     """The inputs or the outputs of a graph, as the manifest says them."""
-    return [_tensor(name, value) for name, value in values.items()]
+    return [_tensor_entry(name, value) for name, value in values.items()]
 
 
-def _tensor(name: str, value: Value) -> dict[str, Any]:
+def _tensor_entry(name: str, value: Value) -> dict[str, Any]:
     shape = [str(size) if isinstance(size, Dim) else size for size in value.shape]
     return {"name": name, "dtype": str(value.dtype), "shape": shape}
 
 
-def _range(each: Range) -> dict[str, int | None]:
-    return {"min": each.low, "opt": each.opt, "max": each.high, "multiple_of": each.multiple_of}
+def _range_entry(each: SizeRange) -> dict[str, int | None]:
+    return {"min": each.min, "opt": each.opt, "max": each.max, "multiple_of": each.multiple_of}
 
 
 def graph_text(graph: Graph, folder: Path) -> tuple[bytes, dict[str, Any]]:
@@ -64,11 +64,11 @@ def graph_text(graph: Graph, folder: Path) -> tuple[bytes, dict[str, Any]]:
     return json.dumps(data, sort_keys=True, separators=(",", ":")).encode(), arrays
 
 
-def graph_of(text: memoryview, arrays: Mapping[str, Any], symbols: Mapping[str, Dim]) -> Graph:
+def read_graph(text: memoryview, arrays: Mapping[str, Any], symbols: Mapping[str, Dim]) -> Graph:
     """The graph that `graph_text` wrote."""
-    with budgeted(budget=Budget()):
+    with within_budget(budget=Budget()):
         try:
-            data = loaded(bytes(text))
+            data = parse_json(bytes(text))
         except (ValueError, RecursionError) as error:
             message = "the executable's graph cannot be read: it is not JSON"
             raise DiagnosticError(Diagnostic("executable-altered", message)) from error

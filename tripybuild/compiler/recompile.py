@@ -9,15 +9,15 @@ the file's own programs.
 from collections.abc import Mapping
 from typing import Any
 
-from tripybuild.artifact.manifest_schema import unfit
+from tripybuild.artifact.manifest_schema import manifest_error
 from tripybuild.compiler.executable import Executable
-from tripybuild.compiler.specialize import compiled, sizes_name
+from tripybuild.compiler.specialize import compile_module, sizes_name
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema.target_names import ENGINES
 from tripybuild.targets.xla import pjrt
 
 
-def rebuilt(executable: Executable, timeout: float | None = None) -> Executable:
+def recompile(executable: Executable, timeout: float | None = None) -> Executable:
     """The same model with native code of this machine's compiler only.
 
     Args:
@@ -30,14 +30,14 @@ def rebuilt(executable: Executable, timeout: float | None = None) -> Executable:
     """
     manifest, members = dict(executable.manifest), executable.members
     if manifest["target"] in ENGINES:
-        raise DiagnosticError(_engine(manifest["target"]))
+        raise DiagnosticError(_engine_diagnostic(manifest["target"]))
     specialisations: list[Mapping[str, Any]] = []
     warnings: list[Diagnostic] = []
     for each in manifest["specialisations"]:
         if sizes_name(each["sizes"]) != each["name"]:
-            raise unfit("its `specialisations` cannot be understood")
+            raise manifest_error("its `specialisations` cannot be understood")
         module = bytes(executable.member(each["stablehlo"]))
-        members[each["payload"]], said = compiled(module, timeout, foreign=True)
+        members[each["payload"]], said = compile_module(module, timeout, foreign=True)
         warnings += said
         specialisations.append({**each, "identity": pjrt.identity()})
     made = Executable({**manifest, "specialisations": specialisations}, members)
@@ -45,7 +45,7 @@ def rebuilt(executable: Executable, timeout: float | None = None) -> Executable:
     return made
 
 
-def _engine(target: str) -> Diagnostic:
+def _engine_diagnostic(target: str) -> Diagnostic:
     message = f"an executable for `{target}` cannot be rebuilt: its weights are in its engine alone"
     hint = "build the engine from the model's own files with `tripybuild compile`"
     return Diagnostic("cannot-rebuild", message, hint=hint)

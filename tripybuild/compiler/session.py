@@ -6,30 +6,30 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tripybuild.artifact.call_signature import broken
+from tripybuild.artifact.call_signature import law_violations
 from tripybuild.compiler.cpu_model import graph_executable
-from tripybuild.compiler.engine_model import engine_executable, engine_module, spelt
-from tripybuild.compiler.executable import Executable, opened
+from tripybuild.compiler.engine_model import engine_executable, engine_module, module_text
+from tripybuild.compiler.executable import Executable, read_executable
 from tripybuild.compiler.footprint import check_footprint
 from tripybuild.compiler.lower import lower_stablehlo
 from tripybuild.compiler.mlir_model import emit_mlir, is_mlir, mlir_executable, refuse_sizes
-from tripybuild.compiler.model_manifest import described
-from tripybuild.compiler.recompile import rebuilt
-from tripybuild.compiler.specialize import fixed
+from tripybuild.compiler.model_manifest import manifest_of_model
+from tripybuild.compiler.recompile import recompile
+from tripybuild.compiler.specialize import specialize_graph
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.errors.logger import logger
-from tripybuild.model.graph_builder import Built, build
-from tripybuild.model.libraries import Homes, nowhere
+from tripybuild.model.graph_builder import ModelGraph, build
+from tripybuild.model.libraries import Homes, no_libraries
 from tripybuild.model.provenance import provenance_of
-from tripybuild.model.size_limits import check_countable
-from tripybuild.process.gc_pause import uncollected
-from tripybuild.schema.target_names import CPU, ENGINES, REFERENCE, Target, known, parse_target
-from tripybuild.stablehlo import Module
+from tripybuild.model.size_limits import check_graph_bytes
+from tripybuild.process.gc_pause import pause_gc
+from tripybuild.schema.target_names import CPU, ENGINES, REFERENCE, Target, check_name, parse_target
+from tripybuild.stablehlo import HloModule
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
-from tripybuild.weights.checkpoint import Weights, check_weights
+from tripybuild.weights.checkpoint import WeightSource, check_weights
 from tripybuild.worker import compiler_process
-from tripybuild.worker.failures import checked_timeout
+from tripybuild.worker.failures import check_timeout
 
 AHEAD = "the sizes are those to compile for: `opt` below `ranges:`, where it is said, or `shapes`"
 KINDS = ("trace", "stablehlo", "tensorrt")
@@ -37,7 +37,7 @@ Progress = Callable[[str, float], None]
 Shapes = Sequence[Mapping[str, int]]
 
 
-@uncollected()
+@pause_gc()
 def compile_spec(
     path: Path,
     *,
@@ -47,7 +47,7 @@ def compile_spec(
     progress: Progress | None = None,
     timeout: float | None = None,
     function: str | None = None,
-    homes: Homes = nowhere,
+    homes: Homes = no_libraries,
 ) -> Executable:
     """Compile a model.
 
@@ -67,8 +67,8 @@ def compile_spec(
     """
     chosen = parse_target(target)
     # What the environment says is refused also where nothing is compiled.
-    compiler_process.seconds()
-    timeout = None if timeout is None else checked_timeout(timeout, "`timeout`")
+    compiler_process.default_timeout()
+    timeout = None if timeout is None else check_timeout(timeout, "`timeout`")
     if chosen.name in ENGINES:
         compiler_process.session(chosen.name).start()
     began = perf_counter()
@@ -82,11 +82,11 @@ def compile_spec(
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     tell("build", 0.0)
     built = build(path, sizes, homes=homes)
-    asked_for = wanted(built, shapes)
+    asked_for = sizes_to_compile(built, shapes)
     tell("weights", perf_counter() - began)
     read = check_weights(built)
     provenance = provenance_of(built, path)
-    return compile_built(
+    return compile_graph(
         built,
         read,
         chosen,
@@ -97,10 +97,10 @@ def compile_spec(
     )
 
 
-@uncollected()
-def compile_built(
-    built: Built,
-    read: Weights,
+@pause_gc()
+def compile_graph(
+    built: ModelGraph,
+    read: WeightSource,
     target: Target,
     shapes: Shapes,
     provenance: Mapping[str, Any],
@@ -123,19 +123,19 @@ def compile_built(
     Raises:
         DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
     """
-    graph = _used(built.graph)
+    graph = _prune_weights(built.graph)
     logger.trace(lambda: printer.text(graph))
-    manifest = described(built, graph, target.name, shapes)
+    manifest = manifest_of_model(built, graph, target.name, shapes)
     manifest["provenance"] = provenance
-    check_countable(graph)
-    _lawful(built, graph, shapes)
+    check_graph_bytes(graph)
+    _check_laws(built, graph, shapes)
     if target.name in ENGINES:
         return engine_executable(built, graph, read, target, manifest, timeout, tell, options)
     ahead = shapes if target.name == CPU else ()
     folder = Path(built.document.path).parent
     for each in shapes if target.name == REFERENCE else ():
-        known = fixed(graph, each)
-        check_countable(known)
+        known = specialize_graph(graph, each)
+        check_graph_bytes(known)
         check_footprint(known, dense=True)
     made = graph_executable(graph, folder, ahead, read, manifest, timeout, tell)
     tell("done")
@@ -148,41 +148,41 @@ def emit(
     *,
     sizes: Mapping[str, object] | None = None,
     shapes: Shapes = (),
-    homes: Homes = nowhere,
+    homes: Homes = no_libraries,
 ) -> str:
     """The text of a model as `trace`, `stablehlo` (for the last of `shapes`) or `tensorrt`."""
-    known(kind, KINDS, "unknown-target", "form to emit")
+    check_name(kind, KINDS, "unknown-target", "form to emit")
     if is_mlir(path):
         refuse_sizes(path, sizes=sizes, shapes=shapes)
         return emit_mlir(path, kind)
-    return emit_built(build(path, sizes, homes=homes), kind, shapes)
+    return emit_graph(build(path, sizes, homes=homes), kind, shapes)
 
 
-def emit_built(built: Built, kind: str, shapes: Shapes = ()) -> str:
+def emit_graph(built: ModelGraph, kind: str, shapes: Shapes = ()) -> str:
     """The text of a graph, whatever it was recorded from, in one of these forms."""
-    graph = _used(built.graph)
-    check_countable(graph)
+    graph = _prune_weights(built.graph)
+    check_graph_bytes(graph)
     if kind == "trace":
-        _lawful(built, graph, wanted(built, shapes)[1:])
+        _check_laws(built, graph, sizes_to_compile(built, shapes)[1:])
         return printer.text(graph)
     if kind == "stablehlo":
         return _stablehlo(built, shapes).text()
-    chosen = wanted(built, shapes)
-    _lawful(built, graph, chosen)
-    return spelt(engine_module(built, graph, chosen), locations=False)
+    chosen = sizes_to_compile(built, shapes)
+    _check_laws(built, graph, chosen)
+    return module_text(engine_module(built, graph, chosen), locations=False)
 
 
 def stablehlo_module(
     path: Path, *, sizes: Mapping[str, object] | None = None, shapes: Shapes = ()
-) -> Module:
+) -> HloModule:
     """The StableHLO of a model for the last of `shapes`, or for the `opt` of its ranges."""
     return _stablehlo(build(path, sizes), shapes)
 
 
-def _stablehlo(built: Built, shapes: Shapes) -> Module:
-    graph, chosen = _used(built.graph), wanted(built, shapes)[-1]
-    _lawful(built, graph, [chosen])
-    return lower_stablehlo(fixed(graph, chosen))
+def _stablehlo(built: ModelGraph, shapes: Shapes) -> HloModule:
+    graph, chosen = _prune_weights(built.graph), sizes_to_compile(built, shapes)[-1]
+    _check_laws(built, graph, [chosen])
+    return lower_stablehlo(specialize_graph(graph, chosen))
 
 
 def load(path: Path | str, *, rebuild: bool = False) -> Executable:
@@ -192,40 +192,40 @@ def load(path: Path | str, *, rebuild: bool = False) -> Executable:
         path: The file.
         rebuild: Whether its programs are compiled anew, and none of its native code is loaded.
     """
-    found = opened(Path(path))
-    return rebuilt(found) if rebuild else found
+    found = read_executable(Path(path))
+    return recompile(found) if rebuild else found
 
 
-def _used(graph: Graph) -> Graph:
+def _prune_weights(graph: Graph) -> Graph:
     """The graph with only the weights that its outputs need."""
     used = {name: graph.weights[name] for name in graph.used_weights()}
     return replace(graph, weights=used)
 
 
-def wanted(built: Built, shapes: Shapes) -> list[dict[str, int]]:
+def sizes_to_compile(built: ModelGraph, shapes: Shapes) -> list[dict[str, int]]:
     """The sizes to compile for: the `opt` of each range, then those asked for."""
     best = {name: each.opt for name, each in built.ranges.items()}
     result = [best]
     for asked in shapes:
         for name, size in asked.items():
-            _in_range(built, name, size)
+            _check_range(built, name, size)
         sizes = best | dict(asked)
         if sizes not in result:
             result.append(sizes)
     return result
 
 
-def _lawful(built: Built, graph: Graph, shapes: Shapes) -> None:
+def _check_laws(built: ModelGraph, graph: Graph, shapes: Shapes) -> None:
     """The laws that wait for sizes must hold for the sizes that are compiled for now."""
     for sizes in shapes:
-        if found := broken(graph.deferred, sizes):
+        if found := law_violations(graph.deferred_laws, sizes):
             span = built.document.span(("ranges",))
             raise DiagnosticError(
                 *(replace(each, span=span, hint=each.hint or AHEAD) for each in found)
             )
 
 
-def _in_range(built: Built, name: str, size: int) -> None:
+def _check_range(built: ModelGraph, name: str, size: int) -> None:
     if name not in built.ranges:
         near = suggest(name, built.ranges)
         hint = (
@@ -236,8 +236,8 @@ def _in_range(built: Built, name: str, size: int) -> None:
         message = f"`{built.graph.name}` has no dynamic size `{name}`"
         raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
     each = built.ranges[name]
-    if not each.holds(size):
-        message = f"`{name}` {each.spelt()}, but was asked to be {size}"
+    if not each.contains(size):
+        message = f"`{name}` {each.text()}, but was asked to be {size}"
         raise DiagnosticError(
             Diagnostic("size-out-of-range", message, built.document.span(("ranges", name)))
         )

@@ -29,7 +29,7 @@ def sizes_name(sizes: Mapping[str, int]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Lowered:
+class LoweredModule:
     """A graph in StableHLO, as MLIR bytecode: with places and names, and without."""
 
     located: bytes
@@ -37,34 +37,36 @@ class Lowered:
     warnings: tuple[Diagnostic, ...]
 
 
-def fixed(graph: Graph, sizes: Mapping[str, int]) -> Graph:
+def specialize_graph(graph: Graph, sizes: Mapping[str, int]) -> Graph:
     """The graph with numbers for symbols.
 
     Raises:
         DiagnosticError: For these, a size is divided by zero.
     """
     try:
-        return graph.substituted(sizes)
+        return graph.substitute(sizes)
     except ZeroDivisionError as error:
         message = f"a size is divided by zero for {sizes_name(sizes)}"
         raise DiagnosticError(Diagnostic("size-out-of-range", message)) from error
 
 
-def lowered(graph: Graph, sizes: Mapping[str, int], folder: Path | None = None) -> Lowered:
+def lower_graph(
+    graph: Graph, sizes: Mapping[str, int], folder: Path | None = None
+) -> LoweredModule:
     """The StableHLO of a graph for given sizes; places are relative to a folder.
 
     Raises:
         DiagnosticError: For these, a size is divided by zero, or a result does not fit into memory.
     """
-    with logger.timed(f"lower {graph.name}, {sizes_name(sizes)}, to StableHLO"):
-        known = fixed(graph, sizes)
+    with logger.log_time(f"lower {graph.name}, {sizes_name(sizes)}, to StableHLO"):
+        known = specialize_graph(graph, sizes)
         warnings = check_footprint(known)
         module = lower_stablehlo(known, folder)
     logger.mlir(module.text)
-    return Lowered(module.bytecode(), module.bytecode(locations=False), warnings)
+    return LoweredModule(module.bytecode(), module.bytecode(locations=False), warnings)
 
 
-def compiled(
+def compile_module(
     module: bytes,
     timeout: float | None = None,
     located: bytes | None = None,
@@ -93,12 +95,12 @@ def compiled(
                 raise
             return session.compile("cpu", located, timeout=timeout)
 
-    with logger.timed("compile by XLA"):
-        outcome = Cache(patience=timeout).get_or_make(entry(module), make)
+    with logger.log_time("compile by XLA"):
+        outcome = Cache(patience=timeout).get_or_make(cache_key(module), make)
     return outcome.content, outcome.warnings
 
 
-def entry(module: bytes) -> str:
+def cache_key(module: bytes) -> str:
     """The key under which the cache keeps the payload of a module."""
     parts: dict[str, str | bytes] = {
         "target": "cpu",

@@ -166,7 +166,7 @@ class _Composer:
             self._value(event, None, depth)
             return None
         self._refuse_properties(event)
-        text = self._checked(event, place)
+        text = self._scalar_text(event, place)
         if event.style:  # quoted or a block, so text as it stands
             return text
         if text == "<<":
@@ -185,7 +185,7 @@ class _Composer:
         return text
 
     def _scalar(self, event: Any, place: Place) -> object:
-        text = self._checked(event, place)
+        text = self._scalar_text(event, place)
         if event.style:  # quoted or a block, so text as it stands
             return text
         try:
@@ -194,7 +194,7 @@ class _Composer:
             self._report(error.code, error.message, place, error.hint)
             return error.value
 
-    def _checked(self, event: Any, place: Place) -> str:
+    def _scalar_text(self, event: Any, place: Place) -> str:
         """Give the text of a scalar, cut where it is too long."""
         text: str = event.value
         if len(text) > LONGEST_SCALAR:

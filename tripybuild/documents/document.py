@@ -11,9 +11,9 @@ from functools import cached_property
 from pathlib import Path
 
 from tripybuild.documents.composer import Location, Place, Tree, compose
-from tripybuild.errors.amounts import spent
-from tripybuild.errors.budget import SpentError
+from tripybuild.errors.budget import BudgetError
 from tripybuild.errors.diagnostics import LINE_BREAK, Diagnostic, DiagnosticError, Span
+from tripybuild.errors.limits import budget_diagnostic
 
 LARGEST_FILE = 4 * 1024 * 1024
 
@@ -53,8 +53,8 @@ class Document:
         place, text = self._tree.values.get(location), self.at(location)
         if place is None or not isinstance(text, str):
             return self.span(location)
-        start = self._written(place, text, line, column)
-        end = self._written(place, text, end_line, end_column)
+        start = self._file_position(place, text, line, column)
+        end = self._file_position(place, text, end_line, end_column)
         if start is None or end is None:
             return self.span(location)
         return self._span(*start, *max(start, end))
@@ -108,7 +108,9 @@ class Document:
             end_line -= 1
         return line, column, end_line, len(self._lines[end_line].rstrip())
 
-    def _written(self, place: Place, text: str, line: int, column: int) -> tuple[int, int] | None:
+    def _file_position(
+        self, place: Place, text: str, line: int, column: int
+    ) -> tuple[int, int] | None:
         """Give where a position in a scalar's text is written in the file, if that is known."""
         rows = text.split("\n")
         row = min(max(line, 1), len(rows)) - 1
@@ -164,8 +166,8 @@ def parse_all(text: str, path: str) -> tuple[list[Document], list[Diagnostic]]:
         return [], [_too_large(path)]
     try:
         trees, problems = compose(text, path)
-    except SpentError as error:
-        return [], [spent(error, Span(path, 1, 1, 1, 1))]
+    except BudgetError as error:
+        return [], [budget_diagnostic(error, Span(path, 1, 1, 1, 1))]
     return [Document(path, text, tree.data, tree) for tree in trees], problems
 
 

@@ -12,12 +12,12 @@ from tripybuild.errors.budget import spend
 _MARKS = (b",", b":", b"[", b"{")
 
 
-def entries(text: bytes) -> int:
+def count_entries(text: bytes) -> int:
     """At least as many as a text has values, keys, lists and objects; texts in it may add some."""
     return 1 + sum(map(text.count, _MARKS))
 
 
-def loaded(text: bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+def parse_json(text: bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
     """Read a text within the budget of the file that it is in.
 
     Args:
@@ -28,5 +28,5 @@ def loaded(text: bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = N
         ValueError: It is no JSON.
         SpentError: It holds too much.
     """
-    spend("entries", entries(text))
+    spend("entries", count_entries(text))
     return json.loads(text.decode(), object_pairs_hook=pairs)

@@ -92,7 +92,7 @@ def _ambiguous(text: str, kind: str, instead: str, value: object) -> ScalarError
     """Make the error for a text that older YAML readers take for something else."""
     quoted = f'`"{text}"`' if len(text) <= LONGEST_INTEGER else "the text in quotes"
     hint = f"{instead}, or {quoted} if it is text" if instead else f"write {quoted} if it is text"
-    message = f"YAML readers differ on unquoted `{_short(text)}`: some take it for {kind}"
+    message = f"YAML readers differ on unquoted `{_shorten(text)}`: some take it for {kind}"
     return ScalarError("yaml-implicit-type", message, hint, value)
 
 
@@ -108,10 +108,10 @@ def _float(text: str) -> float:
     value = float(text)
     mantissa = re.split("[eE]", text, maxsplit=1)[0]
     if math.isinf(value) or (value == 0 and re.search("[1-9]", mantissa)):
-        message = f"`{_short(text)}` is outside the range of a float"
+        message = f"`{_shorten(text)}` is outside the range of a float"
         raise ScalarError("yaml-too-large", message, "write `.inf` or `0.0` if it is meant", 0.0)
     return value
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= LONGEST_INTEGER else f"{text[:LONGEST_INTEGER]}..."

@@ -14,7 +14,7 @@ from tripybuild.errors.diagnostics import Diagnostic, Span
 
 
 @dataclass(frozen=True, slots=True)
-class _Complaint:
+class _ParserProblem:
     """A parser's complaint: its words, where it stumbled, and where what it was reading began."""
 
     words: str
@@ -29,12 +29,12 @@ class _Complaint:
         return self._line(self.place)[: self.place[1]]
 
     @property
-    def found(self) -> str:
+    def character(self) -> str:
         """The character at the place, empty at the end of a line."""
         return self._line(self.place)[self.place[1] : self.place[1] + 1]
 
     @property
-    def opened(self) -> str:
+    def open_character(self) -> str:
         """The character that began what the parser was reading."""
         return self._line(self.opening)[self.opening[1] : self.opening[1] + 1]
 
@@ -60,14 +60,14 @@ def explain(error: Exception, lines: list[str], path: str) -> Diagnostic:
         message = "the text is not YAML: a character or an escape is out of range"
         return Diagnostic("yaml-syntax", message, Span(path, 1, 1, 1, 1))
     mark, context = error.problem_mark, error.context_mark or error.problem_mark
-    complaint = _Complaint(
+    complaint = _ParserProblem(
         words=f"{error.context or ''}: {error.problem or ''}",
         path=path,
         lines=lines,
         place=_inside(lines, mark.line, mark.column),
         opening=_inside(lines, context.line, context.column),
     )
-    if complaint.found == "\t" and not complaint.before.strip():
+    if complaint.character == "\t" and not complaint.before.strip():
         return complaint.here("a tab indents this line", "indent with spaces")
     for pattern, rule in _RULES:
         if pattern.search(complaint.words):
@@ -83,36 +83,36 @@ def _inside(lines: list[str], line: int, column: int) -> tuple[int, int]:
     return (line, column) if line <= last else (last, len(lines[last]))
 
 
-def _unclosed_quote(complaint: _Complaint) -> Diagnostic:
-    quote = complaint.opened
+def _unclosed_quote(complaint: _ParserProblem) -> Diagnostic:
+    quote = complaint.open_character
     return complaint.there("this quoted text is never closed", f"close it with `{quote}`")
 
 
-def _unclosed_bracket(complaint: _Complaint) -> Diagnostic:
-    bracket = complaint.opened
+def _unclosed_bracket(complaint: _ParserProblem) -> Diagnostic:
+    bracket = complaint.open_character
     closing = "]" if bracket == "[" else "}"
-    if complaint.place[0] > complaint.opening[0] or not complaint.found:
+    if complaint.place[0] > complaint.opening[0] or not complaint.character:
         return complaint.there(f"`{bracket}` is never closed", f"close it with `{closing}`")
-    message = f"`,` or `{closing}` is expected, found `{complaint.found}`"
+    message = f"`,` or `{closing}` is expected, found `{complaint.character}`"
     return complaint.here(message, "quote a text that holds `,`, `:`, `[`, `]`, `{` or `}`")
 
 
-def _nested_value(complaint: _Complaint) -> Diagnostic:
+def _nested_value(complaint: _ParserProblem) -> Diagnostic:
     message = "`:` begins a value where none can begin"
     return complaint.here(message, "quote a text that holds `: `")
 
 
-def _nested_key(complaint: _Complaint) -> Diagnostic:
+def _nested_key(complaint: _ParserProblem) -> Diagnostic:
     message = "`?` begins a key where none can begin"
     return complaint.here(message, "quote a text that holds `? `")
 
 
-def _missing_colon(complaint: _Complaint) -> Diagnostic:
+def _missing_colon(complaint: _ParserProblem) -> Diagnostic:
     hint = "add `:`, or indent the line to go on with the text above"
     return complaint.there("this is neither `key: value` nor part of the value above", hint)
 
 
-def _misplaced(complaint: _Complaint) -> Diagnostic:
+def _extra_text(complaint: _ParserProblem) -> Diagnostic:
     before = complaint.before.rstrip()
     if not before:
         return complaint.here(
@@ -125,56 +125,56 @@ def _misplaced(complaint: _Complaint) -> Diagnostic:
     return complaint.here("text follows a complete value", "quote the whole text")
 
 
-def _bad_start(complaint: _Complaint) -> Diagnostic:
+def _bad_start(complaint: _ParserProblem) -> Diagnostic:
     names = {"`": "a backtick", "\t": "a tab"}
-    found = names.get(complaint.found, f"`{complaint.found}`")
+    found = names.get(complaint.character, f"`{complaint.character}`")
     return complaint.here(f"{found} cannot begin a value", f"quote a text that begins with {found}")
 
 
-def _misplaced_item(complaint: _Complaint) -> Diagnostic:
+def _misplaced_item(complaint: _ParserProblem) -> Diagnostic:
     message = "`-` begins a list item where none can begin"
     return complaint.here(message, "begin the list on a line of its own")
 
 
-def _no_value(complaint: _Complaint) -> Diagnostic:
-    if complaint.found:
-        return complaint.here(f"a value is expected, found `{complaint.found}`")
+def _no_value(complaint: _ParserProblem) -> Diagnostic:
+    if complaint.character:
+        return complaint.here(f"a value is expected, found `{complaint.character}`")
     return complaint.here(
         "a value is expected, found the end of the text", "close every `[` and `{`"
     )
 
 
-def _bad_escape(complaint: _Complaint) -> Diagnostic:
+def _bad_escape(complaint: _ParserProblem) -> Diagnostic:
     message = "this escape is not one of YAML's"
     return complaint.here(message, r"write `\\` for a backslash, or use single quotes")
 
 
-def _bad_header(complaint: _Complaint) -> Diagnostic:
-    message = f"text follows `{complaint.opened}` on its line"
+def _bad_header(complaint: _ParserProblem) -> Diagnostic:
+    message = f"text follows `{complaint.open_character}` on its line"
     return complaint.here(message, "begin the text on the next line")
 
 
-def _star(complaint: _Complaint) -> Diagnostic:
-    message = f"`{complaint.opened}` would name an anchor, and anchors are refused"
+def _star(complaint: _ParserProblem) -> Diagnostic:
+    message = f"`{complaint.open_character}` would name an anchor, and anchors are refused"
     return complaint.there(message, "quote a text that begins with it", "yaml-anchor")
 
 
-def _tag(complaint: _Complaint) -> Diagnostic:
+def _tag(complaint: _ParserProblem) -> Diagnostic:
     return complaint.here("tags are refused", "quote a text that begins with `!`", "yaml-tag")
 
 
-def _directive(complaint: _Complaint) -> Diagnostic:
+def _directive(complaint: _ParserProblem) -> Diagnostic:
     return complaint.there("directives are refused", "remove the line", "yaml-directive")
 
 
-def _after_document(complaint: _Complaint) -> Diagnostic:
+def _after_document(complaint: _ParserProblem) -> Diagnostic:
     line = complaint.place[0]
     if any(text.startswith("%") for text in complaint.lines[:line]):
         return _directive(complaint)
-    return _misplaced(complaint)
+    return _extra_text(complaint)
 
 
-_Rule = Callable[[_Complaint], Diagnostic]
+_Rule = Callable[[_ParserProblem], Diagnostic]
 _RULES: tuple[tuple[re.Pattern[str], _Rule], ...] = tuple(
     (re.compile(pattern), rule)
     for pattern, rule in (
@@ -183,7 +183,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Rule], ...] = tuple(
         (r"expected ',' or", _unclosed_bracket),
         ("mapping values are not allowed", _nested_value),
         ("could not find expected ':'", _missing_colon),
-        ("expected key|expected '-' indicator|expected <block end>", _misplaced),
+        ("expected key|expected '-' indicator|expected <block end>", _extra_text),
         ("cannot start any token", _bad_start),
         ("sequence entries are not allowed", _misplaced_item),
         ("anchor|alias", _star),

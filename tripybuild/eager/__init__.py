@@ -10,12 +10,12 @@ from tripybuild.eager.module.parameter import Parameter
 from tripybuild.eager.module.sequential import Sequential
 from tripybuild.eager.settings import config
 from tripybuild.eager.tensor.device import device
-from tripybuild.eager.tensor.dimension import Dimension
+from tripybuild.eager.tensor.dimension import DimensionTensor
 from tripybuild.eager.tensor.tensor import Tensor
 from tripybuild.errors.diagnostics import DiagnosticError as TripyException
 
 __all__ = [
-    "Dimension",
+    "DimensionTensor",
     "Module",
     "Parameter",
     "Sequential",

@@ -26,14 +26,16 @@ def install() -> None:
         kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> object:
         if isinstance(error, DiagnosticError) and not _is_fault(error):
-            _cut(error, trace)
+            _trim_traceback(error, trace)
         return before(kind, error, error.__traceback__)
 
     sys.excepthook = hook
-    DiagnosticError._render_traceback_ = _rendered  # type: ignore[attr-defined]
+    DiagnosticError._render_traceback_ = _notebook_lines  # type: ignore[attr-defined]
 
 
-def outside(trace: TracebackType | None, *, within: bool = False) -> TracebackType | None:
+def strip_internal_frames(
+    trace: TracebackType | None, *, within: bool = False
+) -> TracebackType | None:
     """A traceback without the frames of our packages, nor of libraries that these call.
 
     Args:
@@ -43,15 +45,15 @@ def outside(trace: TracebackType | None, *, within: bool = False) -> TracebackTy
     if trace is None:
         return None
     within = _is_ours(trace) or (within and is_library(trace.tb_frame.f_code.co_filename))
-    rest = outside(trace.tb_next, within=within)
+    rest = strip_internal_frames(trace.tb_next, within=within)
     if within:
         return rest
     return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
 
 
-def _cut(error: DiagnosticError, trace: TracebackType | None) -> None:
+def _trim_traceback(error: DiagnosticError, trace: TracebackType | None) -> None:
     """Leave to an error the user's frames, and the causes that do not begin in ours."""
-    rest = outside(trace)
+    rest = strip_internal_frames(trace)
     error.__traceback__ = None if rest is not None and _says(error, rest) else rest
     for name in ("__cause__", "__context__"):
         other = getattr(error, name)
@@ -82,8 +84,8 @@ def _is_fault(error: DiagnosticError) -> bool:
     return any(each.code == "internal" for each in error.diagnostics)
 
 
-def _rendered(error: DiagnosticError) -> list[str]:
+def _notebook_lines(error: DiagnosticError) -> list[str]:
     """The lines that a notebook shows."""
-    _cut(error, error.__traceback__)
+    _trim_traceback(error, error.__traceback__)
     shown = traceback.format_exception(error)
     return "".join(shown).splitlines()

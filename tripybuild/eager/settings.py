@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tripybuild.errors import diagnostics
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 
 VARIABLE = "TRIPYBUILD_NVTRIPY_DEVICES"
 ALL = "all"
@@ -39,7 +39,7 @@ class Config:
 
     @nvtripy_devices.setter
     def nvtripy_devices(self, wanted: bool) -> None:
-        self._nvtripy_devices = _truth("nvtripy_devices", wanted)
+        self._nvtripy_devices = _boolean("nvtripy_devices", wanted)
 
     @property
     def enable_input_validation(self) -> bool:
@@ -48,10 +48,10 @@ class Config:
 
     @enable_input_validation.setter
     def enable_input_validation(self, wanted: bool) -> None:
-        if not _truth("enable_input_validation", wanted):
+        if not _boolean("enable_input_validation", wanted):
             message = "`enable_input_validation` cannot be false"
             hint = "dtypes and shapes of results follow from the checks, which cost microseconds"
-            raise _refused(message, hint)
+            raise _value_error(message, hint)
 
     @property
     def extra_error_information(self) -> list[str]:
@@ -65,14 +65,14 @@ class Config:
         for name in names:
             if name not in (ALL, ""):
                 near = f"did you mean `{ALL}`?" if suggest(str(name), [ALL]) else None
-                raise _refused(f"there is no information `{name}`; there is `{ALL}`", near)
+                raise _value_error(f"there is no information `{name}`; there is `{ALL}`", near)
         diagnostics.explain(ALL in names)
 
     if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
 
         def __setattr__(self, name: str, value: Any) -> None:
             if name not in self.__slots__ and not isinstance(vars(Config).get(name), property):
-                raise _refused(*_unknown(name))
+                raise _value_error(*_unknown(name))
             object.__setattr__(self, name, value)
 
         def __getattr__(self, name: str) -> Any:
@@ -96,14 +96,16 @@ def _unknown(name: str) -> tuple[str, str | None]:
     return message, ABSENT.get(name) or (f"did you mean `{near}`?" if near else None)
 
 
-def _truth(name: str, given: object) -> bool:
+def _boolean(name: str, given: object) -> bool:
     if not isinstance(given, bool):
-        raise _refused(f"`tp.config.{name}` is true or false, and not {given!r}", None)
+        raise _value_error(f"`tp.config.{name}` is true or false, and not {given!r}", None)
     return given
 
 
-def _refused(message: str, hint: str | None) -> DiagnosticError:
-    return DiagnosticError(Diagnostic("wrong-value", message, here(PACKAGES).span(), hint=hint))
+def _value_error(message: str, hint: str | None) -> DiagnosticError:
+    return DiagnosticError(
+        Diagnostic("wrong-value", message, caller_location(PACKAGES).span(), hint=hint)
+    )
 
 
 config = Config()

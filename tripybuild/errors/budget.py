@@ -20,32 +20,32 @@ from typing import Final, NamedTuple
 FACTOR: Final = "TRIPYBUILD_BUDGET"
 
 
-class Limit(NamedTuple):
+class WorkLimit(NamedTuple):
     """How much of something a file may ask for, and what a person calls it."""
 
     amount: int
     what: str
 
 
-LIMITS: Final[Mapping[str, Limit]] = {
-    "values": Limit(100_000, "values in its YAML and in what it uses"),
-    "characters": Limit(500_000, "characters of expressions"),
-    "steps": Limit(5_000_000, "steps of its expressions"),
-    "tuples": Limit(10_000, "combinations of the dtypes of its types"),
-    "operations": Limit(100_000, "operations"),
-    "members": Limit(200_000, "parts, weights and calls of parts"),
-    "entries": Limit(5_000_000, "values in its JSON"),
-    "expansion": Limit(20_000_000, "characters once its aliases are written out"),
-    "bindings": Limit(20_000_000, "names that its parts see"),
-    "comparisons": Limit(5_000_000, "comparisons of names of weights"),
-    "suggestions": Limit(50_000, "names to suggest"),
+LIMITS: Final[Mapping[str, WorkLimit]] = {
+    "values": WorkLimit(100_000, "values in its YAML and in what it uses"),
+    "characters": WorkLimit(500_000, "characters of expressions"),
+    "steps": WorkLimit(5_000_000, "steps of its expressions"),
+    "tuples": WorkLimit(10_000, "combinations of the dtypes of its types"),
+    "operations": WorkLimit(100_000, "operations"),
+    "members": WorkLimit(200_000, "parts, weights and calls of parts"),
+    "entries": WorkLimit(5_000_000, "values in its JSON"),
+    "expansion": WorkLimit(20_000_000, "characters once its aliases are written out"),
+    "bindings": WorkLimit(20_000_000, "names that its parts see"),
+    "comparisons": WorkLimit(5_000_000, "comparisons of names of weights"),
+    "suggestions": WorkLimit(50_000, "names to suggest"),
 }
 
 
-class SpentError(Exception):
+class BudgetError(Exception):
     """A file asks for more than its budget has."""
 
-    def __init__(self, limit: Limit) -> None:
+    def __init__(self, limit: WorkLimit) -> None:
         self.message = f"the file asks for more than {limit.amount:,} {limit.what}"
         self.hint = f"if you trust the file, `{FACTOR}=10` allows ten times as much of everything"
         super().__init__(self.message)
@@ -57,7 +57,7 @@ class Budget:
     __slots__ = ("_limits", "left")
 
     def __init__(self, factor: float | None = None) -> None:
-        factor = _factor() if factor is None else factor
+        factor = _limit_factor() if factor is None else factor
         scaled = {unit: int(limit.amount * factor) for unit, limit in LIMITS.items()}
         self._limits = scaled
         self.left = dict(scaled)
@@ -66,21 +66,21 @@ class Budget:
         """Take what is about to be used; `SpentError` where that is more than there is."""
         left = self.left[unit] = self.left[unit] - amount
         if left < 0:
-            raise SpentError(Limit(self._limits[unit], LIMITS[unit].what))
+            raise BudgetError(WorkLimit(self._limits[unit], LIMITS[unit].what))
 
-    def affords(self, unit: str, amount: int) -> bool:
+    def try_spend(self, unit: str, amount: int) -> bool:
         """Take it where it is there, for work that may as well be left out."""
         if self.left[unit] < amount:
             return False
         self.left[unit] -= amount
         return True
 
-    def spent(self) -> dict[str, int]:
+    def usage(self) -> dict[str, int]:
         """What has been used so far."""
         return {unit: limit - self.left[unit] for unit, limit in self._limits.items()}
 
 
-def _factor() -> float:
+def _limit_factor() -> float:
     """By how much a person multiplies all limits; what is no positive number changes nothing."""
     try:
         factor = float(os.environ.get(FACTOR, "1"))
@@ -100,14 +100,14 @@ def spend(unit: str, amount: int = 1) -> None:
         budget.spend(unit, amount)
 
 
-def affords(unit: str, amount: int) -> bool:
+def try_spend(unit: str, amount: int) -> bool:
     """Whether the file that is open has so much left, which is taken then."""
     budget = _current.get()
-    return budget is None or budget.affords(unit, amount)
+    return budget is None or budget.try_spend(unit, amount)
 
 
 @contextmanager
-def opened(budget: Budget | None = None) -> Iterator[Budget]:
+def use_budget(budget: Budget | None = None) -> Iterator[Budget]:
     """Work on a file: with this budget, or with that of the file that it is a part of."""
     found = budget or _current.get() or Budget()
     token = _current.set(found)

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from tripybuild.errors.codes import CODES
-from tripybuild.errors.excerpts import HIDDEN, LINE_BREAK, one_line, place, shortened, visible
+from tripybuild.errors.excerpts import HIDDEN, LINE_BREAK, one_line, place, shorten, visible
 from tripybuild.errors.portable_paths import portable_path
-from tripybuild.errors.suggestions import paired, suggest
-from tripybuild.errors.user_frames import Caller, callers
+from tripybuild.errors.suggestions import pair_names, suggest
+from tripybuild.errors.user_frames import UserFrame, user_frames
 
 __all__ = [
     "CODES",
@@ -27,7 +27,7 @@ __all__ = [
     "concise",
     "explain",
     "explains",
-    "paired",
+    "pair_names",
     "portable_path",
     "render",
     "suggest",
@@ -71,7 +71,7 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     hint: str | None = None
     related: tuple[Related, ...] = ()
-    callers: tuple[Caller, ...] = ()
+    callers: tuple[UserFrame, ...] = ()
     """The lines of a Python program that led to the place, the nearest first."""
 
 
@@ -79,7 +79,7 @@ class DiagnosticError(Exception):
     """Carries diagnostics through code that cannot return them; a text is one of a program."""
 
     def __init__(self, *diagnostics: Diagnostic | str) -> None:
-        found = tuple(map(_called, diagnostics))
+        found = tuple(map(_add_frames, diagnostics))
         super().__init__(*found)
         self.diagnostics = found
 
@@ -88,14 +88,14 @@ class DiagnosticError(Exception):
         return "\n\n".join(render(_full(each), text_of) for each in self.diagnostics)
 
 
-def _called(diagnostic: Diagnostic | str) -> Diagnostic:
+def _add_frames(diagnostic: Diagnostic | str) -> Diagnostic:
     """The problem with who called, where its place is the line of a program that is running."""
     if isinstance(diagnostic, str):
         return Diagnostic("program-failed", diagnostic)
     span = diagnostic.span
     if span is None or diagnostic.callers:
         return diagnostic
-    found = callers(span.path, span.line, span.end_line)
+    found = user_frames(span.path, span.line, span.end_line)
     return replace(diagnostic, callers=found) if found else diagnostic
 
 
@@ -138,7 +138,7 @@ def render(
     notes = diagnostic.notes
     if diagnostic.span is not None:
         lines.extend(place(diagnostic.span, one_line(diagnostic.label), source, paint))
-        calls = (shortened(one_line(str(each))) for each in diagnostic.callers)
+        calls = (shorten(one_line(str(each))) for each in diagnostic.callers)
         lines.extend(f"{paint('blue', '  called at')} {each}" for each in calls)
     if diagnostic.label and len(lines) <= 2:
         notes = (diagnostic.label, *notes)  # there is no source line to put it under

@@ -62,7 +62,7 @@ def _lines(text: str) -> list[str]:
     return LINE_BREAK.split(text.removeprefix("\ufeff"))
 
 
-def shortened(line: str) -> str:
+def shorten(line: str) -> str:
     """A line that is not too long."""
     return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}..."
 
@@ -74,9 +74,9 @@ def _window(line: str, start: int, end: int) -> tuple[str, str, str]:
         first = max(0, start - _BEFORE_SPAN)
         last = min(last, first + _LONGEST_LINE)
     end = min(end, last)
-    before = ("..." if first else "") + _shown(line[first:start])
-    after = _shown(line[end:last]) + ("..." if last < len(line) else "")
-    return before, _shown(line[start:end]), after
+    before = ("..." if first else "") + _display_text(line[first:start])
+    after = _display_text(line[end:last]) + ("..." if last < len(line) else "")
+    return before, _display_text(line[start:end]), after
 
 
 def _width(text: str) -> int:
@@ -92,7 +92,7 @@ def _character_width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
 
 
-def _shown(text: str) -> str:
+def _display_text(text: str) -> str:
     return visible(text).replace("\t", _TAB)
 
 

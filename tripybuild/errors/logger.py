@@ -78,7 +78,7 @@ class Logger:
     @output.setter
     def output(self, wanted: str | TextIO) -> None:
         if not hasattr(wanted, "write") or not hasattr(wanted, "flush"):
-            _known(wanted, OUTPUTS, "output of the logger")
+            _check_name(wanted, OUTPUTS, "output of the logger")
         self._output = wanted
 
     @property
@@ -94,7 +94,7 @@ class Logger:
     @verbosity.setter
     def verbosity(self, wanted: Verbosity) -> None:
         by_path = wanted if isinstance(wanted, Mapping) else {"": wanted}
-        found = {path: _expanded(levels) for path, levels in {"": "info", **by_path}.items()}
+        found = {path: _expand_levels(levels) for path, levels in {"": "info", **by_path}.items()}
         self._verbosity = MappingProxyType(found)
         self._anywhere = frozenset[str]().union(*found.values())
         self.watched = not self._anywhere.isdisjoint(LEVELS["ir"].enables | {"timing"})
@@ -135,8 +135,8 @@ class Logger:
             DiagnosticError: There is no such level or mode.
         """
         if verbosity not in LEVELS or mode not in MODES:
-            _known(verbosity, LEVELS, "level of the logger")
-            _known(mode, MODES, "mode of the logger")
+            _check_name(verbosity, LEVELS, "level of the logger")
+            _check_name(mode, MODES, "mode of the logger")
         if self.shows(verbosity, stack_depth):
             self._say(message if isinstance(message, str) else message(), verbosity, mode)
 
@@ -149,13 +149,13 @@ class Logger:
         fitting = [each for each in self._verbosity if not each or path.startswith(f"{each}/")]
         return verbosity in self._verbosity[max(fitting, key=len)]
 
-    def timed(self, what: Text) -> AbstractContextManager[None]:
+    def log_time(self, what: Text) -> AbstractContextManager[None]:
         """Say how long a `with` block took, at the level `timing`."""
         shown = "timing" in self._anywhere and self.shows("timing", 2)
-        return self._timed(what) if shown else nullcontext()
+        return self._time_block(what) if shown else nullcontext()
 
     @contextmanager
-    def _timed(self, what: Text) -> Iterator[None]:
+    def _time_block(self, what: Text) -> Iterator[None]:
         began = perf_counter()
         yield
         seconds = perf_counter() - began
@@ -172,7 +172,7 @@ class Logger:
         shifted = indent(HIDDEN.sub("\ufffd", message.rstrip("\n")), " " * self._indentation)
         output = self._output
         stream = getattr(sys, output) if isinstance(output, str) else output
-        color = level.color if self.enable_color and _colored(stream) else ""
+        color = level.color if self.enable_color and _uses_color(stream) else ""
         if stream is not None:  # a closed one is None
             stream.write(f"{color}{level.prefix}{shifted}{PLAIN if color else ''}\n")
             stream.flush()
@@ -210,17 +210,17 @@ class Logger:
         self.log(message, "timing", mode, 3)
 
 
-def _expanded(levels: str | Iterable[str]) -> frozenset[str]:
+def _expand_levels(levels: str | Iterable[str]) -> frozenset[str]:
     """The levels with those that they bring."""
     if isinstance(levels, str) or not isinstance(levels, Iterable):
         levels = [levels]
     names = list(levels)
     for name in names:
-        _known(name, LEVELS, "level of the logger")
+        _check_name(name, LEVELS, "level of the logger")
     return frozenset(names).union(*[LEVELS[name].enables for name in names])
 
 
-def _known(name: Any, names: Iterable[str], what: str) -> None:
+def _check_name(name: Any, names: Iterable[str], what: str) -> None:
     if not isinstance(name, str) or name not in names:
         near = suggest(str(name), names)
         hint = f"did you mean `{near}`?" if near else None
@@ -228,7 +228,7 @@ def _known(name: Any, names: Iterable[str], what: str) -> None:
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
 
 
-def _colored(stream: object) -> bool:
+def _uses_color(stream: object) -> bool:
     """Whether a stream shows color."""
     shown = getattr(stream, "isatty", bool)()
     return shown and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-from tripybuild.errors.budget import affords
+from tripybuild.errors.budget import try_spend
 
 _LONGEST_NAME = 100
 
@@ -11,7 +11,7 @@ _LONGEST_NAME = 100
 def suggest(name: str, known: Iterable[str]) -> str | None:
     """Find the known name that `name` was most likely meant to be."""
     names = sorted(set(known) - {name})
-    if len(name) > _LONGEST_NAME or not affords("suggestions", len(names)):
+    if len(name) > _LONGEST_NAME or not try_spend("suggestions", len(names)):
         return None  # to compare many names with many takes minutes; the first ones have hints
     folded = name.casefold()
     for candidate in names:
@@ -24,7 +24,7 @@ def suggest(name: str, known: Iterable[str]) -> str | None:
     return min(related, key=lambda known: (abs(len(known) - len(name)), known), default=None)
 
 
-def paired(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
+def pair_names(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
     """Find which of the others each name was most likely meant to be, none of them twice.
 
     Two that are nearest to each other belong together, then two of what is left.

@@ -20,7 +20,7 @@ _LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class UserFrame:
     """A line of a user's program that was running, and the function that it is in."""
 
     path: str
@@ -38,7 +38,7 @@ class Caller:
         return f"{self.path}:{self.line}{inside}{again}{text}"
 
 
-def callers(path: str, line: int, end_line: int) -> tuple[Caller, ...]:
+def user_frames(path: str, line: int, end_line: int) -> tuple[UserFrame, ...]:
     """The lines that led to a place, the nearest first; none where the place is not running.
 
     Only the user's own are told, up to the program or module that is run: no frames of ours, and
@@ -49,33 +49,33 @@ def callers(path: str, line: int, end_line: int) -> tuple[Caller, ...]:
         line: Its first line.
         end_line: Its last line.
     """
-    frames = _users(sys._getframe(1))  # noqa: SLF001 - the documented way to a frame
+    frames = _outer_frames(sys._getframe(1))  # noqa: SLF001 - the documented way to a frame
     nearest = next(frames, None)
     if nearest is None or nearest.f_code.co_filename != path:
         return ()
     if not line <= nearest.f_lineno <= end_line or _is_module(nearest):
         return ()
-    found = list(_told(frames))
+    found = list(_frame_lines(frames))
     return (*found[: MOST - 1], *found[MOST - 1 :][-1:])  # of many, the first and the outermost
 
 
-def _told(frames: Iterator[FrameType]) -> Iterator[Caller]:
+def _frame_lines(frames: Iterator[FrameType]) -> Iterator[UserFrame]:
     """The lines of frames, up to the one that is run; those that are equal are one."""
-    own = (each for each in _up_to_module(frames) if not is_library(each.f_code.co_filename))
+    own = (each for each in _frames_to_module(frames) if not is_library(each.f_code.co_filename))
     for (code, line), equal in groupby(own, lambda each: (each.f_code, each.f_lineno)):
         linecache.checkcache(code.co_filename)
         text = linecache.getline(code.co_filename, line).strip()
-        yield Caller(code.co_filename, line, code.co_qualname, text, len(list(equal)))
+        yield UserFrame(code.co_filename, line, code.co_qualname, text, len(list(equal)))
 
 
-def _up_to_module(frames: Iterator[FrameType]) -> Iterator[FrameType]:
+def _frames_to_module(frames: Iterator[FrameType]) -> Iterator[FrameType]:
     for frame in frames:
         yield frame
         if _is_module(frame):
             return
 
 
-def _users(frame: FrameType | None) -> Iterator[FrameType]:
+def _outer_frames(frame: FrameType | None) -> Iterator[FrameType]:
     """The frames that are not ours, from a frame outwards."""
     while frame is not None:
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]

@@ -4,7 +4,7 @@ from tripybuild.frontend.checks.attribute_checks import DeviceLike
 from tripybuild.frontend.overloads import bind
 from tripybuild.frontend.record import begin, record, record_any, record_several
 from tripybuild.frontend.sizes import are_sizes, dimension, size_of
-from tripybuild.frontend.tensor import IndexLike, IntLike, Tensor, dtype_of, placed_on, tensor
+from tripybuild.frontend.tensor import IndexLike, IntLike, Tensor, dtype_of, tensor, to_device
 
 __all__ = [
     "DeviceLike",
@@ -16,10 +16,10 @@ __all__ = [
     "bind",
     "dimension",
     "dtype_of",
-    "placed_on",
     "record",
     "record_any",
     "record_several",
     "size_of",
     "tensor",
+    "to_device",
 ]

@@ -4,8 +4,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tripybuild.errors.diagnostics import DiagnosticError, Span, suggest
-from tripybuild.frontend.checks.call_site import written_argument, written_keyword
-from tripybuild.frontend.checks.messages import shown
+from tripybuild.frontend.checks.call_site import argument_span, keyword_span
+from tripybuild.frontend.checks.messages import format_value
 from tripybuild.trace.location import Location
 
 # What other libraries call parameters, and what they may be called here.
@@ -31,7 +31,7 @@ class CallError(DiagnosticError, TypeError):
 
 
 @dataclass(frozen=True)
-class Misfit:
+class BindingError:
     """One reason.
 
     Args:
@@ -48,20 +48,20 @@ class Misfit:
 
     def span(self, location: Location) -> Span | None:
         """Where the argument is written that is to blame; None where it is missing."""
-        found = None if self.keyword is None else written_keyword(location, self.keyword)
+        found = None if self.keyword is None else keyword_span(location, self.keyword)
         if found is None and self.place is not None:
-            return written_argument(location, self.place)
+            return argument_span(location, self.place)
         return found
 
 
-def misfits(
+def binding_errors(
     name: str,
     arguments: Sequence[object],
     named: Mapping[str, object],
     parameters: Sequence[str],
     optional: Iterable[str],
     lists: Container[str] = (),
-) -> Iterator[Misfit]:
+) -> Iterator[BindingError]:
     """All that keeps arguments from being bound.
 
     Args:
@@ -79,17 +79,17 @@ def misfits(
         near = suggest(each, missing) or next(iter(elsewhere), None) or suggest(each, known)
         missing = [other for other in missing if other != near]
         hint = f"did you mean `{near}`?" if near else None
-        yield Misfit(f"`{name}` has no parameter `{each}`", hint, each)
+        yield BindingError(f"`{name}` has no parameter `{each}`", hint, each)
     for each in [each for each in parameters[: len(arguments)] if each in named]:
         message = f"`{name}` is given `{each}` twice: by place and by name"
-        yield Misfit(message, keyword=each)
+        yield BindingError(message, keyword=each)
     if len(arguments) > len(parameters):
         most = f"{len(parameters)} argument{'' if len(parameters) == 1 else 's'}"
         message = f"`{name}` takes at most {most} by place, and {len(arguments)} are given"
         rest = arguments[len(parameters) - 1 :] if parameters and parameters[-1] in lists else ()
         spread = rest and all(isinstance(each, int) for each in rest)
-        hint = f"put them into a list: `{shown(rest)}`" if spread else None
-        yield Misfit(message, hint, place=len(parameters))
+        hint = f"put them into a list: `{format_value(rest)}`" if spread else None
+        yield BindingError(message, hint, place=len(parameters))
     if missing:
         listed = " and ".join(f"`{each}`" for each in missing)
-        yield Misfit(f"`{name}` is not given {listed}")
+        yield BindingError(f"`{name}` is not given {listed}")

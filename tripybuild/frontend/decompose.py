@@ -3,17 +3,17 @@
 from collections.abc import Callable, Sequence
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.frontend.record import unwrapped
+from tripybuild.frontend.record import unwrap
 from tripybuild.frontend.tensor import Tensor
-from tripybuild.trace.generated_code import decomposition
-from tripybuild.trace.graph import between
+from tripybuild.trace.generated_code import decomposition_function
+from tripybuild.trace.graph import operations_between
 from tripybuild.trace.location import at
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.region import Region, copied
+from tripybuild.trace.region import Region, copy_operations
 from tripybuild.trace.values import Value
 
 
-def decomposed(
+def decompose_operation(
     operation: TraceOp, target: str = "reference"
 ) -> tuple[Sequence[TraceOp], Sequence[Value]]:
     """The operations that one operation stands for, in order, and the values of its outputs.
@@ -21,7 +21,7 @@ def decomposed(
     Raises:
         DiagnosticError: Where the declaration gives no decomposition. It may say why, for a target.
     """
-    function = decomposition(type(operation))
+    function = decomposition_function(type(operation))
     if function is None:
         declaration = operation.declaration
         why = declaration.refuses.get(target, "It has neither a lowering nor a decomposition.")
@@ -30,21 +30,21 @@ def decomposed(
         span = operation.location.span()
         raise DiagnosticError(Diagnostic("no-decompose", message, span, why, notes))
     with at(operation.location):
-        bodies = [inlined(operation, region) for region in operation.bodies()]
+        bodies = [inline_region(operation, region) for region in operation.bodies()]
         result = function(operation, *operands(operation), *bodies)
-    outputs = unwrapped(result if isinstance(result, (tuple, list)) else [result])
-    return between(set(operation.reads()), outputs), outputs
+    outputs = unwrap(result if isinstance(result, (tuple, list)) else [result])
+    return operations_between(set(operation.reads()), outputs), outputs
 
 
-def inlined(operation: TraceOp, region: Region) -> Callable[..., list[Tensor]]:
+def inline_region(operation: TraceOp, region: Region) -> Callable[..., list[Tensor]]:
     """A region as a function on tensors, which records anew what is inside of it."""
 
     def function(*taken: Tensor) -> list[Tensor]:
-        given = (*unwrapped(taken), *operation.captured)
-        values = dict(zip(region.takes, given, strict=True))
-        for _ in copied(region.operations, values):
+        given = (*unwrap(taken), *operation.captured)
+        values = dict(zip(region.parameters, given, strict=True))
+        for _ in copy_operations(region.operations, values):
             pass
-        return [Tensor.of(values[value]) for value in region.gives]
+        return [Tensor.of(values[value]) for value in region.results]
 
     return function
 

@@ -11,12 +11,12 @@ from types import FunctionType
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.frontend.binding_errors import CallError, misfits
+from tripybuild.frontend.binding_errors import CallError, binding_errors
 from tripybuild.frontend.sizes import with_tensors
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.language.limits import LimitError
-from tripybuild.process.memory import refuse
-from tripybuild.trace.location import here
+from tripybuild.process.memory import memory_error
+from tripybuild.trace.location import caller_location
 from tripybuild.types.dtypes import dtype
 
 _guarded: set[type] = set()
@@ -29,7 +29,7 @@ STARS: Mapping[Any, str] = {
 }
 
 
-def guarded(name: str, value: Any, package: str) -> Any:
+def guard_value(name: str, value: Any, package: str) -> Any:
     """A public name's value: of a function one that refuses calls in our words.
 
     Args:
@@ -86,19 +86,19 @@ def _guard(
             if trace is None or trace.tb_next is not None:
                 raise
         except LimitError as error:
-            place = here(PACKAGES).span()
+            place = caller_location(PACKAGES).span()
             raise CallError(Diagnostic("snippet-limit", f"`{name}`: {error}", place)) from None
         except RecursionError:
-            if not _nested((arguments, named)):
+            if not _exceeds_depth((arguments, named)):
                 raise
             raise CallError(_too_deep(name)) from None
         except MemoryError as error:
             message = f"`{name}` needs more memory than there is"
-            raise refuse(message, (), error, here(PACKAGES).span()) from error
+            raise memory_error(message, (), error, caller_location(PACKAGES).span()) from error
         if tensors is not None:
             by_name = dict(zip(named, tensors[len(arguments) :], strict=True))
             return function(*tensors[: len(arguments)], **by_name)
-        raise CallError(*_problems(_spoken(name, arguments), function, arguments, named))
+        raise CallError(*_problems(_display_name(name, arguments), function, arguments, named))
 
     return call
 
@@ -107,10 +107,10 @@ def _refuse_dtype_call(kind: dtype, *_: Any, **__: Any) -> Any:
     """Refuse `tp.float32(2.5)`, which is how NumPy makes a number of a dtype."""
     message = f"`{kind}` is a dtype, which makes no tensor"
     hint = f"give it to a tensor, `tp.Tensor(2.5, dtype=tp.{kind})`, or cast one to it"
-    raise CallError(Diagnostic("wrong-type", message, here(PACKAGES).span(), hint=hint))
+    raise CallError(Diagnostic("wrong-type", message, caller_location(PACKAGES).span(), hint=hint))
 
 
-def _nested(value: Any) -> bool:
+def _exceeds_depth(value: Any) -> bool:
     """Whether sequences and mappings are nested deeper than any argument is, or hold themselves."""
     level, depth = [value], 0
     while level and depth <= DEEPEST:
@@ -126,7 +126,7 @@ def _nested(value: Any) -> bool:
 
 def _too_deep(name: str) -> Diagnostic:
     message = f"an argument of `{name}` is nested more than {DEEPEST} deep, or holds itself"
-    return Diagnostic("wrong-value", message, here(PACKAGES).span())
+    return Diagnostic("wrong-value", message, caller_location(PACKAGES).span())
 
 
 def refuse_call(
@@ -155,7 +155,7 @@ def refuse_call(
         raise CallError(*problems) from None
 
 
-def _spoken(name: str, arguments: Sequence[Any]) -> str:
+def _display_name(name: str, arguments: Sequence[Any]) -> str:
     """What a user calls a function; a constructor is inherited by classes with other names."""
     kind = type(arguments[0]) if arguments else object
     ours = [each for each in kind.__mro__ if each.__module__.partition(".")[0] in PACKAGES]
@@ -170,22 +170,24 @@ def _problems(
     named: Mapping[str, Any],
 ) -> Iterator[Diagnostic]:
     """What Python found wrong with a call, each with its place."""
-    location = here(PACKAGES)
+    location = caller_location(PACKAGES)
     parameters = dict(inspect.signature(function).parameters)
     method = next(iter(parameters), "") == "self"
     if method:
         del parameters["self"]
         arguments = arguments[1:]
     signature = inspect.Signature(list(parameters.values()))
-    note = f"can be called as {name}{_spelt(signature)}"
+    note = f"can be called as {name}{_signature_text(signature)}"
     places = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
     lists = [p.name for p in parameters.values() if "Sequence" in str(p.annotation)]
-    for each in misfits(name, arguments, named, places, _left_out(signature), lists):
+    for each in binding_errors(
+        name, arguments, named, places, _missing_parameters(signature), lists
+    ):
         span = each.span(location) or location.span()
         yield Diagnostic(f"{name}/signature", each.message, span, notes=(note,), hint=each.hint)
 
 
-def _left_out(signature: inspect.Signature) -> list[str]:
+def _missing_parameters(signature: inspect.Signature) -> list[str]:
     return [
         each.name
         for each in signature.parameters.values()
@@ -193,7 +195,7 @@ def _left_out(signature: inspect.Signature) -> list[str]:
     ]
 
 
-def _spelt(signature: inspect.Signature) -> str:
+def _signature_text(signature: inspect.Signature) -> str:
     """`(input, dim=..., *, name=..., **fields)`."""
     shown, starred = [], False
     for each in signature.parameters.values():

@@ -10,7 +10,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.binding_errors import CallError
 from tripybuild.frontend.checks.messages import OTHER_DTYPES, PYTHON
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 
 # Attributes that libraries look for, to learn what an object can do.
 PROTOCOL = "__"
@@ -32,7 +32,7 @@ ELSEWHERE = {
 }
 
 
-class NameUnknownError(DiagnosticError, AttributeError):
+class MissingNameError(DiagnosticError, AttributeError):
     """There is nothing of a name; what was meant is found out only if somebody wants to read it.
 
     Libraries ask objects for many names to learn what they can do.
@@ -40,7 +40,7 @@ class NameUnknownError(DiagnosticError, AttributeError):
 
     def __init__(self, message: str, hint: Callable[[], str | None]) -> None:
         super().__init__()
-        self._message, self._hint, self._place = message, hint, here(PACKAGES)
+        self._message, self._hint, self._place = message, hint, caller_location(PACKAGES)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -55,10 +55,10 @@ class NameUnknownError(DiagnosticError, AttributeError):
 
 def refuse_calls(module: str) -> None:
     """Let a module say what is meant where a program calls it."""
-    sys.modules[module].__class__ = _Uncalled
+    sys.modules[module].__class__ = _NotCallable
 
 
-class _Uncalled(ModuleType):
+class _NotCallable(ModuleType):
     """A module that other libraries have a function of the same name for."""
 
     def __call__(self, *arguments: object, **named: object) -> NoReturn:
@@ -72,10 +72,12 @@ class _Uncalled(ModuleType):
         near = suggest(name, import_module(package).__all__)
         hint = f"did you mean `{PYTHON}.{near}`?" if near else None
         message = f"`{package}.{name}` is a module, and no function"
-        raise CallError(Diagnostic("unknown-name", message, here(PACKAGES).span(), hint=hint))
+        raise CallError(
+            Diagnostic("unknown-name", message, caller_location(PACKAGES).span(), hint=hint)
+        )
 
 
-def unknown_name(package: str, name: str, known: Iterable[str]) -> AttributeError:
+def missing_name(package: str, name: str, known: Iterable[str]) -> AttributeError:
     """The error of a package's name that is not there, with the one that is nearest.
 
     Args:
@@ -90,12 +92,12 @@ def unknown_name(package: str, name: str, known: Iterable[str]) -> AttributeErro
         return f"did you mean `{near}`?" if near else None
 
     message = f"module `{package}` has no attribute `{name}`"
-    return AttributeError(message) if name.startswith(PROTOCOL) else NameUnknownError(message, hint)
+    return AttributeError(message) if name.startswith(PROTOCOL) else MissingNameError(message, hint)
 
 
-def unknown_member(
+def missing_member(
     name: str, members: Callable[[], Iterable[str]], package: str, home: str
-) -> NameUnknownError:
+) -> MissingNameError:
     """The error of a tensor's attribute that is not there: what is no method may be a function.
 
     Args:
@@ -117,4 +119,4 @@ def unknown_member(
         near = suggest(name, known)
         return f"did you mean `{package}.{near}(...)`?" if near else None
 
-    return NameUnknownError(f"a tensor has no attribute `{name}`", hint)
+    return MissingNameError(f"a tensor has no attribute `{name}`", hint)

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic
-from tripybuild.frontend.binding_errors import CallError, Misfit, misfits
-from tripybuild.frontend.checks.messages import shown
+from tripybuild.frontend.binding_errors import BindingError, CallError, binding_errors
+from tripybuild.frontend.checks.messages import format_value
 from tripybuild.frontend.record import PACKAGES
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 from tripybuild.types.dtypes import dtype
 
 
@@ -32,18 +32,18 @@ def bind(
         DiagnosticError: Where no signature fits.
     """
     for signature in signatures:
-        bound = _fit(signature, arguments, named)
+        bound = _bind_signature(signature, arguments, named)
         if bound is not None:
             return tuple((defaults | bound).values())
-    raise CallError(_unfit(name, arguments, named, signatures))
+    raise CallError(_overload_diagnostic(name, arguments, named, signatures))
 
 
-def _unfit(
+def _overload_diagnostic(
     name: str, arguments: Sequence[object], named: Mapping[str, object], signatures: Sequence[str]
 ) -> Diagnostic:
     """Why each way to call a function does not fit; what all ways have in common is underlined."""
-    location = here(PACKAGES)
-    reasons = [_why(name, signature, arguments, named) for signature in signatures]
+    location = caller_location(PACKAGES)
+    reasons = [_first_mismatch(name, signature, arguments, named) for signature in signatures]
     spelt = [signature.replace("#", "").replace("?", "=...") for signature in signatures]
     notes = [
         f"{name}({way}) is not a valid overload because {reason.message}"
@@ -56,14 +56,14 @@ def _unfit(
     return Diagnostic(f"{name}/signature", message, span, notes=tuple(notes), hint=hint)
 
 
-def _why(
+def _first_mismatch(
     name: str, signature: str, arguments: Sequence[object], named: Mapping[str, object]
-) -> Misfit:
+) -> BindingError:
     """The first reason why arguments do not fit a signature."""
     parts = {part.strip().rstrip("#?"): part.strip() for part in signature.split(",")}
     names = list(parts)
     optional = [each for each, part in parts.items() if part.endswith("?")]
-    found = next(misfits(name, arguments, named, names, optional), None)
+    found = next(binding_errors(name, arguments, named, names, optional), None)
     if found is not None:
         return found
     given = dict(zip(names, arguments, strict=False)) | dict(named)
@@ -74,11 +74,13 @@ def _why(
             wanted = "must be whole numbers"
         else:
             continue
-        return Misfit(f"`{each}` {wanted}, and is given {shown(value)}", None, each, place)
+        return BindingError(
+            f"`{each}` {wanted}, and is given {format_value(value)}", None, each, place
+        )
     raise AssertionError("a signature that fits is not refused")
 
 
-def _fit(
+def _bind_signature(
     signature: str, arguments: Sequence[object], named: Mapping[str, object]
 ) -> dict[str, object] | None:
     parameters = [part.strip() for part in signature.split(",")]

@@ -8,11 +8,11 @@ from typing import Any, TypeVar, cast
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.checks.check import Check
-from tripybuild.frontend.checks.inference_cache import checked, inferred
+from tripybuild.frontend.checks.inference_cache import infer, run_inference
 from tripybuild.frontend.checks.python_numbers import python_number
 from tripybuild.frontend.tensor import PACKAGES as PACKAGES, Tensor  # noqa: PLC0414
 from tripybuild.trace.constants import constant, number
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 from tripybuild.trace.operation import Declaration, TraceOp
 from tripybuild.trace.region import LeakError, check_open
 from tripybuild.trace.values import Value
@@ -29,13 +29,13 @@ def record(operation: type[TraceOp], *arguments: object) -> Given:  # type: igno
     Raises:
         DiagnosticError: Where a law of the declaration does not hold, at the caller's line.
     """
-    result = _recorded(operation, arguments)
+    result = _record(operation, arguments)
     if isinstance(result, Value):
-        return cast("Given", _itself(result, arguments))
+        return cast("Given", _same_tensor(result, arguments))
     return cast("Given", Tensor.of(result.outputs[0]))
 
 
-def _itself(value: Value, arguments: Sequence[object]) -> Tensor:
+def _same_tensor(value: Value, arguments: Sequence[object]) -> Tensor:
     """The very tensor that was given, where an operator has nothing to do: `cast` to its dtype."""
     for argument in arguments:
         for each in argument if isinstance(argument, (list, tuple)) else (argument,):
@@ -46,7 +46,7 @@ def _itself(value: Value, arguments: Sequence[object]) -> Tensor:
 
 def record_several(operation: type[TraceOp], *arguments: object) -> Given:  # type: ignore[type-var]
     """Record an operation that gives several tensors, as a tuple."""
-    result = _recorded(operation, arguments)
+    result = _record(operation, arguments)
     assert isinstance(result, TraceOp)
     return cast("Given", tuple(Tensor.of(output) for output in result.outputs))
 
@@ -57,26 +57,26 @@ def record_any(operation: type[TraceOp], *arguments: object) -> Given:  # type: 
     return cast("Given", results[0] if len(results) == 1 else results)
 
 
-def _recorded(operation: type[TraceOp], arguments: tuple[object, ...]) -> TraceOp | Value:
+def _record(operation: type[TraceOp], arguments: tuple[object, ...]) -> TraceOp | Value:
     package = operation.__module__.partition(".")[0]
     if package not in PACKAGES:
         PACKAGES.add(package)
     spend("operations")
-    location = here(PACKAGES, 3)  # above this function and the one that calls it
+    location = caller_location(PACKAGES, 3)  # above this function and the one that calls it
     values = [_value(argument) for argument in arguments]
     if regions := operation.region_fields():
         named = zip(operation.__dataclass_fields__, values, strict=False)
         values = [_body(v) if n in regions and callable(v) else v for n, v in named]
     kind = _checks.get()[0]
     if kind is Check:
-        return inferred(operation, values, location)
-    return checked(operation, values, kind(operation.declaration, location))
+        return infer(operation, values, location)
+    return run_inference(operation, values, kind(operation.declaration, location))
 
 
 def _value(argument: object) -> object:
     if isinstance(argument, Tensor):
         if argument.value.scope is not None:
-            _usable(argument.value)
+            _check_usable(argument.value)
         return argument.value
     if isinstance(argument, list):
         return [_value(item) for item in argument]
@@ -95,18 +95,18 @@ def _body(function: Any) -> Callable[..., Sequence[object]]:
     return body
 
 
-def _usable(value: Value) -> None:
+def _check_usable(value: Value) -> None:
     """Refuse a tensor of a region that is closed: nobody outside can know what it holds."""
     try:
         check_open(value)
     except LeakError:
         message = "a tensor that was made inside of a region is used outside of it"
         hint = "return it from the function that makes it"
-        span = here(PACKAGES).span()
+        span = caller_location(PACKAGES).span()
         raise DiagnosticError(Diagnostic("region-value", message, span, hint=hint)) from None
 
 
-def unwrapped(tensors: Any) -> list[Value]:
+def unwrap(tensors: Any) -> list[Value]:
     """The values that tensors stand for."""
     return [tensor.value for tensor in tensors]
 
@@ -122,7 +122,7 @@ class InlineCheck(Check):
         """An array as a tensor."""
         return Tensor.of(constant(array, type, self.location))
 
-    def settled(self, result: Given) -> Given:
+    def finish(self, result: Given) -> Given:
         """Hand the laws that are still open to an operation that the function recorded.
 
         They stand before its own: what breaks those is what the function was given.
@@ -130,13 +130,13 @@ class InlineCheck(Check):
         first = result[0] if isinstance(result, tuple) else result
         producer = first.value.producer if isinstance(first, Tensor) else None
         if producer is not None and self.deferred:
-            producer.placed(producer.location, (*self.deferred, *producer.deferred))
+            producer.with_location(producer.location, (*self.deferred, *producer.deferred))
         return result
 
 
 def begin(declaration: Declaration) -> InlineCheck:
     """Begin the checks of an inline function, called at the user's line."""
-    return _checks.get()[1](declaration, here(PACKAGES))
+    return _checks.get()[1](declaration, caller_location(PACKAGES))
 
 
 _checks: ContextVar[tuple[type[Check], type[InlineCheck]]] = ContextVar(
@@ -145,7 +145,7 @@ _checks: ContextVar[tuple[type[Check], type[InlineCheck]]] = ContextVar(
 
 
 @contextmanager
-def checked_by(operation: type[Check], inline: type[InlineCheck]) -> Iterator[None]:
+def use_checks(operation: type[Check], inline: type[InlineCheck]) -> Iterator[None]:
     """Let other classes check the calls in a `with` block: operations, and inline functions."""
     before = _checks.set((operation, inline))
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 from tripybuild.errors.user_frames import PACKAGES as PACKAGES  # noqa: PLC0414 - the front door to it
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant, Data
-from tripybuild.trace.location import current
+from tripybuild.trace.location import pinned_location
 from tripybuild.trace.values import Size, TensorType, Value
 from tripybuild.types.dtypes import dtype
 
@@ -67,7 +67,7 @@ class Tensor:
         """The sizes, as numbers and symbols."""
         return self.value.type.shape
 
-    def placed_on(self, device: str) -> "Tensor":
+    def to_device(self, device: str) -> "Tensor":
         """Itself: in a graph, everything is where the engine computes."""
         del device
         return self
@@ -100,13 +100,13 @@ def tensor(value: Size | float, type: dtype) -> "PublicTensor":
     if type.kind != "float" and not isinstance(value, Dim):
         value = bool(value) if type.kind == "boolean" else int(value)
     kind = TensorType(type, ())
-    made = Constant(Data(value, kind)).gives(kind).placed(current())
+    made = Constant(Data(value, kind)).with_types(kind).with_location(pinned_location())
     return cast("PublicTensor", Tensor.of(made.outputs[0]))
 
 
-def placed_on(tensor: Placed, device: str) -> Placed:
+def to_device(tensor: Placed, device: str) -> Placed:
     """The same tensor, which says that it is on a device; in a graph there are none."""
-    return cast("Placed", tensor.placed_on(device))
+    return cast("Placed", tensor.to_device(device))
 
 
 def dtype_of(tensor: Tensor) -> dtype:

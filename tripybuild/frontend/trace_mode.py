@@ -8,7 +8,7 @@ _tracing: ContextVar[bool] = ContextVar("tracing", default=False)
 
 
 @contextmanager
-def tracing() -> Iterator[None]:
+def trace_mode() -> Iterator[None]:
     """What runs inside is recorded to be compiled."""
     token = _tracing.set(True)
     try:
@@ -17,6 +17,6 @@ def tracing() -> Iterator[None]:
         _tracing.reset(token)
 
 
-def is_tracing() -> bool:
+def in_trace() -> bool:
     """Whether a function is being recorded now."""
     return _tracing.get()

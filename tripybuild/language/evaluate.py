@@ -15,7 +15,14 @@ from tripybuild.language.cases import Choice, Line, Lines
 from tripybuild.language.frame import COLLECTIONS, EvaluationError, Frame, Meter
 from tripybuild.language.grammar import Assignment, Program
 from tripybuild.language.limits import MAXIMUM_STEPS, check_length, show
-from tripybuild.language.lookup import allowed, attribute, entry, name_value, namespace, spelled
+from tripybuild.language.lookup import (
+    attribute,
+    entry,
+    name_value,
+    namespace,
+    node_text,
+    require_callable,
+)
 from tripybuild.language.operations import Truth, binary, comparison, unary
 from tripybuild.language.vocabulary import Vocabulary
 
@@ -71,7 +78,7 @@ def _value(frame: Frame, node: ast.expr) -> Any:
     meter = frame.meter
     meter.left -= 1
     if meter.left < 0:
-        frame.exhausted(node)
+        frame.fail_limit(node)
     return _WALKERS[type(node)](frame, node)
 
 
@@ -89,7 +96,7 @@ def _display(frame: Frame, elements: list[ast.expr]) -> list[Any]:
     found: list[Any] = []
     for element in elements:
         if isinstance(element, ast.Starred):
-            found.extend(frame.listed(_value(frame, element.value), element))
+            found.extend(frame.to_list(_value(frame, element.value), element))
             try:
                 check_length(len(found))
             except ValueError as error:
@@ -143,7 +150,7 @@ def _generator(frame: Frame, node: ast.GeneratorExp) -> Iterator[Any]:
 def _loops(inner: Frame, generators: list[ast.comprehension]) -> Iterator[Frame]:
     """Bind the names of a comprehension to each of their values in turn."""
     loop, *rest = generators
-    for item in inner.listed(_value(inner, loop.iter), loop.iter):
+    for item in inner.to_list(_value(inner, loop.iter), loop.iter):
         inner.bind(loop.target, item)
         if all(inner.truth(_value(inner, test), test) for test in loop.ifs):
             if rest:
@@ -202,7 +209,7 @@ def _subscript(frame: Frame, node: ast.Subscript) -> Any:
     except Exception as error:  # noqa: BLE001
         what = "such part" if isinstance(key, slice) else f"item {show(key)}"
         frame.wrap(node, error, f"{show(value)} has no {what}")
-    return frame.grown(part) if isinstance(key, slice) else part
+    return frame.check_value(part) if isinstance(key, slice) else part
 
 
 def _slice(frame: Frame, node: ast.Slice) -> slice:
@@ -219,16 +226,16 @@ def _call(frame: Frame, node: ast.Call) -> Any:
             continue
         value = _value(frame, argument)
         if isinstance(argument, ast.GeneratorExp) and not lazy:
-            value = frame.listed(value, argument)
+            value = frame.to_list(value, argument)
         arguments.append(value)
     named = {word.arg: _value(frame, word.value) for word in node.keywords if word.arg}
     for value in (*arguments, *named.values()) if named else arguments:
         if isinstance(value, COLLECTIONS):
             frame.charge(value, node)
     try:
-        return frame.grown(function(*arguments, **named))
+        return frame.check_value(function(*arguments, **named))
     except Exception as error:  # noqa: BLE001
-        return frame.wrap(node, error, f"`{spelled(node.func)}`")
+        return frame.wrap(node, error, f"`{node_text(node.func)}`")
 
 
 def _function(frame: Frame, node: ast.expr) -> tuple[Callable[..., Any], bool]:
@@ -242,15 +249,15 @@ def _function(frame: Frame, node: ast.expr) -> tuple[Callable[..., Any], bool]:
         return _method(frame, node), False
     else:
         value = _value(frame, node)
-    return allowed(frame, node, value), False
+    return require_callable(frame, node, value), False
 
 
 def _method(frame: Frame, node: ast.Attribute) -> Callable[..., Any]:
     if (entries := namespace(frame, node.value)) is not None:
-        return allowed(frame, node, entry(frame, node, entries))
+        return require_callable(frame, node, entry(frame, node, entries))
     value = _value(frame, node.value)
     if not frame.vocabulary.has_method(value, node.attr):
-        return allowed(frame, node, attribute(frame, node, value, "method"))
+        return require_callable(frame, node, attribute(frame, node, value, "method"))
     try:
         return getattr(value, node.attr)  # type: ignore[no-any-return]
     except Exception as error:  # noqa: BLE001

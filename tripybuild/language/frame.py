@@ -8,10 +8,10 @@ import ast
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
-from tripybuild.errors.budget import SpentError
-from tripybuild.language.limits import MAXIMUM_STEPS, LimitError, bounded, show, weigh
+from tripybuild.errors.budget import BudgetError
+from tripybuild.language.limits import MAXIMUM_STEPS, LimitError, check_value, show, weigh
 from tripybuild.language.syntax import position
-from tripybuild.language.vocabulary import Vocabulary, listed
+from tripybuild.language.vocabulary import Vocabulary, to_list
 
 COLLECTIONS: Final = (list, tuple, str, dict)
 MEASURED: Final = (int, *COLLECTIONS, float, complex, bytes)
@@ -77,7 +77,7 @@ class Frame:
         if len(targets) == 1:
             self.variables[targets[0]] = value
             return
-        items = self.listed(value, node)
+        items = self.to_list(value, node)
         star = next((i for i, target in enumerate(targets) if target.startswith("*")), None)
         extra = len(items) - len(targets)
         if extra != 0 if star is None else extra < -1:
@@ -92,7 +92,7 @@ class Frame:
         if isinstance(target, ast.Name):
             self.variables[target.id] = item
         elif isinstance(target, ast.Tuple):
-            items = self.listed(item, target)
+            items = self.to_list(item, target)
             if len(items) != len(target.elts):
                 self.fail(target, f"{len(target.elts)} names cannot take {len(items)} values")
             for part, value in zip(target.elts, items, strict=True):
@@ -109,16 +109,15 @@ class Frame:
         if isinstance(error, AssertionError):  # a bug of ours, whatever the snippet says
             raise error
         kinds = type(error).__mro__
-        if hasattr(error, "diagnostics") or any(kind.__name__ == "Undecided" for kind in kinds):
+        if hasattr(error, "diagnostics") or any(kind.__name__ == "UndecidedSize" for kind in kinds):
             raise error
-        if isinstance(error, (SpentError, *self.meter.passes)):
+        if isinstance(error, (BudgetError, *self.meter.passes)):
             raise error
         # The text of a KeyError is the `repr` of the key, which may be of any length.
         reason = "" if isinstance(error, KeyError) else str(error)[:300]
         message = f"{doing}: {reason or type(error).__name__}"
-        called, _, rest = reason.partition(
-            "() "
-        )  # Python's own words for arguments that do not fit
+        # Python's own words for arguments that do not fit.
+        called, _, rest = reason.partition("() ")
         if rest and doing.strip("`").endswith(called.rpartition(".")[2]):
             message = f"{doing} {rest}".replace("'", "`")
         code = "snippet-limit" if isinstance(error, LimitError) else "snippet-evaluation"
@@ -128,17 +127,17 @@ class Frame:
         """Count what a function or a comparison will have to look at."""
         self.meter.left -= weigh(value, self.meter.left)
         if self.meter.left < 0:
-            self.exhausted(node)
+            self.fail_limit(node)
 
-    def exhausted(self, node: ast.AST) -> NoReturn:
+    def fail_limit(self, node: ast.AST) -> NoReturn:
         """Stop a snippet that works too long."""
         message = f"the snippet takes more than {MAXIMUM_STEPS:,} steps"
         self.fail(node, message, "snippet-limit")
 
-    def grown(self, value: Any) -> Any:
+    def check_value(self, value: Any) -> Any:
         """Give back a value that was made here, when it is not too large."""
         if isinstance(value, MEASURED):
-            bounded(value)
+            check_value(value)
             if isinstance(value, COLLECTIONS):
                 self.meter.left -= len(value)
         return value
@@ -150,10 +149,10 @@ class Frame:
         except Exception as error:  # noqa: BLE001
             self.wrap(node, error, f"{show(value)} is neither true nor false")
 
-    def listed(self, value: Any, node: ast.expr) -> list[Any]:
+    def to_list(self, value: Any, node: ast.expr) -> list[Any]:
         """List what a value holds."""
         try:
-            found = listed(value)
+            found = to_list(value)
         except Exception as error:  # noqa: BLE001
             self.wrap(node, error, f"{show(value)} cannot be listed")
         self.meter.left -= len(found)

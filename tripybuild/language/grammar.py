@@ -16,7 +16,7 @@ from tripybuild.language.limits import (
     MAXIMUM_CHARACTERS,
     MAXIMUM_NESTING,
     MAXIMUM_STATEMENTS,
-    oversized,
+    oversize_reason,
 )
 from tripybuild.language.syntax import ALLOWED, OPERATORS, PARTS, REFUSED, SnippetError, position
 
@@ -220,7 +220,7 @@ def _check_constant(node: ast.Constant, _: ast.AST | None) -> None:
     if isinstance(value, (bytes, complex)):
         kind = "bytes" if isinstance(value, bytes) else "complex numbers"
         raise SnippetError(f"{kind} are not part of the snippet language", position(node))
-    if message := oversized(value):
+    if message := oversize_reason(value):
         raise SnippetError(message, position(node), code="snippet-limit")
 
 
@@ -237,7 +237,7 @@ def _check_dict(node: ast.Dict, _: ast.AST | None) -> None:
         raise SnippetError(message, position(node))
 
 
-def _check_starred(node: ast.Starred, parent: ast.AST | None) -> None:
+def _check_star(node: ast.Starred, parent: ast.AST | None) -> None:
     if not isinstance(parent, (ast.List, ast.Tuple, ast.Call)):
         message = "`*` belongs in a list, a tuple, a call or brackets"
         raise SnippetError(message, position(node), hint="write `[*S]`")
@@ -288,7 +288,7 @@ _CHECKS: Final[dict[type[ast.AST], Callable[..., None]]] = {
     ast.Constant: _check_constant,
     ast.keyword: _check_keyword,
     ast.Dict: _check_dict,
-    ast.Starred: _check_starred,
+    ast.Starred: _check_star,
     ast.GeneratorExp: _check_generator,
     ast.comprehension: _check_comprehension,
     ast.Compare: _check_compare,

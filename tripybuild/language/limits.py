@@ -28,7 +28,7 @@ class LimitError(ValueError):
     """A value or the work on it would be larger than snippets may be."""
 
 
-def bounded(value: object) -> object:
+def check_value(value: object) -> object:
     """Give the value back, or refuse an integer, text or collection that is too large."""
     if isinstance(value, int):
         if not -_LARGEST < value < _LARGEST:
@@ -40,7 +40,7 @@ def bounded(value: object) -> object:
     return value
 
 
-def oversized(constant: object) -> str | None:
+def oversize_reason(constant: object) -> str | None:
     """Say in what a constant is larger than a snippet may write, or None where it is not."""
     if isinstance(constant, str) and len(constant) > MAXIMUM_STRING:
         return f"a string may have at most {MAXIMUM_STRING:,} characters"

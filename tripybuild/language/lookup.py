@@ -40,7 +40,7 @@ def namespace(frame: Frame, node: ast.expr) -> Mapping[str, object] | None:
 def entry(frame: Frame, node: ast.Attribute, entries: Mapping[str, object]) -> Any:
     """Find `np.where` in the namespace `np`."""
     if node.attr not in entries:
-        frame.fail(node, f"`{spelled(node)}` is not defined", "unbound-name")
+        frame.fail(node, f"`{node_text(node)}` is not defined", "unbound-name")
     return entries[node.attr]
 
 
@@ -56,15 +56,15 @@ def attribute(frame: Frame, node: ast.Attribute, value: Any, what: str) -> Any:
         frame.wrap(node, error, f"`{node.attr}` of {show(value)}")
 
 
-def allowed(frame: Frame, node: ast.expr, value: Any) -> Callable[..., Any]:
+def require_callable(frame: Frame, node: ast.expr, value: Any) -> Callable[..., Any]:
     """Let a value be called that is of the vocabulary, or is one of the host's names."""
     if callable(value) and (
         frame.vocabulary.may_call(value) or any(value is own for own in frame.names.values())
     ):
         return value  # type: ignore[no-any-return]
-    return frame.fail(node, f"`{spelled(node)}` is {show(value)}, which cannot be called")
+    return frame.fail(node, f"`{node_text(node)}` is {show(value)}, which cannot be called")
 
 
-def spelled(node: ast.expr) -> str:
+def node_text(node: ast.expr) -> str:
     """Write a node for a message."""
     return ast.unparse(node)[:60]

@@ -20,15 +20,15 @@ _Comprehension = ast.ListComp | ast.DictComp | ast.GeneratorExp
 
 
 @lru_cache(maxsize=1 << 14)  # the same few snippets are asked about again and again
-def free(snippet: Program | ast.expr) -> tuple[str, ...]:
+def free_names(snippet: Program | ast.expr) -> tuple[str, ...]:
     """Name what the snippet takes from outside: not its own lines, nor what follows a `for`."""
     return _unique(node.id for node in _free_nodes(snippet))
 
 
-def filled_in(message: str) -> tuple[str, ...]:
+def placeholder_names(message: str) -> tuple[str, ...]:
     """Name what a message reads: `S` of `the rank is {len(S)}`."""
     return _unique(
-        name for text in PLACEHOLDER.findall(message) for name in free(parse_expression(text))
+        name for text in PLACEHOLDER.findall(message) for name in free_names(parse_expression(text))
     )
 
 
@@ -40,13 +40,13 @@ def is_power_of_constant(node: ast.AST) -> bool:
     return False
 
 
-def bound(program: Program) -> tuple[str, ...]:
+def assigned_names(program: Program) -> tuple[str, ...]:
     """Name what the lines of a snippet assign, without the stars."""
     targets = (target for line in program.assignments for target in line.targets)
     return _unique(target.removeprefix("*") for target in targets)
 
 
-def calls(snippet: Program | ast.expr) -> tuple[str, ...]:
+def called_names(snippet: Program | ast.expr) -> tuple[str, ...]:
     """Name what the snippet calls from outside, with the dots: `exp`, `np.where`, `x.reshape`."""
     outside = {id(node) for node in _free_nodes(snippet)}
     called = [
@@ -56,7 +56,7 @@ def calls(snippet: Program | ast.expr) -> tuple[str, ...]:
         if isinstance(node, ast.Call)
     ]
     called.sort(key=_place)
-    dotted = (_dotted(function, outside) for function in called)
+    dotted = (_dotted_name(function, outside) for function in called)
     return _unique(name for name in dotted if name is not None)
 
 
@@ -105,7 +105,7 @@ def _visit(node: ast.AST, known: frozenset[str], found: list[ast.Name]) -> None:
         _visit(part, known, found)
 
 
-def _dotted(function: ast.expr, outside: set[int]) -> str | None:
+def _dotted_name(function: ast.expr, outside: set[int]) -> str | None:
     names: list[str] = []
     while isinstance(function, ast.Attribute):
         names.append(function.attr)

@@ -58,7 +58,7 @@ def binary(frame: Frame, node: ast.BinOp, left: Any, right: Any) -> Any:
     try:
         if isinstance(left, MEASURED) or isinstance(right, MEASURED):
             _check_operands(kind, left, right)
-            return frame.grown(_BINARY[kind](left, right))
+            return frame.check_value(_BINARY[kind](left, right))
         return _BINARY[kind](left, right)
     except Exception as error:  # noqa: BLE001
         frame.wrap(node, error, f"`{OPERATORS[kind]}` of {show(left)} and {show(right)}")

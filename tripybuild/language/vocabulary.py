@@ -84,7 +84,7 @@ class Vocabulary:
         return id(value) in self._callable_ids or isinstance(value, self.callables)
 
 
-def listed(values: Iterable[object]) -> list[Any]:
+def to_list(values: Iterable[object]) -> list[Any]:
     """List the values, where they say that they can be listed and are not too many."""
     if isinstance(values, (list, tuple, dict, str)):
         return list(values)
@@ -104,7 +104,7 @@ def _range(*bounds: int) -> list[int]:
 
 
 def _sum(values: Iterable[Any], start: Any = 0) -> Any:
-    found = listed(values)
+    found = to_list(values)
     for value in (start, *found):
         if isinstance(value, (list, tuple, str, dict)):
             raise TypeError("`sum` adds numbers; lists are joined by `[*a, *b]`")
@@ -112,14 +112,18 @@ def _sum(values: Iterable[Any], start: Any = 0) -> Any:
 
 
 def _min(*values: Any, **options: Any) -> Any:
-    return min(listed(values[0]) if len(values) == 1 else values, **_checked(options, "default"))
+    return min(
+        to_list(values[0]) if len(values) == 1 else values, **_check_options(options, "default")
+    )
 
 
 def _max(*values: Any, **options: Any) -> Any:
-    return max(listed(values[0]) if len(values) == 1 else values, **_checked(options, "default"))
+    return max(
+        to_list(values[0]) if len(values) == 1 else values, **_check_options(options, "default")
+    )
 
 
-def _checked(options: dict[str, Any], *known: str) -> dict[str, Any]:
+def _check_options(options: dict[str, Any], *known: str) -> dict[str, Any]:
     for name in options:
         if name not in known:
             raise TypeError(f"there is no argument `{name}`")
@@ -135,29 +139,29 @@ def _any(values: Iterable[object]) -> bool:
 
 
 def _zip(*many: Iterable[object], strict: bool = False) -> list[tuple[Any, ...]]:
-    lists = [listed(values) for values in many]
+    lists = [to_list(values) for values in many]
     check_length(len(lists) * min(map(len, lists), default=0))
     return list(zip(*lists, strict=bool(strict)))
 
 
 def _enumerate(values: Iterable[object], start: int = 0) -> list[tuple[int, Any]]:
-    return list(enumerate(listed(values), start))
+    return list(enumerate(to_list(values), start))
 
 
-def _sorted(values: Iterable[Any], *, reverse: bool = False) -> list[Any]:
-    return sorted(listed(values), reverse=bool(reverse))
+def _sort(values: Iterable[Any], *, reverse: bool = False) -> list[Any]:
+    return sorted(to_list(values), reverse=bool(reverse))
 
 
-def _reversed(values: Iterable[Any]) -> list[Any]:
-    return listed(values)[::-1]
+def _reverse(values: Iterable[Any]) -> list[Any]:
+    return to_list(values)[::-1]
 
 
 def _list(values: Iterable[object] = ()) -> list[Any]:
-    return listed(values)
+    return to_list(values)
 
 
 def _tuple(values: Iterable[object] = ()) -> tuple[Any, ...]:
-    return tuple(listed(values))
+    return tuple(to_list(values))
 
 
 def _int(value: Any) -> Any:
@@ -205,9 +209,9 @@ PYTHON: Final = Vocabulary(
         "max": _max,
         "min": _min,
         "range": _range,
-        "reversed": _reversed,
+        "reversed": _reverse,
         "round": _round,
-        "sorted": _sorted,
+        "sorted": _sort,
         "sqrt": math.sqrt,
         "sum": _sum,
         "tuple": _tuple,

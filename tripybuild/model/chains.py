@@ -8,7 +8,7 @@ among the parts: `[Linear(4, 8), relu, Linear(8, 2)]` is what `tp.Sequential` is
 from collections.abc import Iterator, Mapping, Sequence
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.context import Context
+from tripybuild.model.context import BuildContext
 
 
 class Each:
@@ -26,7 +26,7 @@ def chunks(items: Sequence[object], size: int) -> list[list[object]]:
 class Chain:
     """A list of parts with a path; its items can be called one by one, too."""
 
-    def __init__(self, context: Context, path: str, parts: Sequence[object]) -> None:
+    def __init__(self, context: BuildContext, path: str, parts: Sequence[object]) -> None:
         self.context, self.path, self.parts = context, path, parts
 
     def __getitem__(self, index: int) -> object:
@@ -48,27 +48,31 @@ class Chain:
         for item in (*shared, *named.values()):
             if isinstance(item, Each) and len(item.items) != len(self.parts):
                 found = f"`each` has {len(item.items)} items"
-                raise self._misused(f"`{self.path}` has {len(self.parts)} parts, but {found}")
+                raise self._argument_error(
+                    f"`{self.path}` has {len(self.parts)} parts, but {found}"
+                )
         collected: list[list[object]] | None = None
         for index, part in enumerate(self.parts):
             if not callable(part):
-                raise self._misused(f"`{self.path}.{index}` is {part!r}, which is no part to call")
-            given = [_dealt(item, index) for item in shared]
-            result = part(first, *given, **{n: _dealt(item, index) for n, item in named.items()})
+                raise self._argument_error(
+                    f"`{self.path}.{index}` is {part!r}, which is no part to call"
+                )
+            given = [_item_at(item, index) for item in shared]
+            result = part(first, *given, **{n: _item_at(item, index) for n, item in named.items()})
             first, *rest = result if isinstance(result, tuple) else (result,)
             collected = [[] for _ in rest] if collected is None else collected
             if len(rest) != len(collected):
                 found = f"{len(rest) + 1} outputs, but `{self.path}.0` gives {len(collected) + 1}"
-                raise self._misused(f"`{self.path}.{index}` gives {found}", "step-count")
+                raise self._argument_error(f"`{self.path}.{index}` gives {found}", "step-count")
             for column, item in zip(collected, rest, strict=True):
                 column.append(item)
         return (first, *collected) if collected else first
 
-    def _misused(self, message: str, code: str = "part-arguments") -> DiagnosticError:
-        return DiagnosticError(Diagnostic(code, message, self.context.place()))
+    def _argument_error(self, message: str, code: str = "part-arguments") -> DiagnosticError:
+        return DiagnosticError(Diagnostic(code, message, self.context.current_span()))
 
 
-def _dealt(item: object, index: int) -> object:
+def _item_at(item: object, index: int) -> object:
     return item.items[index] if isinstance(item, Each) else item
 
 

@@ -12,16 +12,16 @@ import numpy as np
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
-from tripybuild.frontend.checks.messages import shown
-from tripybuild.model.context import Context
-from tripybuild.model.shape_match import dimensions
+from tripybuild.frontend.checks.messages import format_value
+from tripybuild.model.context import BuildContext
+from tripybuild.model.shape_match import pattern_dimensions
 from tripybuild.reference.target import reference_run
 from tripybuild.schema.operator.part import Part, Step
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant, constant
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.location import here
-from tripybuild.trace.region import walked
+from tripybuild.trace.location import caller_location
+from tripybuild.trace.region import walk_operations
 from tripybuild.trace.values import TensorType, Value
 
 LARGEST = 256 << 20
@@ -29,7 +29,9 @@ LARGEST_TOGETHER = 512 << 20
 HINT = "make it a step"
 
 
-def computed(context: Context, part: Part, step: Step, names: Mapping[str, object]) -> Value:
+def compute_constant(
+    context: BuildContext, part: Part, step: Step, names: Mapping[str, object]
+) -> Value:
     """A constant's value, with the array that its expression gives.
 
     Raises:
@@ -38,22 +40,22 @@ def computed(context: Context, part: Part, step: Step, names: Mapping[str, objec
     _check_reads(context, part, step, names)
     found = context.evaluate(step.value, names)
     if not isinstance(found, Tensor):
-        message = f"the constant `{step.name}` must be a tensor, but this is {shown(found)}"
+        message = f"the constant `{step.name}` must be a tensor, but this is {format_value(found)}"
         hint = "a number is a size: say it under `sizes:`"
-        raise DiagnosticError(Diagnostic("wrong-type", message, context.place(), hint=hint))
+        raise DiagnosticError(Diagnostic("wrong-type", message, context.current_span(), hint=hint))
     graph = Graph(step.name, {}, {}, {step.name: found.value})
     _check_memory(context, step, graph)
     try:
         (array,) = reference_run(graph, {})([])
     except DiagnosticError as error:  # its place is in the registry
-        place = context.place()
+        place = context.current_span()
         placed = [
             replace(d, span=place, notes=(*d.notes, f"computed by {d.span}"))
             for d in error.diagnostics
         ]
         raise DiagnosticError(*placed) from error
-    value = constant(np.array(array, order="C"), found.dtype, here(()))
-    value = context.once(("constant", _digest(value)), lambda: value)  # equal data is kept once
+    value = constant(np.array(array, order="C"), found.dtype, caller_location(()))
+    value = context.memoize(("constant", _digest(value)), lambda: value)  # equal data is kept once
     if value not in context.constants:
         context.constants.add(value)
         context.constant_octets += _octets(value.type)
@@ -65,26 +67,34 @@ def _digest(value: Value) -> str:
     return value.producer.data.digest
 
 
-def _check_reads(context: Context, part: Part, step: Step, names: Mapping[str, object]) -> None:
+def _check_reads(
+    context: BuildContext, part: Part, step: Step, names: Mapping[str, object]
+) -> None:
     """Say what a constant cannot read, before a name is looked for that is not there."""
-    bound = {d.name for pattern in part.inputs.values() for d in dimensions(pattern)}
+    bound = {d.name for pattern in part.inputs.values() for d in pattern_dimensions(pattern)}
     later = {*part.inputs, *part.parts, *part.weights, *part.state}
     later |= {target for each in part.steps for target in each.targets}
     for name in sorted(step.reads):
         if isinstance(names.get(name), Dim) or (name in bound and name not in names):
-            raise _undecided(context, step, name)
+            raise _dynamic_size_error(context, step, name)
         if name in later:
             message = f"the constant `{step.name}` is computed once, so it cannot read `{name}`"
-            raise DiagnosticError(Diagnostic("unbound-name", message, context.place(), hint=HINT))
+            raise DiagnosticError(
+                Diagnostic("unbound-name", message, context.current_span(), hint=HINT)
+            )
 
 
-def _check_memory(context: Context, step: Step, graph: Graph) -> None:
+def _check_memory(context: BuildContext, step: Step, graph: Graph) -> None:
     """What leads to a constant is in memory beside all others: count before anything is made."""
-    types = [output.type for operation in walked(graph.operations) for output in operation.outputs]
+    types = [
+        output.type
+        for operation in walk_operations(graph.operations)
+        for output in operation.outputs
+    ]
     for type in types:
         for size in type.shape:
             if isinstance(size, Dim):
-                raise _undecided(context, step, str(size))
+                raise _dynamic_size_error(context, step, str(size))
     largest, together = max(map(_octets, types)), context.constant_octets + sum(map(_octets, types))
     if largest > LARGEST or together > LARGEST_TOGETHER:
         most, found = (LARGEST, largest) if largest > LARGEST else (LARGEST_TOGETHER, together)
@@ -92,7 +102,7 @@ def _check_memory(context: Context, step: Step, graph: Graph) -> None:
         message = f"computing the constant `{step.name}` takes too much memory"
         label = f"{what} would have {found >> 20:,} MiB, of at most {most >> 20:,} MiB"
         raise DiagnosticError(
-            Diagnostic("constant-too-large", message, context.place(), label, hint=HINT)
+            Diagnostic("constant-too-large", message, context.current_span(), label, hint=HINT)
         )
 
 
@@ -101,6 +111,6 @@ def _octets(type: TensorType) -> int:
     return math.ceil(math.prod(sizes) * type.dtype.itemsize)
 
 
-def _undecided(context: Context, step: Step, name: str) -> DiagnosticError:
+def _dynamic_size_error(context: BuildContext, step: Step, name: str) -> DiagnosticError:
     message = f"the constant `{step.name}` depends on `{name}`, which only a call knows"
-    return DiagnosticError(Diagnostic("undecided-size", message, context.place(), hint=HINT))
+    return DiagnosticError(Diagnostic("undecided-size", message, context.current_span(), hint=HINT))

@@ -11,25 +11,25 @@ from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from tripybuild.documents.document import Document
-from tripybuild.errors.amounts import foremost, spent
-from tripybuild.errors.budget import SpentError, spend
+from tripybuild.errors.budget import BudgetError, spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.errors.limits import budget_diagnostic, first_problems
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.operator.operator import Snippet
 from tripybuild.schema.operator.part import Part
-from tripybuild.symbolic.dims import Undecided
+from tripybuild.symbolic.dims import UndecidedSize
 from tripybuild.trace.location import at
 from tripybuild.trace.operation import DeferredLaw
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import dtype
 
 
-class Skipped(Exception):  # noqa: N818 - it is no error: what it depends on has been reported
+class SkipStep(Exception):  # noqa: N818 - it is no error: what it depends on has been reported
     """A value is missing because of a problem that has been reported already."""
 
 
-class Endless(DiagnosticError):  # noqa: N818 - what it says is in its diagnostic
+class NonterminationError(DiagnosticError):
     """Work without end. Going on to find more that is wrong would take for ever, too."""
 
 
@@ -55,7 +55,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scope:
+class FileScope:
     """What the parts of one file see beside their own names. A module sees its maker's dtypes."""
 
     sizes: Mapping[str, object] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Scope:
     define: Mapping[str, Part] = field(default_factory=dict)
 
 
-class Names(dict[str, Any]):
+class FallbackNames(dict[str, Any]):
     """The names of a step: its part's own, then whatever `fallback` knows."""
 
     def __init__(self, local: Mapping[str, object], fallback: Callable[[str], Any]) -> None:
@@ -71,9 +71,9 @@ class Names(dict[str, Any]):
         self.fallback = fallback
 
     def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or self._found(name)
+        return super().__contains__(name) or self._resolve(name)
 
-    def _found(self, name: object) -> bool:
+    def _resolve(self, name: object) -> bool:
         value = self.fallback(str(name))
         if value is None:
             return False
@@ -81,7 +81,7 @@ class Names(dict[str, Any]):
         return True
 
 
-class Context:
+class BuildContext:
     """The state of one build. Parts come and go; this stays."""
 
     DEEPEST: ClassVar[int] = 64
@@ -93,10 +93,10 @@ class Context:
         self.sizes: dict[str, object] = {}
         self.types = dict(types)
         self.vocabulary = vocabulary
-        self.templates: Callable[[Scope, str], Any] = lambda scope, name: None  # noqa: ARG005
-        self.functions: Callable[[Scope, str], Any] = lambda scope, name: None  # noqa: ARG005
-        self.known: Callable[[Scope], frozenset[str]] = lambda scope: frozenset()  # noqa: ARG005
-        self._scopes: dict[int, Scope] = {}
+        self.templates: Callable[[FileScope, str], Any] = lambda scope, name: None  # noqa: ARG005
+        self.functions: Callable[[FileScope, str], Any] = lambda scope, name: None  # noqa: ARG005
+        self.known: Callable[[FileScope], frozenset[str]] = lambda scope: frozenset()  # noqa: ARG005
+        self._scopes: dict[int, FileScope] = {}
         self.top: Part | None = None
         self.dynamic: frozenset[str] = frozenset()  # also those that a caller made numbers
         self.symbols: frozenset[str] = frozenset()
@@ -118,20 +118,20 @@ class Context:
     # --- places ---
 
     @property
-    def current(self) -> Snippet | None:
+    def current_snippet(self) -> Snippet | None:
         """The snippet of the user's files that is being worked on."""
         return None if self._place is None else self._place.snippet
 
-    def place(self) -> Span:
+    def current_span(self) -> Span:
         """The expression of the user's files that is being worked on."""
         return self.document.span(()) if self._place is None else self._place.span()
 
-    def relative(self, path: str) -> str:
+    def relative_path(self, path: str) -> str:
         """The path of a file from the model's folder, which is the same wherever that is."""
         folder, file = Path(self.document.path).parent, Path(path)
         return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else path
 
-    def shows(self, document: Document) -> bool:
+    def is_user_file(self, document: Document) -> bool:
         """Whether problems are shown in a file: in the user's own, not in the registry's."""
         return id(document) in self._scopes
 
@@ -139,7 +139,7 @@ class Context:
     def at(self, snippet: Snippet, label: str) -> Iterator[None]:
         """Work on a snippet. Inside of a module of the registry, the place stays the user's."""
         before = self._place
-        shown = snippet if before is None or self.shows(snippet.document) else before.snippet
+        shown = snippet if before is None or self.is_user_file(snippet.document) else before.snippet
         self._place = StepLocation(label, shown)
         entered = before is not None and before.snippet.document is not shown.document
         if before is not None and entered:
@@ -147,15 +147,15 @@ class Context:
         try:
             with at(self._place):
                 yield
-        except SpentError as error:
-            raise Endless(spent(error, self.place())) from error
+        except BudgetError as error:
+            raise NonterminationError(budget_diagnostic(error, self.current_span())) from error
         finally:
             self._place = before
             if entered:
                 self._callers.pop()
 
     @contextmanager
-    def inside(self, stack: list[Part], part: Part, what: str) -> Iterator[None]:
+    def enter_part(self, stack: list[Part], part: Part, what: str) -> Iterator[None]:
         """Make or run a part, which may not go on without end.
 
         Raises:
@@ -165,7 +165,7 @@ class Context:
         if len(stack) >= self.DEEPEST:
             way = " -> ".join(part.name for part in stack[-4:])
             message = f"`{part.name}` {what} itself: {way} -> ..."
-            raise Endless(Diagnostic("cyclic-parts", message, self.place()))
+            raise NonterminationError(Diagnostic("cyclic-parts", message, self.current_span()))
         stack.append(part)
         try:
             yield
@@ -178,13 +178,13 @@ class Context:
             key = (each.code, each.message, each.span, each.label)
             if key not in self._reported:
                 self._reported.add(key)
-                self.found.append(replace(each, notes=(*each.notes, *self._used_by(each.span))))
+                self.found.append(replace(each, notes=(*each.notes, *self._use_sites(each.span))))
 
     def failure(self) -> DiagnosticError:
         """What has been found, as the error that ends the build."""
-        return DiagnosticError(*foremost(self.found))
+        return DiagnosticError(*first_problems(self.found))
 
-    def _used_by(self, span: Span | None) -> Iterator[str]:
+    def _use_sites(self, span: Span | None) -> Iterator[str]:
         """The steps that led to a problem in a used file, from the nearest to the model's own."""
         path = None if span is None else span.path
         for caller in reversed([*self._callers, *filter(None, [self._place])]):
@@ -194,21 +194,21 @@ class Context:
 
     # --- names and values ---
 
-    def open_scope(self, document: Document, scope: Scope) -> None:
+    def open_scope(self, document: Document, scope: FileScope) -> None:
         """Say what the parts of a user's file see."""
         self._scopes[id(document)] = scope
 
-    def scope(self, part: Part, maker: Scope) -> Scope:
+    def scope(self, part: Part, maker: FileScope) -> FileScope:
         """What a part sees: its own file's names. A module has the dtypes of who makes it."""
-        return self._scopes.get(id(part.document)) or Scope(types=maker.types)
+        return self._scopes.get(id(part.document)) or FileScope(types=maker.types)
 
-    def making_names(self, scope: Scope, local: Mapping[str, object]) -> Names:
+    def instantiation_names(self, scope: FileScope, local: Mapping[str, object]) -> FallbackNames:
         """The names of a part's expression: definitions, modules and sizes."""
-        return Names({**scope.types, **local}, partial(self.templates, scope))
+        return FallbackNames({**scope.types, **local}, partial(self.templates, scope))
 
-    def step_names(self, scope: Scope, local: Mapping[str, object]) -> Names:
+    def step_names(self, scope: FileScope, local: Mapping[str, object]) -> FallbackNames:
         """The names of a step: the part's own, definitions without parts, and operators."""
-        return Names(local, partial(self.functions, scope))
+        return FallbackNames(local, partial(self.functions, scope))
 
     def evaluate(self, snippet: Snippet, names: Mapping[str, object]) -> Any:
         """The value of a snippet.
@@ -217,18 +217,18 @@ class Context:
             DiagnosticError: Where it has none, at the part of the snippet that is at fault.
         """
         try:
-            return evaluate(snippet.program, names, self.vocabulary, passes=(Skipped,))
+            return evaluate(snippet.program, names, self.vocabulary, passes=(SkipStep,))
         except EvaluationError as error:
-            shown = self.shows(snippet.document)
-            span = snippet.span(error.node) if shown else self.place()
+            shown = self.is_user_file(snippet.document)
+            span = snippet.span(error.node) if shown else self.current_span()
             hint = self._hint(error, snippet, names)
             raise DiagnosticError(Diagnostic(error.code, error.message, span, hint=hint)) from error
-        except Undecided as undecided:
+        except UndecidedSize as undecided:
             raise DiagnosticError(
                 Diagnostic(
                     "undecided-size",
                     f"whether `{undecided.condition}` holds is known only when the model runs",
-                    snippet.span() if self.shows(snippet.document) else self.place(),
+                    snippet.span() if self.is_user_file(snippet.document) else self.current_span(),
                     hint="give the size a range that decides it, or make it a fixed size",
                 )
             ) from undecided
@@ -239,11 +239,11 @@ class Context:
         """The name that was meant, or the arguments that a function takes."""
         match error.node:
             case ast.Name(id=name) if error.code == "unbound-name":
-                scope = self._scopes.get(id(snippet.document), Scope())
+                scope = self._scopes.get(id(snippet.document), FileScope())
                 near = suggest(name, {*names, *self.known(scope)})
                 return f"did you mean `{near}`?" if near else None
             case ast.Attribute(attr=name) if error.__cause__ is None:
-                if name in self.known(self._scopes.get(id(snippet.document), Scope())):
+                if name in self.known(self._scopes.get(id(snippet.document), FileScope())):
                     return f"`{name}` is a function, no method: `{name}(...)`"
             case ast.Call(func=ast.Name(id=name)) if isinstance(error.__cause__, TypeError):
                 function = names.get(name)
@@ -251,7 +251,7 @@ class Context:
                     return f"it is called as `{name}({_parameters(function)})`"
         return None
 
-    def once(self, key: object, make: Callable[[], Made]) -> Made:
+    def memoize(self, key: object, make: Callable[[], Made]) -> Made:
         """Make what depends on a definition and its sizes alone once, however often it repeats."""
         if key not in self.made:
             self.made[key] = make()

@@ -9,19 +9,19 @@ from types import FunctionType
 from typing import Any, Protocol
 
 from tripybuild.documents.document import Document
-from tripybuild.errors.amounts import budgeted, foremost
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.errors.limits import first_problems, within_budget
 from tripybuild.frontend import Tensor
-from tripybuild.frontend.checks.messages import shown
+from tripybuild.frontend.checks.messages import format_value
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
 from tripybuild.model.chains import LISTS, Chain, Each
-from tripybuild.model.context import Context, Scope, Skipped
+from tripybuild.model.context import BuildContext, FileScope, SkipStep
 from tripybuild.model.instances import Instance
-from tripybuild.model.libraries import Home, Homes, built_in, nowhere
-from tripybuild.model.sizes import Range, fix_sizes, fixed_sizes, make_inputs, make_symbols
+from tripybuild.model.libraries import Homes, OperatorLibrary, builtin_library, no_libraries
+from tripybuild.model.sizes import SizeRange, fix_sizes, fixed_sizes, make_inputs, make_symbols
 from tripybuild.model.steps import Next
 from tripybuild.model.templates import Template
-from tripybuild.process.gc_pause import uncollected
+from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.files import WeightsEntry
 from tripybuild.schema.model.includes import load_model
 from tripybuild.schema.model.model import DEFAULT_VARIABLE, Model
@@ -55,12 +55,12 @@ class Origin(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Built:
+class ModelGraph:
     """A model as a graph, with what the graph does not say."""
 
     graph: Graph
     states: tuple[str, ...]
-    ranges: Mapping[str, Range]
+    ranges: Mapping[str, SizeRange]
     doc: str
     document: Origin
     used: tuple[Document, ...]
@@ -72,8 +72,8 @@ def build(
     path: Path,
     overrides: Mapping[str, object] | None = None,
     *,
-    homes: Homes = nowhere,
-) -> Built:
+    homes: Homes = no_libraries,
+) -> ModelGraph:
     """Build the graph of a model.
 
     Args:
@@ -84,37 +84,37 @@ def build(
     Raises:
         DiagnosticError: With all that is wrong with the file.
     """
-    with budgeted() as budget:
+    with within_budget() as budget:
         model, found = load_model(path)
         if model is None:
-            raise DiagnosticError(*foremost(found))
+            raise DiagnosticError(*first_problems(found))
     own = homes(model.registries)  # whose files have budgets of their own
     # One file gives one graph, whatever was built before.
-    with budgeted(budget=budget), fresh_symbols(), uncollected():
-        return _Builder(model, own).built(overrides or {})
+    with within_budget(budget=budget), fresh_symbols(), pause_gc():
+        return _Builder(model, own).build(overrides or {})
 
 
 class _Builder:
-    def __init__(self, model: Model, added: Sequence[Home]) -> None:
+    def __init__(self, model: Model, added: Sequence[OperatorLibrary]) -> None:
         self.model = model
-        self.homes = (*added, built_in())
+        self.homes = (*added, builtin_library())
         import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
-        self.context = Context(model.document, _dtypes(model.types), _vocabulary())
+        self.context = BuildContext(model.document, _dtypes(model.types), _vocabulary())
         self.context.top = model.top
         self.context.templates = self._template
         self.context.functions = self._function
-        self.context.known = self._known
+        self.context.known = self._known_names
         self._modules: dict[str, Part] = {}
 
-    def built(self, overrides: Mapping[str, object]) -> Built:
+    def build(self, overrides: Mapping[str, object]) -> ModelGraph:
         context, model = self.context, self.model
         overrides = self._chosen_types(overrides)
-        self.scope = Scope(context.sizes, context.types, model.define)
+        self.scope = FileScope(context.sizes, context.types, model.define)
         context.open_scope(model.document, self.scope)
         for file in model.files:
-            types, define = _dtypes(file.types), {**file.define, **file.used}
+            types, define = _dtypes(file.types), {**file.define, **file.includes}
             sizes: dict[str, object] = {}
-            context.open_scope(file.document, Scope(sizes, types, define))
+            context.open_scope(file.document, FileScope(sizes, types, define))
             sizes |= fixed_sizes(context, file.sizes, types)
         fix_sizes(context, model, overrides)
         ranges = {} if context.found else make_symbols(context, model, overrides)
@@ -130,7 +130,7 @@ class _Builder:
         entry = model.weights
         states = tuple(context.states)
         used = tuple(file.document for file in model.files)
-        return Built(graph, states, ranges, model.doc, model.document, used, entry, sizes)
+        return ModelGraph(graph, states, ranges, model.doc, model.document, used, entry, sizes)
 
     def _chosen_types(self, overrides: Mapping[str, object]) -> dict[str, object]:
         """Take the dtypes among what the caller chose; what is left are sizes."""
@@ -155,17 +155,17 @@ class _Builder:
         try:
             whole = Instance(context, Template(context, top, self.scope, {}), "")
             result = whole(*inputs.values())
-        except Skipped:
+        except SkipStep:
             raise context.failure() from None
         except DiagnosticError as error:
             context.report(error)
             raise context.failure() from error
         outputs = {}
-        for (name, step), value in zip(steps, _several(result, len(steps)), strict=True):
+        for (name, step), value in zip(steps, _result_sequence(result, len(steps)), strict=True):
             if isinstance(value, Tensor):
                 outputs[name] = value.value
                 continue
-            message = f"the output `{name}` must be a tensor, but this is {shown(value)}"
+            message = f"the output `{name}` must be a tensor, but this is {format_value(value)}"
             several = isinstance(value, tuple) and len(steps) == 1
             hint = "name each of them: `left, right: ...`" if several else None
             context.found.append(Diagnostic("wrong-type", message, step.value.span(), hint=hint))
@@ -175,7 +175,7 @@ class _Builder:
 
     # --- names ---
 
-    def _part(self, scope: Scope, name: str) -> Part | None:
+    def _find_part(self, scope: FileScope, name: str) -> Part | None:
         if name in scope.define:
             return scope.define[name]
         if name not in self._modules:
@@ -185,17 +185,17 @@ class _Builder:
             self._modules[name] = part
         return self._modules[name]
 
-    def _template(self, scope: Scope, name: str) -> Template | Any:
+    def _template(self, scope: FileScope, name: str) -> Template | Any:
         if name in LISTS:
             return LISTS[name]
-        part = self._part(scope, name)
+        part = self._find_part(scope, name)
         if part is None and name not in SHAPE.functions:
             return BY_NAME.get(name) or self._operator(name)
         if part is None:
             return None
         return Template(self.context, part, self.context.scope(part, scope))
 
-    def _known(self, scope: Scope) -> frozenset[str]:
+    def _known_names(self, scope: FileScope) -> frozenset[str]:
         """All names that a part or a step can use; only who asks for one that is not needs them."""
         names = (name for home in self.homes for name in home.names())
         return frozenset({*scope.define, *LISTS, *names})
@@ -206,7 +206,7 @@ class _Builder:
     def _module(self, name: str) -> Part | None:
         return next(filter(None, (home.module(name) for home in self.homes)), None)
 
-    def _function(self, scope: Scope, name: str) -> Any:
+    def _function(self, scope: FileScope, name: str) -> Any:
         """What a step's name means where no part, input or size has it."""
         part = scope.define.get(name)
         if part is not None:
@@ -215,17 +215,19 @@ class _Builder:
             return LISTS[name]
         if name in SHAPE.functions:
             found = self._operator(name)
-            return None if found is None else _either(found, SHAPE.functions[name])
+            return None if found is None else _dispatch(found, SHAPE.functions[name])
         found = self._operator(name) or BY_NAME.get(name)
         module = None if found else self._module(name)
         return found if module is None else partial(self._run, scope, module)
 
-    def _run(self, scope: Scope, part: Part, /, *given: object, **named: object) -> object:
+    def _run(self, scope: FileScope, part: Part, /, *given: object, **named: object) -> object:
         """A definition used as a function: it can have no weights, since it has no path."""
         if part.parts or part.weights or part.state or part.parameters:
             what = "parts, weights, state or sizes"
             message = f"`{part.name}` has {what} of its own: name it under `parts:` first"
-            raise DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
+            raise DiagnosticError(
+                Diagnostic("part-arguments", message, self.context.current_span())
+            )
         template = Template(self.context, part, self.context.scope(part, scope), {})
         return Instance(self.context, template, part.name)(*given, **named)
 
@@ -236,7 +238,7 @@ def _dtypes(types: Mapping[str, str]) -> dict[str, dtype]:
     return {name: BY_NAME[text] for name, text in given.items()}
 
 
-def _either(function: Any, python: Any) -> Any:
+def _dispatch(function: Any, python: Any) -> Any:
     """A name is the operator when its first argument is a tensor, else the function.
 
     No function takes all of its arguments by name (see `codegen.snippets.kind_inference`, for what
@@ -251,7 +253,7 @@ def _either(function: Any, python: Any) -> Any:
     return either
 
 
-def _several(result: object, count: int) -> Sequence[object]:
+def _result_sequence(result: object, count: int) -> Sequence[object]:
     return result if count != 1 and isinstance(result, tuple) else [result]
 
 
@@ -268,4 +270,4 @@ def _vocabulary() -> Vocabulary:
     )
 
 
-__all__ = ["Built", "Range", "Skipped", "build"]
+__all__ = ["ModelGraph", "SizeRange", "SkipStep", "build"]

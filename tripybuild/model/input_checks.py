@@ -8,10 +8,18 @@ from collections.abc import Mapping
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.frontend import Tensor
-from tripybuild.frontend.checks.messages import shown
-from tripybuild.language.names import free
-from tripybuild.model.context import Context
-from tripybuild.model.shape_match import MisfitError, Open, agree, bind, described, dimensions, fit
+from tripybuild.frontend.checks.messages import format_value
+from tripybuild.language.names import free_names
+from tripybuild.model.context import BuildContext
+from tripybuild.model.shape_match import (
+    OpenEquality,
+    ShapeMismatchError,
+    bind_sizes,
+    match_shape,
+    match_sizes,
+    pattern_dimensions,
+    pattern_text,
+)
 from tripybuild.schema.operator.part import Part
 from tripybuild.trace.operation import DeferredLaw, Law
 from tripybuild.trace.values import Value
@@ -21,7 +29,7 @@ from tripybuild.types.patterns import TensorPattern, TensorsPattern
 CODE = "shape-mismatch"
 
 
-def rebound(context: Context, part: Part) -> frozenset[str]:
+def shadowed_sizes(context: BuildContext, part: Part) -> frozenset[str]:
     """The dynamic sizes of a file that mean in a part what comes in, whatever the model's are.
 
     One that is read where the part is made is the model's: nobody knows yet what will come in. It
@@ -29,12 +37,14 @@ def rebound(context: Context, part: Part) -> frozenset[str]:
     """
     if part.document is not context.document or part is context.top:
         return frozenset()
-    shapes = (dimensions(pattern) for pattern in part.inputs.values())
+    shapes = (pattern_dimensions(pattern) for pattern in part.inputs.values())
     bound = {dimension.name for shape in shapes for dimension in shape}
-    return context.dynamic & bound - context.once((id(part), "made"), lambda: _made_of(part))
+    return context.dynamic & bound - context.memoize(
+        (id(part), "made"), lambda: _instantiation_names(part)
+    )
 
 
-def _made_of(part: Part) -> frozenset[str]:
+def _instantiation_names(part: Part) -> frozenset[str]:
     """The names that are read where a part is made, and not where it runs."""
     weights, state = part.weights.values(), part.state.values()
     laws = [law.that for law in part.laws.values()]
@@ -42,14 +52,14 @@ def _made_of(part: Part) -> frozenset[str]:
     conditions = [weight.when for weight in weights]
     snippets = [*part.parts.values(), *laws, *defaults, *conditions]
     patterns = [*(weight.pattern for weight in weights), *state]
-    expressions = [d.expression for pattern in patterns for d in dimensions(pattern)]
+    expressions = [d.expression for pattern in patterns for d in pattern_dimensions(pattern)]
     programs = [snippet.program for snippet in snippets if snippet is not None]
-    read = [*map(free, (*programs, *expressions)), *(step.reads for step in part.constants)]
+    read = [*map(free_names, (*programs, *expressions)), *(step.reads for step in part.constants)]
     return frozenset().union(*read)
 
 
 def check_input(
-    context: Context,
+    context: BuildContext,
     part: Part,
     name: str,
     value: object,
@@ -71,17 +81,17 @@ def check_input(
     """
     pattern = part.inputs[name]
     if not isinstance(pattern, TensorsPattern):
-        _check(context, part, name, pattern, value, names, types)
+        _check_tensor(context, part, name, pattern, value, names, types)
         return
     for item in value if isinstance(value, (list, tuple)) else [value]:
         known = dict(names)
         if isinstance(item, Tensor):
-            bind(pattern.each, item.shape, known)
-        _check(context, part, name, pattern.each, item, known, types)
+            bind_sizes(pattern.each, item.shape, known)
+        _check_tensor(context, part, name, pattern.each, item, known, types)
 
 
-def _check(
-    context: Context,
+def _check_tensor(
+    context: BuildContext,
     part: Part,
     name: str,
     pattern: object,
@@ -91,8 +101,8 @@ def _check(
 ) -> None:
     assert isinstance(pattern, TensorPattern)
     if not isinstance(value, Tensor):
-        message = f"`{name}` of `{part.name}` must be a tensor, but this is {shown(value)}"
-        raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
+        message = f"`{name}` of `{part.name}` must be a tensor, but this is {format_value(value)}"
+        raise DiagnosticError(Diagnostic("wrong-type", message, context.current_span()))
     element = value.dtype
     if pattern.element != "any":
         element = types.get(pattern.element) or BY_NAME[pattern.element]
@@ -100,44 +110,50 @@ def _check(
     where = part.document.span((*part.location, "inputs", name))
     message = f"`{name}` of `{part.name}` must be `{pattern}`"
     try:
-        left = fit(context, pattern, value.shape, names) if of_dtype else None
-    except MisfitError:
+        left = match_shape(context, pattern, value.shape, names) if of_dtype else None
+    except ShapeMismatchError:
         left = None
     if left is None:
-        filled = described(context, pattern, names, element)
+        filled = pattern_text(context, pattern, names, element)
         wanted = "" if filled == str(pattern) else f", which is {filled}"
         code = CODE if of_dtype else "dtype-mismatch"
         label, notes = f"gives {value.type}", (f"required by {where}",)
-        raise DiagnosticError(Diagnostic(code, message + wanted, context.place(), label, notes))
+        raise DiagnosticError(
+            Diagnostic(code, message + wanted, context.current_span(), label, notes)
+        )
     for each in left:
-        _defer(context, each, message, f"whose `{each.dimension}` is {{wanted}}", where)
+        _defer_equality(context, each, message, f"whose `{each.dimension}` is {{wanted}}", where)
 
 
-def check_state(context: Context, part: Part, name: str, value: object, state: Value) -> None:
+def check_state(context: BuildContext, part: Part, name: str, value: object, state: Value) -> None:
     """Check what a state will be: it is of the state's own type.
 
     Raises:
         DiagnosticError: It is no tensor, or of another type.
     """
     if not isinstance(value, Tensor):
-        message = f"the next `{name}` must be a tensor, but this is {shown(value)}"
-        raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
+        message = f"the next `{name}` must be a tensor, but this is {format_value(value)}"
+        raise DiagnosticError(Diagnostic("wrong-type", message, context.current_span()))
     message = f"the next `{name}` must be {state.type}, as the state is"
     of_dtype = value.dtype is state.dtype
     try:
-        left = agree(list(value.shape), list(state.shape), name) if of_dtype else None
-    except MisfitError:
+        left = match_sizes(list(value.shape), list(state.shape), name) if of_dtype else None
+    except ShapeMismatchError:
         left = None
     if left is None:
         code = CODE if of_dtype else "dtype-mismatch"
         label = f"gives {value.type}"
-        raise DiagnosticError(Diagnostic(code, message, context.place(), label))
+        raise DiagnosticError(Diagnostic(code, message, context.current_span(), label))
     where = part.document.span((*part.location, "state", name))
     for each in left:
-        _defer(context, each, f"the next `{name}` must be as the state is", "with {wanted}", where)
+        _defer_equality(
+            context, each, f"the next `{name}` must be as the state is", "with {wanted}", where
+        )
 
 
-def _defer(context: Context, left: Open, message: str, detail: str, where: Span) -> None:
+def _defer_equality(
+    context: BuildContext, left: OpenEquality, message: str, detail: str, where: Span
+) -> None:
     """Let each call decide whether two sizes are equal.
 
     Raises:
@@ -145,9 +161,11 @@ def _defer(context: Context, left: Open, message: str, detail: str, where: Span)
     """
     names = {"found": left.found, "wanted": left.wanted}
     said = Law("found == wanted", f"{message}, {detail}, but is given {{found}}", line=where.line)
-    law = DeferredLaw(CODE, said, names, context.relative(where.path))
+    law = DeferredLaw(CODE, said, names, context.relative_path(where.path))
     if not law.symbols <= context.symbols:
         text = f"{message}, and whether it is so depends on data"
         notes, hint = (f"required by {where}",), "give the two sizes names of their own"
-        raise DiagnosticError(Diagnostic("undecided-size", text, context.place(), "", notes, hint))
+        raise DiagnosticError(
+            Diagnostic("undecided-size", text, context.current_span(), "", notes, hint)
+        )
     context.laws.append(law)

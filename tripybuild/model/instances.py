@@ -15,12 +15,12 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
 from tripybuild.model import replay
 from tripybuild.model.chains import Chain
-from tripybuild.model.constants import computed
-from tripybuild.model.context import Context, Endless, Skipped
-from tripybuild.model.input_checks import check_input, check_state, rebound
-from tripybuild.model.shape_match import asked, bind
+from tripybuild.model.constants import compute_constant
+from tripybuild.model.context import BuildContext, NonterminationError, SkipStep
+from tripybuild.model.input_checks import check_input, check_state, shadowed_sizes
+from tripybuild.model.shape_match import bind_sizes, pattern_sizes
 from tripybuild.model.steps import Next, run_steps
-from tripybuild.model.templates import Template, listed, refuse_types, told
+from tripybuild.model.templates import Template, identity_items, join_names, refuse_types
 from tripybuild.schema.operator.operator import Location, Snippet
 from tripybuild.schema.operator.part import Weight
 from tripybuild.symbolic.dims import Dim
@@ -29,11 +29,11 @@ from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import TensorPattern
 
 
-def instantiate(context: Context, value: object, path: str) -> object:
+def instantiate(context: BuildContext, value: object, path: str) -> object:
     """What steps use for a part's value: an instance, a chain, an operator, or None."""
     if isinstance(value, Template):
         whole = value if value.sizes is not None else value()
-        with context.inside(context.making, value.part, "contains"):
+        with context.enter_part(context.making, value.part, "contains"):
             return Instance(context, whole, path)
     if isinstance(value, (list, tuple)):
         items = [instantiate(context, item, f"{path}.{i}") for i, item in enumerate(value)]
@@ -41,13 +41,13 @@ def instantiate(context: Context, value: object, path: str) -> object:
     if value is None or isinstance(value, FunctionType):
         return value
     message = f"a part is made of parts, but this is {value!r}"
-    raise DiagnosticError(Diagnostic("wrong-type", message, context.place()))
+    raise DiagnosticError(Diagnostic("wrong-type", message, context.current_span()))
 
 
 class Instance:
     """A part with a path: its children, its weights, and what its steps do when it is called."""
 
-    def __init__(self, context: Context, template: Template, path: str) -> None:
+    def __init__(self, context: BuildContext, template: Template, path: str) -> None:
         part, scope, sizes = template.part, template.scope, template.sizes or {}
         self._context, self._part, self._path = context, part, path
         own = {name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME}
@@ -57,25 +57,27 @@ class Instance:
                 own[parameter.variable] = chosen
         self._scope = replace(scope, types={**scope.types, **own})
         self._types = self._scope.types
-        self._own = (*told(sizes), *told(self._types))
+        self._own = (*identity_items(sizes), *identity_items(self._types))
         spend("members", len(part.weights) + len(part.state))
         shared = ("sizes", id(part), *self._own)  # a file may have many sizes
-        self._sizes = context.once(shared, lambda: {**scope.sizes, **sizes})
+        self._sizes = context.memoize(shared, lambda: {**scope.sizes, **sizes})
         self._members: dict[str, object] = {}
         self._lost: set[str] = set()
         for name, snippet in part.parts.items():
-            with self._collected(snippet, name):
-                value = context.once((id(snippet), self._own), partial(self._made_of, snippet))
-                self._members[name] = instantiate(context, value, self._below(name))
+            with self._collect_errors(snippet, name):
+                value = context.memoize(
+                    (id(snippet), self._own), partial(self._part_value, snippet)
+                )
+                self._members[name] = instantiate(context, value, self._child_path(name))
         for name, weight in part.weights.items():
-            with self._collected(None, name):
+            with self._collect_errors(None, name):
                 self._members[name] = self._weight(weight)
         for name, pattern in part.state.items():
-            with self._collected(None, name):
+            with self._collect_errors(None, name):
                 value = self._value(name, pattern, (*part.location, "state", name))
-                context.states[self._below(name)] = value
+                context.states[self._child_path(name)] = value
                 self._members[name] = Tensor.of(value)
-        self._hidden = rebound(context, part) - set(sizes)
+        self._hidden = shadowed_sizes(context, part) - set(sizes)
         if part.constants:
             self._members |= self._constants(self._names())
 
@@ -87,23 +89,25 @@ class Instance:
             names.pop(name, None)
         return names
 
-    def _made_of(self, snippet: Snippet) -> object:
+    def _part_value(self, snippet: Snippet) -> object:
         """What a part's expression stands for: a template, a list of them, or None."""
-        return self._context.evaluate(snippet, self._context.making_names(self._scope, self._sizes))
+        return self._context.evaluate(
+            snippet, self._context.instantiation_names(self._scope, self._sizes)
+        )
 
-    def _below(self, name: str) -> str:
+    def _child_path(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name
 
     @contextmanager
-    def _collected(self, snippet: Snippet | None, name: str) -> Iterator[None]:
+    def _collect_errors(self, snippet: Snippet | None, name: str) -> Iterator[None]:
         """Make a member; what is wrong is kept, and steps that read the member are passed over."""
         context = self._context
         try:
-            with nullcontext() if snippet is None else context.at(snippet, self._below(name)):
+            with nullcontext() if snippet is None else context.at(snippet, self._child_path(name)):
                 yield
-        except Endless:
+        except NonterminationError:
             raise
-        except Skipped:
+        except SkipStep:
             self._lost.add(name)
         except DiagnosticError as error:
             context.report(error)
@@ -117,9 +121,9 @@ class Instance:
         if any(isinstance(size, Dim) for size in value.shape):
             message = f"the weight `{weight.name}` would be {value.type}, whose size a call tells"
             hint = "a weight has fixed sizes"
-            place = context.place()
+            place = context.current_span()
             raise DiagnosticError(Diagnostic("undecided-size", message, place, hint=hint))
-        context.weights[self._below(weight.name)] = value
+        context.weights[self._child_path(weight.name)] = value
         return Tensor.of(value)
 
     def _constants(self, names: Mapping[str, object]) -> dict[str, object]:
@@ -129,10 +133,10 @@ class Instance:
             if step.reads & self._lost:
                 self._lost.add(step.name)
                 continue
-            with self._collected(step.value, step.name):
+            with self._collect_errors(step.value, step.name):
                 known = context.step_names(self._scope, {**names, **found})
-                make = partial(computed, context, self._part, step, known)
-                found[step.name] = Tensor.of(context.once((id(step), self._own), make))
+                make = partial(compute_constant, context, self._part, step, known)
+                found[step.name] = Tensor.of(context.memoize((id(step), self._own), make))
         return found
 
     def _value(
@@ -141,13 +145,17 @@ class Instance:
         assert isinstance(pattern, TensorPattern)
         context, document = self._context, self._part.document
 
-        def declared() -> TensorType:
-            span = document.span(location) if context.shows(document) else context.place()
-            shape = asked(context, pattern, self._sizes, span)
+        def declared_type() -> TensorType:
+            span = (
+                document.span(location)
+                if context.is_user_file(document)
+                else context.current_span()
+            )
+            shape = pattern_sizes(context, pattern, self._sizes, span)
             return TensorType(self._dtype(pattern.element), shape)
 
-        type = context.once((id(pattern), self._own), declared)
-        return Value(type, name=self._below(name), weight=weight)
+        type = context.memoize((id(pattern), self._own), declared_type)
+        return Value(type, name=self._child_path(name), weight=weight)
 
     def __repr__(self) -> str:
         return f"the part `{self._path}`"
@@ -169,22 +177,22 @@ class Instance:
         twice = len(inputs) != len(given) + len(named)
         if twice or not set(inputs) <= set(names) or not left_out <= part.optional:
             found = f"was given {len(given) + len(named)} inputs"
-            message = f"`{part.name}` takes {listed(names, 'no inputs')}, but {found}"
-            raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
+            message = f"`{part.name}` takes {join_names(names, 'no inputs')}, but {found}"
+            raise DiagnosticError(Diagnostic("part-arguments", message, context.current_span()))
         inputs = {name: inputs.get(name) for name in names}  # a call can name them in any order
         values = [tensor.value for tensor in inputs.values() if isinstance(tensor, Tensor)]
-        alike = len(values) == len(names) and replay.alike(context, self._path, values)
-        known = replay.key(part, self._own, values) if alike else None
+        alike = len(values) == len(names) and replay.is_replayable(context, self._path, values)
+        known = replay.replay_key(part, self._own, values) if alike else None
         first = context.recordings.get(known)
         if first is not None:
-            return _tensors(replay.replayed(context, first, self._path, values))
+            return _tensors(replay.replay_run(context, first, self._path, values))
         problems, states = len(context.found), len(context.updates)
         result = self._run(inputs)
         outputs = result if isinstance(result, tuple) else (result,)
         quiet = len(context.found) == problems and len(context.updates) == states
         if known is not None and quiet and all(isinstance(item, Tensor) for item in outputs):
             given_back = [tensor.value for tensor in outputs]
-            context.recordings[known] = replay.recording(context, self._path, values, given_back)
+            context.recordings[known] = replay.record_run(context, self._path, values, given_back)
         return result
 
     def _run(self, inputs: Mapping[str, object]) -> object:
@@ -193,18 +201,18 @@ class Instance:
         for name, pattern in part.inputs.items():
             value = inputs[name]
             if isinstance(value, Tensor) and isinstance(pattern, TensorPattern):
-                bind(pattern, value.shape, local)
+                bind_sizes(pattern, value.shape, local)
         for name in part.inputs:
             if inputs[name] is not None or name not in part.optional:
                 check_input(context, part, name, inputs[name], local, self._types)
         local |= inputs
-        with context.inside(context.running, part, "calls"):
+        with context.enter_part(context.running, part, "calls"):
             missing = run_steps(context, self._scope, part.steps, local, self._path, self._lost)
             missing |= self._update(local, missing)
             missing |= run_steps(context, self._scope, part.outputs, local, self._path, missing)
         results = [local.get(target) for step in part.outputs for target in step.targets]
         if missing & {target for step in part.outputs for target in step.targets}:
-            raise Skipped
+            raise SkipStep
         return results[0] if len(results) == 1 else tuple(results)
 
     def _update(self, local: dict[str, object], missing: set[str]) -> set[str]:
@@ -212,26 +220,28 @@ class Instance:
         part, context = self._part, self._context
         if not part.next:
             return set()
-        if any(self._below(name) in context.updates for name in part.state):
+        if any(self._child_path(name) in context.updates for name in part.state):
             message = f"`{part.name}` has state, so it can be called once"
-            raise DiagnosticError(Diagnostic("part-arguments", message, context.place()))
+            raise DiagnosticError(Diagnostic("part-arguments", message, context.current_span()))
         if in_region():
             message = f"`{part.name}` has state, so it cannot run in a branch or in a loop"
             hint = "let the branch or loop give what the state will be"
-            raise DiagnosticError(Diagnostic("part-arguments", message, context.place(), hint=hint))
+            raise DiagnosticError(
+                Diagnostic("part-arguments", message, context.current_span(), hint=hint)
+            )
         values = dict(local)
         lost = run_steps(context, self._scope, part.next, values, self._path, missing)
         updates = {step.name: values[step.name] for step in part.next if step.name not in lost}
         local["next"] = Next(updates)
         for step in part.next:
             if step.name in updates:
-                with self._collected(step.value, step.name):
+                with self._collect_errors(step.value, step.name):
                     self._store(step.name, updates[step.name])
         return {"next"} if lost else set()
 
     def _store(self, name: str, value: object) -> None:
         """Keep what a state will be."""
-        path = self._below(name)
+        path = self._child_path(name)
         check_state(self._context, self._part, name, value, self._context.states[path])
         self._context.updates[path] = value.value  # type: ignore[attr-defined]
 

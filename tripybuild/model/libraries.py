@@ -9,9 +9,9 @@ from types import FunctionType
 from typing import Any
 
 from tripybuild.documents.document import read
-from tripybuild.errors.amounts import budgeted
 from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.limits import within_budget
 from tripybuild.process.paths import registry
 from tripybuild.schema.files import ModuleFile
 from tripybuild.schema.model.model import load_module
@@ -22,7 +22,7 @@ from tripybuild.trace.generated_code import BUILT_IN
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class OperatorLibrary:
     """A registry with its generated package.
 
     Only its declarations are within the reach of a model: what else the package has is for
@@ -49,7 +49,7 @@ class Home:
         """
         for stem in dict.fromkeys((name, name.lower())):
             for path in sorted(self.modules.rglob(f"{stem}.yaml")):
-                part = _read(self.root, path)
+                part = _read_module(self.root, path)
                 if part is not None and part.name == name:
                     return part
         return None
@@ -57,15 +57,15 @@ class Home:
     def names(self) -> Iterator[str]:
         """The names of all operators and modules."""
         yield from filter(str.islower, import_module(self.package).__all__)  # others are classes
-        found = (_read(self.root, path) for path in sorted(self.modules.rglob("*.yaml")))
+        found = (_read_module(self.root, path) for path in sorted(self.modules.rglob("*.yaml")))
         yield from (part.name for part in found if part is not None)
 
 
 # Gives the homes of registries, by their folders: those that a specification names, and others.
-Homes = Callable[[Sequence[Path]], Sequence[Home]]
+Homes = Callable[[Sequence[Path]], Sequence[OperatorLibrary]]
 
 
-def nowhere(roots: Sequence[Path]) -> Sequence[Home]:
+def no_libraries(roots: Sequence[Path]) -> Sequence[OperatorLibrary]:
     """No homes; who builds models without a way to generate packages cannot have registries.
 
     Raises:
@@ -78,15 +78,15 @@ def nowhere(roots: Sequence[Path]) -> Sequence[Home]:
     return ()
 
 
-def built_in() -> Home:
+def builtin_library() -> OperatorLibrary:
     """What tripybuild brings along."""
-    return Home(BUILT_IN, registry(), registry() / "modules")
+    return OperatorLibrary(BUILT_IN, registry(), registry() / "modules")
 
 
 @cache
-def _read(root: Path, path: Path) -> Part | None:
+def _read_module(root: Path, path: Path) -> Part | None:
     """The module of a file; None, where it declares something else."""
-    with budgeted(budget=Budget()):  # it is read once, whichever file names it first
+    with within_budget(budget=Budget()):  # it is read once, whichever file names it first
         document, found = read(path)
         if document is None or found:
             raise DiagnosticError(*found)

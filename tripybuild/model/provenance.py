@@ -4,10 +4,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tripybuild.model.graph_builder import Built, Origin
+from tripybuild.model.graph_builder import ModelGraph, Origin
 
 
-def provenance_of(built: Built, path: Path) -> dict[str, Any]:
+def provenance_of(built: ModelGraph, path: Path) -> dict[str, Any]:
     """The files that a model was built from, by their names and digests."""
     folder = Path(built.document.path).parent
     used = [

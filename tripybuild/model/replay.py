@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tripybuild.errors.budget import spend
-from tripybuild.model.context import Context, StepLocation
+from tripybuild.model.context import BuildContext, StepLocation
 from tripybuild.schema.operator.operator import Snippet
-from tripybuild.trace.graph import between
+from tripybuild.trace.graph import operations_between
 from tripybuild.trace.location import Location
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
-from tripybuild.trace.values import TensorType, Value, is_known
+from tripybuild.trace.values import TensorType, Value, is_static
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,31 +30,41 @@ class Recording:
     outputs: Sequence[Value]
 
 
-def recording(
-    context: Context, path: str, inputs: Sequence[Value], outputs: Sequence[Value]
+def record_run(
+    context: BuildContext, path: str, inputs: Sequence[Value], outputs: Sequence[Value]
 ) -> Recording:
     """What was recorded between the inputs and the outputs of a part."""
     known = context.constants.union(inputs)  # a constant is made once for all
-    return Recording(path, context.current, inputs, between(known, outputs), outputs)
+    return Recording(
+        path, context.current_snippet, inputs, operations_between(known, outputs), outputs
+    )
 
 
-def replayed(context: Context, first: Recording, path: str, inputs: Sequence[Value]) -> list[Value]:
+def replay_run(
+    context: BuildContext, first: Recording, path: str, inputs: Sequence[Value]
+) -> list[Value]:
     """The outputs of the same part at another path, on other inputs of the same types."""
     values: dict[Value, Value] = dict(zip(first.inputs, inputs, strict=True))
 
-    def changed(argument: object) -> object:
+    def substitute(argument: object) -> object:
         if isinstance(argument, Value):
             return values.get(argument) or _weight(argument)
         if isinstance(argument, tuple):
-            return tuple([changed(item) for item in argument])
-        return inside(argument)
+            return tuple([substitute(item) for item in argument])
+        return substitute_region(argument)
 
-    def inside(argument: object) -> object:
+    def substitute_region(argument: object) -> object:
         """A region reads nothing from outside: only the places change in it."""
-        return argument.copied(inside, _same, placed) if isinstance(argument, Region) else argument
+        return (
+            argument.copy(substitute_region, _same_type, relocate)
+            if isinstance(argument, Region)
+            else argument
+        )
 
-    def placed(copy: TraceOp) -> TraceOp:
-        return copy.placed(_moved(copy, first, path, context.current), copy.deferred)
+    def relocate(copy: TraceOp) -> TraceOp:
+        return copy.with_location(
+            _moved_location(copy, first, path, context.current_snippet), copy.deferred
+        )
 
     def _weight(value: Value) -> Value:
         """The weight that has the same place below the other path."""
@@ -65,16 +75,18 @@ def replayed(context: Context, first: Recording, path: str, inputs: Sequence[Val
 
     spend("operations", len(first.operations))
     for operation in first.operations:
-        copy = placed(operation.rebuilt(changed, _same))
+        copy = relocate(operation.rebuild(substitute, _same_type))
         values.update(zip(operation.outputs, copy.outputs, strict=True))
     return [values.get(value) or _weight(value) for value in first.outputs]
 
 
-def _same(type: TensorType) -> TensorType:
+def _same_type(type: TensorType) -> TensorType:
     return type
 
 
-def _moved(operation: TraceOp, first: Recording, path: str, place: Snippet | None) -> Location:
+def _moved_location(
+    operation: TraceOp, first: Recording, path: str, place: Snippet | None
+) -> Location:
     """The place of a copy: its own path, and its caller's step for the first caller's."""
     location = operation.location
     if not isinstance(location, StepLocation):  # nobody said where
@@ -86,7 +98,7 @@ def _moved(operation: TraceOp, first: Recording, path: str, place: Snippet | Non
     return replace(location, label=label, snippet=snippet)
 
 
-def alike(context: Context, path: str, inputs: Sequence[Value]) -> bool:
+def is_replayable(context: BuildContext, path: str, inputs: Sequence[Value]) -> bool:
     """Whether another run can be told from this one by its inputs and its path alone.
 
     It cannot where two inputs are one value, where an input is a weight of the part itself, or
@@ -100,7 +112,7 @@ def alike(context: Context, path: str, inputs: Sequence[Value]) -> bool:
     return len(set(inputs)) == len(inputs) and not own and not states
 
 
-def key(part: object, sizes: Sequence[object], inputs: Sequence[Value]) -> object:
+def replay_key(part: object, sizes: Sequence[object], inputs: Sequence[Value]) -> object:
     """What decides which operations a part records."""
-    types = ((value.type.dtype, value.type.shape, is_known(value)) for value in inputs)
+    types = ((value.type.dtype, value.type.shape, is_static(value)) for value in inputs)
     return (id(part), *sizes, *types)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.language.evaluate import EvaluationError, evaluate
-from tripybuild.model.context import Context
+from tripybuild.model.context import BuildContext
 from tripybuild.symbolic.dims import Condition, Dim, Truth
 from tripybuild.trace.values import LARGEST, Size, TensorType
 from tripybuild.types.dtypes import dtype
@@ -16,7 +16,9 @@ from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern
 Names = Mapping[str, object]
 
 
-def asked(context: Context, pattern: TensorPattern, names: Names, span: Span) -> tuple[Size, ...]:
+def pattern_sizes(
+    context: BuildContext, pattern: TensorPattern, names: Names, span: Span
+) -> tuple[Size, ...]:
     """The sizes that a type asks for.
 
     Raises:
@@ -35,15 +37,15 @@ def asked(context: Context, pattern: TensorPattern, names: Names, span: Span) ->
     return tuple(sizes)
 
 
-def bind(pattern: TensorPattern, shape: tuple[Size, ...], names: dict[str, object]) -> None:
+def bind_sizes(pattern: TensorPattern, shape: tuple[Size, ...], names: dict[str, object]) -> None:
     """Bind the plain names of a type that nothing has bound to the sizes that they find."""
-    for dimension, found in _paired(pattern, shape) or ():
+    for dimension, found in _pair_dimensions(pattern, shape) or ():
         if dimension.name is not None:
             names.setdefault(dimension.name, found)
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenEquality:
     """Two sizes that must be equal, and of which a call decides whether they are."""
 
     dimension: str
@@ -51,33 +53,33 @@ class Open:
     wanted: Size | float
 
 
-class MisfitError(Exception):
+class ShapeMismatchError(Exception):
     """A shape has another form than its type asks for."""
 
 
-def fit(
-    context: Context, pattern: TensorPattern, shape: tuple[Size, ...], names: Names
-) -> list[Open]:
+def match_shape(
+    context: BuildContext, pattern: TensorPattern, shape: tuple[Size, ...], names: Names
+) -> list[OpenEquality]:
     """Hold a shape against a type, all names being bound; what stays open is given back.
 
     Raises:
         MisfitError: They differ, whatever the sizes of a call are.
     """
-    pairs = _paired(pattern, shape)
+    pairs = _pair_dimensions(pattern, shape)
     if pairs is None:
-        raise MisfitError
-    left: list[Open] = []
+        raise ShapeMismatchError
+    left: list[OpenEquality] = []
     for dimension, found in pairs:
         if isinstance(dimension.expression, ast.Constant) and dimension.expression.value is ...:
             continue
         if dimension.name is not None and names[dimension.name] is found:
             continue
-        wanted = _size(context, dimension, names, context.place())
-        left += agree(found, wanted, str(dimension))
+        wanted = _size(context, dimension, names, context.current_span())
+        left += match_sizes(found, wanted, str(dimension))
     return left
 
 
-def agree(found: Any, wanted: Any, dimension: str) -> list[Open]:
+def match_sizes(found: Any, wanted: Any, dimension: str) -> list[OpenEquality]:
     """Compare two sizes, or two lists of them; what only a call decides is given back.
 
     Raises:
@@ -85,35 +87,39 @@ def agree(found: Any, wanted: Any, dimension: str) -> list[Open]:
     """
     if isinstance(found, list):
         if not isinstance(wanted, (list, tuple)) or len(found) != len(wanted):
-            raise MisfitError
+            raise ShapeMismatchError
         pairs = zip(found, wanted, strict=True)
-        return [each for one, other in pairs for each in agree(one, other, dimension)]
+        return [each for one, other in pairs for each in match_sizes(one, other, dimension)]
     if not isinstance(wanted, (int, float, Dim)):
-        raise MisfitError
+        raise ShapeMismatchError
     equal: Truth = found == wanted
     if isinstance(equal, Condition):
-        return [Open(dimension, found, wanted)]
+        return [OpenEquality(dimension, found, wanted)]
     if not equal:
-        raise MisfitError
+        raise ShapeMismatchError
     return []
 
 
-def described(context: Context, pattern: TensorPattern, names: Names, element: dtype) -> str:
+def pattern_text(
+    context: BuildContext, pattern: TensorPattern, names: Names, element: dtype
+) -> str:
     """A type with its sizes filled in, where they are known."""
     try:
-        return str(TensorType(element, asked(context, pattern, names, context.place())))
+        return str(
+            TensorType(element, pattern_sizes(context, pattern, names, context.current_span()))
+        )
     except DiagnosticError:
         return str(pattern)
 
 
-def _size(context: Context, dimension: Dimension, names: Names, span: Span) -> Any:
+def _size(context: BuildContext, dimension: Dimension, names: Names, span: Span) -> Any:
     try:
         return evaluate(dimension.expression, names, context.vocabulary)
     except EvaluationError as error:
         raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error
 
 
-def _paired(
+def _pair_dimensions(
     pattern: TensorPattern, shape: tuple[Size, ...]
 ) -> list[tuple[Dimension, object]] | None:
     """What each dimension of a type stands for, or None where the rank does not fit."""
@@ -135,7 +141,7 @@ def _paired(
     return pairs
 
 
-def dimensions(pattern: object) -> Sequence[Dimension]:
+def pattern_dimensions(pattern: object) -> Sequence[Dimension]:
     """The dimensions of an input's type."""
     pattern = pattern.each if isinstance(pattern, TensorsPattern) else pattern
     return (pattern.shape or ()) if isinstance(pattern, TensorPattern) else ()

@@ -8,26 +8,26 @@ from math import prod
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import Location
-from tripybuild.trace.region import walked
+from tripybuild.trace.region import walk_operations
 from tripybuild.trace.values import LARGEST, Value
 
 MOST_DIMENSIONS = 64  # of NumPy, by which all that goes in and comes out passes
 
 
-def check_countable(graph: Graph) -> None:
+def check_graph_bytes(graph: Graph) -> None:
     """Refuse a graph for what is known of its sizes; symbols can be anything.
 
     Raises:
         DiagnosticError: At the first tensor that is too large.
     """
     for name, value in (*graph.weights.items(), *graph.inputs.items()):
-        countable(value, f"`{name}`")
-    for operation in walked(graph.operations):
+        check_tensor_bytes(value, f"`{name}`")
+    for operation in walk_operations(graph.operations):
         for output in operation.outputs:
-            countable(output, "this", operation.location)
+            check_tensor_bytes(output, "this", operation.location)
 
 
-def countable(value: Value, name: str, location: Location | None = None) -> None:
+def check_tensor_bytes(value: Value, name: str, location: Location | None = None) -> None:
     """Refuse a tensor whose bytes no engine can count.
 
     Raises:

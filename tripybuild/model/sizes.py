@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.frontend import Tensor
-from tripybuild.language.names import free
-from tripybuild.model.context import Context, Endless
-from tripybuild.model.shape_match import asked
+from tripybuild.language.names import free_names
+from tripybuild.model.context import BuildContext, NonterminationError
+from tripybuild.model.shape_match import pattern_sizes
 from tripybuild.schema.model.model import Model
 from tripybuild.schema.operator.operator import Snippet
 from tripybuild.symbolic.dims import RESERVED, symbol
@@ -22,39 +22,39 @@ from tripybuild.types.patterns import TensorPattern
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class SizeRange:
     """The sizes that a dynamic dimension can have; `high` is None where there is no limit."""
 
-    low: int
+    min: int
     opt: int
-    high: int | None
+    max: int | None
     multiple_of: int = 1
 
-    def holds(self, size: int) -> bool:
+    def contains(self, size: int) -> bool:
         """Whether a size is in the range."""
-        above = self.high is not None and size > self.high
-        return not (size < self.low or above or size % self.multiple_of)
+        above = self.max is not None and size > self.max
+        return not (size < self.min or above or size % self.multiple_of)
 
-    def spelt(self) -> str:
+    def text(self) -> str:
         """The range in words."""
         step = f", in steps of {self.multiple_of}" if self.multiple_of > 1 else ""
-        limits = f"is at least {self.low}" if self.high is None else None
-        return (limits or f"goes from {self.low} to {self.high}") + step
+        limits = f"is at least {self.min}" if self.max is None else None
+        return (limits or f"goes from {self.min} to {self.max}") + step
 
 
-def fix_sizes(context: Context, model: Model, overrides: Mapping[str, object]) -> None:
+def fix_sizes(context: BuildContext, model: Model, overrides: Mapping[str, object]) -> None:
     """Give the fixed sizes their values; what is wrong with them is kept in the context."""
     for name in overrides:
-        if name not in model.sizes and name not in _named(model):
+        if name not in model.sizes and name not in _dimension_names(model):
             span = model.document.span(("sizes",) if model.sizes else ())
             message = f"`{model.name}` has no size `{name}`"
-            hint = _hint(name, [*model.sizes, *_named(model)])
+            hint = _hint(name, [*model.sizes, *_dimension_names(model)])
             context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
     context.sizes |= fixed_sizes(context, model.sizes, context.types, overrides)
 
 
 def fixed_sizes(
-    context: Context,
+    context: BuildContext,
     declared: Mapping[str, Snippet],
     types: Mapping[str, dtype],
     overrides: Mapping[str, object] | None = None,
@@ -66,11 +66,11 @@ def fixed_sizes(
     for name, snippet in declared.items():
         if name in (overrides or {}):
             sizes[name] = (overrides or {})[name]
-        elif lost.isdisjoint(free(snippet.program)):
+        elif lost.isdisjoint(free_names(snippet.program)):
             try:
                 with context.at(snippet, name):
                     sizes[name] = context.evaluate(snippet, known)
-            except Endless:
+            except NonterminationError:
                 raise
             except DiagnosticError as error:
                 context.report(error)
@@ -81,21 +81,23 @@ def fixed_sizes(
 
 
 def make_symbols(
-    context: Context, model: Model, overrides: Mapping[str, object]
-) -> dict[str, Range]:
+    context: BuildContext, model: Model, overrides: Mapping[str, object]
+) -> dict[str, SizeRange]:
     """Make a symbol of each dynamic dimension, or the number that the caller chose for it.
 
     What is wrong is kept in the context.
     """
-    dynamic = {name: None for name in _named(model) if name not in context.sizes}
+    dynamic = {name: None for name in _dimension_names(model) if name not in context.sizes}
     ranges = {}
     for name in dynamic:
         try:
             ranges[name] = _range(context, model, name)
             if name in overrides:
                 span = model.document.span(("ranges", name))
-                context.sizes[name] = _within(ranges.pop(name), name, overrides[name], span)
-        except Endless:
+                context.sizes[name] = _require_in_range(
+                    ranges.pop(name), name, overrides[name], span
+                )
+        except NonterminationError:
             raise
         except DiagnosticError as error:
             context.report(error)
@@ -107,17 +109,19 @@ def make_symbols(
             context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
     context.dynamic, context.symbols = frozenset(dynamic), frozenset(ranges)
     for name, each in ranges.items():
-        context.sizes[name] = symbol(name, each.low, each.high, each.multiple_of)
+        context.sizes[name] = symbol(name, each.min, each.max, each.multiple_of)
     return ranges
 
 
-def make_inputs(context: Context, model: Model) -> dict[str, Tensor]:
+def make_inputs(context: BuildContext, model: Model) -> dict[str, Tensor]:
     """The inputs of a model as tensors; what is wrong with their shapes is kept in the context."""
     inputs = {}
     for name, pattern in _patterns(model).items():
         element = context.types.get(pattern.element) or BY_NAME[pattern.element]
         try:
-            shape = asked(context, pattern, context.sizes, model.document.span(("inputs", name)))
+            shape = pattern_sizes(
+                context, pattern, context.sizes, model.document.span(("inputs", name))
+            )
         except DiagnosticError as error:
             context.report(error)
         else:
@@ -125,18 +129,18 @@ def make_inputs(context: Context, model: Model) -> dict[str, Tensor]:
     return inputs
 
 
-def _named(model: Model) -> list[str]:
+def _dimension_names(model: Model) -> list[str]:
     """The names in the shapes of inputs, each once."""
     named = [d.name for pattern in _patterns(model).values() for d in pattern.shape or ()]
     return list(dict.fromkeys(name for name in named if name is not None))
 
 
-def _within(limits: Range, name: str, value: object, span: Span) -> int:
+def _require_in_range(limits: SizeRange, name: str, value: object, span: Span) -> int:
     """A number for a dynamic size, if it is one of those that the range has."""
     whole = isinstance(value, int) and not isinstance(value, bool)
-    if whole and limits.holds(int(value)):  # type: ignore[call-overload]
+    if whole and limits.contains(int(value)):  # type: ignore[call-overload]
         return int(value)  # type: ignore[call-overload, no-any-return]
-    message = f"`{name}` {limits.spelt()}, but was asked to be {value}"
+    message = f"`{name}` {limits.text()}, but was asked to be {value}"
     raise DiagnosticError(Diagnostic("size-out-of-range", message, span))
 
 
@@ -152,10 +156,10 @@ def _spans(model: Model, name: str) -> Iterator[Span]:
             yield model.document.span(("inputs", each))
 
 
-def _range(context: Context, model: Model, name: str) -> Range:
+def _range(context: BuildContext, model: Model, name: str) -> SizeRange:
     """The range of a symbol; `min` is the first multiple and `opt` is `max` where left out."""
     given = model.ranges.get(name, {})
-    bounds = {key: _bound(context, name, key, snippet) for key, snippet in given.items()}
+    bounds = {key: _evaluate_limit(context, name, key, snippet) for key, snippet in given.items()}
     span = model.document.span(("ranges", name))
     if name in RESERVED:
         span = next(_spans(model, name))
@@ -174,10 +178,10 @@ def _range(context: Context, model: Model, name: str) -> Range:
     if any(bound is not None and bound % step for bound in (low, opt, high)):
         message = f"the bounds of `{name}` must be multiples of {step}"
         raise DiagnosticError(Diagnostic("bad-range", message, span))
-    return Range(low, opt, high, step)
+    return SizeRange(low, opt, high, step)
 
 
-def _bound(context: Context, name: str, key: str, snippet: Snippet) -> int:
+def _evaluate_limit(context: BuildContext, name: str, key: str, snippet: Snippet) -> int:
     with context.at(snippet, name):
         value = context.evaluate(snippet, context.sizes)
     if isinstance(value, int) and not isinstance(value, bool):

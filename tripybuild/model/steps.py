@@ -7,7 +7,7 @@ need it are passed over: one run finds all that is wrong.
 from collections.abc import Mapping, Sequence
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.context import Context, Endless, Scope, Skipped
+from tripybuild.model.context import BuildContext, FileScope, NonterminationError, SkipStep
 from tripybuild.schema.operator.part import Step
 
 
@@ -24,8 +24,8 @@ class Next:
 
 
 def run_steps(
-    context: Context,
-    scope: Scope,
+    context: BuildContext,
+    scope: FileScope,
     steps: Sequence[Step],
     local: dict[str, object],
     path: str,
@@ -46,10 +46,10 @@ def run_steps(
         try:
             with context.at(step.value, label):
                 value = context.evaluate(step.value, names)
-                bound = _unpacked(context, step, value)
-        except Skipped:
+                bound = _unpack(context, step, value)
+        except SkipStep:
             missing.update(step.targets)
-        except Endless:
+        except NonterminationError:
             raise
         except DiagnosticError as error:
             context.report(error)
@@ -60,11 +60,11 @@ def run_steps(
     return missing
 
 
-def _unpacked(context: Context, step: Step, value: object) -> dict[str, object]:
+def _unpack(context: BuildContext, step: Step, value: object) -> dict[str, object]:
     if len(step.targets) == 1:
         return {step.targets[0]: value}
     items = list(value) if isinstance(value, (tuple, list)) else [value]
     if len(items) != len(step.targets):
         message = f"`{step.name}` names {len(step.targets)} values, but the step gives {len(items)}"
-        raise DiagnosticError(Diagnostic("step-count", message, context.place()))
+        raise DiagnosticError(Diagnostic("step-count", message, context.current_span()))
     return dict(zip(step.targets, items, strict=True))

@@ -13,10 +13,10 @@ from tripybuild.frontend.checks.check import Check
 from tripybuild.frontend.checks.messages import law_message
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import Program
-from tripybuild.language.names import free
-from tripybuild.model.context import Context, Scope
-from tripybuild.schema.operator.part import Parameter, Part
-from tripybuild.trace.location import here
+from tripybuild.language.names import free_names
+from tripybuild.model.context import BuildContext, FileScope
+from tripybuild.schema.operator.part import Part, PartParameter
+from tripybuild.trace.location import caller_location
 from tripybuild.trace.operation import Declaration, Law
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import ValuePattern
@@ -27,9 +27,9 @@ from tripybuild.types.vocabulary import SHAPE
 class Template:
     """A definition, or a module, with the sizes that it will be made with, and what it sees."""
 
-    context: Context
+    context: BuildContext
     part: Part
-    scope: Scope
+    scope: FileScope
     sizes: Mapping[str, object] | None = None
 
     def __call__(self, *given: object, **named: object) -> "Template":
@@ -41,34 +41,34 @@ class Template:
         extra = [*sorted(set(named) - set(names)), *sorted(set(names[: len(given)]) & set(named))]
         if len(given) > len(names) or extra:
             extra = extra or [f"{len(given)} values"]
-            raise self._misused(
-                f"`{self.part.name}` takes {listed(names)}, but was given {', '.join(extra)}"
+            raise self._argument_error(
+                f"`{self.part.name}` takes {join_names(names)}, but was given {', '.join(extra)}"
             )
         for parameter in parameters:
             left_out = parameter.optional and sizes.get(parameter.name) is None
             if left_out or parameter.name not in sizes:
                 if parameter.default is None:
-                    raise self._misused(f"`{self.part.name}` needs `{parameter.name}`")
+                    raise self._argument_error(f"`{self.part.name}` needs `{parameter.name}`")
                 spend("bindings", len(self.scope.sizes))
                 sizes[parameter.name] = self.context.evaluate(
                     parameter.default, {**self.scope.types, **self.scope.sizes, **sizes}
                 )
             self._check(parameter, sizes[parameter.name])
-            sizes[parameter.name] = _several(parameter, sizes[parameter.name])
+            sizes[parameter.name] = _repeat_value(parameter, sizes[parameter.name])
         if self.part.laws:
             self._require(sizes)
         return replace(self, sizes=sizes)
 
-    def _check(self, parameter: Parameter, value: object) -> None:
+    def _check(self, parameter: PartParameter, value: object) -> None:
         if parameter.variable is not None and not isinstance(value, dtype):
             message = f"`{parameter.name}` of `{self.part.name}` is a dtype, but this is {value!r}"
             hint = "give what stands behind it by name"
             raise DiagnosticError(
-                Diagnostic("part-arguments", message, self.context.place(), hint=hint)
+                Diagnostic("part-arguments", message, self.context.current_span(), hint=hint)
             )
         allowed = self.part.allowed.get(parameter.variable or "")
         if allowed is not None and str(value) not in allowed:
-            raise self._misused(
+            raise self._argument_error(
                 f"`{self.part.name}` can be of {' or '.join(allowed)}, but not of {value}"
             )
 
@@ -80,30 +80,32 @@ class Template:
             **self.scope.types,
             **self.scope.sizes,
             **sizes,
-            **dict(self._normalised(sizes)),
+            **dict(self._normalize_sizes(sizes)),
         }
         for law in part.laws.values():
             if not context.evaluate(law.that, known):
-                names = {name: known[name] for name in free(law.that.program) if name in sizes}
+                names = {
+                    name: known[name] for name in free_names(law.that.program) if name in sizes
+                }
                 spoken = Law(law.that.text, law.message)
                 message, label = law_message(part.name, spoken, names)
                 notes = (f"required by {law.that.span()}",)
                 code = f"{part.name}/{law.name}"
-                place = context.place()
+                place = context.current_span()
                 raise DiagnosticError(Diagnostic(code, message, place, label, notes, law.hint))
 
-    def _normalised(self, sizes: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    def _normalize_sizes(self, sizes: Mapping[str, object]) -> Iterator[tuple[str, object]]:
         """The sizes as laws read them: so many integers for one that stands for several."""
-        check = Check(Declaration(self.part.name, self.part.document.path), here(()))
+        check = Check(Declaration(self.part.name, self.part.document.path), caller_location(()))
         for parameter in self.part.parameters:
             name, pattern = parameter.name, parameter.pattern
             if sizes[name] is not None and isinstance(pattern, ValuePattern):
-                yield name, _checked(check, name, pattern, sizes)
+                yield name, _check_size(check, name, pattern, sizes)
 
     def __mul__(self, count: object) -> "list[Template]":
         """`block * depth`: a chain of parts, each with weights of its own."""
         if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 10_000:
-            raise self._misused(
+            raise self._argument_error(
                 f"`{self.part.name}` can be repeated 0 to 10000 times, not {count!r} times"
             )
         return [self] * count
@@ -116,18 +118,20 @@ class Template:
         given = ", ".join(f"{name}={size!r}" for name, size in self.sizes.items())
         return f"the definition `{self.part.name}({given})`"  # its sizes tell it from others
 
-    def _misused(self, message: str) -> DiagnosticError:
-        return DiagnosticError(Diagnostic("part-arguments", message, self.context.place()))
+    def _argument_error(self, message: str) -> DiagnosticError:
+        return DiagnosticError(Diagnostic("part-arguments", message, self.context.current_span()))
 
 
-def _several(parameter: Parameter, value: object) -> object:
+def _repeat_value(parameter: PartParameter, value: object) -> object:
     """A value; a list of it where one stands for several, as in `int | int[...]`."""
     pattern = parameter.pattern
     alone = isinstance(pattern, ValuePattern) and pattern.alone
     return [value] if alone and not isinstance(value, (list, tuple)) else value
 
 
-def _checked(check: Check, name: str, pattern: ValuePattern, sizes: Mapping[str, object]) -> object:
+def _check_size(
+    check: Check, name: str, pattern: ValuePattern, sizes: Mapping[str, object]
+) -> object:
     """A size, if it is of its type; the other sizes say how long it is."""
     value = sizes[name]
     lengths = [evaluate(Program("", (), n), sizes, SHAPE) for n in pattern.lengths or ()]
@@ -142,22 +146,24 @@ def _checked(check: Check, name: str, pattern: ValuePattern, sizes: Mapping[str,
     return value
 
 
-def listed(names: Sequence[str], none: str = "no sizes") -> str:
+def join_names(names: Sequence[str], none: str = "no sizes") -> str:
     """Names for a message."""
     return ", ".join(f"`{name}`" for name in names) or none
 
 
 def refuse_types(
-    context: Context, part: Part, names: Sequence[str], named: Mapping[str, object]
+    context: BuildContext, part: Part, names: Sequence[str], named: Mapping[str, object]
 ) -> None:
     """`types=` is no size and no input: a part has the dtypes that its own file says."""
     if "types" in named and "types" not in names:
         message = f"`{part.name}` has the dtypes of its definition; a call cannot give it others"
         hint = "say `types:` in the definition, and `cast` what it takes and gives"
-        raise DiagnosticError(Diagnostic("part-arguments", message, context.place(), hint=hint))
+        raise DiagnosticError(
+            Diagnostic("part-arguments", message, context.current_span(), hint=hint)
+        )
 
 
-def told(values: Mapping[str, object]) -> Iterator[object]:
+def identity_items(values: Mapping[str, object]) -> Iterator[object]:
     """What tells a part's sizes and dtypes from others."""
     for name, value in values.items():
         yield name, _identity(value)
@@ -166,7 +172,11 @@ def told(values: Mapping[str, object]) -> Iterator[object]:
 def _identity(value: object) -> object:
     """Templates of one name can be of several files, and modules of several dtypes."""
     if isinstance(value, Template):
-        return id(value.part), *told(value.scope.types), *told(value.sizes or {})
+        return (
+            id(value.part),
+            *identity_items(value.scope.types),
+            *identity_items(value.sizes or {}),
+        )
     if isinstance(value, (list, tuple)):
         spend("steps", len(value))
         return type(value), *map(_identity, value)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from tripybuild.compiler.mlir_model import is_mlir
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.libraries import Home, Homes
+from tripybuild.model.libraries import Homes, OperatorLibrary
 from tripybuild.packages.loader import package
 
 Registries = Path | str | Sequence[Path | str] | None
 
 
-def homes(added: Registries, spec: Path) -> Homes:
+def model_libraries(added: Registries, spec: Path) -> Homes:
     """What gives the homes of a model's own registries, and of those that are added to them.
 
     Args:
@@ -22,33 +22,33 @@ def homes(added: Registries, spec: Path) -> Homes:
     Raises:
         DiagnosticError: A module of MLIR has no operators of registries.
     """
-    roots = folders(added)
+    roots = folder_list(added)
     if roots and is_mlir(spec):
         message = f"`{spec}` is a module of MLIR, and calls no operators of a registry"
         hint = "`--registry` is for specs"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-    return partial(_homes, roots)
+    return partial(_make_libraries, roots)
 
 
-def folders(given: Registries) -> list[Path]:
+def folder_list(given: Registries) -> list[Path]:
     """One folder, or several, as a list of paths."""
     listed = [given] if isinstance(given, (str, Path)) else given or []
     return [Path(each) for each in listed]
 
 
-def know(given: Registries) -> None:
+def register_packages(given: Registries) -> None:
     """Let executables find the operators of registries when they are compiled for more sizes.
 
     Raises:
         DiagnosticError: With all that is wrong in any of the registries.
     """
-    if roots := folders(given):
+    if roots := folder_list(given):
         package(roots)
 
 
-def _homes(added: Sequence[Path], own: Sequence[Path]) -> Sequence[Home]:
+def _make_libraries(added: Sequence[Path], own: Sequence[Path]) -> Sequence[OperatorLibrary]:
     roots = [*own, *added]
     if not roots:
         return ()
     module = package(roots)
-    return [Home(module, root, root) for root in roots]
+    return [OperatorLibrary(module, root, root) for root in roots]

@@ -16,8 +16,8 @@ from importlib.util import spec_from_loader
 from pathlib import Path
 from threading import Lock
 
-from tripybuild.codegen.conformance import nonconforming
-from tripybuild.codegen.incremental.package_files import planned
+from tripybuild.codegen.conformance import find_violations
+from tripybuild.codegen.incremental.package_files import package_files
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import package_catalog
 from tripybuild.process.law_lines import note_registry
@@ -90,9 +90,9 @@ def package(roots: Sequence[Path]) -> str:
         for root in real:
             note_registry(root)
         named = sha256("\0".join(map(str, real)).encode()).hexdigest()
-        module, files = _free(f"{_PREFIX}{named[:16]}", real)
+        module, files = _free_name(f"{_PREFIX}{named[:16]}", real)
         if module not in _FINDER.loaders:
-            if found := nonconforming(files, module):
+            if found := find_violations(files, module):
                 raise DiagnosticError(*found)
             _FINDER.loaders[module] = _Loader(real[-1].name, files)
             if _FINDER not in sys.meta_path:
@@ -102,12 +102,12 @@ def package(roots: Sequence[Path]) -> str:
         return module
 
 
-def _free(name: str, roots: Sequence[Path]) -> tuple[str, Mapping[str, str]]:
+def _free_name(name: str, roots: Sequence[Path]) -> tuple[str, Mapping[str, str]]:
     """The name under which these files are loaded, or can be, and the files."""
     tried = 0
     while True:
         module = f"{name}_{tried}" if tried else name
-        every = planned(roots, module).files
+        every = package_files(roots, module).files
         files = {path: text for path, text in every.items() if path.startswith(f"{module}/")}
         loaded = _FINDER.loaders.get(module)
         if loaded is None or loaded.files == files:

@@ -34,7 +34,7 @@ HINTS = {
 
 
 @contextlib.contextmanager
-def publish(
+def atomic_write(
     path: Path,
     *,
     durable: bool = True,
@@ -55,12 +55,12 @@ def publish(
         DiagnosticError: The operating system does not let the file be written.
     """
     place = Path(os.path.realpath(path))
-    partial = temporary(folder or place.parent, place.name)
+    partial = temporary_path(folder or place.parent, place.name)
     try:
         _refuse_special(place, path)
-        swept(partial.parent)
-        with _removed_on_failure(partial):
-            with _opened(partial, given) as stream:
+        sweep_temporaries(partial.parent)
+        with _remove_on_failure(partial):
+            with _open_partial(partial, given) as stream:
                 yield stream
                 stream.flush()
                 if durable:
@@ -69,15 +69,15 @@ def publish(
         if durable:
             _sync_folder(place.parent)
     except OSError as error:
-        raise DiagnosticError(unwritable(path, error)) from error
+        raise DiagnosticError(write_error(path, error)) from error
 
 
-def temporary(folder: Path, name: str) -> Path:
+def temporary_path(folder: Path, name: str) -> Path:
     """A new name in a folder, for a file that gets its own when it is complete."""
     return folder / f".{name[:100]}.{secrets.token_hex(8)}{SUFFIX}"
 
 
-def publish_all(root: Path, files: Mapping[str, bytes]) -> None:
+def atomic_write_tree(root: Path, files: Mapping[str, bytes]) -> None:
     """Give files below a folder their contents, by their paths in it.
 
     Folders that are missing are made. Who calls holds a lock on the folder, and knows that none of
@@ -91,11 +91,11 @@ def publish_all(root: Path, files: Mapping[str, bytes]) -> None:
     path = ""
     try:
         stage.mkdir()
-        with _removed_on_failure(stage):
+        with _remove_on_failure(stage):
             staged = {path: str(stage / str(index)) for index, path in enumerate(files)}
             for path, content in files.items():
                 with open(staged[path], "xb", buffering=0) as stream:  # noqa: PTH123 - thousands
-                    _write_all(stream, content)
+                    _write_tree(stream, content)
             for folder in dict.fromkeys(path.rpartition("/")[0] for path in files):
                 path = folder
                 (root / folder).mkdir(parents=True, exist_ok=True)
@@ -103,22 +103,22 @@ def publish_all(root: Path, files: Mapping[str, bytes]) -> None:
                 os.replace(place, f"{root}/{path}")  # noqa: PTH105 - thousands
             stage.rmdir()
     except OSError as error:
-        raise DiagnosticError(unwritable(root / path, error)) from error
+        raise DiagnosticError(write_error(root / path, error)) from error
 
 
-def stages(root: Path) -> list[Path]:
+def leftover_stages(root: Path) -> list[Path]:
     """What `publish_all` has left in a folder where it was killed."""
     found = root.glob(f"{STAGE}.????????????????{SUFFIX}")
     return [each for each in found if each.is_dir() and not each.is_symlink()]
 
 
-def _write_all(stream: FileIO, content: bytes) -> None:
+def _write_tree(stream: FileIO, content: bytes) -> None:
     left = memoryview(content)
     while left:
         left = left[stream.write(left) :]
 
 
-def _opened(partial: Path, given: Callable[[Path], bool]) -> BinaryIO:
+def _open_partial(partial: Path, given: Callable[[Path], bool]) -> BinaryIO:
     stream = partial.open("xb")
     beside = partial.with_name(f"{partial.name}{SUFFIX}")
     if not given(beside):
@@ -141,7 +141,7 @@ def _refuse_special(place: Path, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _removed_on_failure(partial: Path) -> Iterator[None]:
+def _remove_on_failure(partial: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:
@@ -153,7 +153,7 @@ def _removed_on_failure(partial: Path) -> Iterator[None]:
         raise
 
 
-def swept(folder: Path) -> int:
+def sweep_temporaries(folder: Path) -> int:
     """Remove temporaries of processes that were killed long ago; return the size of the others."""
     limit, left = time.time() - STALE_AFTER, 0
     for partial in folder.glob(f".*.????????????????{SUFFIX}"):
@@ -176,7 +176,7 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def unwritable(path: Path, error: OSError) -> Diagnostic:
+def write_error(path: Path, error: OSError) -> Diagnostic:
     """What is said where the operating system refuses to write."""
     message = f"`{path}` cannot be written: {error.strerror or error}"
     hint = HINTS.get(error.errno) if error.errno is not None else None

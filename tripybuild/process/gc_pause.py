@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def pause_gc() -> Iterator[None]:
     """Look for no garbage meanwhile."""
     enabled = gc.isenabled()
     gc.disable()

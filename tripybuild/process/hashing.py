@@ -34,7 +34,7 @@ def algorithm(size: int) -> str:
     return BLAKE3 if size >= LARGE else SHA256
 
 
-class Measured(NamedTuple):
+class ContentDigest(NamedTuple):
     """What is known of a content."""
 
     size: int
@@ -42,7 +42,7 @@ class Measured(NamedTuple):
     crc32: int
 
 
-class Measurement:
+class StreamingDigest:
     """The size and the digests of a content that comes in pieces.
 
     Which algorithm it has is known when it is large, or at its end: until then, pieces wait.
@@ -61,9 +61,9 @@ class Measurement:
         if self._size >= LARGE:
             self._absorb()
 
-    def result(self) -> Measured:
+    def result(self) -> ContentDigest:
         """What was measured of all pieces."""
-        return Measured(self._size, self._absorb().hexdigest(), self._checksum)
+        return ContentDigest(self._size, self._absorb().hexdigest(), self._checksum)
 
     def _absorb(self) -> Digest:
         if self._digest is None:

@@ -44,7 +44,7 @@ def line_of(source: str, law: str) -> int:
 def _line(path: str, law: str) -> int:
     """The line on which a declaration has the law among its `requires:`."""
     try:
-        content = paths.content(path) or b""
+        content = paths.read_or_none(path) or b""
     except (OSError, ValueError):
         return 0
     key = re.compile(rf"(?:^\s+|[{{,]\s*)['\"]?{re.escape(law)}['\"]?\s*:(?:\s|$)")

@@ -25,19 +25,19 @@ UNMAPPED = ("failed to map segment", "cannot allocate memory", "cannot apply add
 
 
 @dataclass(frozen=True)
-class Limit:
+class MemoryLimit:
     """A number of bytes, and in words what sets it."""
 
     size: int
     reason: str
 
 
-def limit() -> Limit | None:
+def limit() -> MemoryLimit | None:
     """The least of the limits of this process; None where the system tells none."""
     return min(_limits(), key=lambda each: each.size, default=None)
 
 
-def address_space() -> Limit | None:
+def address_space() -> MemoryLimit | None:
     """What is left of the address space; None where that is not limited."""
     soft = _address_space_limit()
     if soft is None:
@@ -47,18 +47,22 @@ def address_space() -> Limit | None:
     except (OSError, ValueError, IndexError):
         return None
     left = max(0, soft - pages * os.sysconf("SC_PAGE_SIZE"))
-    return Limit(left, f"`ulimit -v` leaves {spelled(left)} of {spelled(soft)} of address space")
+    return MemoryLimit(
+        left, f"`ulimit -v` leaves {format_bytes(left)} of {format_bytes(soft)} of address space"
+    )
 
 
-def _limits() -> Iterator[Limit]:
+def _limits() -> Iterator[MemoryLimit]:
     physical = _physical()
     if physical is not None:
-        yield Limit(physical, f"this machine has {spelled(physical)} of memory, swap included")
+        yield MemoryLimit(
+            physical, f"this machine has {format_bytes(physical)} of memory, swap included"
+        )
     for size in _group_limits():
-        yield Limit(size, f"this process's control group may have {spelled(size)}")
+        yield MemoryLimit(size, f"this process's control group may have {format_bytes(size)}")
     soft = _address_space_limit()
     if soft is not None:
-        yield Limit(soft, f"`ulimit -v` allows {spelled(soft)} of address space")
+        yield MemoryLimit(soft, f"`ulimit -v` allows {format_bytes(soft)} of address space")
 
 
 def _physical() -> int | None:
@@ -107,7 +111,7 @@ def _address_space_limit() -> int | None:
     return None if soft == resource.RLIM_INFINITY else soft
 
 
-def spelled(size: int) -> str:
+def format_bytes(size: int) -> str:
     """A number of bytes for a reader: `91.7 MB`."""
     number, unit = float(size), "B"
     for larger in ("kB", "MB", "GB", "TB"):
@@ -117,11 +121,11 @@ def spelled(size: int) -> str:
     return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
 
 
-def exhausted(
+def memory_diagnostic(
     message: str,
     notes: Iterable[str] = (),
     span: Span | None = None,
-    at: Limit | None = None,
+    at: MemoryLimit | None = None,
 ) -> Diagnostic:
     """The diagnostic of what needs more memory than there is.
 
@@ -136,7 +140,7 @@ def exhausted(
     return Diagnostic(CODE, message, span, notes=(*notes, *reasons), hint=HINT)
 
 
-def is_exhaustion(error: BaseException | None) -> bool:
+def is_out_of_memory(error: BaseException | None) -> bool:
     """Whether an exception, or what it came from, says that there is no memory."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
@@ -146,20 +150,20 @@ def is_exhaustion(error: BaseException | None) -> bool:
             return True
         if isinstance(error, ImportError) and any(each in text for each in UNMAPPED):
             return True
-        if isinstance(error, RuntimeError) and says_exhaustion(text):
+        if isinstance(error, RuntimeError) and reports_out_of_memory(text):
             return True
         error = error.__cause__ or error.__context__
     return False
 
 
-def says_exhaustion(text: str) -> bool:
+def reports_out_of_memory(text: str) -> bool:
     """Whether native code says that there is no memory."""
     return any(each in text.lower() for each in EXHAUSTED)
 
 
-def refuse(
+def memory_error(
     message: str, notes: Iterable[str], error: BaseException, span: Span | None = None
 ) -> DiagnosticError:
     """The error for an exception that says that there is no memory, with its own words."""
     words = str(error).strip().splitlines()[:1]
-    return DiagnosticError(exhausted(message, [*notes, *words], span))
+    return DiagnosticError(memory_diagnostic(message, [*notes, *words], span))

@@ -53,16 +53,16 @@ def package_of(module: str) -> Package | None:
     return _packages.get(module.partition(".")[0])
 
 
-def having(name: str, digest: str) -> list[Package]:
+def find_packages(name: str, digest: str) -> list[Package]:
     """The packages with operators of this digest, or else those of this name."""
-    found = _entered(name, digest)
-    if not found and name in _installed() and _is_library(name):
+    found = _registered_matches(name, digest)
+    if not found and name in _entry_points() and _is_library(name):
         import_module(name)
-        found = _entered(name, digest)
+        found = _registered_matches(name, digest)
     return found
 
 
-def _entered(name: str, digest: str) -> list[Package]:
+def _registered_matches(name: str, digest: str) -> list[Package]:
     known = list(_packages.values())
     same = [each for each in known if each.digest == digest]
     return same or [each for each in known if each.name == name]
@@ -75,7 +75,7 @@ def _libraries() -> set[str]:
 
 
 @cache
-def _installed() -> frozenset[str]:
+def _entry_points() -> frozenset[str]:
     """The packages that the metadata of installed distributions give as such."""
     found = distributions(path=sorted(_libraries()))
     entries = (entry for each in found for entry in each.entry_points.select(group=GROUP))

@@ -13,7 +13,7 @@ CACHE_VARIABLE = "TRIPYBUILD_CACHE_DIR"
 NOWHERE = Path(os.devnull, "no home")  # where nothing can be, since no folder lies below a file
 
 
-def below(root: Path, ending: str = "") -> list[str]:
+def list_files(root: Path, ending: str = "") -> list[str]:
     """The files below a folder by their paths in it, in order; without what Python compiled."""
     found: list[str] = []
     for folder, folders, names in os.walk(root):
@@ -24,7 +24,7 @@ def below(root: Path, ending: str = "") -> list[str]:
     return sorted(found)
 
 
-def content(path: str) -> bytes | None:
+def read_or_none(path: str) -> bytes | None:
     """What a file holds, or None where there is none. Thousands are read: no `Path`, no buffer.
 
     A pipe or a device is no file: whoever opens one may wait for ever.

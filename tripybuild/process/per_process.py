@@ -15,7 +15,7 @@ Taken = ParamSpec("Taken")
 Made = TypeVar("Made")
 
 
-class Once(Generic[Taken, Made]):
+class PerProcess(Generic[Taken, Made]):
     """A function that is called once for the same arguments, which can be keys.
 
     Who asks meanwhile waits. What fails is tried again by the next who asks.
@@ -27,9 +27,9 @@ class Once(Generic[Taken, Made]):
         self._lock = RLock()
         update_wrapper(self, make)
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._leave)
+            os.register_at_fork(after_in_child=self._reset)
 
-    def _leave(self) -> None:
+    def _reset(self) -> None:
         """Begin anew, without taking apart what the parent made: that would wait for threads."""
         from ctypes import py_object, pythonapi  # noqa: PLC0415 - few programs fork
 
@@ -50,22 +50,22 @@ class Once(Generic[Taken, Made]):
             self._known.clear()
 
 
-class Process:
+class ProcessIdentity:
     """The identity of this process: `mark` is another object after a fork."""
 
     def __init__(self) -> None:
         self.mark = object()
         self.forked = False
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._leave)
+            os.register_at_fork(after_in_child=self._renew)
 
-    def _leave(self) -> None:
+    def _renew(self) -> None:
         self.mark, self.forked = object(), True
 
 
-process = Process()
+process = ProcessIdentity()
 
 
-def once(make: Callable[Taken, Made]) -> Once[Taken, Made]:
+def per_process(make: Callable[Taken, Made]) -> PerProcess[Taken, Made]:
     """Let a function make what it makes once, whichever threads ask for it."""
-    return Once(make)
+    return PerProcess(make)

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tripybuild.frontend.decompose import decomposed
+from tripybuild.frontend.decompose import decompose_operation
 from tripybuild.language.evaluate import evaluate
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.language.vocabulary import Vocabulary
-from tripybuild.reference.interpreter import Scope
+from tripybuild.reference.interpreter import ReferenceScope
 from tripybuild.schema.operator.operator import Operator, Snippet
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
@@ -48,7 +48,7 @@ def cost(operation: TraceOp, operators: Mapping[str, Operator]) -> Cost:
     if isinstance(operation, Constant):
         return Cost()
     operator = operators[operation.operator]
-    scope = _Sizes(operator, operation)
+    scope = _CostNames(operator, operation)
     flops, moved = operator.cost.get("flops"), operator.cost.get("bytes")
     return Cost(
         scope.size(flops) if flops is not None else _usual_flops(operation, operator, operators),
@@ -65,7 +65,7 @@ def total(graph: Graph, operators: Mapping[str, Operator]) -> Cost:
 
 def _usual_flops(operation: TraceOp, operator: Operator, operators: Mapping[str, Operator]) -> Size:
     if operator.decompose is not None:
-        steps, _ = decomposed(operation)
+        steps, _ = decompose_operation(operation)
         return sum((cost(step, operators).flops for step in steps), 0)
     return sum((_count(output) for output in operation.outputs), 0)
 
@@ -80,7 +80,7 @@ def _bytes(values: Iterable[Value]) -> Size:
     return sum((ceildiv(_count(v) * v.dtype.bits, 8) for v in dict.fromkeys(values)), 0)
 
 
-class _Sizes(Scope):
+class _CostNames(ReferenceScope):
     """The names of an operation of a graph: its operands have types, and no elements."""
 
     def __init__(self, operator: Operator, operation: TraceOp) -> None:
@@ -97,7 +97,7 @@ class _Sizes(Scope):
 
     def size(self, snippet: Snippet) -> Size:
         """The number that a snippet gives."""
-        for name in free(snippet.program):
+        for name in free_names(snippet.program):
             self.infer(name)
         found: Size = evaluate(snippet.program, self.names, VOCABULARY)
         return found

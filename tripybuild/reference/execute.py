@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.frontend.decompose import decomposed
-from tripybuild.reference.interpreter import run_reference, worked
-from tripybuild.reference.numerics.arrays import Array, rounded, working
+from tripybuild.frontend.decompose import decompose_operation
+from tripybuild.reference.interpreter import reference_argument, run_reference
+from tripybuild.reference.numerics.arrays import Array, round_cast, widen
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.snippets.scope import region_names
+from tripybuild.schema.snippets.snippet_scope import region_names
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant
-from tripybuild.trace.generated_code import reference
+from tripybuild.trace.generated_code import reference_function
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
@@ -52,16 +52,16 @@ def _run(
     for operation in operations:
         results = run_operation(operation, operators, values)
         for output, result in zip(operation.outputs, results, strict=True):
-            values[output] = rounded(result, output.dtype)
+            values[output] = round_cast(result, output.dtype)
 
 
-def _given(pattern: RegionPattern, operation: TraceOp, region: Region) -> dict[str, object]:
+def _result_names(pattern: RegionPattern, operation: TraceOp, region: Region) -> dict[str, object]:
     """The names of the dtypes and shapes that a region gives at its end."""
     before = 0
-    for given in pattern.gives[:-1]:
+    for given in pattern.results[:-1]:
         like = getattr(operation, given.name) if isinstance(given, LikePattern) else None
         before += len(like) if isinstance(like, tuple) else 1
-    rest = region.gives[before:]
+    rest = region.results[before:]
     facts = ([value.dtype for value in rest], [list(value.shape) for value in rest])
     names = zip(region_names(pattern), facts, strict=True)
     return {name: fact for name, fact in names if name is not None}
@@ -73,10 +73,10 @@ def _body(
     """What a reference calls to run a region."""
 
     def run(*taken: Array) -> list[Array]:
-        given = zip(region.takes, (*taken, *outside), strict=True)
-        values = {value: rounded(array, value.dtype) for value, array in given}
+        given = zip(region.parameters, (*taken, *outside), strict=True)
+        values = {value: round_cast(array, value.dtype) for value, array in given}
         _run(region.operations, operators, values)
-        return [working(values[value]) for value in region.gives]
+        return [widen(values[value]) for value in region.results]
 
     return run
 
@@ -90,22 +90,22 @@ def run_operation(
     between.
     """
     if isinstance(operation, Constant):
-        return [working(operation.data.array)]
+        return [widen(operation.data.array)]
     operator = operators.get(operation.operator)
     if operator is not None and operator.path != operation.declaration.source:
         operator = None  # the operation is of another registry
-    compute = reference(type(operation)) if operator is None else None
+    compute = reference_function(type(operation)) if operator is None else None
     if compute is None and (operator is None or operator.reference is None):
         inner: dict[Value, Any] = dict(values)
-        steps, outputs = decomposed(operation)
+        steps, outputs = decompose_operation(operation)
         for step in steps:
             inner.update(zip(step.outputs, run_operation(step, operators, inner), strict=True))
         return [inner[output] for output in outputs]
     if operator is None:
         assert compute is not None
-        results = _computed(compute, operation, operators, values)
+        results = _call_reference(compute, operation, operators, values)
     else:
-        results = _walked(operator, operation, operators, values)
+        results = _interpret_reference(operator, operation, operators, values)
     for output, result in zip(operation.outputs, results, strict=True):
         if not _fits(result.shape, output.shape):
             gave = f"the reference of `{operation.operator}` gave shape {result.shape}"
@@ -114,7 +114,7 @@ def run_operation(
     return results
 
 
-def _walked(
+def _interpret_reference(
     operator: Operator,
     operation: TraceOp,
     operators: Mapping[str, Operator],
@@ -126,12 +126,12 @@ def _walked(
     attributes = {name: arguments[name] for name in operator.attributes}
     outside = [values[value] for value in operation.captured]
     for name, pattern in operator.regions().items():
-        attributes |= _given(pattern, operation, arguments[name])
+        attributes |= _result_names(pattern, operation, arguments[name])
         attributes[name] = _body(arguments[name], outside, operators)
     return run_reference(operator, inputs, attributes)
 
 
-def _computed(
+def _call_reference(
     compute: Callable[..., Any],
     operation: TraceOp,
     operators: Mapping[str, Operator],
@@ -139,7 +139,7 @@ def _computed(
 ) -> list[Array]:
     """The results of an operation by the reference that was generated."""
     read = [_read(getattr(operation, name), values) for name in operation.tensor_fields()]
-    given: list[Any] = [None if each is None else worked(each) for each in read]
+    given: list[Any] = [None if each is None else reference_argument(each) for each in read]
     outside = [values[value] for value in operation.captured]
     given += [_body(region, outside, operators) for region in operation.bodies()]
     with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -12,11 +12,11 @@ import numpy as np
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.evaluate import EvaluationError, evaluate
-from tripybuild.language.names import free
-from tripybuild.reference.numerics.arrays import Array, working
+from tripybuild.language.names import free_names
+from tripybuild.reference.numerics.arrays import Array, widen
 from tripybuild.reference.vocabulary import reference_vocabulary
 from tripybuild.schema.operator.operator import Operator, Snippet
-from tripybuild.schema.snippets.scope import words
+from tripybuild.schema.snippets.snippet_scope import choice_words
 from tripybuild.types.dtypes import dtype, from_numpy
 from tripybuild.types.patterns import TensorPattern, tensors
 
@@ -38,7 +38,7 @@ def run_reference(
         DiagnosticError: Where the snippet cannot be evaluated; the span is in the declaration.
     """
     assert operator.reference is not None
-    scope = Scope(operator, inputs, attributes)
+    scope = ReferenceScope(operator, inputs, attributes)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is nan
         result = scope.evaluate(operator.reference)
@@ -46,7 +46,7 @@ def run_reference(
     return [np.asarray(r) for r in result] if several else [np.asarray(result)]
 
 
-class Scope:
+class ReferenceScope:
     """The names of one call of one operator, bound to numbers and arrays; `infer` on demand."""
 
     def __init__(
@@ -57,7 +57,7 @@ class Scope:
         dtypes: Mapping[str, dtype] | None = None,
     ) -> None:
         self.operator = operator
-        self.names: dict[str, Any] = {word: word for word in words(operator)}
+        self.names: dict[str, Any] = {word: word for word in choice_words(operator)}
         self.names |= attributes
         for input in operator.inputs.values():
             self._bind_input(input.name, inputs.get(input.name))
@@ -69,7 +69,7 @@ class Scope:
 
     def operand(self, value: Any) -> Any:
         """What an input is in a snippet."""
-        return worked(value)
+        return reference_argument(value)
 
     def element(self, value: Any) -> dtype:
         """The dtype of an input."""
@@ -117,7 +117,7 @@ class Scope:
 
     def evaluate(self, snippet: Snippet) -> Any:
         """The value of a snippet, after the names of `infer` that it reads."""
-        for name in free(snippet.program):
+        for name in free_names(snippet.program):
             self.infer(name)
         try:
             return evaluate(snippet.program, self.names, reference_vocabulary())
@@ -135,10 +135,10 @@ class Scope:
             self.names[name] = self.evaluate(snippet)
 
 
-def worked(value: Any) -> Any:
+def reference_argument(value: Any) -> Any:
     """What a reference is given for an array, or a list of arrays."""
     if isinstance(value, (list, tuple)):
-        return [worked(item) for item in value]
-    array = working(np.asarray(value)).view()
+        return [reference_argument(item) for item in value]
+    array = widen(np.asarray(value)).view()
     array.flags.writeable = False  # a third party's reference cannot change what it is given
     return array

@@ -11,7 +11,7 @@ import numpy as np
 from tripybuild.language.numpy_names import NUMPY
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.reference import numerics
-from tripybuild.reference.numerics.bounded import bounded
+from tripybuild.reference.numerics.numpy_guard import guard_functions
 from tripybuild.schema.snippets.vocabularies import ARRAY_ATTRIBUTES, ARRAY_METHODS, HELPERS
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
@@ -26,7 +26,7 @@ def reference_vocabulary() -> Vocabulary:
             for module, names in HELPERS.items()
             for name in names
         },
-        namespaces={"np": bounded(NUMPY)},
+        namespaces={"np": guard_functions(NUMPY)},
         methods=((np.ndarray, ARRAY_METHODS), (np.generic, ARRAY_METHODS)),
         attributes=((np.ndarray, ARRAY_ATTRIBUTES), (np.generic, ARRAY_ATTRIBUTES)),
         constants=dict(BY_NAME),

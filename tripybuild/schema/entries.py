@@ -42,7 +42,7 @@ Code = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
 Doc = Annotated[str, Field(min_length=3, max_length=20_000)]
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """Frozen, and closed: a key that nobody reads is an error."""
 
     model_config = ConfigDict(
@@ -73,14 +73,14 @@ def _without_plugins() -> Iterator[None]:
             os.environ[WITHOUT_PLUGINS] = before
 
 
-class CaseEntry(Strict):
+class CaseEntry(StrictModel):
     """What a snippet is in one case."""
 
     when: Expression = Field(default=True, description="Where it is this one; the last has none.")
     then: str = Field(description="The snippet: an expression, or lines and `return`.")
 
 
-class CasesEntry(Strict):
+class CasesEntry(StrictModel):
     """A snippet that is one of several: the first whose condition holds."""
 
     let: str | None = Field(
@@ -89,14 +89,14 @@ class CasesEntry(Strict):
     cases: list[CaseEntry]
 
 
-class DifferenceEntry(Strict):
+class DifferenceEntry(StrictModel):
     """A case in which another system's operator means something else."""
 
     when: Expression = True
     why: str
 
 
-class ForeignEntry(Strict):
+class ForeignEntry(StrictModel):
     """Another system's operator, called with what this one is called with."""
 
     call: str = Field(description="Its call, as in `softmax.int(input, dim)`.")
@@ -110,7 +110,7 @@ class ForeignEntry(Strict):
     )
 
 
-class AliasEntry(Strict):
+class AliasEntry(StrictModel):
     """The names that others have for the operator."""
 
     tensor: Method | list[Method] | None = None

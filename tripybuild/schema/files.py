@@ -9,14 +9,22 @@ from typing import Literal
 
 from pydantic import Field
 
-from tripybuild.schema.entries import AliasEntry, CasesEntry, Code, Doc, Name, SnakeCase, Strict
+from tripybuild.schema.entries import (
+    AliasEntry,
+    CasesEntry,
+    Code,
+    Doc,
+    Name,
+    SnakeCase,
+    StrictModel,
+)
 from tripybuild.schema.snippets.expressions import Expression
 from tripybuild.schema.target_files import TargetEntry
 
 FORMAT = 1
 
 
-class InputEntry(Strict):
+class InputEntry(StrictModel):
     """A tensor that the operator takes."""
 
     type: str
@@ -27,7 +35,7 @@ class InputEntry(Strict):
     doc: Doc
 
 
-class AttributeEntry(Strict):
+class AttributeEntry(StrictModel):
     """A Python value that the operator takes."""
 
     type: str
@@ -38,7 +46,7 @@ class AttributeEntry(Strict):
     doc: Doc
 
 
-class OutputEntry(Strict):
+class OutputEntry(StrictModel):
     """A tensor that the operator gives."""
 
     type: str
@@ -48,7 +56,7 @@ class OutputEntry(Strict):
     doc: Doc
 
 
-class LawEntry(Strict):
+class LawEntry(StrictModel):
     """A law with a message of its own; names in braces are replaced by their values."""
 
     that: Expression
@@ -56,14 +64,14 @@ class LawEntry(Strict):
     hint: str | None = Field(default=None, description="What to do where it does not hold.")
 
 
-class ToleranceEntry(Strict):
+class ToleranceEntry(StrictModel):
     """How far from the reference: `|got - want| <= absolute + relative * |want|`."""
 
     relative: float = 0.0
     absolute: float = 0.0
 
 
-class ExampleEntry(Strict):
+class ExampleEntry(StrictModel):
     """A call with what it gives, or the law that it breaks."""
 
     sizes: dict[Name, int] = Field(
@@ -75,14 +83,14 @@ class ExampleEntry(Strict):
     fails: str | None = None
 
 
-class RefusedEntry(Strict):
+class ModuleExampleEntry(StrictModel):
     """A module that cannot be made, and the law or the size that says so."""
 
     call: str
     fails: str
 
 
-class CostEntry(Strict):
+class CostEntry(StrictModel):
     """What a call costs, as expressions over the sizes."""
 
     flops: Expression = Field(
@@ -94,7 +102,7 @@ class CostEntry(Strict):
     )
 
 
-class OperatorBody(Strict):
+class OperatorBody(StrictModel):
     """What an operator and a family of operators both can say."""
 
     inline: bool = Field(
@@ -157,7 +165,7 @@ class FamilyFile(OperatorBody):
     )
 
 
-class SizeEntry(Strict):
+class SizeEntry(StrictModel):
     """A size (or another Python value) that a module is made with."""
 
     type: str = "int"
@@ -168,7 +176,7 @@ class SizeEntry(Strict):
     doc: Doc
 
 
-class TakenEntry(Strict):
+class PartInputEntry(StrictModel):
     """A tensor that a part takes, and that may be left out."""
 
     type: str
@@ -176,7 +184,7 @@ class TakenEntry(Strict):
     doc: str | None = None
 
 
-class WeightEntry(Strict):
+class WeightEntry(StrictModel):
     """A weight that is there only under a condition."""
 
     type: str
@@ -197,7 +205,7 @@ class ModuleWeightEntry(WeightEntry):
     )
 
 
-class RangeEntry(Strict):
+class RangeEntry(StrictModel):
     """The sizes that a dynamic dimension can have."""
 
     min: int | str = 1
@@ -206,7 +214,7 @@ class RangeEntry(Strict):
     multiple_of: int | str = 1
 
 
-class PartEntry(Strict):
+class PartEntry(StrictModel):
     """A part of a model: parts, weights and steps of its own."""
 
     doc: Doc | None = None
@@ -217,7 +225,7 @@ class PartEntry(Strict):
     requires: dict[Code, LawEntry | Expression] = Field(
         default_factory=dict, description="Laws about the sizes."
     )
-    inputs: dict[Name, str | TakenEntry] = Field(default_factory=dict)
+    inputs: dict[Name, str | PartInputEntry] = Field(default_factory=dict)
     parts: dict[Name, Expression] = Field(default_factory=dict)
     constants: dict[Name, str] = Field(default_factory=dict)
     weights: dict[Name, str | WeightEntry] = Field(default_factory=dict)
@@ -237,10 +245,10 @@ class ModuleFile(PartEntry):
         default_factory=dict
     )
     sample: dict[Name, Expression] = Field(default_factory=dict)
-    examples: list[RefusedEntry] = Field(default_factory=list)
+    examples: list[ModuleExampleEntry] = Field(default_factory=list)
 
 
-class WeightsEntry(Strict):
+class WeightsEntry(StrictModel):
     """Where the weights of a model are, and what they are called there."""
 
     file: str
@@ -255,7 +263,7 @@ class WeightsEntry(Strict):
     unused: list[str] = Field(default_factory=list)
 
 
-class ModelFile(Strict):
+class ModelFile(StrictModel):
     """One model."""
 
     tripybuild: Literal[1]
@@ -280,7 +288,7 @@ class ModelFile(Strict):
     define: dict[Name, PartEntry] = Field(default_factory=dict)
 
 
-class DefinitionsFile(Strict):
+class DefinitionsFile(StrictModel):
     """Definitions that several models use, with the sizes and types that they see."""
 
     tripybuild: Literal[1]

@@ -1,6 +1,6 @@
 """The kinds of files, by the key that says what a file declares."""
 
-from tripybuild.schema.entries import Strict
+from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import (
     DefinitionsFile,
     FamilyFile,
@@ -13,13 +13,13 @@ from tripybuild.schema.target_files import TargetsFile
 TARGETS = "targets"  # the only file of its kind in a registry, hence its name
 DEFINE = "define"
 
-REGISTRY_KINDS: dict[str, type[Strict]] = {
+REGISTRY_KINDS: dict[str, type[StrictModel]] = {
     "op": OperatorFile,
     "family": FamilyFile,
     "module": ModuleFile,
     TARGETS: TargetsFile,
 }
-KINDS: dict[str, type[Strict]] = {
+KINDS: dict[str, type[StrictModel]] = {
     **REGISTRY_KINDS,
     "model": ModelFile,
     DEFINE: DefinitionsFile,

@@ -7,10 +7,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from tripybuild.documents.document import Document, read
-from tripybuild.errors.amounts import foremost, spent
-from tripybuild.errors.budget import Budget, SpentError, opened
+from tripybuild.errors.budget import Budget, BudgetError, use_budget
 from tripybuild.errors.diagnostics import Diagnostic
-from tripybuild.schema.entries import Strict
+from tripybuild.errors.limits import budget_diagnostic, first_problems
+from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
 from tripybuild.schema.kinds import REGISTRY_KINDS, TARGETS, kind_of
 from tripybuild.schema.operator.checks import check_name, check_operator, check_registry
@@ -19,17 +19,17 @@ from tripybuild.schema.operator.elaborate import elaborate
 from tripybuild.schema.operator.families import Families
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.operator.places import root_name, sources
-from tripybuild.schema.operator.target_exceptions import Common, explained, merged
+from tripybuild.schema.operator.target_exceptions import Common, attach_reasons, merge_facts
 from tripybuild.schema.snippets.cases import unreached
-from tripybuild.schema.snippets.extents import unbounded
-from tripybuild.schema.snippets.scope import unbound
+from tripybuild.schema.snippets.extents import check_operator_bounds
+from tripybuild.schema.snippets.snippet_scope import check_bindings
 from tripybuild.schema.target_files import TargetsFile
 from tripybuild.schema.validate import validate
 from tripybuild.types.naming import is_folder
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class ModuleDeclaration:
     """A part that every model can use."""
 
     name: str
@@ -48,17 +48,17 @@ class Registry:
     """
 
     operators: Mapping[str, Operator]
-    modules: Mapping[str, Module]
+    modules: Mapping[str, ModuleDeclaration]
     own: frozenset[str] = field(default_factory=frozenset)
     targets: Common = field(default_factory=dict)
     documents: Mapping[str, Document] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _RegistryFile:
     document: Document
     kind: str
-    model: Strict
+    model: StrictModel
     shown: str
     folder: str
     root: int
@@ -66,7 +66,7 @@ class _File:
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class FileSubset:
     """A part of the files, by the paths that are shown, and the names of the other operators.
 
     The families that they name must be among the files.
@@ -76,7 +76,9 @@ class Some:
     others: frozenset[str]
 
 
-def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, list[Diagnostic]]:
+def load(
+    roots: Sequence[Path], only: FileSubset | None = None
+) -> tuple[Registry, list[Diagnostic]]:
     """Read every `*.yaml` below the folders.
 
     Args:
@@ -88,30 +90,30 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
     """
     found: list[Diagnostic] = []
     files = [f for i, root in enumerate(roots) for f in _files(root, i, found, only)]
-    families = {
-        f.model.family: (f.document, f.model) for f in files if isinstance(f.model, FamilyFile)
-    }
-    shown = {f.model.family: f.shown for f in files if isinstance(f.model, FamilyFile)}
-    targets, problems = merged(
-        (f.model, f.document) for f in files if isinstance(f.model, TargetsFile)
-    )
+    of_families = [(f, f.model) for f in files if isinstance(f.model, FamilyFile)]
+    families = {model.family: (f.document, model) for f, model in of_families}
+    shown = {model.family: f.shown for f, model in of_families}
+    of_targets = ((f.model, f.document) for f in files if isinstance(f.model, TargetsFile))
+    targets, problems = merge_facts(of_targets)
     found += problems
     operators: dict[str, Operator] = {}
-    modules: dict[str, Module] = {}
+    modules: dict[str, ModuleDeclaration] = {}
     own: set[str] = set()
     for file in files:
         if isinstance(file.model, OperatorFile):
-            operator = _elaborated(file, families, found)
+            operator = _elaborate_file(file, families, found)
             if operator is not None:
-                operator, unexplained = explained(operator, targets)
+                operator, unexplained = attach_reasons(operator, targets)
                 found += unexplained
-                operator = _sourced(operator, shown)
+                operator = _add_source(operator, shown)
                 found += _same_name(file, operator.name, {**modules, **operators})
                 operators[operator.name] = operator
         elif isinstance(file.model, ModuleFile):
             name = file.model.module
             found += _same_name(file, name, {**operators, **modules})
-            modules[name] = Module(name, file.shown, file.folder, file.document, file.model)
+            modules[name] = ModuleDeclaration(
+                name, file.shown, file.folder, file.document, file.model
+            )
         if isinstance(file.model, OperatorFile | ModuleFile):
             name = getattr(file.model, file.kind)
             found += check_name(file.document, file.kind, name)
@@ -128,7 +130,7 @@ def load(roots: Sequence[Path], only: Some | None = None) -> tuple[Registry, lis
     return Registry(operators, modules, frozenset(own), targets, documents), found
 
 
-def _sourced(operator: Operator, shown: Mapping[str, str]) -> Operator:
+def _add_source(operator: Operator, shown: Mapping[str, str]) -> Operator:
     """An operator that knows its families' files, and the digest of what all say."""
     texts = [operator.document.text, *(each.text for _, each in reversed(operator.families))]
     digest = sha256("\0".join(texts).encode()).hexdigest()
@@ -136,7 +138,9 @@ def _sourced(operator: Operator, shown: Mapping[str, str]) -> Operator:
     return replace(operator, family_paths=paths, digest=digest)
 
 
-def _elaborated(file: _File, families: Families, found: list[Diagnostic]) -> Operator | None:
+def _elaborate_file(
+    file: _RegistryFile, families: Families, found: list[Diagnostic]
+) -> Operator | None:
     """The operator of a file, or None where something is wrong with it."""
     assert isinstance(file.model, OperatorFile)
     operator = None
@@ -144,18 +148,18 @@ def _elaborated(file: _File, families: Families, found: list[Diagnostic]) -> Ope
         place = (file.shown, file.folder)
         operator, problems = elaborate(file.document, file.model, place, families)
         # What is wrong with a family is wrong once, however many name it.
-        found += [each for each in foremost(problems) if each not in found]
+        found += [each for each in first_problems(problems) if each not in found]
     return operator
 
 
 @contextmanager
 def _within(budget: Budget, document: Document, found: list[Diagnostic]) -> Iterator[None]:
     """Work on a file within its budget; that it asks for more is a problem like others."""
-    with opened(budget):
+    with use_budget(budget):
         try:
             yield
-        except SpentError as error:
-            found.append(spent(error, document.span(())))
+        except BudgetError as error:
+            found.append(budget_diagnostic(error, document.span(())))
 
 
 def _check(
@@ -168,18 +172,20 @@ def _check(
     known = frozenset(names)
     for operator in operators.values():
         with _within(budgets[operator.document.path], operator.document, found):
-            found += foremost(unbound(operator, known))
-            found += foremost(unbounded(operator, known))
+            found += first_problems(check_bindings(operator, known))
+            found += first_problems(check_operator_bounds(operator, known))
     if found:
         return
     for operator in operators.values():
         with _within(budgets[operator.document.path], operator.document, found):
-            found += foremost(check_operator(operator))
+            found += first_problems(check_operator(operator))
             found += unreached(operator)
             found += check_tuples(operator)
 
 
-def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -> Iterator[_File]:
+def _files(
+    root: Path, index: int, found: list[Diagnostic], only: FileSubset | None
+) -> Iterator[_RegistryFile]:
     if not root.is_dir():
         found.append(Diagnostic("file-not-found", f"there is no folder `{root}`"))
         return
@@ -197,7 +203,7 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
             found.append(Diagnostic("bad-name", message, hint=hint))
             continue
         budget = Budget()
-        with opened(budget):
+        with use_budget(budget):
             document, problems = read(path)
         found += problems
         if document is None or problems:
@@ -207,9 +213,9 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
             message = "a file of a registry declares one `op:`, `family:`, `module:` or `targets:`"
             found.append(Diagnostic("wrong-type", message, document.span(())))
             continue
-        with opened(budget):
+        with use_budget(budget):
             model, problems = validate(document, REGISTRY_KINDS[kind])
-        found += foremost(problems)
+        found += first_problems(problems)
         if model is not None:
             name = TARGETS if kind == TARGETS else getattr(model, kind)
             if path.stem != name and path.stem != name.lower():
@@ -217,11 +223,11 @@ def _files(root: Path, index: int, found: list[Diagnostic], only: Some | None) -
                 found.append(
                     Diagnostic("file-name", f"`{name}` must stand in a file `{name}.yaml`", span)
                 )
-            yield _File(document, kind, model, shown, folder, index, budget)
+            yield _RegistryFile(document, kind, model, shown, folder, index, budget)
 
 
 def _same_name(
-    file: _File, name: str, known: Mapping[str, Operator | Module]
+    file: _RegistryFile, name: str, known: Mapping[str, Operator | ModuleDeclaration]
 ) -> Iterator[Diagnostic]:
     if name in known:
         yield Diagnostic(

@@ -6,12 +6,12 @@ from functools import cache
 from typing import Any, get_args, get_origin
 
 from tripybuild.documents.composer import Location
-from tripybuild.schema.entries import Strict
+from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorBody, OperatorFile, PartEntry
 from tripybuild.schema.snippets.expressions import Expression
 
 # Those whose own keys stand before the ones that they inherit.
-_ORDERS: dict[type[Strict], tuple[str, ...]] = {
+_ORDERS: dict[type[StrictModel], tuple[str, ...]] = {
     OperatorFile: ("tripybuild", "op", "like", *OperatorBody.model_fields),
     FamilyFile: (
         *("tripybuild", "family", "extends", "parameters", "defaults"),
@@ -21,7 +21,7 @@ _ORDERS: dict[type[Strict], tuple[str, ...]] = {
 }
 
 
-def reading_order(model: type[Strict]) -> tuple[str, ...]:
+def reading_order(model: type[StrictModel]) -> tuple[str, ...]:
     """The keys of a mapping in their order."""
     return _ORDERS.get(model) or tuple(model.model_fields)
 
@@ -30,7 +30,7 @@ def reading_order(model: type[Strict]) -> tuple[str, ...]:
 class _Form:
     """What a value may be: an entry, values by name or in a list, or an expression."""
 
-    entry: type[Strict] | None = None
+    entry: type[StrictModel] | None = None
     named: "_Form | None" = None
     listed: "_Form | None" = None
     is_expression: bool = False
@@ -39,7 +39,7 @@ class _Form:
 _EXPRESSION = _Form(is_expression=True)
 
 
-def is_expression(model: type[Strict], location: Location) -> bool:
+def is_expression(model: type[StrictModel], location: Location) -> bool:
     """Tell whether a value of a file is an expression, or in a list that is one."""
     form: _Form | None = _Form(entry=model)
     for step in location:
@@ -52,7 +52,9 @@ def is_expression(model: type[Strict], location: Location) -> bool:
     return form is not None and form.is_expression
 
 
-def entries(data: object, model: type[Strict]) -> Iterator[tuple[Location, list[str], list[str]]]:
+def entries(
+    data: object, model: type[StrictModel]
+) -> Iterator[tuple[Location, list[str], list[str]]]:
     """Each entry of a file: where it stands, its keys, and its keys in reading order.
 
     A key that is unknown stays behind the one that it follows.
@@ -80,7 +82,7 @@ def _entries(
                 yield from _entries(value, form.named, (*at, key))
 
 
-def _in_order(keys: list[str], model: type[Strict]) -> list[str]:
+def _in_order(keys: list[str], model: type[StrictModel]) -> list[str]:
     known = _ranks(model)
     ranks: dict[str, int] = {}
     rank = -1
@@ -90,12 +92,12 @@ def _in_order(keys: list[str], model: type[Strict]) -> list[str]:
 
 
 @cache
-def _ranks(model: type[Strict]) -> Mapping[str, int]:
+def _ranks(model: type[StrictModel]) -> Mapping[str, int]:
     return {key: rank for rank, key in enumerate(reading_order(model))}
 
 
 @cache
-def _inner(model: type[Strict]) -> Mapping[str, _Form]:
+def _inner(model: type[StrictModel]) -> Mapping[str, _Form]:
     """The forms of the fields that may hold entries or expressions."""
     forms = {key: _form(field.annotation) for key, field in model.model_fields.items()}
     return {key: form for key, form in forms.items() if form is not None}
@@ -105,7 +107,7 @@ def _form(annotation: Any) -> _Form | None:
     """The form of a field, or None where neither an entry nor an expression is in it."""
     if annotation is Expression:
         return _EXPRESSION
-    if isinstance(annotation, type) and issubclass(annotation, Strict):
+    if isinstance(annotation, type) and issubclass(annotation, StrictModel):
         return _Form(entry=annotation)
     found = [form for each in get_args(annotation) if (form := _form(each)) is not None]
     if not found:

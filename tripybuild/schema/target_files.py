@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from tripybuild.schema.entries import Code, Name, Strict
+from tripybuild.schema.entries import Code, Name, StrictModel
 from tripybuild.schema.snippets.expressions import Expression
 
 
-class RefusalEntry(Strict):
+class RefusalEntry(StrictModel):
     """A case that a target refuses although the declaration allows it."""
 
     when: Expression
@@ -27,7 +27,7 @@ class RefusalEntry(Strict):
     )
 
 
-class BuildEntry(Strict):
+class BuildEntry(StrictModel):
     """A case that a target builds although the declaration refuses it."""
 
     when: Expression
@@ -37,7 +37,7 @@ class BuildEntry(Strict):
     )
 
 
-class TargetEntry(Strict):
+class TargetEntry(StrictModel):
     """What a target does differently, as named laws.
 
     An expression alone is the `when` of a reason that `targets.yaml` gives under the same name.
@@ -51,7 +51,7 @@ class TargetEntry(Strict):
     )
 
 
-class StockRefusalEntry(Strict):
+class StockRefusalEntry(StrictModel):
     """What a target says to many operators, and how far a network comes before it says so."""
 
     why: str
@@ -63,7 +63,7 @@ class StockRefusalEntry(Strict):
     )
 
 
-class StockBuildEntry(Strict):
+class StockBuildEntry(StrictModel):
     """Why a target may build what declarations refuse.
 
     With `when`, it holds for every operator, whether or not the target builds the call. The
@@ -78,7 +78,7 @@ class StockBuildEntry(Strict):
     )
 
 
-class CommonFactsEntry(Strict):
+class CommonFactsEntry(StrictModel):
     """What is true of a target, whatever the operator."""
 
     refuses: dict[Code, StockRefusalEntry] = Field(default_factory=dict)
@@ -92,7 +92,7 @@ class CommonFactsEntry(Strict):
     gate: str | None = Field(default=None, description="What is said where the GPU is older.")
 
 
-class TargetsFile(Strict):
+class TargetsFile(StrictModel):
     """Facts of targets that are said once for all operators."""
 
     tripybuild: Literal[1]

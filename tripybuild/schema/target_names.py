@@ -32,7 +32,7 @@ def parse_target(text: str) -> Target:
         DiagnosticError: There is no such target, or it takes no compute capabilities.
     """
     name, colon, rest = text.partition(":")
-    known(name, TARGETS, "unknown-target", "target")
+    check_name(name, TARGETS, "unknown-target", "target")
     if not colon:
         return Target(name)
     if name != RTX:
@@ -48,7 +48,7 @@ def parse_target(text: str) -> Target:
     return Target(name, capabilities)
 
 
-def known(name: str, names: Sequence[str], code: str, what: str) -> None:
+def check_name(name: str, names: Sequence[str], code: str, what: str) -> None:
     """Refuse a name that is not among those that there are."""
     if name not in names:
         near = suggest(name, names)

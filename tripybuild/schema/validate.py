@@ -8,10 +8,10 @@ from pydantic_core import ErrorDetails
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, suggest
-from tripybuild.schema.entries import Strict
+from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import FORMAT
 
-Model = TypeVar("Model", bound=Strict)
+Model = TypeVar("Model", bound=StrictModel)
 
 
 def validate(document: Document, model: type[Model]) -> tuple[Model | None, list[Diagnostic]]:
@@ -43,18 +43,18 @@ NAMES = (
 
 
 def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails) -> Diagnostic:
-    location = _existing(document.data, error["loc"])
+    location = _data_location(document.data, error["loc"])
     key = str(error["loc"][-1]) if error["loc"] else ""
     match error["type"]:
         case "extra_forbidden":
-            known = _known(model, error["loc"][:-1])
+            known = _allowed_keys(model, error["loc"][:-1])
             near = suggest(key, known)
             return Diagnostic(
                 "unknown-key",
                 f"`{key}` is not a key here",
                 document.span(location, key=True),
                 label="nobody reads this",
-                hint=f"did you mean `{near}`?" if near else _listed(known),
+                hint=f"did you mean `{near}`?" if near else _keys_hint(known),
             )
         case "missing":
             message, label = f"`{key}` is missing", f"needs `{key}`"
@@ -80,7 +80,7 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
     )
 
 
-def _existing(data: Any, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def _data_location(data: Any, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """The part of pydantic's location that exists in the data: it also names unions and models."""
     path: list[str | int] = []
     for part in location:
@@ -91,7 +91,7 @@ def _existing(data: Any, location: tuple[str | int, ...]) -> tuple[str | int, ..
     return tuple(path)
 
 
-def _known(model: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:
+def _allowed_keys(model: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:
     """The keys that may stand at a location."""
     here: object = model
     for part in location:
@@ -110,7 +110,7 @@ def _models(annotation: object) -> tuple[type[BaseModel], ...]:
     return tuple(model for argument in arguments for model in _models(argument))
 
 
-def _listed(known: list[str]) -> str | None:
+def _keys_hint(known: list[str]) -> str | None:
     return "the keys here are " + ", ".join(f"`{k}`" for k in known) if known else None
 
 

@@ -80,7 +80,7 @@ from tripybuild.stablehlo.elementwise import (
 from tripybuild.stablehlo.grid_sampling import grid_sample
 from tripybuild.stablehlo.indexing import gather_nd, scatter_along, scatter_nd, take, take_along
 from tripybuild.stablehlo.linear import convolution, dot_general, matmul
-from tripybuild.stablehlo.module import Module
+from tripybuild.stablehlo.module import HloModule
 from tripybuild.stablehlo.operands import broadcast_values
 from tripybuild.stablehlo.ordering import sort, sort_places, top_k
 from tripybuild.stablehlo.randomness import random_normal, random_uniform
@@ -95,12 +95,12 @@ from tripybuild.stablehlo.slices import (
     strided_slice,
     update_rows,
 )
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue as Value
 from tripybuild.stablehlo.windows import cumulative, window_counts, window_reduce
 
 __all__ = [
     "BUILDERS",
-    "Module",
+    "HloModule",
     "Value",
     "abs",
     "acos",
@@ -209,7 +209,7 @@ BUILDERS: MappingProxyType[str, Callable[..., Any]] = MappingProxyType(
     {
         name: globals()[name]
         for name in __all__
-        if name not in ("BUILDERS", "Module", "Value", "check_call")
+        if name not in ("BUILDERS", "HloModule", "Value", "check_call")
     }
 )
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from tripybuild.stablehlo.module import emit, integers
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue
 
 
-def broadcast_in_dim(input: Value, shape: Sequence[int], dims: Sequence[int]) -> Value:
+def broadcast_in_dim(input: HloValue, shape: Sequence[int], dims: Sequence[int]) -> HloValue:
     """Place dimension `i` of the input at `dims[i]` of `shape`, and repeat it everywhere else."""
     shape, dims = tuple(shape), tuple(dims)
     if not _fits(input.shape, shape, dims):
@@ -29,7 +29,7 @@ def _fits(sizes: tuple[int, ...], shape: tuple[int, ...], dims: tuple[int, ...])
     )
 
 
-def broadcast_to(input: Value, shape: Sequence[int]) -> Value:
+def broadcast_to(input: HloValue, shape: Sequence[int]) -> HloValue:
     """Repeat dimensions of size one, and add new ones in front, until the shape is `shape`."""
     if input.shape == shape:
         return input

@@ -11,7 +11,7 @@ from tripybuild.stablehlo.broadcast import broadcast_shapes, broadcast_to
 from tripybuild.stablehlo.elementwise import Binary, Unary, abs, floor, xor
 from tripybuild.stablehlo.module import current, emit
 from tripybuild.stablehlo.operands import pair, same_types
-from tripybuild.stablehlo.value import OPERATORS, Operand, Value
+from tripybuild.stablehlo.value import OPERATORS, HloValue, Operand
 from tripybuild.types import dtypes
 
 BOOL = dtypes.BY_NAME["bool"]
@@ -24,13 +24,15 @@ def _order(dtype: dtypes.dtype) -> str:
 
 
 def _compare(name: str, direction: str, doc: str) -> Binary:
-    def build(lhs: Operand, rhs: Operand) -> Value:
+    def build(lhs: Operand, rhs: Operand) -> HloValue:
         first, second = pair(lhs, rhs)
         module = current()
         order = _order(first.dtype)
         attributes: dict[str, Any] = {
-            "comparison_direction": module.parsed(f"#stablehlo<comparison_direction {direction}>"),
-            "compare_type": module.parsed(f"#stablehlo<comparison_type {order}>"),
+            "comparison_direction": module.parse_attribute(
+                f"#stablehlo<comparison_direction {direction}>"
+            ),
+            "compare_type": module.parse_attribute(f"#stablehlo<comparison_type {order}>"),
         }
         return emit("stablehlo.compare", (first, second), BOOL, first.shape, attributes)
 
@@ -47,7 +49,7 @@ greater = _compare("greater", "GT", "Whether `lhs` is the larger one.")
 greater_equal = _compare("greater_equal", "GE", "Whether `lhs` is not the smaller one.")
 
 
-def select(condition: Value, on_true: Operand, on_false: Operand) -> Value:
+def select(condition: HloValue, on_true: Operand, on_false: Operand) -> HloValue:
     """Elements of `on_true` where the condition holds, else of `on_false`; all broadcast."""
     if condition.dtype is not BOOL:
         raise ValueError(f"a condition must be bool, not {condition.dtype.name}")
@@ -57,7 +59,7 @@ def select(condition: Value, on_true: Operand, on_false: Operand) -> Value:
     return emit("stablehlo.select", operands, first.dtype, shape)
 
 
-def clamp(minimum: Operand, input: Value, maximum: Operand) -> Value:
+def clamp(minimum: Operand, input: HloValue, maximum: Operand) -> HloValue:
     """The input, but no less than `minimum` and no more than `maximum`; NaN stays."""
     low, middle, high = same_types(minimum, input, maximum)
     bounds = [
@@ -68,7 +70,7 @@ def clamp(minimum: Operand, input: Value, maximum: Operand) -> Value:
 
 
 def _test(name: str, doc: str) -> Unary:
-    def build(input: Value) -> Value:
+    def build(input: HloValue) -> HloValue:
         if input.dtype.kind != "float":
             raise ValueError(f"{name} takes float, not {input.dtype.name}")
         if name == "is_nan":
@@ -87,58 +89,58 @@ is_inf = _test("is_inf", "Whether it is infinite; never, where the dtype has no 
 is_nan = _test("is_nan", "Whether it is not a number.")
 
 
-def divide(lhs: Operand, rhs: Operand) -> Value:
+def divide(lhs: Operand, rhs: Operand) -> HloValue:
     """The quotient; of integers: toward zero, and 0 where the divisor is 0."""
-    return _guarded(elementwise.divide, lhs, rhs)
+    return _safe_division(elementwise.divide, lhs, rhs)
 
 
-def remainder(lhs: Operand, rhs: Operand) -> Value:
+def remainder(lhs: Operand, rhs: Operand) -> HloValue:
     """What `divide` leaves: the sign of `lhs`; of integers 0 where the divisor is 0."""
-    return _guarded(elementwise.remainder, lhs, rhs)
+    return _safe_division(elementwise.remainder, lhs, rhs)
 
 
-def _guarded(build: Binary, lhs: Operand, rhs: Operand) -> Value:
+def _safe_division(build: Binary, lhs: Operand, rhs: Operand) -> HloValue:
     """XLA's constant folding dies of an integer divided by 0, and its code gives -1."""
     first, second = pair(lhs, rhs)
-    never_zero = not isinstance(rhs, Value) and rhs != 0
+    never_zero = not isinstance(rhs, HloValue) and rhs != 0
     if first.dtype.kind == "float" or never_zero:
         return build(first, second)
     by_zero = equal(second, 0)
     return select(by_zero, 0, build(first, select(by_zero, 1, second)))
 
 
-def _went_up(rest: Value, rhs: Value) -> Value:
+def _rounds_up(rest: HloValue, rhs: HloValue) -> HloValue:
     """Whether truncation went up: there is a rest, and its sign is not the divisor's."""
     return not_equal(rest, 0) & xor(less(rest, 0), less(rhs, 0))
 
 
-def floor_divide(lhs: Operand, rhs: Operand) -> Value:
+def floor_divide(lhs: Operand, rhs: Operand) -> HloValue:
     """The quotient, rounded down; of floats: the floor of what `divide` gives, as in TensorRT."""
     first, second = pair(lhs, rhs)
     if first.dtype.kind == "float" and first.dtype.bits < 32:
         # The narrow quotient may have been rounded up to an integer already.
         wide = floor_divide(convert(first, dtypes.float32), convert(second, dtypes.float32))
         return convert(wide, first.dtype)
-    divisor = second if isinstance(rhs, Value) else rhs
+    divisor = second if isinstance(rhs, HloValue) else rhs
     quotient = divide(first, divisor)
     if first.dtype.kind == "float":
         return floor(quotient)
     if first.dtype.lowest == 0:
         return quotient
     rest = remainder(first, divisor)
-    return select(_went_up(rest, second), quotient - 1, quotient)
+    return select(_rounds_up(rest, second), quotient - 1, quotient)
 
 
-def modulo(lhs: Operand, rhs: Operand) -> Value:
+def modulo(lhs: Operand, rhs: Operand) -> HloValue:
     """Python's `%`: what is left by rounding down, with the divisor's sign."""
     first, second = pair(lhs, rhs)
-    rest = remainder(first, second if isinstance(rhs, Value) else rhs)
+    rest = remainder(first, second if isinstance(rhs, HloValue) else rhs)
     if first.dtype.lowest == 0:
         return rest
-    return select(_went_up(rest, second), rest + second, rest)
+    return select(_rounds_up(rest, second), rest + second, rest)
 
 
-def convert(input: Value, dtype: dtypes.dtype) -> Value:
+def convert(input: HloValue, dtype: dtypes.dtype) -> HloValue:
     """The same values in another dtype.
 
     To bool: whether it is not 0. Float to integer: toward zero, saturating, NaN gives 0.
@@ -154,7 +156,7 @@ def convert(input: Value, dtype: dtypes.dtype) -> Value:
     return emit("stablehlo.convert", (input,), dtype, input.shape)
 
 
-def bitcast_convert(input: Value, dtype: dtypes.dtype) -> Value:
+def bitcast_convert(input: HloValue, dtype: dtypes.dtype) -> HloValue:
     """The same bits read as another dtype of the same width."""
     if input.dtype.bits != dtype.bits:
         raise ValueError(f"{input.dtype.name} and {dtype.name} differ in width")

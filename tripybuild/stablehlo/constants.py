@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tripybuild.stablehlo import bindings
 from tripybuild.stablehlo.broadcast import broadcast_in_dim
 from tripybuild.stablehlo.module import current, emit, integer
-from tripybuild.stablehlo.value import Number, Value
+from tripybuild.stablehlo.value import HloValue, Number
 from tripybuild.types import dtypes
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def constant(
     value: "Number | Sequence[Any] | Array",
     dtype: dtypes.dtype,
     shape: Sequence[int] | None = None,
-) -> Value:
+) -> HloValue:
     """A number (repeated to `shape`), nested lists or an array as a tensor."""
     if isinstance(value, bool | int | float):
         return scalar(value, dtype, tuple(shape or ()))
@@ -36,7 +36,7 @@ def constant(
     return _dense(array, dtype)
 
 
-def _dense(array: "Array", dtype: dtypes.dtype) -> Value:
+def _dense(array: "Array", dtype: dtypes.dtype) -> HloValue:
     kind = current().type(dtype, array.shape)
     attribute = bindings.ir.DenseElementsAttr.get(
         array, type=kind.element_type, shape=list(array.shape)
@@ -44,7 +44,7 @@ def _dense(array: "Array", dtype: dtypes.dtype) -> Value:
     return emit("stablehlo.constant", (), dtype, array.shape, {"value": attribute})
 
 
-def scalar(value: Number, dtype: dtypes.dtype, shape: tuple[int, ...] = ()) -> Value:
+def scalar(value: Number, dtype: dtypes.dtype, shape: tuple[int, ...] = ()) -> HloValue:
     """A number repeated to a shape; made once per module."""
     module = current()
     key = (str(value), dtype, shape)  # as text, -0.0 is not 0.0, and NaN is itself
@@ -56,7 +56,7 @@ def scalar(value: Number, dtype: dtypes.dtype, shape: tuple[int, ...] = ()) -> V
     return made
 
 
-def _number(value: Number, dtype: dtypes.dtype) -> Value:
+def _number(value: Number, dtype: dtypes.dtype) -> HloValue:
     ir = bindings.ir
     kind = current().type(dtype, ())
     if dtype.kind == "float":
@@ -76,7 +76,7 @@ def _whole(value: Number, dtype: dtypes.dtype) -> int:
     return int(value)
 
 
-def iota(shape: Sequence[int], dim: int, dtype: dtypes.dtype) -> Value:
+def iota(shape: Sequence[int], dim: int, dtype: dtypes.dtype) -> HloValue:
     """0, 1, 2, ... along one dimension, the same along all others."""
     if not 0 <= dim < len(shape):
         raise ValueError(f"dimension {dim} is outside of shape {tuple(shape)}")

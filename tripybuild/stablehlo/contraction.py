@@ -11,11 +11,11 @@ from tripybuild.stablehlo.constants import iota
 from tripybuild.stablehlo.linear import dot_general
 from tripybuild.stablehlo.reductions import reduce
 from tripybuild.stablehlo.shapes import transpose
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue
 from tripybuild.types import dtypes
 
 
-def einsum(inputs: Sequence[Value], equation: str) -> Value:
+def einsum(inputs: Sequence[HloValue], equation: str) -> HloValue:
     """Multiply the inputs and sum over the labels that the result lacks: `bij,bjk->bik`."""
     left, arrow, result = equation.replace(" ", "").partition("->")
     terms = left.split(",")
@@ -31,17 +31,17 @@ def einsum(inputs: Sequence[Value], equation: str) -> Value:
     pairs = [_diagonals(value, term) for value, term in zip(inputs, terms, strict=True)]
     terms = [term for _, term in pairs]
     sizes = _sizes([value for value, _ in pairs], terms)
-    values = [_widened(value, term, sizes) for value, term in pairs]
-    value, term = _alone(values[0], terms[0], {*result, *"".join(terms[1:])})
+    values = [_expand_labels(value, term, sizes) for value, term in pairs]
+    value, term = _reduce_labels(values[0], terms[0], {*result, *"".join(terms[1:])})
     for i in range(1, len(values)):
         needed = {*result, *"".join(terms[i + 1 :])}
-        other, labels = _alone(values[i], terms[i], {*needed, *term})
+        other, labels = _reduce_labels(values[i], terms[i], {*needed, *term})
         value, term = _product(value, term, other, labels, needed)
-    value, term = _alone(value, term, set(result))
+    value, term = _reduce_labels(value, term, set(result))
     return transpose(value, [term.index(label) for label in result])
 
 
-def _diagonals(value: Value, term: str) -> tuple[Value, str]:
+def _diagonals(value: HloValue, term: str) -> tuple[HloValue, str]:
     """The diagonal along each label that the term repeats."""
     for last in range(len(term) - 1, 0, -1):
         first = term.index(term[last])
@@ -54,7 +54,7 @@ def _diagonals(value: Value, term: str) -> tuple[Value, str]:
     return value, term
 
 
-def _sizes(inputs: Sequence[Value], terms: Sequence[str]) -> dict[str, int]:
+def _sizes(inputs: Sequence[HloValue], terms: Sequence[str]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for term, value in zip(terms, inputs, strict=True):
         for label, size in zip(term, value.shape, strict=True):
@@ -65,18 +65,20 @@ def _sizes(inputs: Sequence[Value], terms: Sequence[str]) -> dict[str, int]:
     return sizes
 
 
-def _widened(value: Value, term: str, sizes: dict[str, int]) -> Value:
+def _expand_labels(value: HloValue, term: str, sizes: dict[str, int]) -> HloValue:
     return broadcast_in_dim(value, [sizes[label] for label in term], range(len(term)))
 
 
-def _alone(value: Value, term: str, needed: set[str]) -> tuple[Value, str]:
+def _reduce_labels(value: HloValue, term: str, needed: set[str]) -> tuple[HloValue, str]:
     """Sum over the labels that nobody else needs."""
     dims = [dim for dim, label in enumerate(term) if label not in needed]
     rest = "".join(label for label in term if label in needed)
     return reduce(value, dims, "sum"), rest
 
 
-def _product(lhs: Value, left: str, rhs: Value, right: str, needed: set[str]) -> tuple[Value, str]:
+def _product(
+    lhs: HloValue, left: str, rhs: HloValue, right: str, needed: set[str]
+) -> tuple[HloValue, str]:
     shared = [label for label in left if label in right]
     batch = [label for label in shared if label in needed]
     summed = [label for label in shared if label not in needed]

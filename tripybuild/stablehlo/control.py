@@ -11,30 +11,30 @@ from tripybuild.stablehlo.module import TensorType
 from tripybuild.stablehlo.regions import emit_branches, emit_regions
 from tripybuild.stablehlo.shapes import reshape
 from tripybuild.stablehlo.slices import INT32, dynamic_slice, dynamic_update_slice
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue
 
-Body = Callable[..., Value | Sequence[Value]]
-
-
-def _many(result: Value | Sequence[Value]) -> list[Value]:
-    return [result] if isinstance(result, Value) else list(result)
+Body = Callable[..., HloValue | Sequence[HloValue]]
 
 
-def _types(values: Sequence[Value]) -> list[TensorType]:
+def _many(result: HloValue | Sequence[HloValue]) -> list[HloValue]:
+    return [result] if isinstance(result, HloValue) else list(result)
+
+
+def _types(values: Sequence[HloValue]) -> list[TensorType]:
     return [(value.dtype, value.shape) for value in values]
 
 
-def while_(state: Sequence[Value], condition: Body, body: Body) -> tuple[Value, ...]:
+def while_(state: Sequence[HloValue], condition: Body, body: Body) -> tuple[HloValue, ...]:
     """Replace the state by `body(*state)` as long as `condition(*state)` holds."""
     types = _types(state)
 
-    def again(*values: Value) -> list[Value]:
+    def again(*values: HloValue) -> list[HloValue]:
         (answer,) = _many(condition(*values))
         if answer.dtype is not BOOL or answer.shape not in ((), (1,)):
             raise ValueError(f"a condition must be one bool, not {answer!r}")
         return [reshape(answer, ())]
 
-    def advance(*values: Value) -> list[Value]:
+    def advance(*values: HloValue) -> list[HloValue]:
         results = _many(body(*values))
         if _types(results) != types:
             raise ValueError(f"a loop over {list(state)} cannot continue with {results}")
@@ -44,12 +44,12 @@ def while_(state: Sequence[Value], condition: Body, body: Body) -> tuple[Value, 
 
 
 def scan(
-    init: Sequence[Value],
-    inputs: Sequence[Value],
+    init: Sequence[HloValue],
+    inputs: Sequence[HloValue],
     body: Body,
     results: Sequence[TensorType],
     reverse: bool = False,
-) -> tuple[Value, ...]:
+) -> tuple[HloValue, ...]:
     """Thread values through `body(*carried, *rows)`, and collect what else it gives.
 
     Args:
@@ -64,31 +64,31 @@ def scan(
     if length == 0:
         return (*init, *wholes)
 
-    def again(counter: Value, *_: Value) -> Value:
+    def again(counter: HloValue, *_: HloValue) -> HloValue:
         return less(counter, length)
 
-    def turn(counter: Value, *state: Value) -> list[Value]:
+    def turn(counter: HloValue, *state: HloValue) -> list[HloValue]:
         place = length - 1 - counter if reverse else counter
         given = _many(body(*state[:threaded], *[_row(each, place) for each in inputs]))
         pairs = zip(state[threaded:], given[threaded:], strict=True)
-        return [counter + 1, *given[:threaded], *[_written(*pair, place) for pair in pairs]]
+        return [counter + 1, *given[:threaded], *[_write_row(*pair, place) for pair in pairs]]
 
     return while_([constant(0, INT32), *init, *wholes], again, turn)[1:]
 
 
-def _row(whole: Value, place: Value) -> Value:
+def _row(whole: HloValue, place: HloValue) -> HloValue:
     rest = whole.shape[1:]
     return reshape(dynamic_slice(whole, [place, *[0] * len(rest)], [1, *rest]), rest)
 
 
-def _written(whole: Value, row: Value, place: Value) -> Value:
+def _write_row(whole: HloValue, row: HloValue, place: HloValue) -> HloValue:
     update = reshape(row, (1, *row.shape))
     return dynamic_update_slice(whole, update, [place, *[0] * row.rank])
 
 
 def if_(
-    predicate: Value, then: Body, otherwise: Body, operands: Sequence[Value]
-) -> tuple[Value, ...]:
+    predicate: HloValue, then: Body, otherwise: Body, operands: Sequence[HloValue]
+) -> tuple[HloValue, ...]:
     """`then(*operands)` where the predicate holds, else `otherwise(*operands)`; only one runs."""
     if predicate.dtype is not BOOL or predicate.shape not in ((), (1,)):
         raise ValueError(f"a predicate must be one bool, not {predicate!r}")

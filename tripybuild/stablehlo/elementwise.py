@@ -8,7 +8,7 @@ from typing import Protocol
 
 from tripybuild.stablehlo.module import emit
 from tripybuild.stablehlo.operands import pair
-from tripybuild.stablehlo.value import OPERATORS, Operand, Value
+from tripybuild.stablehlo.value import OPERATORS, HloValue, Operand
 
 FLOAT = ("float",)
 NUMBER = ("float", "integer")
@@ -19,19 +19,19 @@ ANY = ("boolean", "float", "integer")
 class Unary(Protocol):
     """A builder that takes one tensor."""
 
-    def __call__(self, input: Value) -> Value:
+    def __call__(self, input: HloValue) -> HloValue:
         """Record the operation."""
 
 
 class Binary(Protocol):
     """A builder that takes two tensors, or a tensor and a number, and broadcasts them."""
 
-    def __call__(self, lhs: Operand, rhs: Operand) -> Value:
+    def __call__(self, lhs: Operand, rhs: Operand) -> HloValue:
         """Record the operation."""
 
 
 def _unary(operation: str, kinds: tuple[str, ...], doc: str) -> Unary:
-    def build(input: Value) -> Value:
+    def build(input: HloValue) -> HloValue:
         if input.dtype.kind not in kinds:
             raise ValueError(f"{operation} takes {' or '.join(kinds)}, not {input.dtype.name}")
         return emit(operation, (input,), input.dtype, input.shape)
@@ -42,7 +42,7 @@ def _unary(operation: str, kinds: tuple[str, ...], doc: str) -> Unary:
 
 
 def _binary(operation: str, kinds: tuple[str, ...], doc: str) -> Binary:
-    def build(lhs: Operand, rhs: Operand) -> Value:
+    def build(lhs: Operand, rhs: Operand) -> HloValue:
         first, second = pair(lhs, rhs)
         if first.dtype.kind not in kinds:
             raise ValueError(f"{operation} takes {' or '.join(kinds)}, not {first.dtype.name}")

@@ -16,26 +16,26 @@ from tripybuild.stablehlo.elementwise import abs, floor, minimum, round_nearest_
 from tripybuild.stablehlo.indexing import take
 from tripybuild.stablehlo.shapes import reshape, transpose
 from tripybuild.stablehlo.slices import slice
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue
 from tripybuild.types import dtypes
 
 COEFFICIENT = -0.75
 KINDS = ("nearest", "linear", "cubic")
-Bring = Callable[[Value, int], Value]
+Bring = Callable[[HloValue, int], HloValue]
 
 
 @dataclass(frozen=True)
 class Tap:
     """An element that counts along one dimension: its position, its weight, whether it is there."""
 
-    index: Value
-    weight: Value | None
-    inside: Value | None
+    index: HloValue
+    weight: HloValue | None
+    inside: HloValue | None
 
 
 def grid_sample(
-    input: Value, grid: Value, kind: str, padding: str, align_corners: bool = False
-) -> Value:
+    input: HloValue, grid: HloValue, kind: str, padding: str, align_corners: bool = False
+) -> HloValue:
     """Look `[N, C, *D]` up at the places `[N, *O, len(D)]`, which say the last dimension first.
 
     From -1 to 1 lies the input: between the outer edges of its elements, or between the elements
@@ -46,18 +46,18 @@ def grid_sample(
     fits = grid.rank == input.rank == len(sizes) + 2 and grid.shape[-1] == len(sizes)
     if kind not in KINDS or not fits or grid.shape[0] != input.shape[0] or 0 in sizes:
         raise ValueError(f"shape {input.shape} is not looked up by {kind!r} at {grid.shape}")
-    bring = _inside(padding, align_corners)
+    bring = _boundary_rule(padding, align_corners)
     places = convert(grid, dtypes.float32)
     taps = []
     for dim, size in enumerate(sizes):
-        place = _place(places, len(sizes) - 1 - dim, size, align_corners)
+        place = _element_position(places, len(sizes) - 1 - dim, size, align_corners)
         taps.append(_taps(place, size, kind, bring, zeros=padding == "zeros"))
-    found = _summed(convert(input, dtypes.float32), taps)
+    found = _weighted_sum(convert(input, dtypes.float32), taps)
     last = found.rank - 1
     return convert(transpose(found, [0, last, *range(1, last)]), input.dtype)
 
 
-def _place(places: Value, column: int, size: int, align_corners: bool) -> Value:
+def _element_position(places: HloValue, column: int, size: int, align_corners: bool) -> HloValue:
     """One column of the places, from -1 to 1, as positions of elements."""
     lead = places.shape[:-1]
     start, stop = [0] * len(lead), list(lead)
@@ -65,11 +65,11 @@ def _place(places: Value, column: int, size: int, align_corners: bool) -> Value:
     return (one + 1) * ((size - 1) / 2) if align_corners else (one + 1) * (size / 2) - 0.5
 
 
-def _inside(padding: str, align_corners: bool) -> Bring:
+def _boundary_rule(padding: str, align_corners: bool) -> Bring:
     """What brings a position inside."""
     edge = 0.0 if align_corners else 0.5
 
-    def mirrored(place: Value, size: int) -> Value:
+    def mirror(place: HloValue, size: int) -> HloValue:
         period = 2 * (size - 1 + 2 * edge)
         if period == 0:
             return clamp(0.0, place, 0.0)
@@ -80,14 +80,14 @@ def _inside(padding: str, align_corners: bool) -> Bring:
     ways: dict[str, Bring] = {
         "zeros": lambda place, _: place,
         "border": lambda place, size: clamp(0.0, place, size - 1.0),
-        "reflection": mirrored,
+        "reflection": mirror,
     }
     if padding not in ways:
         raise ValueError(f"what is outside is one of {', '.join(ways)}, not {padding!r}")
     return ways[padding]
 
 
-def _taps(place: Value, size: int, kind: str, bring: Bring, *, zeros: bool) -> list[Tap]:
+def _taps(place: HloValue, size: int, kind: str, bring: Bring, *, zeros: bool) -> list[Tap]:
     if kind == "cubic":  # each element is brought inside by itself
         below = floor(place)
         part = place - below
@@ -101,12 +101,12 @@ def _taps(place: Value, size: int, kind: str, bring: Bring, *, zeros: bool) -> l
     return [_tap(below, 1 - part, size, zeros), _tap(below + 1, part, size, zeros)]
 
 
-def _tap(position: Value, weight: Value | None, size: int, zeros: bool) -> Tap:
+def _tap(position: HloValue, weight: HloValue | None, size: int, zeros: bool) -> Tap:
     inside = greater_equal(position, 0.0) & less_equal(position, size - 1.0) if zeros else None
     return Tap(convert(clamp(0.0, position, size - 1.0), dtypes.int32), weight, inside)
 
 
-def _cubic(distance: Value) -> Value:
+def _cubic(distance: HloValue) -> HloValue:
     """Keys' kernel."""
     a = COEFFICIENT
     inner = ((a + 2) * distance - (a + 3)) * distance * distance + 1
@@ -114,14 +114,14 @@ def _cubic(distance: Value) -> Value:
     return select(less_equal(distance, 1.0), inner, outer)
 
 
-def _summed(input: Value, taps: Sequence[Sequence[Tap]]) -> Value:
+def _weighted_sum(input: HloValue, taps: Sequence[Sequence[Tap]]) -> HloValue:
     """The weighted sum over all combinations of taps, as `[N, *O, C]`."""
     count, channels, *sizes = input.shape
     lead = taps[0][0].index.shape
     order = [0, *range(2, input.rank), 1]
     rows = reshape(transpose(input, order), [count * math.prod(sizes), channels])
     batch = iota(lead, 0, dtypes.int32)
-    total: Value | None = None
+    total: HloValue | None = None
     for chosen in itertools.product(*taps):
         row, weight, inside = batch, None, None
         for tap, size in zip(chosen, sizes, strict=True):
@@ -136,6 +136,6 @@ def _summed(input: Value, taps: Sequence[Sequence[Tap]]) -> Value:
     return total
 
 
-def _spread(value: Value, channels: int) -> Value:
+def _spread(value: HloValue, channels: int) -> HloValue:
     """The same for each channel."""
     return broadcast_in_dim(value, [*value.shape, channels], range(value.rank))

@@ -14,10 +14,10 @@ from tripybuild.stablehlo.constants import iota
 from tripybuild.stablehlo.module import emit, integers
 from tripybuild.stablehlo.regions import emit_regions
 from tripybuild.stablehlo.shapes import concatenate, reshape
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue
 
 
-def _from_start(indices: Value, size: int) -> Value:
+def _from_start(indices: HloValue, size: int) -> HloValue:
     """Count indices from the start, also those that counted from the end."""
     if indices.dtype.kind != "integer":
         raise ValueError(f"indices must be integers, not {indices.dtype.name}")
@@ -26,7 +26,7 @@ def _from_start(indices: Value, size: int) -> Value:
     return select(less(indices, 0), indices + size, indices)
 
 
-def take(input: Value, indices: Value, dim: int) -> Value:
+def take(input: HloValue, indices: HloValue, dim: int) -> HloValue:
     """numpy.take: `dim` is replaced by the dimensions of `indices`."""
     if not 0 <= dim < input.rank or (input.shape[dim] == 0 and 0 not in indices.shape):
         raise ValueError(f"nothing to take from dimension {dim} of shape {input.shape}")
@@ -38,7 +38,7 @@ def take(input: Value, indices: Value, dim: int) -> Value:
     return _gather(input, _from_start(indices, input.shape[dim]), numbers, sizes, shape)
 
 
-def take_along(input: Value, indices: Value, dim: int) -> Value:
+def take_along(input: HloValue, indices: HloValue, dim: int) -> HloValue:
     """numpy.take_along_axis: equal ranks; all other dimensions are matched, or broadcast."""
     if not (0 <= dim < input.rank == indices.rank):
         shapes = f"{input.shape} and {indices.shape}"
@@ -57,13 +57,13 @@ def take_along(input: Value, indices: Value, dim: int) -> Value:
 
 
 def _gather(
-    input: Value, indices: Value, numbers: Any, sizes: list[int], shape: tuple[int, ...]
-) -> Value:
+    input: HloValue, indices: HloValue, numbers: Any, sizes: list[int], shape: tuple[int, ...]
+) -> HloValue:
     attributes = {"dimension_numbers": numbers, "slice_sizes": integers(sizes)}
     return emit("stablehlo.gather", (input, indices), input.dtype, shape, attributes)
 
 
-def gather_nd(input: Value, indices: Value) -> Value:
+def gather_nd(input: HloValue, indices: HloValue) -> HloValue:
     """`result[*j] = input[*indices[*j]]`: each vector along the last dimension leads somewhere.
 
     A vector shorter than the input's rank leads to all that is behind it.
@@ -81,7 +81,7 @@ def gather_nd(input: Value, indices: Value) -> Value:
     return _gather(input, indices, numbers, sizes, (*lead, *behind))
 
 
-def scatter_nd(input: Value, indices: Value, updates: Value) -> Value:
+def scatter_nd(input: HloValue, indices: HloValue, updates: HloValue) -> HloValue:
     """The input, where `result[*indices[*j]] = updates[*j]` for each vector of indices.
 
     Which of several updates of one place stays is not said.
@@ -105,7 +105,7 @@ def scatter_nd(input: Value, indices: Value, updates: Value) -> Value:
     )[0]
 
 
-def scatter_along(input: Value, indices: Value, updates: Value, dim: int) -> Value:
+def scatter_along(input: HloValue, indices: HloValue, updates: HloValue, dim: int) -> HloValue:
     """The input, where each update stands at its own place but for `dim`, which its index says.
 
     `indices` and `updates` have one shape, that is no larger than the input's beside `dim`.
@@ -119,7 +119,7 @@ def scatter_along(input: Value, indices: Value, updates: Value, dim: int) -> Val
     return scatter_nd(input, vectors, updates)
 
 
-def _vector_length(input: Value, indices: Value) -> int:
+def _vector_length(input: HloValue, indices: HloValue) -> int:
     """How many dimensions each vector of indices leads through."""
     if indices.dtype.kind != "integer" or not indices.shape or indices.shape[-1] > input.rank:
         raise ValueError(f"{indices} does not lead into {input}")

@@ -13,14 +13,14 @@ from tripybuild.stablehlo.broadcast import broadcast_shapes, broadcast_to
 from tripybuild.stablehlo.module import emit, integer, integers, padding_pairs
 from tripybuild.stablehlo.operands import same_types
 from tripybuild.stablehlo.shapes import reshape
-from tripybuild.stablehlo.value import OPERATORS, Value
+from tripybuild.stablehlo.value import OPERATORS, HloValue
 
 Pairs = Sequence[Sequence[int]]
 
 
 def dot_general(
-    lhs: Value, rhs: Value, contracting_dims: Pairs, batch_dims: Pairs = ((), ())
-) -> Value:
+    lhs: HloValue, rhs: HloValue, contracting_dims: Pairs, batch_dims: Pairs = ((), ())
+) -> HloValue:
     """Sum products over the contracting dimensions, for each index of the batch dimensions.
 
     Each argument has the dimensions of `lhs` and those of `rhs`. The result has the batch
@@ -47,7 +47,7 @@ def dot_general(
     return emit("stablehlo.dot_general", (lhs, rhs), lhs.dtype, shape, attributes)
 
 
-def matmul(lhs: Value, rhs: Value) -> Value:
+def matmul(lhs: HloValue, rhs: HloValue) -> HloValue:
     """numpy.matmul: matrices are the last two dimensions, vectors are allowed, others broadcast."""
     if min(lhs.rank, rhs.rank) == 0 or lhs.shape[-1] != rhs.shape[max(rhs.rank - 2, 0)]:
         raise ValueError(f"shapes {lhs.shape} and {rhs.shape} do not multiply")
@@ -66,14 +66,14 @@ def matmul(lhs: Value, rhs: Value) -> Value:
 
 
 def convolution(
-    input: Value,
-    weight: Value,
+    input: HloValue,
+    weight: HloValue,
     window_strides: Sequence[int] | None = None,
     padding: Pairs | None = None,
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
     feature_group_count: int = 1,
-) -> Value:
+) -> HloValue:
     """Slide filters `[M, C / groups, *K]` over `[N, C, *D]`.
 
     `padding` has a pair of edges, which may be negative, for each of the spatial dimensions;
@@ -90,7 +90,7 @@ def convolution(
     if groups < 1 or channels != weight.shape[1] * groups or weight.shape[0] % groups:
         shapes = f"{weight.shape} in {groups} groups"
         raise ValueError(f"filters {shapes} do not fit the channels of {input.shape}")
-    sizes = _convolved(input.shape[2:], weight.shape[2:], strides, edges, spread, gaps)
+    sizes = _output_sizes(input.shape[2:], weight.shape[2:], strides, edges, spread, gaps)
     attributes = {
         "window_strides": integers(strides),
         "padding": padding_pairs(*zip(*edges, strict=True)) if edges else padding_pairs([], []),
@@ -104,7 +104,7 @@ def convolution(
     return emit("stablehlo.convolution", (input, weight), input.dtype, shape, attributes)
 
 
-def _convolved(
+def _output_sizes(
     sizes: Sequence[int],
     kernel: Sequence[int],
     strides: Sequence[int],

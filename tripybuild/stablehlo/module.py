@@ -13,32 +13,32 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tripybuild.errors.diagnostics import portable_path
 from tripybuild.stablehlo import bindings
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue
 from tripybuild.types import dtypes
 
 if TYPE_CHECKING:
-    from tripybuild.stablehlo.templates import Pattern
+    from tripybuild.stablehlo.templates import OperationTemplate
 
 TensorType = tuple[dtypes.dtype, tuple[int, ...]]
 
 
-class _Active(threading.local):
+class _ActiveModule(threading.local):
     """The module that this thread is filling; MLIR's own stack of contexts is per thread too."""
 
-    module: "Module | None" = None
+    module: "HloModule | None" = None
 
 
-_active = _Active()
+_active = _ActiveModule()
 
 
-def current() -> "Module":
+def current() -> "HloModule":
     """The module that the builders write to."""
     if _active.module is None:
         raise RuntimeError("no module has begun: use builders inside `with Module(...)`")
     return _active.module
 
 
-class Module:
+class HloModule:
     """A module under construction; use it as a context manager.
 
     The arguments of `@main` are the weights, then the inputs, each in the order given.
@@ -53,10 +53,10 @@ class Module:
         ir = bindings.ir
         self._folder = folder
         self.context = context()
-        self.constants: dict[tuple[object, ...], Value] = {}
+        self.constants: dict[tuple[object, ...], HloValue] = {}
         self.shared: set[Any] = set()  # what constants are in MLIR
         self.emitted: list[Any] = []  # outside of regions, beside constants
-        self.patterns: dict[Hashable, Pattern] = {}
+        self.patterns: dict[Hashable, OperationTemplate] = {}
         self.depth = 0
         self.create = ir.Operation.create
         self._types: dict[TensorType, Any] = {}
@@ -71,10 +71,10 @@ class Module:
             self.weights = {name: self._argument(name, *type_) for name, type_ in weights.items()}
             self.inputs = {name: self._argument(name, *type_) for name, type_ in inputs.items()}
 
-    def _argument(self, name: str, dtype: dtypes.dtype, shape: Sequence[int]) -> Value:
+    def _argument(self, name: str, dtype: dtypes.dtype, shape: Sequence[int]) -> HloValue:
         location = bindings.ir.Location.name(name)
         argument = self._block.add_argument(self.type(dtype, tuple(shape)), location)
-        return Value(argument, dtype, tuple(shape))
+        return HloValue(argument, dtype, tuple(shape))
 
     def __enter__(self) -> Self:
         if _active.module is not None:
@@ -98,19 +98,19 @@ class Module:
             self._types[dtype, shape] = kind
         return kind
 
-    def parsed(self, text: str) -> Any:
+    def parse_attribute(self, text: str) -> Any:
         """An MLIR attribute by its spelling; parsed once per module."""
         attribute = self._parsed.get(text)
         if attribute is None:
             attribute = self._parsed[text] = bindings.ir.Attribute.parse(text, self.context)
         return attribute
 
-    def note(self, operation: Any) -> None:
+    def record(self, operation: Any) -> None:
         """Remember what was emitted, for others like it."""
         if self.depth == 0:
             self.emitted.append(operation)
 
-    def share(self, key: tuple[object, ...], constant: Value) -> None:
+    def share(self, key: tuple[object, ...], constant: HloValue) -> None:
         """Keep a constant, emitted just now, for all that follows."""
         self.constants[key] = constant
         self.shared.add(constant.mlir)
@@ -127,7 +127,7 @@ class Module:
             self._locations[key] = found
         return found
 
-    def finish(self, outputs: Mapping[str, Value]) -> None:
+    def finish(self, outputs: Mapping[str, HloValue]) -> None:
         """Return the outputs from `@main` and verify the whole module."""
         ir = bindings.ir
         results = [value.mlir for value in outputs.values()]
@@ -154,12 +154,12 @@ class Module:
             locations: Whether it says where each operation comes from, and what results are called.
                 Without, the modules of all who compute the same are the same.
         """
-        whole = self.mlir.operation if locations else self._bare()
+        whole = self.mlir.operation if locations else self._strip_locations()
         buffer = io.BytesIO()
         whole.write_bytecode(buffer)
         return buffer.getvalue()
 
-    def _bare(self) -> Any:
+    def _strip_locations(self) -> Any:
         """A copy without places and names."""
         with self.context:
             copy = self.mlir.operation.clone()
@@ -195,17 +195,17 @@ def _function(body: Any) -> Any:
 
 def emit(
     name: str,
-    operands: Sequence[Value],
+    operands: Sequence[HloValue],
     dtype: dtypes.dtype,
     shape: tuple[int, ...],
     attributes: dict[str, Any] | None = None,
-) -> Value:
+) -> HloValue:
     """Append one operation with one result."""
     module = current()
     kind = module.type(dtype, shape)
     operation = module.create(name, [kind], [value.mlir for value in operands], attributes)
-    module.note(operation)
-    return Value(operation.result, dtype, shape)
+    module.record(operation)
+    return HloValue(operation.result, dtype, shape)
 
 
 def integers(values: Sequence[int]) -> Any:

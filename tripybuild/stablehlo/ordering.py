@@ -12,28 +12,28 @@ from tripybuild.stablehlo.module import integer
 from tripybuild.stablehlo.operands import check_dims
 from tripybuild.stablehlo.regions import emit_regions
 from tripybuild.stablehlo.shapes import transpose
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue
 from tripybuild.types import dtypes
 
 INT32 = dtypes.BY_NAME["int32"]
 
 
-def sort(input: Value, dim: int, descending: bool = False) -> Value:
+def sort(input: HloValue, dim: int, descending: bool = False) -> HloValue:
     """The elements along one dimension in ascending, or descending, order."""
-    return _sorted([input], dim, descending)[0]
+    return _stable_sort([input], dim, descending)[0]
 
 
-def sort_places(input: Value, dim: int, descending: bool = False) -> tuple[Value, ...]:
+def sort_places(input: HloValue, dim: int, descending: bool = False) -> tuple[HloValue, ...]:
     """The elements in order, and where they were, as int32."""
     check_dims(input, [dim])
-    return _sorted([input, iota(input.shape, dim, INT32)], dim, descending)
+    return _stable_sort([input, iota(input.shape, dim, INT32)], dim, descending)
 
 
-def _sorted(values: list[Value], dim: int, descending: bool) -> tuple[Value, ...]:
+def _stable_sort(values: list[HloValue], dim: int, descending: bool) -> tuple[HloValue, ...]:
     """The values, all moved as the first one is sorted."""
     check_dims(values[0], [dim])
 
-    def comes_first(first: Value, second: Value, *_others: Value) -> list[Value]:
+    def comes_first(first: HloValue, second: HloValue, *_others: HloValue) -> list[HloValue]:
         before = greater(first, second) if descending else less(first, second)
         if first.dtype.kind == "float":
             before = before | (equal(first, first) & not_equal(second, second))
@@ -45,7 +45,7 @@ def _sorted(values: list[Value], dim: int, descending: bool) -> tuple[Value, ...
     return emit_regions("stablehlo.sort", values, types, [(scalars, comes_first)], attributes)
 
 
-def top_k(input: Value, k: int, dim: int, largest: bool = True) -> tuple[Value, Value]:
+def top_k(input: HloValue, k: int, dim: int, largest: bool = True) -> tuple[HloValue, HloValue]:
     """The `k` largest (or smallest) elements in order, and their positions as int32.
 
     NaN ranks with the infinity that comes last.
@@ -64,7 +64,7 @@ def top_k(input: Value, k: int, dim: int, largest: bool = True) -> tuple[Value, 
     return take_along(input, indices, dim), indices
 
 
-def _ranks(input: Value, largest: bool) -> Value:
+def _ranks(input: HloValue, largest: bool) -> HloValue:
     """Numbers whose descending order is the wanted one; float32 where it holds them all.
 
     The compiler has a fast path for float32 alone, fifty times faster than its sort.

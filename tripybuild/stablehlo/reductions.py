@@ -15,7 +15,7 @@ from tripybuild.stablehlo.module import integers
 from tripybuild.stablehlo.operands import check_dims
 from tripybuild.stablehlo.regions import emit_regions
 from tripybuild.stablehlo.shapes import reshape
-from tripybuild.stablehlo.value import Number, Value
+from tripybuild.stablehlo.value import HloValue, Number
 from tripybuild.types import dtypes
 
 FLOAT32 = dtypes.BY_NAME["float32"]
@@ -64,7 +64,7 @@ def is_narrow(kind: str, dtype: dtypes.dtype) -> bool:
     return kind in ("sum", "product") and dtype.kind == "float" and dtype.bits < 32
 
 
-def reduce(input: Value, dims: Sequence[int], kind: str, keepdim: bool = False) -> Value:
+def reduce(input: HloValue, dims: Sequence[int], kind: str, keepdim: bool = False) -> HloValue:
     """Combine all elements along the dimensions.
 
     Kinds: sum, product, maximum, minimum, and, or. With `keepdim` the dimensions stay, of size 1.
@@ -88,17 +88,17 @@ def reduce(input: Value, dims: Sequence[int], kind: str, keepdim: bool = False) 
     return reshape(result, [1 if i in chosen else n for i, n in enumerate(input.shape)])
 
 
-def argmax(input: Value, dim: int, keepdim: bool = False) -> Value:
+def argmax(input: HloValue, dim: int, keepdim: bool = False) -> HloValue:
     """Where the largest element is, as int32: the first of equals; NaN is larger than all."""
     return _where_best(input, dim, "maximum", keepdim)
 
 
-def argmin(input: Value, dim: int, keepdim: bool = False) -> Value:
+def argmin(input: HloValue, dim: int, keepdim: bool = False) -> HloValue:
     """Where the smallest element is, as int32: the first of equals; NaN is smaller than all."""
     return _where_best(input, dim, "minimum", keepdim)
 
 
-def _where_best(input: Value, dim: int, kind: str, keepdim: bool) -> Value:
+def _where_best(input: HloValue, dim: int, kind: str, keepdim: bool) -> HloValue:
     # Two plain reductions vectorize; one over (value, index) pairs does not.
     check_dims(input, [dim])
     if input.shape[dim] == 0:

@@ -6,18 +6,18 @@ from typing import Any
 
 from tripybuild.stablehlo import bindings
 from tripybuild.stablehlo.module import TensorType, current
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue
 
-Region = tuple[Sequence[TensorType], Callable[..., Sequence[Value]]]
+Region = tuple[Sequence[TensorType], Callable[..., Sequence[HloValue]]]
 
 
 def emit_regions(
     name: str,
-    operands: Sequence[Value],
+    operands: Sequence[HloValue],
     results: Sequence[TensorType],
     regions: Sequence[Region],
     attributes: dict[str, Any] | None = None,
-) -> tuple[Value, ...]:
+) -> tuple[HloValue, ...]:
     """Append one operation whose regions are filled by functions on their arguments."""
     module = current()
     operation = bindings.ir.Operation.create(
@@ -29,18 +29,20 @@ def emit_regions(
     )
     for region, (takes, fill) in zip(operation.regions, regions, strict=True):
         _fill(region, takes, fill)
-    module.note(operation)
+    module.record(operation)
     return tuple(
-        Value(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
+        HloValue(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
     )
 
 
-def _fill(region: Any, takes: Sequence[TensorType], fill: Callable[..., Sequence[Value]]) -> None:
+def _fill(
+    region: Any, takes: Sequence[TensorType], fill: Callable[..., Sequence[HloValue]]
+) -> None:
     ir = bindings.ir
     kinds = [current().type(*take) for take in takes]
     locations = [ir.Location.current] * len(kinds)
     block = ir.Block.create_at_start(region, kinds, locations)
-    arguments = [Value(mlir, *take) for mlir, take in zip(block.arguments, takes, strict=True)]
+    arguments = [HloValue(mlir, *take) for mlir, take in zip(block.arguments, takes, strict=True)]
     with _inside(block):
         gives = [value.mlir for value in fill(*arguments)]
         ir.Operation.create("stablehlo.return", operands=gives)
@@ -59,13 +61,13 @@ def _inside(block: Any) -> Iterator[None]:
 
 
 def emit_branches(
-    name: str, operands: Sequence[Value], branches: Sequence[Callable[[], Sequence[Value]]]
-) -> tuple[Value, ...]:
+    name: str, operands: Sequence[HloValue], branches: Sequence[Callable[[], Sequence[HloValue]]]
+) -> tuple[HloValue, ...]:
     """Append one operation whose regions take nothing and decide its result types."""
     ir = bindings.ir
     # The types are known only when the branches are built, so they are built in a draft first.
     draft = ir.Operation.create(name, [], [], None, regions=len(branches), ip=False)
-    given: list[list[Value]] = []
+    given: list[list[HloValue]] = []
     for region, branch in zip(draft.regions, branches, strict=True):
         with _inside(ir.Block.create_at_start(region, [])):
             given.append(list(branch()))
@@ -82,7 +84,7 @@ def emit_branches(
     )
     for old, new in zip(draft.regions, operation.regions, strict=True):
         old.blocks[0].append_to(new)
-    current().note(operation)
+    current().record(operation)
     return tuple(
-        Value(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
+        HloValue(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
     )

@@ -15,7 +15,7 @@ from tripybuild.stablehlo.comparison import clamp, convert
 from tripybuild.stablehlo.constants import constant
 from tripybuild.stablehlo.elementwise import round_nearest_even
 from tripybuild.stablehlo.indexing import take
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue
 from tripybuild.types import dtypes
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ ROUNDING = ("half_up", "half_down", "floor", "ceil")
 
 
 def resample(
-    input: Value,
+    input: HloValue,
     shape: Sequence[int],
     kind: str,
     coordinates: str,
     selector: str = "formula",
     rounding: str = "floor",
     coefficient: float = -0.75,
-) -> Value:
+) -> HloValue:
     """The input in another shape of the same rank.
 
     Args:
@@ -58,16 +58,16 @@ def resample(
     # The dimensions that shrink most come first: they leave less for the others to do.
     order = sorted(range(input.rank), key=lambda d: shape[d] / max(input.shape[d], 1))
     for dim in (d for d in order if shape[d] != input.shape[d]):
-        places = _places(input.shape[dim], shape[dim], coordinates, selector)
+        places = _source_positions(input.shape[dim], shape[dim], coordinates, selector)
         taps = _nearest(places, rounding) if kind == "nearest" else _taps(places, kind, coefficient)
-        value = _weighted(value, taps, dim)
+        value = _weighted_sum(value, taps, dim)
     if narrow.kind != "float" and value.dtype is not narrow:
         value = clamp(dtypes.lowest(narrow), round_nearest_even(value), dtypes.highest(narrow))
     return convert(value, narrow)
 
 
 @lru_cache(maxsize=256)
-def _places(length: int, resized: int, coordinates: str, selector: str) -> "Array":
+def _source_positions(length: int, resized: int, coordinates: str, selector: str) -> "Array":
     """Where the elements of the result lie among those of the input, in float64."""
     np = bindings.numpy
     index: Array = np.arange(resized, dtype=np.float64)
@@ -111,10 +111,10 @@ def _cubic(distance: "Array", a: float) -> "Array":
     return weights
 
 
-def _weighted(input: Value, taps: "Taps", dim: int) -> Value:
+def _weighted_sum(input: HloValue, taps: "Taps", dim: int) -> HloValue:
     """The sum of the elements at each tap's positions of a dimension, times their weights."""
     np = bindings.numpy
-    total: Value | None = None
+    total: HloValue | None = None
     for positions, weights in taps:
         if not weights.any() and total is not None:
             continue

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from tripybuild.stablehlo.broadcast import broadcast_in_dim
 from tripybuild.stablehlo.shapes import reshape
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue
 
 
-def spread_scale(scale: Value, shape: Sequence[int], dim: int | None = None) -> Value:
+def spread_scale(scale: HloValue, shape: Sequence[int], dim: int | None = None) -> HloValue:
     """A scale for each element of a shape.
 
     One number is for all elements, a list along `dim` for each channel; without `dim`, a scale of

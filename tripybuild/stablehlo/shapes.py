@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from tripybuild.stablehlo.module import emit, integer, integers
 from tripybuild.stablehlo.operands import check_dims, same_types
-from tripybuild.stablehlo.value import Operand, Value
+from tripybuild.stablehlo.value import HloValue, Operand
 
 
-def reshape(input: Value, shape: Sequence[int]) -> Value:
+def reshape(input: HloValue, shape: Sequence[int]) -> HloValue:
     """The same values, in row-major order, in another shape."""
     shape = tuple(shape)
     if math.prod(shape) != math.prod(input.shape) or any(size < 0 for size in shape):
@@ -21,7 +21,7 @@ def reshape(input: Value, shape: Sequence[int]) -> Value:
     return emit("stablehlo.reshape", (input,), input.dtype, shape)
 
 
-def transpose(input: Value, permutation: Sequence[int]) -> Value:
+def transpose(input: HloValue, permutation: Sequence[int]) -> HloValue:
     """Dimension `i` of the result is dimension `permutation[i]` of the input."""
     order = tuple(permutation)
     if sorted(order) != list(range(input.rank)):
@@ -33,7 +33,7 @@ def transpose(input: Value, permutation: Sequence[int]) -> Value:
     return emit("stablehlo.transpose", (input,), input.dtype, shape, attributes)
 
 
-def concatenate(values: Sequence[Value], dim: int) -> Value:
+def concatenate(values: Sequence[HloValue], dim: int) -> HloValue:
     """Join tensors along a dimension that they have."""
     tensors = same_types(*values)
     shapes = [tensor.shape for tensor in tensors]
@@ -48,7 +48,7 @@ def concatenate(values: Sequence[Value], dim: int) -> Value:
     return emit("stablehlo.concatenate", tensors, tensors[0].dtype, result, attributes)
 
 
-def reverse(input: Value, dims: Sequence[int]) -> Value:
+def reverse(input: HloValue, dims: Sequence[int]) -> HloValue:
     """The elements in opposite order along each of the dimensions."""
     chosen = check_dims(input, dims)
     if not chosen:
@@ -58,12 +58,12 @@ def reverse(input: Value, dims: Sequence[int]) -> Value:
 
 
 def pad(
-    input: Value,
+    input: HloValue,
     value: Operand,
     low: Sequence[int],
     high: Sequence[int],
     interior: Sequence[int] | None = None,
-) -> Value:
+) -> HloValue:
     """Add elements before, after and between those of each dimension; negative edges cut off."""
     between = tuple(interior) if interior is not None else (0,) * input.rank
     if not len(low) == len(high) == len(between) == input.rank or min(between, default=0) < 0:

@@ -12,18 +12,18 @@ from tripybuild.stablehlo.indexing import take
 from tripybuild.stablehlo.module import emit, integers
 from tripybuild.stablehlo.operands import same_types
 from tripybuild.stablehlo.shapes import pad, reshape, reverse
-from tripybuild.stablehlo.value import Operand, Value
+from tripybuild.stablehlo.value import HloValue, Operand
 from tripybuild.types import dtypes
 
 INT32 = dtypes.BY_NAME["int32"]
 
 
 def slice(
-    input: Value,
+    input: HloValue,
     start: Sequence[int],
     limit: Sequence[int],
     strides: Sequence[int] | None = None,
-) -> Value:
+) -> HloValue:
     """Every `strides[i]`-th element from `start[i]` up to but without `limit[i]`."""
     steps = tuple(strides) if strides is not None else (1,) * input.rank
     whole = len(start) == len(limit) == len(steps) == input.rank
@@ -45,13 +45,13 @@ def slice(
 
 
 def strided_slice(
-    input: Value,
+    input: HloValue,
     start: Sequence[int],
     size: Sequence[int],
     step: Sequence[int],
     mode: str = "strict",
     fill: Operand | None = None,
-) -> Value:
+) -> HloValue:
     """Take `size` elements from `start` in steps of `step`, which may be negative.
 
     What lies outside is refused (`strict`), `fill` (0 by default), or read from inside after
@@ -101,7 +101,7 @@ MODES: dict[str, Callable[[int, int], int]] = {
 }
 
 
-def _pick(input: Value, places: list[int], dim: int, mode: str) -> Value:
+def _pick(input: HloValue, places: list[int], dim: int, mode: str) -> HloValue:
     """The elements at the places of one dimension, each brought inside as the mode says."""
     extent = input.shape[dim]
     inside = [MODES[mode](place, extent) if mode in MODES else place for place in places]
@@ -111,8 +111,8 @@ def _pick(input: Value, places: list[int], dim: int, mode: str) -> Value:
 
 
 def _straight(
-    input: Value, start: Sequence[int], size: Sequence[int], step: Sequence[int]
-) -> Value:
+    input: HloValue, start: Sequence[int], size: Sequence[int], step: Sequence[int]
+) -> HloValue:
     """A slice whose steps are not 0; a backward one is a forward one reversed."""
     low, high, strides = [], [], []
     for first, count, distance in zip(start, size, step, strict=True):
@@ -124,19 +124,19 @@ def _straight(
     return reverse(part, [dim for dim, distance in enumerate(step) if distance < 0])
 
 
-def _starts(input: Value, starts: Sequence[Operand]) -> list[Value]:
+def _starts(input: HloValue, starts: Sequence[Operand]) -> list[HloValue]:
     if len(starts) != input.rank:
         raise ValueError(f"{len(starts)} start positions do not fit shape {input.shape}")
-    values = [start for start in starts if isinstance(start, Value)]
+    values = [start for start in starts if isinstance(start, HloValue)]
     kinds = {value.dtype for value in values}
     wide = next(iter(kinds)) if len(kinds) == 1 else INT32
     return [
-        reshape(convert(start, wide), ()) if isinstance(start, Value) else constant(start, wide)
+        reshape(convert(start, wide), ()) if isinstance(start, HloValue) else constant(start, wide)
         for start in starts
     ]
 
 
-def dynamic_slice(input: Value, starts: Sequence[Operand], sizes: Sequence[int]) -> Value:
+def dynamic_slice(input: HloValue, starts: Sequence[Operand], sizes: Sequence[int]) -> HloValue:
     """A part of the given sizes at computed places, moved inside where it would reach out."""
     shape = tuple(sizes)
     if len(shape) != input.rank or any(n > m for n, m in zip(shape, input.shape, strict=True)):
@@ -146,7 +146,7 @@ def dynamic_slice(input: Value, starts: Sequence[Operand], sizes: Sequence[int])
     return emit("stablehlo.dynamic_slice", operands, input.dtype, shape, attributes)
 
 
-def dynamic_update_slice(input: Value, update: Value, starts: Sequence[Operand]) -> Value:
+def dynamic_update_slice(input: HloValue, update: HloValue, starts: Sequence[Operand]) -> HloValue:
     """The input with `update` written over it at computed places, moved inside."""
     same_types(input, update)
     if update.rank != input.rank or any(
@@ -157,7 +157,7 @@ def dynamic_update_slice(input: Value, update: Value, starts: Sequence[Operand])
     return emit("stablehlo.dynamic_update_slice", operands, input.dtype, input.shape)
 
 
-def update_rows(cache: Value, update: Value, position: Value) -> Value:
+def update_rows(cache: HloValue, update: HloValue, position: HloValue) -> HloValue:
     """Write `update[b]` into `cache[b]` along dimension 2, from row `position[b]` on."""
     batch = cache.shape[0] if cache.rank else 0
     if cache.rank < 3 or position.shape != (batch,) or update.shape[:1] != (batch,):

@@ -12,16 +12,19 @@ from functools import cached_property
 from typing import Any
 
 from tripybuild.stablehlo import bindings
-from tripybuild.stablehlo.module import Module
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.module import HloModule
+from tripybuild.stablehlo.value import HloValue
 
 # An operation, which of its operands are which numbers, and whether it holds regions.
 Step = tuple[Any, list[tuple[int, int]], bool]
 
 
-def repeated(
-    module: Module, form: object, operands: Sequence[Value], build: Callable[[], Sequence[Value]]
-) -> Sequence[Value]:
+def build_or_clone(
+    module: HloModule,
+    form: object,
+    operands: Sequence[HloValue],
+    build: Callable[[], Sequence[HloValue]],
+) -> Sequence[HloValue]:
     """What `build` gives; where it was asked for the same before, a clone of what it emitted then.
 
     Args:
@@ -35,12 +38,12 @@ def repeated(
     if pattern is None:
         module.emitted = []
         results = build()
-        module.patterns[key] = Pattern(module, operands, module.emitted, results)
+        module.patterns[key] = OperationTemplate(module, operands, module.emitted, results)
         return results
-    return build() if pattern.steps is None else pattern.cloned(operands)
+    return build() if pattern.steps is None else pattern.clone(operands)
 
 
-def _key(module: Module, operands: Sequence[Value]) -> list[Hashable]:
+def _key(module: HloModule, operands: Sequence[HloValue]) -> list[Hashable]:
     """What operands are to builders: dtypes, shapes, and which of them are the same.
 
     A constant of the module is itself: builders may use it, too, so that a clone could not tell
@@ -54,15 +57,15 @@ def _key(module: Module, operands: Sequence[Value]) -> list[Hashable]:
     return found
 
 
-class Pattern:
+class OperationTemplate:
     """The operations that were emitted for some operands."""
 
     def __init__(
         self,
-        module: Module,
-        operands: Sequence[Value],
+        module: HloModule,
+        operands: Sequence[HloValue],
         emitted: Sequence[Any],
-        results: Sequence[Value],
+        results: Sequence[HloValue],
     ) -> None:
         self.shared = module.shared
         self.operands, self.emitted, self.results = operands, emitted, results
@@ -78,16 +81,19 @@ class Pattern:
     def steps(self) -> list[Step] | None:
         """The operations to clone; None where one holds a region that reads what is outside."""
         known = self.shared.union(self.numbers)
-        if all(_captured(e) <= self.shared and known.issuperset(e.operands) for e in self.emitted):
+        if all(
+            _captured_values(e) <= self.shared and known.issuperset(e.operands)
+            for e in self.emitted
+        ):
             return [_step(each, self.numbers) for each in self.emitted]
         return None
 
     @cached_property
-    def gives(self) -> list[tuple[int | None, Value]]:
+    def result_numbers(self) -> list[tuple[int | None, HloValue]]:
         """The results, those that are constants of the module without a number."""
         return [(self.numbers.get(each.mlir), each) for each in self.results]
 
-    def cloned(self, operands: Sequence[Value]) -> list[Value]:
+    def clone(self, operands: Sequence[HloValue]) -> list[HloValue]:
         """The same operations on other operands, at the current place."""
         assert self.steps is not None
         values = [each.mlir for each in operands]
@@ -96,14 +102,14 @@ class Pattern:
             copy = operation.clone().operation
             copy.location = location
             if holds:
-                _put(copy, location)
+                _set_location(copy, location)
             own = copy.operands
             for place, number in places:
                 own[place] = values[number]
             values += copy.results
         return [
-            kept if number is None else Value(values[number], kept.dtype, kept.shape)
-            for number, kept in self.gives
+            kept if number is None else HloValue(values[number], kept.dtype, kept.shape)
+            for number, kept in self.result_numbers
         ]
 
 
@@ -113,22 +119,22 @@ def _step(operation: Any, numbers: Mapping[Any, int]) -> Step:
     return operation, places, len(operation.regions) > 0
 
 
-def _captured(operation: Any) -> set[Any]:
+def _captured_values(operation: Any) -> set[Any]:
     """What the regions of an operation read from outside."""
     made, read = set(_arguments(operation)), set()
-    for inner in _inside(operation):
+    for inner in _nested_operations(operation):
         made |= {*inner.results, *_arguments(inner)}
         read |= set(inner.operands)
     return read - made
 
 
-def _inside(operation: Any) -> Iterator[Any]:
+def _nested_operations(operation: Any) -> Iterator[Any]:
     """The operations within, each before those that it holds itself."""
     for region in operation.regions:
         for block in region:
             for inner in block:
                 yield inner.operation
-                yield from _inside(inner.operation)
+                yield from _nested_operations(inner.operation)
 
 
 def _arguments(operation: Any) -> Iterator[Any]:
@@ -137,11 +143,11 @@ def _arguments(operation: Any) -> Iterator[Any]:
             yield from block.arguments
 
 
-def _put(operation: Any, location: Any) -> None:
+def _set_location(operation: Any, location: Any) -> None:
     """Say where all that is within an operation comes from."""
     for argument in _arguments(operation):
         argument.set_location(location)
-    for inner in _inside(operation):
+    for inner in _nested_operations(operation):
         inner.location = location
         for argument in _arguments(inner):
             argument.set_location(location)

@@ -9,10 +9,10 @@ from typing import Any
 from tripybuild.types import dtypes
 
 # What `+` and its kin do is filled in by the modules that build it, so that this one imports none.
-OPERATORS: dict[str, Callable[..., "Value"]] = {}
+OPERATORS: dict[str, Callable[..., "HloValue"]] = {}
 
 
-class Value:
+class HloValue:
     """One tensor of a module that is being built."""
 
     __slots__ = ("dtype", "mlir", "shape")
@@ -33,75 +33,75 @@ class Value:
     def __bool__(self) -> bool:
         raise TypeError("the elements of a Value are not known while a module is being built")
 
-    def __add__(self, other: "Operand") -> "Value":
+    def __add__(self, other: "Operand") -> "HloValue":
         return OPERATORS["add"](self, other)
 
-    def __radd__(self, other: "Number") -> "Value":
+    def __radd__(self, other: "Number") -> "HloValue":
         return OPERATORS["add"](other, self)
 
-    def __sub__(self, other: "Operand") -> "Value":
+    def __sub__(self, other: "Operand") -> "HloValue":
         return OPERATORS["subtract"](self, other)
 
-    def __rsub__(self, other: "Number") -> "Value":
+    def __rsub__(self, other: "Number") -> "HloValue":
         return OPERATORS["subtract"](other, self)
 
-    def __mul__(self, other: "Operand") -> "Value":
+    def __mul__(self, other: "Operand") -> "HloValue":
         return OPERATORS["multiply"](self, other)
 
-    def __rmul__(self, other: "Number") -> "Value":
+    def __rmul__(self, other: "Number") -> "HloValue":
         return OPERATORS["multiply"](other, self)
 
-    def __truediv__(self, other: "Operand") -> "Value":
+    def __truediv__(self, other: "Operand") -> "HloValue":
         return OPERATORS["divide"](self, other)
 
-    def __rtruediv__(self, other: "Number") -> "Value":
+    def __rtruediv__(self, other: "Number") -> "HloValue":
         return OPERATORS["divide"](other, self)
 
-    def __floordiv__(self, other: "Operand") -> "Value":
+    def __floordiv__(self, other: "Operand") -> "HloValue":
         return OPERATORS["floor_divide"](self, other)
 
-    def __rfloordiv__(self, other: "Number") -> "Value":
+    def __rfloordiv__(self, other: "Number") -> "HloValue":
         return OPERATORS["floor_divide"](other, self)
 
-    def __mod__(self, other: "Operand") -> "Value":
+    def __mod__(self, other: "Operand") -> "HloValue":
         return OPERATORS["modulo"](self, other)
 
-    def __rmod__(self, other: "Number") -> "Value":
+    def __rmod__(self, other: "Number") -> "HloValue":
         return OPERATORS["modulo"](other, self)
 
-    def __pow__(self, other: "Operand") -> "Value":
+    def __pow__(self, other: "Operand") -> "HloValue":
         return OPERATORS["power"](self, other)
 
-    def __rpow__(self, other: "Number") -> "Value":
+    def __rpow__(self, other: "Number") -> "HloValue":
         return OPERATORS["power"](other, self)
 
-    def __and__(self, other: "Operand") -> "Value":
+    def __and__(self, other: "Operand") -> "HloValue":
         return OPERATORS["and_"](self, other)
 
-    def __rand__(self, other: "Number") -> "Value":
+    def __rand__(self, other: "Number") -> "HloValue":
         return OPERATORS["and_"](other, self)
 
-    def __or__(self, other: "Operand") -> "Value":
+    def __or__(self, other: "Operand") -> "HloValue":
         return OPERATORS["or_"](self, other)
 
-    def __ror__(self, other: "Number") -> "Value":
+    def __ror__(self, other: "Number") -> "HloValue":
         return OPERATORS["or_"](other, self)
 
-    def __xor__(self, other: "Operand") -> "Value":
+    def __xor__(self, other: "Operand") -> "HloValue":
         return OPERATORS["xor"](self, other)
 
-    def __rxor__(self, other: "Number") -> "Value":
+    def __rxor__(self, other: "Number") -> "HloValue":
         return OPERATORS["xor"](other, self)
 
-    def __matmul__(self, other: "Value") -> "Value":
+    def __matmul__(self, other: "HloValue") -> "HloValue":
         return OPERATORS["matmul"](self, other)
 
-    def __neg__(self) -> "Value":
+    def __neg__(self) -> "HloValue":
         return OPERATORS["negate"](self)
 
-    def __invert__(self) -> "Value":
+    def __invert__(self) -> "HloValue":
         return OPERATORS["not_"](self)
 
 
 Number = bool | int | float
-Operand = Value | Number
+Operand = HloValue | Number

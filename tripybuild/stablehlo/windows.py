@@ -14,7 +14,7 @@ from tripybuild.stablehlo.operands import check_dims
 from tripybuild.stablehlo.reductions import COMBINE, FLOAT32, check_kind, is_narrow, neutral
 from tripybuild.stablehlo.regions import emit_regions
 from tripybuild.stablehlo.shapes import pad
-from tripybuild.stablehlo.value import Value
+from tripybuild.stablehlo.value import HloValue
 from tripybuild.types import dtypes
 
 
@@ -33,13 +33,13 @@ def window_sizes(
 
 
 def window_reduce(
-    input: Value,
+    input: HloValue,
     kind: str,
     window: Sequence[int],
     strides: Sequence[int] | None = None,
     padding: Sequence[Sequence[int]] | None = None,
     dilation: Sequence[int] | None = None,
-) -> Value:
+) -> HloValue:
     """Combine the elements of each window over the last `len(window)` dimensions.
 
     Kinds are those of `reduce`; `padding` has a pair of edges for each of the dimensions.
@@ -81,8 +81,8 @@ def _defaults(
 
 
 def _reduce_window(
-    input: Value, kind: str, shape: tuple[int, ...], attributes: dict[str, Any]
-) -> Value:
+    input: HloValue, kind: str, shape: tuple[int, ...], attributes: dict[str, Any]
+) -> HloValue:
     dtype = input.dtype
     start = scalar(neutral(kind, dtype), dtype)
     region = ([(dtype, ()), (dtype, ())], lambda a, b: [COMBINE[kind](a, b)])
@@ -98,7 +98,7 @@ def window_counts(
     dtype: dtypes.dtype,
     strides: Sequence[int] | None = None,
     padding: Sequence[Sequence[int]] | None = None,
-) -> Value:
+) -> HloValue:
     """How many elements that are not padding each window sees: a constant, for averages."""
     steps, edges, gaps = _defaults(len(window), strides, padding, None)
     np = bindings.numpy
@@ -112,8 +112,8 @@ def window_counts(
 
 
 def cumulative(
-    input: Value, kind: str, dim: int, reverse: bool = False, exclusive: bool = False
-) -> Value:
+    input: HloValue, kind: str, dim: int, reverse: bool = False, exclusive: bool = False
+) -> HloValue:
     """Combine each element with all before it; `exclusive` leaves out the element itself.
 
     One window as long as the dimension: the compiler turns it into a tree.

@@ -24,7 +24,7 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-class Undecided(Exception):  # noqa: N818  (not an error: the law travels on to where sizes are known)
+class UndecidedSize(Exception):  # noqa: N818  (not an error: the law travels on to where sizes are known)
     """The truth of a condition depends on sizes that are not known yet."""
 
     def __init__(self, condition: "Condition") -> None:
@@ -64,7 +64,7 @@ class Condition:
         )
 
     def __bool__(self) -> NoReturn:
-        raise Undecided(self)
+        raise UndecidedSize(self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Condition) and self.key == other.key
@@ -118,12 +118,12 @@ def compare(operator: str, left: Terms, right: Terms) -> Truth:
 
 def conjunction(parts: Iterable[Truth]) -> Truth:
     """Give `and` of all parts: one that is false decides, whatever is undecided beside it."""
-    return _joined("and", parts, deciding=False)
+    return _join("and", parts, deciding=False)
 
 
 def disjunction(parts: Iterable[Truth]) -> Truth:
     """Give `or` of all parts: one that is true decides, whatever is undecided beside it."""
-    return _joined("or", parts, deciding=True)
+    return _join("or", parts, deciding=True)
 
 
 def negation(part: Truth) -> Truth:
@@ -131,7 +131,7 @@ def negation(part: Truth) -> Truth:
     return ~part if isinstance(part, Condition) else not part
 
 
-def _joined(operator: str, parts: Iterable[Truth], *, deciding: bool) -> Truth:
+def _join(operator: str, parts: Iterable[Truth], *, deciding: bool) -> Truth:
     undecided: dict[Condition, None] = {}
     for part in parts:
         if isinstance(part, Condition):

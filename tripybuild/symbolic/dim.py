@@ -78,7 +78,7 @@ _Binary = Callable[["Size", "Size"], "Size"]
 _Operation = Callable[["Dim", "Size"], "Size"]
 
 
-def _with_right(operation: _Binary) -> _Operation:
+def _binary_operator(operation: _Binary) -> _Operation:
     def method(self: "Dim", other: "Size") -> Any:
         if type(other) is not int and type(other) is not Dim:
             other = _operand(other)
@@ -89,7 +89,7 @@ def _with_right(operation: _Binary) -> _Operation:
     return method
 
 
-def _with_left(operation: _Binary) -> _Operation:
+def _reflected_operator(operation: _Binary) -> _Operation:
     def method(self: "Dim", other: "Size") -> Any:
         other = _operand(other)
         if other is NotImplemented:
@@ -99,7 +99,7 @@ def _with_left(operation: _Binary) -> _Operation:
     return method
 
 
-def _comparing(operator: str) -> Callable[["Dim", object], Any]:
+def _comparison_method(operator: str) -> Callable[["Dim", object], Any]:
     def method(self: "Dim", other: object) -> Any:
         if type(other) is not int and type(other) is not Dim:
             other = _operand(other)
@@ -110,7 +110,7 @@ def _comparing(operator: str) -> Callable[["Dim", object], Any]:
     return method
 
 
-_equal, _unequal = _comparing("=="), _comparing("!=")
+_equal, _unequal = _comparison_method("=="), _comparison_method("!=")
 
 
 class Dim:
@@ -172,11 +172,11 @@ class Dim:
     def __deepcopy__(self, memo: object) -> "Dim":
         return self
 
-    __add__ = __radd__ = _with_right(_sum)
-    __sub__, __rsub__ = _with_right(_difference), _with_left(_difference)
-    __mul__ = __rmul__ = _with_right(_product)
-    __floordiv__, __rfloordiv__ = _with_right(_quotient), _with_left(_quotient)
-    __mod__, __rmod__ = _with_right(_remainder), _with_left(_remainder)
+    __add__ = __radd__ = _binary_operator(_sum)
+    __sub__, __rsub__ = _binary_operator(_difference), _reflected_operator(_difference)
+    __mul__ = __rmul__ = _binary_operator(_product)
+    __floordiv__, __rfloordiv__ = _binary_operator(_quotient), _reflected_operator(_quotient)
+    __mod__, __rmod__ = _binary_operator(_remainder), _reflected_operator(_remainder)
 
     def __neg__(self) -> "Size":
         return _product(self, -1)
@@ -193,8 +193,8 @@ class Dim:
     def __ne__(self, other: object) -> Any:
         return False if self._is(other) else _unequal(self, other)
 
-    __lt__, __le__ = _comparing("<"), _comparing("<=")
-    __gt__, __ge__ = _comparing(">"), _comparing(">=")
+    __lt__, __le__ = _comparison_method("<"), _comparison_method("<=")
+    __gt__, __ge__ = _comparison_method(">"), _comparison_method(">=")
 
     def _is(self, other: object) -> bool:
         # The caches of arithmetic ask this of their keys, so it must not use them.

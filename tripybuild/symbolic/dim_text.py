@@ -90,7 +90,7 @@ def _atom_text(atom: Atom, coefficient: int) -> tuple[str, bool, int]:
 def _division_text(atom: Atom, coefficient: int) -> tuple[str, bool, int]:
     n, d = atom.arguments
     # `S // 16 // 2` is printed as `S // 32`, and `16*(S // 16 % 2)` as `S % 32`.
-    factor = math.lcm(_missing(n), _missing(d))
+    factor = math.lcm(_symbol_factor(n), _symbol_factor(d))
     if atom.operator == "//" or coefficient % factor == 0:
         n, d = scale(n, factor), scale(d, factor)
         coefficient //= factor if atom.operator == "%" else 1
@@ -102,7 +102,7 @@ def _division_text(atom: Atom, coefficient: int) -> tuple[str, bool, int]:
     return f"{left} {atom.operator} {right if is_plain else f'({right})'}", False, coefficient
 
 
-def _missing(terms: Terms) -> int:
+def _symbol_factor(terms: Terms) -> int:
     """Give the factor that makes every symbol appear as itself."""
     factor = 1
     for monomial, coefficient in terms:
@@ -121,10 +121,10 @@ def parse(
         tree = ast.parse(text, mode="eval")
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
         raise ValueError(f"`{text[:80]}` is not an expression") from error
-    return _Reader(names, functions).read(tree.body)
+    return _DimReader(names, functions).read(tree.body)
 
 
-class _Reader:
+class _DimReader:
     """Walks an expression, of which only the forms below exist."""
 
     def __init__(

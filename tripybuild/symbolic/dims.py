@@ -10,7 +10,7 @@ import keyword
 from collections.abc import Callable, Mapping
 
 from tripybuild.symbolic import dim_text
-from tripybuild.symbolic.conditions import Condition, Truth, Undecided, conjunction, disjunction
+from tripybuild.symbolic.conditions import Condition, Truth, UndecidedSize, conjunction, disjunction
 from tripybuild.symbolic.dim import Dim, Size, size_of, terms_by_name, terms_of
 from tripybuild.symbolic.polynomials import Atom, ComplexityError, of_atom, scale, value_of
 from tripybuild.symbolic.quotients import choose, extreme
@@ -23,7 +23,7 @@ __all__ = [
     "Dim",
     "Size",
     "Truth",
-    "Undecided",
+    "UndecidedSize",
     "evaluate",
     "maximum",
     "minimum",

@@ -228,14 +228,14 @@ def _without_quotients(terms: Terms) -> tuple[int, Terms]:
                 break
             step = as_constant(quotient.arguments[1])
             if step is not None:
-                divisor, terms = divisor * step, _cleared(terms, quotient, step)
+                divisor, terms = divisor * step, _clear_quotient(terms, quotient, step)
                 break
         else:
             break
     return divisor, terms
 
 
-def _cleared(terms: Terms, quotient: Atom, step: int) -> Terms:
+def _clear_quotient(terms: Terms, quotient: Atom, step: int) -> Terms:
     """Give `step*terms`, with `step*quotient` replaced by `n - n % step`."""
     whole = add(quotient.arguments[0], of_atom(remainder(quotient)), -1)
     total: Terms = ()

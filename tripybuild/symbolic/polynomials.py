@@ -66,7 +66,7 @@ class Atom:
         self.choice = choice
         self.name = name
         self.multiple = multiple
-        self.key = self._said()
+        self.key = self._key_text()
         if len(self.key) > MAXIMUM_KEY:  # what is said twice at each level grows without end
             raise ComplexityError("a size is made of too many sizes")
         # Not of the parts: hash(-1) is hash(-2), and keys of one hash are asked if they are equal.
@@ -77,7 +77,7 @@ class Atom:
         """Make the atom `name // multiple`, whose value is within `limits`."""
         return cls("symbol", (), limits, name=name, multiple=multiple)
 
-    def _said(self) -> str:
+    def _key_text(self) -> str:
         if self.name:
             # A space sorts before all that a name may hold: `S` comes before `S1`.
             return f"{self.name} {self.low} {self.high} {self.multiple}"

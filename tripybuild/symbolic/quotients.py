@@ -47,11 +47,11 @@ def quotient(n: Terms, d: Terms) -> Terms:
     whole, rest = _long_division(n, d)
     if not rest and is_nonzero(d):
         return whole
-    if not rest or (len(d) > 1 and _decided(rest, d) is None):
+    if not rest or (len(d) > 1 and _decide(rest, d) is None):
         # It would not say when it divides by zero, or would be longer than what it replaces.
         whole, rest = ZERO, n
-    known = _decided(rest, d)
-    return add(whole, constant(known) if known is not None else _undivided(rest, d))
+    known = _decide(rest, d)
+    return add(whole, constant(known) if known is not None else _reduce_quotient(rest, d))
 
 
 def extreme(operator: str, values: tuple[Terms, ...]) -> Terms:
@@ -105,7 +105,7 @@ def _long_division(n: Terms, d: Terms) -> tuple[Terms, Terms]:
     return collect(whole), rest
 
 
-def _decided(n: Terms, d: Terms) -> int | None:
+def _decide(n: Terms, d: Terms) -> int | None:
     """Give `n // d` if the bounds leave only one value."""
     step = as_constant(d)
     if step is not None:
@@ -122,11 +122,11 @@ def _decided(n: Terms, d: Terms) -> int | None:
     return None
 
 
-def _undivided(n: Terms, d: Terms) -> Terms:
+def _reduce_quotient(n: Terms, d: Terms) -> Terms:
     """Give `n // d` as an atom, in lowest terms."""
     reduced = _without_common_number(n, d) or _without_common_factor(n, d)
     if reduced is None and is_positive(d):
-        reduced = _flattened(n, d)
+        reduced = _flatten(n, d)
     if reduced is not None:
         return quotient(*reduced)
     if n[0][1] < 0 and n[0][0] and is_positive(d):
@@ -151,13 +151,13 @@ def _without_common_factor(n: Terms, d: Terms) -> tuple[Terms, Terms] | None:
     for atom in d[0][0]:
         if atom.low is None or atom.low < 1:
             continue
-        parts = [_divided(each, atom) for each in (n, d)]
+        parts = [_divide(each, atom) for each in (n, d)]
         if parts[0] is not None and parts[1] is not None:
             return parts[0], parts[1]
     return None
 
 
-def _divided(terms: Terms, atom: Atom) -> Terms | None:
+def _divide(terms: Terms, atom: Atom) -> Terms | None:
     divided: dict[Monomial, int] = {}
     for monomial, coefficient in terms:
         rest = without(monomial, (atom,))
@@ -167,7 +167,7 @@ def _divided(terms: Terms, atom: Atom) -> Terms | None:
     return collect(divided)
 
 
-def _flattened(n: Terms, d: Terms) -> tuple[Terms, Terms] | None:
+def _flatten(n: Terms, d: Terms) -> tuple[Terms, Terms] | None:
     """Make one division of two: `(x // a + p) // d` is `(x + a*p) // (a*d)` for a positive `d`."""
     inner = [
         atom

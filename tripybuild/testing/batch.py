@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 Each = TypeVar("Each", bound=Runnable)
 
 
-def by_halves(
+def bisect(
     cases: Sequence[Case],
     most: int,
     together: Callable[[Sequence[Case]], Sequence[Result]],
@@ -61,12 +61,12 @@ def by_halves(
             return list(found)
         middle = len(cases) // 2
     parts = cases[:middle], cases[middle:]
-    return [each for part in parts for each in by_halves(part, most, together, is_fault)]
+    return [each for part in parts for each in bisect(part, most, together, is_fault)]
 
 
 def run(cases: Sequence[Runnable]) -> list[Outcome]:
     """What each case gives on `cpu`, or why it gives nothing."""
-    return by_halves(cases, LARGEST, _outcomes, lambda outcome: isinstance(outcome, str))
+    return bisect(cases, LARGEST, _outcomes, lambda outcome: isinstance(outcome, str))
 
 
 def _outcomes(cases: Sequence[Runnable]) -> list[Outcome]:
@@ -78,7 +78,7 @@ def _outcomes(cases: Sequence[Runnable]) -> list[Outcome]:
 
 
 def _run(cases: Sequence[Runnable]) -> list[list[Array]]:
-    graph = joined([case.graph for case in cases])
+    graph = merge_graphs([case.graph for case in cases])
     module = lower_stablehlo(graph).text()
     # In the compiler's own process: a crash of it is an outcome too.
     program = pjrt.load(session().compile("cpu", module))
@@ -86,7 +86,7 @@ def _run(cases: Sequence[Runnable]) -> list[list[Array]]:
     return [[next(results) for _ in case.graph.outputs] for case in cases]
 
 
-def unbuilt(cases: Sequence[Each], gpu: str | None = None) -> dict[Each, list[str]]:
+def build_problems(cases: Sequence[Each], gpu: str | None = None) -> dict[Each, list[str]]:
     """What is wrong with the engines of cases, for those of which something is.
 
     Args:
@@ -95,14 +95,14 @@ def unbuilt(cases: Sequence[Each], gpu: str | None = None) -> dict[Each, list[st
     """
 
     def problems(several: Sequence[Each]) -> list[list[str]]:
-        whole = joined([case.graph for case in several])
+        whole = merge_graphs([case.graph for case in several])
         return [list(engine_problems(whole, gpu=gpu))] * len(several)
 
-    found = zip(cases, by_halves(cases, MOST, problems, bool), strict=True)
+    found = zip(cases, bisect(cases, MOST, problems, bool), strict=True)
     return {case: each for case, each in found if each}
 
 
-def joined(graphs: Sequence[Graph]) -> Graph:
+def merge_graphs(graphs: Sequence[Graph]) -> Graph:
     """Several graphs as one."""
     cases = list(enumerate(graphs))
     return Graph(

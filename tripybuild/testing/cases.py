@@ -11,14 +11,14 @@ from tripybuild.errors.diagnostics import DiagnosticError, concise
 from tripybuild.frontend import Tensor
 from tripybuild.language.vocabulary import ANY_NAME
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.schema.operator.dtype_combinations import Tuple, legal, slots, spell
+from tripybuild.schema.operator.dtype_combinations import Tuple, format_tuple, legal_tuples, slots
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.operator.samples import Place, free_sizes, places
-from tripybuild.testing.generators import generated
-from tripybuild.testing.sample import Bound, Change, bind
+from tripybuild.schema.operator.samples import Place, free_sizes, size_places
+from tripybuild.testing.generators import generate_array
+from tripybuild.testing.sample import BoundSample, Change, bind
 from tripybuild.trace.constants import constant
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.location import at, here
+from tripybuild.trace.location import at, caller_location
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import dtype, from_numpy
 from tripybuild.types.patterns import ValuePattern, options
@@ -41,7 +41,7 @@ class Case:
     arrays: Mapping[str, Array | list[Array]]
     attributes: Mapping[str, Any]
     constants: frozenset[str] = frozenset()
-    bound: Bound | None = None
+    bound: BoundSample | None = None
 
     @cached_property
     def graph(self) -> Graph:
@@ -55,13 +55,13 @@ class Case:
         for name, given in self.arrays.items():
             parts = given if isinstance(given, list) else [given]
             if name in self.constants:
-                arguments[name] = known(parts[0])
+                arguments[name] = constant_tensor(parts[0])
                 continue
             made = [Value(TensorType(from_numpy(a.dtype), tuple(a.shape))) for a in parts]
             values |= {self._place(name, i, given): value for i, value in enumerate(made)}
             tensors = [Tensor.of(value) for value in made]
             arguments[name] = tensors if isinstance(given, list) else tensors[0]
-        with at(here(ANY_NAME)), fresh_symbols():
+        with at(caller_location(ANY_NAME)), fresh_symbols():
             result = self.function(**arguments, **self.attributes)
         return Graph(self.label, values, {}, outputs(result))
 
@@ -79,7 +79,7 @@ class Case:
         return f"{name}_{index}" if isinstance(given, list) else name
 
     @property
-    def allowed(self) -> bool:
+    def is_legal(self) -> bool:
         """Whether the declaration allows the call."""
         return self.refusal is None
 
@@ -93,7 +93,7 @@ class Case:
         return None
 
 
-def known(array: Array) -> Tensor:
+def constant_tensor(array: Array) -> Tensor:
     """A tensor that holds an array."""
     return Tensor.of(constant(array, from_numpy(array.dtype)))
 
@@ -104,18 +104,18 @@ def outputs(result: Any) -> dict[str, Value]:
     return {f"output{i}": tensor.value for i, tensor in enumerate(several)}
 
 
-def case(function: Function, label: str, types: Tuple, bound: Bound) -> Case:
+def case(function: Function, label: str, types: Tuple, bound: BoundSample) -> Case:
     """The call that a bound sample describes, with data."""
     arrays: dict[str, Array | list[Array]] = {}
     for name, operand in bound.operands.items():
         program = operand.generator.program if operand.generator else None
         made = [
-            generated(program, bound.names, shape, type, f"{label} {name} {index}")
+            generate_array(program, bound.names, shape, type, f"{label} {name} {index}")
             for index, (type, shape) in enumerate(operand.numbers)
         ]
         arrays[name] = made if operand.several else made[0]
     constants = frozenset(name for name, operand in bound.operands.items() if operand.constant)
-    return Case(function, label, spell(types), arrays, bound.attributes, constants, bound)
+    return Case(function, label, format_tuple(types), arrays, bound.attributes, constants, bound)
 
 
 def of_arguments(
@@ -135,8 +135,8 @@ def of_arguments(
 def sample_case(operator: Operator, function: Function, types: Tuple) -> Case:
     """The declared sample; without the inputs that may be left out where it is legal only so."""
     whole = case(function, "sample", types, bind(operator, types))
-    lead = legal(operator)[0]
-    if whole.allowed or case(function, "sample", lead, bind(operator, lead)).allowed:
+    lead = legal_tuples(operator)[0]
+    if whole.is_legal or case(function, "sample", lead, bind(operator, lead)).is_legal:
         return whole
     return without_optional(operator, whole) or whole
 
@@ -167,15 +167,17 @@ def variations(
     """
     sample = sample_case(operator, function, types)
     yield sample
-    yield from (c for c in _arguments(operator, sample, types) if c.allowed)
-    second = _first_allowed(operator, function, types, "second shape", _larger())
+    yield from (c for c in _arguments(operator, sample, types) if c.is_legal)
+    second = _first_legal(operator, function, types, "second shape", _larger())
     if second is not None:
         yield second
-    sizes = sorted({_at(free_sizes(operator)[name], path) for name, path in places(operator)} - {1})
+    sizes = sorted(
+        {_at(free_sizes(operator)[name], path) for name, path in size_places(operator)} - {1}
+    )
     for size in sizes[:3] if every else ():
         for wanted in (0, 1):
             label = f"{size} becomes {wanted}"
-            found = _first_allowed(operator, function, types, label, [_mapped({size: wanted})])
+            found = _first_legal(operator, function, types, label, [_substitute({size: wanted})])
             if found is not None:
                 yield found
 
@@ -223,7 +225,7 @@ def _number(type: dtype) -> float | bool:
     return {"float": 1.5, "integer": 2}.get(type.kind, True)
 
 
-def _first_allowed(
+def _first_legal(
     operator: Operator, function: Function, types: Tuple, label: str, changes: list[Change]
 ) -> Case | None:
     """The first change of sizes that the declaration allows."""
@@ -232,31 +234,31 @@ def _first_allowed(
             found = case(function, label, types, bind(operator, types, change))
         except (ValueError, ArithmeticError):
             continue
-        if found.allowed and changed(operator, change):
+        if found.is_legal and changes_size(operator, change):
             return found
     return None
 
 
-def changed(operator: Operator, change: Change) -> bool:
+def changes_size(operator: Operator, change: Change) -> bool:
     """Whether a change of sizes changes any."""
     sizes = free_sizes(operator)
     return any(
         change(place, old) != old
-        for place in places(operator)
+        for place in size_places(operator)
         if (old := _at(sizes[place[0]], place[1])) is not None
     )
 
 
 def _larger() -> list[Change]:
     """Other sizes. Equal ones stay equal and ones stay one, so that some keep what relates them."""
-    return [_scaled(1, 1), _scaled(2, -1), _scaled(2, 0), _scaled(3, 0)]
+    return [_scale(1, 1), _scale(2, -1), _scale(2, 0), _scale(3, 0)]
 
 
-def _scaled(factor: int, more: int) -> Change:
+def _scale(factor: int, more: int) -> Change:
     return lambda _, size: size if size <= 1 else factor * size + more
 
 
-def _mapped(sizes: Mapping[int, int]) -> Change:
+def _substitute(sizes: Mapping[int, int]) -> Change:
     return lambda _, size: sizes.get(size, size)
 
 
@@ -266,7 +268,7 @@ def _at(value: Any, path: tuple[int, ...]) -> Any:
     return value
 
 
-def at_place(operator: Operator, place: Place) -> int:
+def size_at(operator: Operator, place: Place) -> int:
     """The number that the sample has at a place."""
     found: int = _at(free_sizes(operator)[place[0]], place[1])
     return found

@@ -38,15 +38,15 @@ def tuples_of(box: Box) -> set[Names]:
     return set(product(*box))
 
 
-def spelled(box: Box, slots: Sequence[str]) -> str:
+def format_box(box: Box, slots: Sequence[str]) -> str:
     """A box in words; the name of a single slot is left out."""
     if len(slots) == 1:
-        return _spelled(box[0])
+        return _format_names(box[0])
     pairs = zip(slots, box, strict=True)
-    return "; ".join(f"{slot}: {_spelled(names)}" for slot, names in pairs) or ANY
+    return "; ".join(f"{slot}: {_format_names(names)}" for slot, names in pairs) or ANY
 
 
-def read(text: str, slots: Sequence[str]) -> Box:
+def parse_box(text: str, slots: Sequence[str]) -> Box:
     """The box that `spelled` wrote.
 
     Raises:
@@ -55,22 +55,22 @@ def read(text: str, slots: Sequence[str]) -> Box:
     if not slots and text == ANY:
         return ()
     if len(slots) == 1:
-        return (_read(text),)
+        return (_parse_names(text),)
     pairs = [part.partition(": ") for part in text.split("; ")]
     if [name for name, _, _ in pairs] != list(slots):
         message = f"`{text}` is not of {', '.join(slots)}"
         raise ValueError(message)
-    return tuple(_read(names) for _, _, names in pairs)
+    return tuple(_parse_names(names) for _, _, names in pairs)
 
 
-def _spelled(names: frozenset[str]) -> str:
+def _format_names(names: frozenset[str]) -> str:
     if names == ALL:
         return ANY
     shown = names if len(names) <= HALF else ALL - names
     return (BUT if shown is not names else "") + ", ".join(n for n in BY_NAME if n in shown)
 
 
-def _read(text: str) -> frozenset[str]:
+def _parse_names(text: str) -> frozenset[str]:
     if text == ANY:
         return ALL
     names = frozenset(text.removeprefix(BUT).split(", "))

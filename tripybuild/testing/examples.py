@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.artifact.call_signature import broken
+from tripybuild.artifact.call_signature import law_violations
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend import Tensor
 from tripybuild.language.evaluate import evaluate
@@ -17,9 +17,9 @@ from tripybuild.reference.numerics.arrays import Array
 from tripybuild.schema.operator.operator import Example, Input, Operator
 from tripybuild.symbolic.dims import symbol
 from tripybuild.testing.batch import Outcome
-from tripybuild.testing.cases import known, outputs
-from tripybuild.testing.functions import calling, region_function
-from tripybuild.testing.target_facts import CPU, said
+from tripybuild.testing.cases import constant_tensor, outputs
+from tripybuild.testing.region_functions import call_vocabulary, region_function
+from tripybuild.testing.target_facts import CPU, matches_refusal
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import from_numpy
@@ -51,7 +51,7 @@ class ExampleCase:
         return execute(whole, operators, self.data)["argument"]
 
 
-def spell(example: Example) -> str:
+def format_example(example: Example) -> str:
     """An example as a test's name: the call on one line."""
     return " ".join(example.call.text.split())
 
@@ -67,16 +67,16 @@ def example_case(
     literals = _Literals()
     words = {name: literals.caller(op, functions) for name, op in operators.items()}
     program = example.call.program
-    told = replace(program, result=_Unevaluated(operators).visit(deepcopy(program.result)))
+    told = replace(program, result=_RegionQuoter(operators).visit(deepcopy(program.result)))
     symbols = {name: symbol(name, 0, None) for name in example.sizes}
-    result = evaluate(told, symbols, calling(operators, words))
+    result = evaluate(told, symbols, call_vocabulary(operators, words))
     graph = Graph("example", literals.values, {}, outputs(result))
-    if found := broken(graph.undecided, example.sizes) if example.sizes else []:
+    if found := law_violations(graph.open_laws, example.sizes) if example.sizes else []:
         raise DiagnosticError(*found)
-    return ExampleCase(spell(example), graph, literals.arrays, *literals.last)
+    return ExampleCase(format_example(example), graph, literals.arrays, *literals.last)
 
 
-class _Unevaluated(ast.NodeTransformer):
+class _RegionQuoter(ast.NodeTransformer):
     """Arguments that are regions are handed over as they are written."""
 
     def __init__(self, operators: Mapping[str, Operator]) -> None:
@@ -120,7 +120,7 @@ class _Literals:
             order = _order(operator, len(arguments), named)
             bound = {**dict(zip(order, arguments, strict=False)), **named}
             counts = {n: len(v) for n, v in bound.items() if isinstance(v, (list, tuple))}
-            taken = {n: self.taken(operator, n, v, counts) for n, v in bound.items()}
+            taken = {n: self.public_argument(operator, n, v, counts) for n, v in bound.items()}
             given = [taken[name] for name in order[: len(arguments)]]
             given += arguments[len(given) :]
             self.last = (operator.name, taken)
@@ -128,7 +128,9 @@ class _Literals:
 
         return call
 
-    def taken(self, operator: Operator, name: str, value: Any, counts: Mapping[str, int]) -> Any:
+    def public_argument(
+        self, operator: Operator, name: str, value: Any, counts: Mapping[str, int]
+    ) -> Any:
         """An argument as the public function takes it."""
         if isinstance(value, ast.expr):
             return region_function(operator, name, value, {}, counts)
@@ -141,7 +143,7 @@ class _Literals:
         if input.several:
             return [self._tensor(each) for each in value]
         if input.constant is not None:
-            return known(_array(value))
+            return constant_tensor(_array(value))
         return self.tensor(_array(value))
 
     def _tensor(self, value: Any) -> Any:
@@ -204,6 +206,6 @@ def wrong_results(
     engines = {"reference": list(execute(case.graph, operators, case.data).values())}
     if not isinstance(outcome, str):
         engines["cpu"] = outcome
-    elif not said(operator, CPU, outcome):
+    elif not matches_refusal(operator, CPU, outcome):
         yield outcome
     yield from differences(example, engines)

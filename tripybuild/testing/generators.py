@@ -9,7 +9,7 @@ import numpy as np
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import Program
 from tripybuild.language.vocabulary import Vocabulary
-from tripybuild.reference.numerics.arrays import Array, rounded
+from tripybuild.reference.numerics.arrays import Array, round_cast
 from tripybuild.types.dtypes import dtype
 from tripybuild.types.vocabulary import SHAPE
 
@@ -81,7 +81,7 @@ GENERATORS = Vocabulary(
 )
 
 
-def generated(
+def generate_array(
     program: Program | None,
     names: Mapping[str, object],
     shape: tuple[int, ...],
@@ -92,8 +92,8 @@ def generated(
     chosen: Any = _usual(type) if program is None else evaluate(program, names, SHAPE | GENERATORS)
     random = np.random.default_rng(crc32(seed.encode()))
     if not callable(chosen):
-        return np.broadcast_to(rounded(chosen, type), shape).copy()
-    return rounded(chosen(random, shape, type), type)
+        return np.broadcast_to(round_cast(chosen, type), shape).copy()
+    return round_cast(chosen(random, shape, type), type)
 
 
 def _usual(type: dtype) -> Generator:

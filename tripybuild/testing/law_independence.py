@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from tripybuild.artifact.call_signature import broken
+from tripybuild.artifact.call_signature import law_violations
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend.checks.check import Check
-from tripybuild.frontend.record import InlineCheck, checked_by
+from tripybuild.frontend.record import InlineCheck, use_checks
 from tripybuild.language.evaluate import EvaluationError, evaluate
-from tripybuild.schema.operator.dtype_combinations import dtype_laws, illegal, slots
+from tripybuild.schema.operator.dtype_combinations import dtype_laws, illegal_tuples, slots
 from tripybuild.schema.operator.operator import Example, Operator
-from tripybuild.symbolic.dims import Undecided
-from tripybuild.testing.engines.validation_off import Ignored
-from tripybuild.testing.question_log import asked
+from tripybuild.symbolic.dims import UndecidedSize
+from tripybuild.testing.check_counts import count_check
+from tripybuild.testing.engines.validation_off import DisabledLaw
 from tripybuild.trace.operation import DeferredLaw
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
@@ -30,7 +30,7 @@ from tripybuild.types.vocabulary import SHAPE
 Call = Callable[[Example], object]
 
 
-def not_broken_alone(operator: Operator, law: str, call: Call) -> Iterator[str]:
+def check_independence(operator: Operator, law: str, call: Call) -> Iterator[str]:
     """Why nothing breaks a law, or what breaks others beside it.
 
     A law about dtypes alone is broken by tuples, which the suite tries; others by examples.
@@ -38,7 +38,7 @@ def not_broken_alone(operator: Operator, law: str, call: Call) -> Iterator[str]:
     examples = [each for each in operator.examples if each.fails == law]
     if not examples and not _by_dtypes(operator, law):
         yield f"no example breaks `{law}`"
-    asked()
+    count_check()
     for example in examples:
         others = [n for n in operator.laws if n != law and _breaks(operator, n, example, call)]
         if others:
@@ -46,14 +46,14 @@ def not_broken_alone(operator: Operator, law: str, call: Call) -> Iterator[str]:
             yield f"`{text}` breaks `{law}`, and beside it: {', '.join(others)}"
 
 
-class _Answer(Exception):  # noqa: N818 - no error: the question that was asked is answered
+class _LawOutcome(Exception):  # noqa: N818 - no error: the question that was asked is answered
     def __init__(self, *, holds: bool) -> None:
         super().__init__(holds)
         self.holds = holds
 
 
 @dataclass
-class _Question:
+class _LawProbe:
     """A law that is asked in the last of several calls of its operator, which is an example's."""
 
     operator: str
@@ -62,28 +62,30 @@ class _Question:
     calls: int
 
 
-_asked: ContextVar[_Question] = ContextVar("asked")
+_asked: ContextVar[_LawProbe] = ContextVar("asked")
 
 
-class _Asking(Check):
+class _SingleLawCheck(Check):
     def law(self, name: str, **names: object) -> Any:
         question = _asked.get()
         if self.declaration.name != question.operator:
             return super().law(name, **names)
         if name != question.law:
-            return Ignored()
+            return DisabledLaw()
         question.calls -= 1
         if question.calls > 0:
             return super().law(name, **names)
         law = self.declaration.laws[name]
-        return _Asked(DeferredLaw(name, law, names, self.declaration.source), question.example)
+        return _LawUnderTest(
+            DeferredLaw(name, law, names, self.declaration.source), question.example
+        )
 
 
-class _AskingInline(_Asking, InlineCheck):
+class _InlineSingleLawCheck(_SingleLawCheck, InlineCheck):
     pass
 
 
-class _Asked:
+class _LawUnderTest:
     """The law that is asked: nothing behind it is looked at."""
 
     def __init__(self, law: DeferredLaw, example: Example) -> None:
@@ -93,7 +95,7 @@ class _Asked:
         return self
 
     def __call__(self, holds: object) -> None:
-        raise _Answer(holds=bool(holds))
+        raise _LawOutcome(holds=bool(holds))
 
     def __exit__(
         self,
@@ -101,18 +103,18 @@ class _Asked:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is Undecided:
-            raise _Answer(holds=not broken([self.law], self.example.sizes)) from error
+        if kind is UndecidedSize:
+            raise _LawOutcome(holds=not law_violations([self.law], self.example.sizes)) from error
 
 
 def _breaks(operator: Operator, law: str, example: Example, call: Call) -> bool:
     """Whether an example breaks a law, too, were it the only one."""
-    token = _asked.set(_Question(operator.name, law, example, _calls(operator, example)))
+    token = _asked.set(_LawProbe(operator.name, law, example, _calls(operator, example)))
     try:
-        with checked_by(_Asking, _AskingInline):
+        with use_checks(_SingleLawCheck, _InlineSingleLawCheck):
             call(example)
     except EvaluationError as error:
-        return isinstance(error.__cause__, _Answer) and not error.__cause__.holds
+        return isinstance(error.__cause__, _LawOutcome) and not error.__cause__.holds
     except DiagnosticError:
         return False  # what comes before the law cannot be computed without the others
     finally:
@@ -129,7 +131,7 @@ def _calls(operator: Operator, example: Example) -> int:
 def _by_dtypes(operator: Operator, name: str) -> bool:
     """Whether a tuple of dtypes breaks a law alone."""
     laws = dtype_laws(operator)
-    for types, _ in illegal(operator) if name in {law.name for law in laws} else ():
+    for types, _ in illegal_tuples(operator) if name in {law.name for law in laws} else ():
         if all(slot.allows(types) for slot in slots(operator)):
             names = {**BY_NAME, **types}
             if [n.name for n in laws if not evaluate(n.that.program, names, SHAPE)] == [name]:

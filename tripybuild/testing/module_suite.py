@@ -14,18 +14,18 @@ import pytest
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import Program, parse
-from tripybuild.model.graph_builder import Built, build
-from tripybuild.model.libraries import Home
+from tripybuild.model.graph_builder import ModelGraph, build
+from tripybuild.model.libraries import OperatorLibrary
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.reference.target import reference_run
-from tripybuild.schema.load import Module, Registry
+from tripybuild.schema.load import ModuleDeclaration, Registry
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.part import Part
 from tripybuild.schema.snippets.expressions import expression_text
-from tripybuild.testing.generators import generated
+from tripybuild.testing.check_counts import count_check, suite_check
+from tripybuild.testing.generators import generate_array
 from tripybuild.testing.problems import refuse_difference
-from tripybuild.testing.question_log import asked, question
-from tripybuild.testing.registry import declared_in, roots
+from tripybuild.testing.registry import roots, suite_registry
 from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME, int32
@@ -63,10 +63,10 @@ class ModuleSuite:
     @cached_property
     def registry(self) -> Registry:
         """All declarations that the package can use."""
-        return declared_in(self.source, self.suite)
+        return suite_registry(self.source, self.suite)
 
     @cached_property
-    def module(self) -> Module:
+    def module(self) -> ModuleDeclaration:
         """The declaration."""
         return next(each for each in self.registry.modules.values() if each.path == self.source)
 
@@ -81,9 +81,11 @@ class ModuleSuite:
         return import_module(self.home)
 
     @cached_property
-    def homes(self) -> list[Home]:
+    def homes(self) -> list[OperatorLibrary]:
         """Where specifications find what is not built in."""
-        return [Home(self.home, root, root) for root in roots(self.source, self.suite)[1:]]
+        return [
+            OperatorLibrary(self.home, root, root) for root in roots(self.source, self.suite)[1:]
+        ]
 
     @cached_property
     def examples(self) -> Any:
@@ -113,38 +115,38 @@ class ModuleSuite:
     def _tensors(self) -> set[str]:
         return {*self.part.inputs, *self.part.weights}
 
-    @question
+    @suite_check
     def check_weights(self, dtype: str | None = None) -> None:
         """The parameters are the weights of a specification."""
-        weights = self._built(dtype or "float32").graph.weights
+        weights = self._build_graph(dtype or "float32").graph.weights
         wanted = {name.removeprefix("module."): value.type for name, value in weights.items()}
 
-        module = self._made(dtype)
+        module = self._make_module(dtype)
 
-        asked()
+        count_check()
         found = {name: each.type for name, each in module.state_dict().items()}
         refuse_difference("the parameters", found, wanted)
 
-    @question
+    @suite_check
     def check_values(self, dtype: str | None = None) -> None:
         """The class computes what the module computes in a specification."""
-        graph = self._built(dtype or "float32").graph
+        graph = self._build_graph(dtype or "float32").graph
         inputs = {name: self._data(name, value) for name, value in graph.inputs.items()}
         weights = {name: self._data(name, value) for name, value in graph.weights.items()}
         wanted = reference_run(graph, weights, self.registry)(list(inputs.values()))
         tensor = import_module(BUILT_IN).Tensor
         state = {name.removeprefix("module."): tensor(each) for name, each in weights.items()}
 
-        module = self._made(dtype)
+        module = self._make_module(dtype)
         module.load_state_dict(state)
         found = module(*map(tensor, inputs.values()))
 
         several = found if isinstance(found, tuple) else (found,)
         for got, want in zip(several, wanted, strict=True):
-            asked()
+            count_check()
             np.testing.assert_array_equal(np.asarray(got), want)
 
-    @question
+    @suite_check
     def check_example(self, index: int) -> None:
         """What an example breaks is said of the class and of a specification."""
         example = self.examples[index]
@@ -153,7 +155,7 @@ class ModuleSuite:
         given = [self._value(each) for each in call.args]
         named = {each.arg: self._value(each.value) for each in call.keywords if each.arg}
 
-        asked()
+        count_check()
         with pytest.raises(DiagnosticError) as raised:
             getattr(self.package, self.part.name)(*given, **named)
 
@@ -161,14 +163,14 @@ class ModuleSuite:
         refuse_difference("the class", [each.code for each in raised.value.diagnostics], [code])
         if example.fails in self.part.laws:
             with pytest.raises(DiagnosticError) as raised:
-                self._built("float32", example.call)
+                self._build_graph("float32", example.call)
             codes = sorted({each.code for each in raised.value.diagnostics})
             refuse_difference("the specification", [each for each in codes if each == code], [code])
 
     def _value(self, node: ast.expr) -> object:
         return evaluate(Program("", (), node), BY_NAME, SHAPE)
 
-    def _made(self, dtype: str | None) -> Any:
+    def _make_module(self, dtype: str | None) -> Any:
         """The class, made with the sample's sizes."""
         chosen = {p.name: BY_NAME[dtype] for p in self.part.parameters if p.variable and dtype}
         return getattr(self.package, self.part.name)(**self._sizes(), **chosen)
@@ -176,7 +178,7 @@ class ModuleSuite:
     def _sizes(self) -> dict[str, Any]:
         return {p.name: self.names[p.name] for p in self.part.parameters if p.name in self.names}
 
-    def _built(self, dtype: str, made: str | None = None) -> Built:
+    def _build_graph(self, dtype: str, made: str | None = None) -> ModelGraph:
         """The graph of a specification that has the module as its only part."""
         part = self.part
         inputs = {name: p for name, p in part.inputs.items() if name not in part.optional}
@@ -208,4 +210,4 @@ class ModuleSuite:
     def _data(self, path: str, value: Value) -> Array:
         name = path.removeprefix("module.")
         names: Mapping[str, Any] = self.names
-        return generated(self.generators.get(name), names, value.shape, value.dtype, path)
+        return generate_array(self.generators.get(name), names, value.shape, value.dtype, path)

@@ -17,7 +17,7 @@ def refuse_difference(what: str, found: object, wanted: object) -> None:
     refuse([f"{what}: {found}, expected {wanted}"] if found != wanted else [])
 
 
-def spoken(error: Exception) -> str:
+def error_line(error: Exception) -> str:
     """An error in one line."""
     if isinstance(error, DiagnosticError):
         return "; ".join(map(concise, error.diagnostics))

@@ -22,7 +22,7 @@ Problems = Mapping[str, Sequence[Diagnostic]]  # by the path of a declaration, a
 
 
 @cache
-def _loaded(*roots: Path) -> tuple[Registry, tuple[Diagnostic, ...]]:
+def _load(*roots: Path) -> tuple[Registry, tuple[Diagnostic, ...]]:
     """The declarations below some folders, and what is wrong with them: read once, also if so."""
     found, problems = load(roots)
     return found, tuple(problems)
@@ -34,21 +34,21 @@ def registry(*roots: Path) -> Registry:
     Raises:
         DiagnosticError: Where anything is wrong with them.
     """
-    found, problems = _loaded(*roots)
+    found, problems = _load(*roots)
     if problems:
         raise DiagnosticError(*problems)
     return found
 
 
-def sound(*roots: Path) -> Registry:
+def valid_registry(*roots: Path) -> Registry:
     """The declarations below some folders with which nothing is wrong.
 
     To ask for an operator that is not sound raises what is wrong with it.
     """
-    return _sound(*roots)[0]
+    return _valid_declarations(*roots)[0]
 
 
-def declared_in(source: str, suite: str) -> Registry:
+def suite_registry(source: str, suite: str) -> Registry:
     """The registry of the file `source`, searched for in the folders above the suite's own file.
 
     Raises:
@@ -56,11 +56,11 @@ def declared_in(source: str, suite: str) -> Registry:
             else is wrong is not in the registry.
     """
     places = roots(source, suite)
-    found, problems = _sound(*places)
+    found, problems = _valid_declarations(*places)
     declared = {each.path for each in found.operators.values()}
     declared |= {each.path for each in found.modules.values()}
     if problems and source not in declared:
-        raise DiagnosticError(*problems.get(source, _loaded(*places)[1]))
+        raise DiagnosticError(*problems.get(source, _load(*places)[1]))
     return found
 
 
@@ -85,8 +85,8 @@ class _Operators(dict[str, Operator]):
 
 
 @cache
-def _sound(*roots: Path) -> tuple[Registry, Problems]:
-    found, everything = _loaded(*roots)
+def _valid_declarations(*roots: Path) -> tuple[Registry, Problems]:
+    found, everything = _load(*roots)
     if not everything:
         return found, {}
     problems = _by_declaration(roots, everything)
@@ -107,7 +107,7 @@ def _by_declaration(roots: Sequence[Path], everything: Sequence[Diagnostic]) -> 
     result = {}
     for shown, path in files.items():
         own = wrong.get(shown, [])
-        needed = _needed(path, own)
+        needed = _dependencies(path, own)
         others = (other for other in wrong if other != shown and Path(other).stem in needed)
         found = [*shared, *(each for other in others for each in wrong[other]), *own]
         if found:
@@ -115,9 +115,9 @@ def _by_declaration(roots: Sequence[Path], everything: Sequence[Diagnostic]) -> 
     return result
 
 
-def _needed(path: Path, problems: Sequence[Diagnostic]) -> frozenset[str]:
+def _dependencies(path: Path, problems: Sequence[Diagnostic]) -> frozenset[str]:
     """The names without which a file cannot be read: its family's, and what it finds unbound."""
-    text = paths.content(str(path)) or b""
+    text = paths.read_or_none(str(path)) or b""
     unbound = any(each.code == "unbound-name" for each in problems)
     found = _WORD.findall(text) if unbound else _LIKE.findall(text)
     return frozenset(each.decode() for each in found)

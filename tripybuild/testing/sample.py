@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tripybuild.language.evaluate import evaluate
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.operator.dtype_combinations import Tuple, slots, tensor_inputs
 from tripybuild.schema.operator.operator import Input, Operator, Snippet
-from tripybuild.schema.operator.samples import Place, free_sizes, given_as_value
-from tripybuild.schema.snippets.scope import words
-from tripybuild.testing.functions import region_function
+from tripybuild.schema.operator.samples import Place, free_sizes, is_sample_value
+from tripybuild.schema.snippets.snippet_scope import choice_words
+from tripybuild.testing.region_functions import region_function
 from tripybuild.trace.values import Size
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import (
@@ -27,7 +27,7 @@ Change = Callable[[Place, int], Any]
 
 
 @dataclass(frozen=True)
-class Operand:
+class SampleOperand:
     """One input of a call: its dtypes and shapes, and the generator that the sample gives it.
 
     One that is `constant` is data that is known when the engine is built.
@@ -47,38 +47,38 @@ class Operand:
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundSample:
     """A sample with its names bound: operands, attributes by keyword, and the names themselves."""
 
-    operands: Mapping[str, Operand]
+    operands: Mapping[str, SampleOperand]
     attributes: Mapping[str, Any]
-    names: "Names"
+    names: "SampleNames"
 
     def value(self, snippet: Snippet) -> Any:
         """What a snippet is for this call; in it, the name of a tensor is the tensor's dtype."""
         types = {n: operand.types[0] for n, operand in self.operands.items() if operand.types}
-        for name in free(snippet.program):
+        for name in free_names(snippet.program):
             self.names.need(name)
         return evaluate(snippet.program, {**types, **self.names}, SHAPE)
 
 
-class Names(dict[str, Any]):
+class SampleNames(dict[str, Any]):
     """Names of one call; those of `infer` and defaults are computed when they are read."""
 
     def __init__(self, operator: Operator) -> None:
-        super().__init__({word: word for word in words(operator)} | dict(BY_NAME))
+        super().__init__({word: word for word in choice_words(operator)} | dict(BY_NAME))
         self.operator = operator
 
-    def but(self, others: Mapping[str, Any]) -> "Names":
+    def but(self, others: Mapping[str, Any]) -> "SampleNames":
         """The names of a call that differs in some; those of `infer` are computed anew."""
-        names = Names(self.operator)
+        names = SampleNames(self.operator)
         names.update({name: self[name] for name in self if name not in self.operator.infer})
         names.update(others)
         return names
 
     def value(self, snippet: Snippet) -> Any:
         """The value of a snippet."""
-        for name in free(snippet.program):
+        for name in free_names(snippet.program):
             self.need(name)
         return evaluate(snippet.program, self, SHAPE)
 
@@ -100,7 +100,7 @@ class Names(dict[str, Any]):
         for option in chosen:
             if isinstance(value, (int, float)):
                 for length in reversed(option.lengths or ()):
-                    for name in free(length):
+                    for name in free_names(length):
                         self.need(name)
                     value = [value] * evaluate(length, self, SHAPE)
                 if option.lengths == ():
@@ -110,7 +110,7 @@ class Names(dict[str, Any]):
 
 def bind(
     operator: Operator, types: Tuple, change: Change | None = None, *, only_shapes: bool = False
-) -> Bound:
+) -> BoundSample:
     """Bind the sample of an operator.
 
     Args:
@@ -119,16 +119,16 @@ def bind(
         change: What becomes of each free size.
         only_shapes: Whether the change concerns the shapes of inputs alone, and no attribute.
     """
-    names = Names(operator)
+    names = SampleNames(operator)
     names.update(types)
     sizes = {
-        name: _changed(name, (), value, change) for name, value in free_sizes(operator).items()
+        name: _apply_change(name, (), value, change) for name, value in free_sizes(operator).items()
     }
     plain = free_sizes(operator) if only_shapes else sizes
     names.update(plain)
     attributes: dict[str, Any] = {}
     computed: dict[str, Snippet] = {}
-    values = {i.name for i in operator.inputs.values() if given_as_value(operator, i)}
+    values = {i.name for i in operator.inputs.values() if is_sample_value(operator, i)}
     counts: dict[str, int] = {}
     for name, snippet in operator.sample.items():
         if name in operator.regions():
@@ -151,18 +151,20 @@ def bind(
     names.update({name: names.value(snippet) for name, snippet in computed.items()})
     operands = {i.name: _operand(operator, i, types, names) for i in tensor_inputs(operator)}
     counts |= {name: len(operand.shapes) for name, operand in operands.items() if operand}
-    return Bound({n: o for n, o in operands.items() if o is not None}, attributes, names)
+    return BoundSample({n: o for n, o in operands.items() if o is not None}, attributes, names)
 
 
-def _changed(name: str, path: tuple[int, ...], value: Any, change: Change | None) -> Any:
+def _apply_change(name: str, path: tuple[int, ...], value: Any, change: Change | None) -> Any:
     if isinstance(value, (list, tuple)):
-        return [_changed(name, (*path, i), v, change) for i, v in enumerate(value)]
+        return [_apply_change(name, (*path, i), v, change) for i, v in enumerate(value)]
     if change is None or not isinstance(value, int) or isinstance(value, bool):
         return value
     return change((name, path), value)
 
 
-def _operand(operator: Operator, input: Input, types: Tuple, names: Names) -> Operand | None:
+def _operand(
+    operator: Operator, input: Input, types: Tuple, names: SampleNames
+) -> SampleOperand | None:
     pattern = next(tensors(input.pattern), None)
     if pattern is None:
         return None
@@ -173,19 +175,19 @@ def _operand(operator: Operator, input: Input, types: Tuple, names: Names) -> Op
     several = isinstance(options(input.pattern)[0], TensorsPattern)
     if several:
         assert pattern.shape is not None
-        for name in free(pattern.shape[0].expression):
+        for name in free_names(pattern.shape[0].expression):
             names.need(name)
         shapes = evaluate(pattern.shape[0].expression, names, SHAPE)
         elements = names.get(listed or "") or [element] * len(shapes)
-        return Operand(tuple(elements), tuple(map(tuple, shapes)), several, generator)
+        return SampleOperand(tuple(elements), tuple(map(tuple, shapes)), several, generator)
     known = input.constant is not None and bool(names.value(input.constant))
-    return Operand((element,), (_shape(pattern, names),), several, generator, known)
+    return SampleOperand((element,), (_shape(pattern, names),), several, generator, known)
 
 
-def _shape(pattern: TensorPattern, names: Names) -> tuple[Size, ...]:
+def _shape(pattern: TensorPattern, names: SampleNames) -> tuple[Size, ...]:
     found: list[Size] = []
     for dimension in pattern.shape if pattern.shape is not None else ():
-        for name in free(dimension.expression):
+        for name in free_names(dimension.expression):
             names.need(name)
         value = evaluate(dimension.expression, names, SHAPE)
         found += value if dimension.star else [value]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild.testing.question_log import NOTHING
+from tripybuild.testing.check_counts import NOTHING
 
 # What a machine may lack, and the tests then leave out.
 OPTIONAL = (
@@ -34,7 +34,7 @@ KNOWN = re.compile(rf"{NOTHING}: |this system (has no|is)|pipes of Unix|needs --
 NAME = "tripybuild-account"
 
 
-def keep(config: pytest.Config, conftest: str, package: str | None = None) -> None:
+def report_skips(config: pytest.Config, conftest: str, package: str | None = None) -> None:
     """Keep the account of the tests beside and below a `conftest.py`; there is one for all.
 
     Args:
@@ -48,13 +48,13 @@ def keep(config: pytest.Config, conftest: str, package: str | None = None) -> No
         sys.path.insert(0, str(beside))
     account = config.pluginmanager.get_plugin(NAME)
     if account is None:
-        account = Account(config.rootpath)
+        account = SkipReport(config.rootpath)
         config.pluginmanager.register(account, NAME)
-    assert isinstance(account, Account)
+    assert isinstance(account, SkipReport)
     account.folders.append(Path(conftest).resolve().parent)
 
 
-class Account:
+class SkipReport:
     """What was left out below some folders, by its reason."""
 
     def __init__(self, root: Path) -> None:
@@ -79,25 +79,25 @@ class Account:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail where a test was skipped for no good reason."""
-        if any(not holds(reason) for reason in self.skipped) and session.exitstatus == 0:
+        if any(not is_valid_reason(reason) for reason in self.skipped) and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what was left out."""
         for reason, tests in sorted(self.skipped.items()):
-            bad = "" if holds(reason) else "  <- this is no reason to leave out a test"
+            bad = "" if is_valid_reason(reason) else "  <- this is no reason to leave out a test"
             terminalreporter.write_line(f"left out: {len(tests)} ({reason}){bad}")
 
 
-def holds(reason: str) -> bool:
+def is_valid_reason(reason: str) -> bool:
     """Whether a reason names what is really missing."""
     if KNOWN.search(reason):
         return True
     words = re.findall(r"[a-z0-9_.-]+", reason.lower().replace("_", "-"))
-    return any(name in words and not _installed(name) for name in OPTIONAL)
+    return any(name in words and not _has_distribution(name) for name in OPTIONAL)
 
 
-def _installed(name: str) -> bool:
+def _has_distribution(name: str) -> bool:
     try:
         distribution(name)
     except PackageNotFoundError:

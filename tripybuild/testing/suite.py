@@ -10,35 +10,40 @@ from typing import Any
 import numpy as np
 
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.frontend.decompose import decomposed
+from tripybuild.frontend.decompose import decompose_operation
 from tripybuild.reference.compare import difference, tolerance
 from tripybuild.reference.execute import execute, run_operation
 from tripybuild.schema.operator.dtype_combinations import (
     Tuple,
-    illegal,
-    legal,
-    mixed,
-    spell as spell_types,
+    format_tuple as spell_types,
+    illegal_tuples,
+    legal_tuples,
+    mismatched_tuples,
 )
 from tripybuild.testing import batch, examples, wrong_arguments
 from tripybuild.testing.cases import Case, sample_case, variations
+from tripybuild.testing.check_counts import (
+    count_check,
+    require_distributions,
+    skip_empty,
+    suite_check,
+)
 from tripybuild.testing.engines import interpreter_check
-from tripybuild.testing.engines.tensorrt_questions import TensorrtQuestions
-from tripybuild.testing.law_independence import not_broken_alone
-from tripybuild.testing.oracles import alias_readings, alias_variants, oracle
-from tripybuild.testing.problems import refuse, refuse_difference, spoken
-from tripybuild.testing.question_log import asked, needs, nothing, question
+from tripybuild.testing.engines.tensorrt_checks import TensorrtChecks
+from tripybuild.testing.law_independence import check_independence
+from tripybuild.testing.oracles import alias_inverse, alias_neighbors, oracles
+from tripybuild.testing.problems import error_line, refuse, refuse_difference
 from tripybuild.testing.sample import bind
-from tripybuild.testing.symbolic import disagreements, left_out, recorded
-from tripybuild.testing.target_facts import CPU, refusals, refused, unproved
-from tripybuild.trace.location import Unknown, at
+from tripybuild.testing.symbolic import disagreements, omitted_inputs, record_sample
+from tripybuild.testing.target_facts import CPU, refusal_mismatches, refusals, refuses_call
+from tripybuild.trace.location import UnknownLocation, at
 from tripybuild.trace.values import Value
 
 # Of more tuples than this, the calls near the sample are made for the first of each kind only.
 MANY = 24
 
 
-class Suite(TensorrtQuestions):
+class Suite(TensorrtChecks):
     """The suite of one operator."""
 
     # --- numbers ---
@@ -50,8 +55,8 @@ class Suite(TensorrtQuestions):
         function = self.function(self.operator.name)
         tuples = [
             t
-            for t in legal(self.operator)
-            if not refused(self.operator, CPU, bind(self.operator, t))
+            for t in legal_tuples(self.operator)
+            if not refuses_call(self.operator, CPU, bind(self.operator, t))
         ]
         for types in tuples:
             kinds = tuple(each.kind for each in types.values())
@@ -67,32 +72,32 @@ class Suite(TensorrtQuestions):
     @cached_property
     def _outcomes(self) -> dict[Case, batch.Outcome]:
         """Everything that runs, from one compilation."""
-        allowed = [case for case, _ in self._cases if case.allowed]
+        allowed = [case for case, _ in self._cases if case.is_legal]
         return dict(zip(allowed, batch.run(allowed), strict=True))
 
-    @question
+    @suite_check
     def check_values(self, types: str) -> None:
         """On `cpu`, the sample and the calls near it equal the reference within the tolerance."""
         refuse(self._wrong_values(types))
-        refuse(self._wrongly_run(types))
+        refuse(self._wrong_runs(types))
 
-    def _wrongly_run(self, types: str) -> Iterator[str]:
+    def _wrong_runs(self, types: str) -> Iterator[str]:
         """What runs on `cpu` though it is refused there; its reference runs all the same."""
-        for given in legal(self.operator):
+        for given in legal_tuples(self.operator):
             found = refusals(self.operator, CPU, bind(self.operator, given))
             if found and spell_types(given) == types:
                 case = sample_case(self.operator, self.function(self.operator.name), given)
                 (outcome,) = batch.run([case])
-                asked()
-                yield from unproved(found, [outcome] if isinstance(outcome, str) else [])
-                if not refused(self.operator, ("reference",), bind(self.operator, given)):
+                count_check()
+                yield from refusal_mismatches(found, [outcome] if isinstance(outcome, str) else [])
+                if not refuses_call(self.operator, ("reference",), bind(self.operator, given)):
                     execute(case.graph, self.operators, case.data)
 
     def _wrong_values(self, types: str) -> Iterator[str]:
         for case, given in self._cases:
             if case.types != types:
                 continue
-            if not case.allowed:
+            if not case.is_legal:
                 yield f"{case.label} is refused: {case.refusal}"
                 continue
             graph, outcome = case.graph, self._outcomes[case]
@@ -102,29 +107,29 @@ class Suite(TensorrtQuestions):
             try:
                 wanted = execute(graph, self.operators, case.data).values()
             except (DiagnosticError, AssertionError, ValueError) as error:
-                yield f"{case.label}: the reference failed: {spoken(error)}"
+                yield f"{case.label}: the reference failed: {error_line(error)}"
                 continue
             results = (outcome, list(wanted))
-            asked()
+            count_check()
             yield from interpreter_check.differences(self.operator, case, given.values(), results)
 
-    @question
+    @suite_check
     def check_composition(self, types: str) -> None:
         """The decomposition and the reference say the same."""
-        given = next(each for each in legal(self.operator) if spell_types(each) == types)
+        given = next(each for each in legal_tuples(self.operator) if spell_types(each) == types)
         case = sample_case(self.operator, self.function(self.operator.name), given)
         outputs = list(case.graph.outputs.values())
         operation = outputs[0].producer
         assert operation is not None
         values: dict[Value, Any] = {v: case.data[n] for n, v in case.graph.inputs.items()}
         wanted = run_operation(operation, self.operators, values)
-        steps, results = decomposed(operation)
+        steps, results = decompose_operation(operation)
         for step in steps:
             values.update(
                 zip(step.outputs, run_operation(step, self.operators, values), strict=True)
             )
         for got, want in zip(results, wanted, strict=True):
-            asked()
+            count_check()
             found = np.asarray(values[got], dtype=np.float64), np.asarray(want, dtype=np.float64)
             refuse(
                 filter(None, [difference(*found, tolerance(self.operator, tuple(given.values())))])
@@ -133,56 +138,56 @@ class Suite(TensorrtQuestions):
     # --- other systems ---
 
     @cached_property
-    def _judged(self) -> list[oracle.Judged]:
+    def _oracle_cases(self) -> list[oracles.CaseResults]:
         function = self.function(self.operator.name)
         near, given = self._outcomes, self._example_outcomes.values()
-        return oracle.judged(self.operator, self.operators, function, near, given)
+        return oracles.collect_results(self.operator, self.operators, function, near, given)
 
-    @question
+    @suite_check
     def check_aliases(self) -> None:
         """What an alias gives to the other operator can be read back from it."""
-        cases = [each.case for each in self._judged]
-        refuse(alias_readings.wrong_aliases(self.operator, self.operators, cases))
+        cases = [each.case for each in self._oracle_cases]
+        refuse(alias_inverse.inverse_problems(self.operator, self.operators, cases))
 
-    @question
+    @suite_check
     def check_torch(self, types: str) -> None:
         """PyTorch computes what the reference and `cpu` compute; `types` may be `examples`."""
-        self._beside("aten", types)
+        self._check_oracle("aten", types)
 
-    @question
+    @suite_check
     def check_onnx(self, types: str) -> None:
         """ONNX's operator computes what the reference and `cpu` compute; as for PyTorch."""
-        self._beside("onnx", types)
+        self._check_oracle("onnx", types)
 
-    @question
+    @suite_check
     def check_readings(self, system: str) -> None:
         """What is read from calls of another system computes what they compute there."""
-        needs(*oracle.SYSTEMS[system].distributions)
-        cases = [each.case for each in self._judged]
-        refuse(alias_variants.wrong_readings(self.operator, self.operators, system, cases))
+        require_distributions(*oracles.SYSTEMS[system].distributions)
+        cases = [each.case for each in self._oracle_cases]
+        refuse(alias_neighbors.neighbor_problems(self.operator, self.operators, system, cases))
 
-    def _beside(self, system: str, types: str) -> None:
-        needs(*oracle.SYSTEMS[system].distributions)
-        calls = [judged for judged in self._judged if judged.kind == types]
-        found = oracle.answers(self.operator, system, calls)
+    def _check_oracle(self, system: str, types: str) -> None:
+        require_distributions(*oracles.SYSTEMS[system].distributions)
+        calls = [judged for judged in self._oracle_cases if judged.kind == types]
+        found = oracles.oracle_report(self.operator, system, calls)
         refuse(found.problems)
         for unasked in found.unasked.values():
-            refuse(oracle.answers(self.operator, system, self._judged).never())
-            nothing(unasked.reason)
+            refuse(oracles.oracle_report(self.operator, system, self._oracle_cases).unrun_aliases())
+            skip_empty(unasked.reason)
         if not found.asked:
-            nothing(oracle.UNSAID)
+            skip_empty(oracles.UNSAID)
 
     # --- refusals ---
 
-    @question
+    @suite_check
     def check_illegal_dtypes(self) -> None:
         """Each tuple of dtypes that is not legal is refused with the code of what refuses it."""
-        refuse(self._wrongly_accepted())
+        refuse(self._wrong_acceptances())
 
-    def _wrongly_accepted(self) -> Iterator[str]:
+    def _wrong_acceptances(self) -> Iterator[str]:
         name = self.operator.name
-        for types, codes in (*illegal(self.operator), *mixed(self.operator)):
-            asked()
+        for types, codes in (*illegal_tuples(self.operator), *mismatched_tuples(self.operator)):
+            count_check()
             code = self._refusal(types)
             if code not in {f"{name}/{part}" for part in codes}:
                 wanted = " or ".join(sorted(f"{name}/{part}" for part in codes))
@@ -190,15 +195,15 @@ class Suite(TensorrtQuestions):
 
     def _refusal(self, types: Tuple) -> str | None:
         try:
-            with at(Unknown()):
+            with at(UnknownLocation()):
                 function = self.function(self.operator.name)
-                absent = left_out(self.operator, function)
-                recorded(function, bind(self.operator, types), absent)
+                absent = omitted_inputs(self.operator, function)
+                record_sample(function, bind(self.operator, types), absent)
         except DiagnosticError as error:
             return error.diagnostics[0].code
         return None
 
-    @question
+    @suite_check
     def check_wrong_arguments(self) -> None:
         """Each argument refuses what its type refuses, and takes each axis in range."""
         function = self.function(self.operator.name)
@@ -206,7 +211,7 @@ class Suite(TensorrtQuestions):
 
     # --- shapes, engines, examples ---
 
-    @question
+    @suite_check
     def check_symbol(self, size: str) -> None:
         """A symbol gives the shapes that a number gives."""
         function = self.function(self.operator.name)
@@ -215,16 +220,16 @@ class Suite(TensorrtQuestions):
     @cached_property
     def _example_outcomes(self) -> dict[str, tuple[examples.ExampleCase, batch.Outcome]]:
         giving = [e for e in self.operator.examples if e.gives is not None]
-        cases = [c for e in giving if not isinstance(c := self.made_example(e), DiagnosticError)]
+        cases = [c for e in giving if not isinstance(c := self.try_example(e), DiagnosticError)]
         return {c.label: (c, o) for c, o in zip(cases, batch.run(cases), strict=True)}
 
-    @question
+    @suite_check
     def check_example(self, call: str) -> None:
         """An example gives what it says, or it fails as it says."""
         for example in self.operator.examples:
-            if examples.spell(example) == call:
-                made = self.made_example(example)
-                asked()
+            if examples.format_example(example) == call:
+                made = self.try_example(example)
+                count_check()
                 if example.fails is not None:
                     codes = [d.code for d in getattr(made, "diagnostics", [])]
                     found = codes[0] if codes else "nothing"
@@ -232,11 +237,11 @@ class Suite(TensorrtQuestions):
                     refuse_difference("the example fails with", found, wanted)
                     continue
                 if isinstance(made, DiagnosticError):
-                    raise AssertionError(spoken(made))
+                    raise AssertionError(error_line(made))
                 outcome = self._example_outcomes[made.label]
                 refuse(examples.wrong_results(self.operator, self.operators, example, outcome))
 
-    @question
+    @suite_check
     def check_law(self, law: str) -> None:
         """An example, or a tuple of dtypes, breaks the law and no other one."""
-        refuse(not_broken_alone(self.operator, law, self.called))
+        refuse(check_independence(self.operator, law, self.run_example))

@@ -9,16 +9,16 @@ import numpy as np
 
 from tripybuild.errors.diagnostics import DiagnosticError, concise
 from tripybuild.frontend import Tensor
-from tripybuild.schema.operator.dtype_combinations import KEPT, legal
+from tripybuild.schema.operator.dtype_combinations import KEPT, legal_tuples
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.operator.samples import Place, spell
+from tripybuild.schema.operator.samples import Place, format_place
 from tripybuild.symbolic.dims import symbol
 from tripybuild.tensorrt.emission import Profile
-from tripybuild.testing.cases import Function, at_place, known, outputs, sample_case
-from tripybuild.testing.engines.layer_builds import available, engine_problems
-from tripybuild.testing.question_log import asked, nothing
-from tripybuild.testing.sample import Bound, bind
-from tripybuild.testing.target_facts import ENGINE, is_static, refused
+from tripybuild.testing.cases import Function, constant_tensor, outputs, sample_case, size_at
+from tripybuild.testing.check_counts import count_check, skip_empty
+from tripybuild.testing.engines.layer_builds import engine_problems, has_tensorrt
+from tripybuild.testing.sample import BoundSample, bind
+from tripybuild.testing.target_facts import ENGINE, is_static, refuses_call
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.shapes import fresh_symbols
@@ -28,23 +28,23 @@ SYMBOL = "Z"
 
 def disagreements(operator: Operator, function: Function, place: Place) -> Iterator[str]:
     """What is wrong when the size at one place is dynamic."""
-    types = legal(operator)[0]
-    size = at_place(operator, place)
+    types = legal_tuples(operator)[0]
+    size = size_at(operator, place)
 
     def change(where: Place, old: int) -> Any:
         return symbol(SYMBOL, 0, None) if where == place else old
 
     with fresh_symbols():
-        numbers = recorded(function, bind(operator, types))
+        numbers = record_sample(function, bind(operator, types))
     try:
         with fresh_symbols():
-            graph = recorded(function, bind(operator, types, change, only_shapes=True))
-        symbols = graph.substituted({SYMBOL: size})
+            graph = record_sample(function, bind(operator, types, change, only_shapes=True))
+        symbols = graph.substitute({SYMBOL: size})
     except DiagnosticError as error:
         yield "; ".join(map(concise, error.diagnostics))
         return
     for name, value in numbers.outputs.items():
-        asked()
+        count_check()
         found = symbols.outputs[name]
         if str(found.type) != str(value.type):
             yield f"{name}: symbols give {found.type}, numbers {value.type}"
@@ -52,42 +52,42 @@ def disagreements(operator: Operator, function: Function, place: Place) -> Itera
 
 def engine_disagreements(operator: Operator, function: Function, place: Place) -> Iterator[str]:
     """What TensorRT says when the size at one place is dynamic."""
-    size = at_place(operator, place)
-    types = legal(operator)[0]
+    size = size_at(operator, place)
+    types = legal_tuples(operator)[0]
     sample = bind(operator, types)
-    if refused(operator, ENGINE, sample):
-        nothing("TensorRT is declared to refuse the sample")
+    if refuses_call(operator, ENGINE, sample):
+        skip_empty("TensorRT is declared to refuse the sample")
     if size == 0:
-        nothing("no profile has a size of 0 at its best")
+        skip_empty("no profile has a size of 0 at its best")
 
     def change(where: Place, old: int) -> Any:
         return symbol(SYMBOL, 1, size * 2) if where == place else old
 
     try:
-        graph = recorded(function, bind(operator, types, change, only_shapes=True))
+        graph = record_sample(function, bind(operator, types, change, only_shapes=True))
     except DiagnosticError as error:
         yield "; ".join(map(concise, error.diagnostics))
         return
-    asked()
+    count_check()
     sizes = {SYMBOL: size}
     found = list(engine_problems(graph, Profile(sizes, sizes, sizes)))
     if not is_static(operator, "tensorrt", place, sample):
         yield from found
-    elif available() and not found:
-        yield f"TensorRT builds it with a dynamic `{spell(place)}`, which is declared static"
+    elif has_tensorrt() and not found:
+        yield f"TensorRT builds it with a dynamic `{format_place(place)}`, which is declared static"
 
 
 @lru_cache(maxsize=KEPT)
-def left_out(operator: Operator, function: Function) -> frozenset[str]:
+def omitted_inputs(operator: Operator, function: Function) -> frozenset[str]:
     """The inputs that the sample leaves out, since it is legal only without them."""
-    lead = sample_case(operator, function, legal(operator)[0])
+    lead = sample_case(operator, function, legal_tuples(operator)[0])
     optional = {name for name, input in operator.inputs.items() if input.optional}
     return frozenset(optional - lead.arrays.keys())
 
 
-def recorded(
+def record_sample(
     function: Function,
-    bound: Bound,
+    bound: BoundSample,
     left_out: frozenset[str] = frozenset(),
     constants: Mapping[str, Any] = MappingProxyType({}),
 ) -> Graph:
@@ -103,7 +103,9 @@ def recorded(
         if operand.constant:
             ((type, shape),) = operand.numbers
             given = constants.get(name)
-            arguments[name] = known(np.ones(shape, type.numpy) if given is None else given)
+            arguments[name] = constant_tensor(
+                np.ones(shape, type.numpy) if given is None else given
+            )
             continue
         types = zip(operand.types, operand.shapes, strict=True)
         made = [Value(TensorType(*each)) for each in types]

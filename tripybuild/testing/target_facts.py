@@ -6,11 +6,11 @@ from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
 from tripybuild.schema.operator.dtype_combinations import Tuple
 from tripybuild.schema.operator.operator import Fact, Operator
-from tripybuild.schema.operator.samples import Place, sized_by
-from tripybuild.schema.operator.target_exceptions import ENGINE as ENGINE, words  # noqa: PLC0414
+from tripybuild.schema.operator.samples import Place, static_size_name
+from tripybuild.schema.operator.target_exceptions import ENGINE as ENGINE, expected_words  # noqa: PLC0414
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.schema.target_files import CommonFactsEntry
-from tripybuild.testing.sample import Bound
+from tripybuild.testing.sample import BoundSample
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 
@@ -20,11 +20,11 @@ CPU = ("cpu", "stablehlo")
 
 
 def refusals(
-    operator: Operator, targets: Sequence[str], bound: Bound, gpu: str | None = None
+    operator: Operator, targets: Sequence[str], bound: BoundSample, gpu: str | None = None
 ) -> dict[str, Fact]:
     """Why targets refuse a call; what they build in silence is not refused."""
-    known = declared(operator, targets, "refuses")
-    return {f.name: f for f in known if concerns(f, gpu) and holds(f, bound)}
+    known = target_facts(operator, targets, "refuses")
+    return {f.name: f for f in known if concerns(f, gpu) and fact_applies(f, bound)}
 
 
 def concerns(fact: Fact, gpu: str | None) -> bool:
@@ -32,12 +32,12 @@ def concerns(fact: Fact, gpu: str | None) -> bool:
     return not fact.gpus or gpu in fact.gpus
 
 
-def refused(operator: Operator, targets: Sequence[str], bound: Bound) -> bool:
+def refuses_call(operator: Operator, targets: Sequence[str], bound: BoundSample) -> bool:
     """Whether one of the targets refuses a call."""
     return bool(refusals(operator, targets, bound))
 
 
-def holds(fact: Fact, bound: Bound) -> bool:
+def fact_applies(fact: Fact, bound: BoundSample) -> bool:
     """Whether a call is a case of a fact. What cannot be computed for the call is no case."""
     try:
         return bool(bound.value(fact.when))
@@ -45,12 +45,12 @@ def holds(fact: Fact, bound: Bound) -> bool:
         return False
 
 
-def said(operator: Operator, targets: Sequence[str], problem: str) -> bool:
+def matches_refusal(operator: Operator, targets: Sequence[str], problem: str) -> bool:
     """Whether a problem is what a declaration says that one of the targets says."""
-    return any(_says(fact, problem) for fact in declared(operator, targets, "refuses"))
+    return any(_says(fact, problem) for fact in target_facts(operator, targets, "refuses"))
 
 
-def unproved(found: Mapping[str, Fact], problems: Sequence[str]) -> Iterator[str]:
+def refusal_mismatches(found: Mapping[str, Fact], problems: Sequence[str]) -> Iterator[str]:
     """What a target does not refuse, or in other words than the declaration says."""
     if not problems:
         yield f"nothing is refused; the declaration says: {', '.join(found)}"
@@ -58,7 +58,7 @@ def unproved(found: Mapping[str, Fact], problems: Sequence[str]) -> Iterator[str
         yield f"refused in other words than the declaration says: {'; '.join(problems)}"
 
 
-def declared(
+def target_facts(
     operator: Operator, targets: Sequence[str], kind: str, *, silent: bool = False
 ) -> list[Fact]:
     """What an operator says that targets refuse or build."""
@@ -71,12 +71,12 @@ def _says(fact: Fact, problem: str) -> bool:
     return not fact.says or any(each in problem for each in fact.says)
 
 
-def is_static(operator: Operator, target: str, place: Place, sample: Bound) -> bool:
+def is_static(operator: Operator, target: str, place: Place, sample: BoundSample) -> bool:
     """Whether a target wants the size at a place of the sample to be a number."""
     facts = operator.targets.get(target)
     name, path = place
     for entry in facts.static if facts is not None else ():
-        if sized_by(entry) == name:
+        if static_size_name(entry) == name:
             # `S[dim]` of the positions in `S` is the position of the size that it means.
             positions = list(range(len(sample.names[name]))) if path else [0]
             found = evaluate(parse(entry), {**sample.names, name: positions}, SHAPE)
@@ -97,7 +97,7 @@ def stock_refusals(
     """
     for entry in common.refuses.values():
         if _over(entry.when, types) and not (stated and entry.when is True):
-            yield entry.level, words(entry)
+            yield entry.level, expected_words(entry)
 
 
 def may_build(common: CommonFactsEntry, types: Tuple) -> str | None:

@@ -11,14 +11,14 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.language.evaluate import evaluate
-from tripybuild.language.names import free
-from tripybuild.schema.operator.dtype_combinations import legal
+from tripybuild.language.names import free_names
+from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.schema.operator.operator import Input, Operator
 from tripybuild.testing.cases import Function
-from tripybuild.testing.question_log import asked
-from tripybuild.testing.sample import Bound, bind
-from tripybuild.testing.symbolic import left_out, recorded
-from tripybuild.trace.location import Unknown, at
+from tripybuild.testing.check_counts import count_check
+from tripybuild.testing.sample import BoundSample, bind
+from tripybuild.testing.symbolic import omitted_inputs, record_sample
+from tripybuild.trace.location import UnknownLocation, at
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.patterns import (
     ChoicePattern,
@@ -52,33 +52,35 @@ WRONG: Mapping[str, Sequence[Any]] = {
 
 def problems(operator: Operator, function: Function) -> Iterator[str]:
     """The calls that are not refused as they should be, and the axes that are refused wrongly."""
-    types = legal(operator)[0]
+    types = legal_tuples(operator)[0]
     sample = bind(operator, types)
-    absent = left_out(operator, function)
+    absent = omitted_inputs(operator, function)
     for name, what, changed in illegal_calls(operator, sample):
         if name not in absent:
-            asked()
+            count_check()
             code = _refusal_code(function, changed, absent)
             # What is given also chooses between several signatures.
             other = f"{operator.name}/signature" if len(operator.signatures) > 1 else None
             if code not in {f"{operator.name}/{name}", other} - {None}:
                 yield f"`{name}` is {what}: {code or 'accepted'}, want {operator.name}/{name}"
     for name, axis, changed in _legal_axes(operator, sample):
-        asked()
+        count_check()
         if _refusal_code(function, changed, absent) == f"{operator.name}/{name}":
             yield f"`{name}` is {axis}, which is a dimension: it is refused"
 
 
-def _refusal_code(function: Function, bound: Bound, absent: frozenset[str]) -> str | None:
+def _refusal_code(function: Function, bound: BoundSample, absent: frozenset[str]) -> str | None:
     try:
-        with at(Unknown()):
-            recorded(function, bound, absent)
+        with at(UnknownLocation()):
+            record_sample(function, bound, absent)
     except DiagnosticError as error:
         return error.diagnostics[0].code
     return None
 
 
-def illegal_calls(operator: Operator, sample: Bound) -> Iterator[tuple[str, str, Bound]]:
+def illegal_calls(
+    operator: Operator, sample: BoundSample
+) -> Iterator[tuple[str, str, BoundSample]]:
     """The sample with one argument that its type refuses: its name, what it is, and the call."""
     for name in operator.inputs:
         yield name, repr(WORD), _with_value(sample, name, WORD)
@@ -90,12 +92,12 @@ def illegal_calls(operator: Operator, sample: Bound) -> Iterator[tuple[str, str,
                 yield name, repr(value), _with_value(sample, name, value)
 
 
-def _with_value(sample: Bound, name: str, value: Any) -> Bound:
+def _with_value(sample: BoundSample, name: str, value: Any) -> BoundSample:
     operands = {n: operand for n, operand in sample.operands.items() if n != name}
     return replace(sample, operands=operands, attributes={**sample.attributes, name: value})
 
 
-def _with_shape(sample: Bound, name: str, shape: Sequence[int]) -> Bound:
+def _with_shape(sample: BoundSample, name: str, shape: Sequence[int]) -> BoundSample:
     operand = replace(sample.operands[name], shapes=(tuple(shape),))
     return replace(sample, operands={**sample.operands, name: operand})
 
@@ -103,7 +105,7 @@ def _with_shape(sample: Bound, name: str, shape: Sequence[int]) -> Bound:
 # --- shapes ---
 
 
-def _wrong_shapes(operator: Operator, sample: Bound) -> Iterator[tuple[str, Sequence[int]]]:
+def _wrong_shapes(operator: Operator, sample: BoundSample) -> Iterator[tuple[str, Sequence[int]]]:
     """The shapes that the type of one input refuses: other ranks, sizes that others have not."""
     known: set[str] = set()
     for name, input in operator.inputs.items():
@@ -143,7 +145,7 @@ def _single_shape(input: Input) -> tuple[Dimension, ...] | None:
 # --- values ---
 
 
-def _wrong_values(operator: Operator, pattern: Pattern, sample: Bound) -> Iterator[Any]:
+def _wrong_values(operator: Operator, pattern: Pattern, sample: BoundSample) -> Iterator[Any]:
     forms = options(pattern)
     if isinstance(pattern, ChoicePattern):
         yield from (WORD, 1)
@@ -153,7 +155,7 @@ def _wrong_values(operator: Operator, pattern: Pattern, sample: Bound) -> Iterat
         yield WORD
 
 
-def _wrong_for(operator: Operator, form: ValuePattern, sample: Bound) -> Iterator[Any]:
+def _wrong_for(operator: Operator, form: ValuePattern, sample: BoundSample) -> Iterator[Any]:
     if form.fields:
         yield from ([wrong] for wrong in _wrong_records(form.fields))
         return
@@ -172,7 +174,7 @@ def _wrong_for(operator: Operator, form: ValuePattern, sample: Bound) -> Iterato
     yield from _lists(form.lengths, sample, WRONG["number" if form.kind == "float" else form.kind])
 
 
-def _lists(lengths: Sequence[ast.expr], sample: Bound, wrong: Sequence[Any]) -> Iterator[Any]:
+def _lists(lengths: Sequence[ast.expr], sample: BoundSample, wrong: Sequence[Any]) -> Iterator[Any]:
     yield WORD if not lengths else [WORD]
     if not lengths:
         yield from ([value] for value in wrong)
@@ -201,7 +203,7 @@ def _wrong_records(fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
 # --- axes ---
 
 
-def _legal_axes(operator: Operator, sample: Bound) -> Iterator[tuple[str, int, Bound]]:
+def _legal_axes(operator: Operator, sample: BoundSample) -> Iterator[tuple[str, int, BoundSample]]:
     for name, attribute in operator.attributes.items():
         for form in options(attribute.pattern):
             if isinstance(form, ValuePattern) and form.kind == "axis":
@@ -211,7 +213,7 @@ def _legal_axes(operator: Operator, sample: Bound) -> Iterator[tuple[str, int, B
                     yield name, axis, _with_value(sample, name, value)
 
 
-def _rank(operator: Operator, form: ValuePattern, sample: Bound) -> int:
+def _rank(operator: Operator, form: ValuePattern, sample: BoundSample) -> int:
     """How many dimensions an axis counts: those of an input, or a number that is said."""
     argument = form.argument
     assert argument is not None
@@ -220,7 +222,7 @@ def _rank(operator: Operator, form: ValuePattern, sample: Bound) -> int:
     return int(_value(argument, sample))
 
 
-def _value(node: ast.expr, sample: Bound) -> Any:
-    for name in free(node):
+def _value(node: ast.expr, sample: BoundSample) -> Any:
+    for name in free_names(node):
         sample.names.need(name)
     return evaluate(node, sample.names, SHAPE)

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.symbolic.dims import Dim, evaluate
-from tripybuild.trace.location import Location, Unknown
+from tripybuild.trace.location import Location, UnknownLocation
 from tripybuild.trace.operation import Declaration, TraceOp
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import dtype
@@ -35,10 +35,10 @@ class Data:
     def array(self) -> "np.ndarray[Any, Any]":
         """The data with the tensor's own dtype and shape."""
         if self._array is None:
-            self._array = self._made()
+            self._array = self._materialize()
         return self._array
 
-    def _made(self) -> "np.ndarray[Any, Any]":
+    def _materialize(self) -> "np.ndarray[Any, Any]":
         value, shape, element = self.value, self.type.shape, self.type.dtype
         assert not isinstance(value, Dim), "a size is a number before anything is computed"
         if not isinstance(value, (bool, int, float)):
@@ -58,7 +58,7 @@ class Data:
         body = repr(self.value).encode() if spelt else self.array.tobytes()
         return sha256(head + body).hexdigest()
 
-    def substituted(self, sizes: Mapping[str, int]) -> "Data":
+    def substitute(self, sizes: Mapping[str, int]) -> "Data":
         """The same data with numbers for symbols."""
         if isinstance(self.value, Dim):
             return Data(evaluate(self.value, sizes), self.type)
@@ -87,13 +87,23 @@ class Constant(TraceOp):
 def constant(data: "np.ndarray[Any, Any]", type: dtype, location: Location | None = None) -> Value:
     """A constant tensor that holds an array."""
     tensor = TensorType(type, tuple(data.shape))
-    return Constant(Data(data, tensor)).gives(tensor).placed(location or Unknown()).outputs[0]
+    return (
+        Constant(Data(data, tensor))
+        .with_types(tensor)
+        .with_location(location or UnknownLocation())
+        .outputs[0]
+    )
 
 
 def number(value: float | bool, type: dtype, location: Location | None = None) -> Value:
     """A constant of rank 0."""
     tensor = TensorType(type, ())
-    return Constant(Data(value, tensor)).gives(tensor).placed(location or Unknown()).outputs[0]
+    return (
+        Constant(Data(value, tensor))
+        .with_types(tensor)
+        .with_location(location or UnknownLocation())
+        .outputs[0]
+    )
 
 
 def dimension_of(value: object) -> object:
@@ -106,7 +116,7 @@ def dimension_of(value: object) -> object:
     return value.dimension if hasattr(type(value), "dimension") else value  # type: ignore[attr-defined]
 
 
-def settle(value: Value, array: "np.ndarray[Any, Any]") -> None:
+def fold_to_constant(value: Value, array: "np.ndarray[Any, Any]") -> None:
     """Put what a value was computed to in the place of how: its history is let go.
 
     Operations that read the value read the same one as before. Sizes that only the computing could
@@ -118,5 +128,5 @@ def settle(value: Value, array: "np.ndarray[Any, Any]") -> None:
             break
     before = value.producer
     assert before is not None, "an input is not computed"
-    made = Constant(Data(array, value.type)).placed(before.location)
-    value.producer, value.index, value.known = made.giving((value,), before.serial), 0, None
+    made = Constant(Data(array, value.type)).with_location(before.location)
+    value.producer, value.index, value.known = made.with_outputs((value,), before.serial), 0, None

@@ -18,23 +18,23 @@ from tripybuild.types.naming import class_name
 BUILT_IN = "tripyapi"
 
 
-def lowering(operation: type[TraceOp], target: str) -> Callable[..., Any] | None:
+def lowering_function(operation: type[TraceOp], target: str) -> Callable[..., Any] | None:
     """The function that lowers operations of a class to a target, if the declaration gives one."""
-    return _generated(operation.__module__, f"lowering.{target}", "lower")
+    return _generated_function(operation.__module__, f"lowering.{target}", "lower")
 
 
-def decomposition(operation: type[TraceOp]) -> Callable[..., Any] | None:
+def decomposition_function(operation: type[TraceOp]) -> Callable[..., Any] | None:
     """The function that says operations of a class with other operators, if there is one."""
-    return _generated(operation.__module__, "decompositions", "decompose")
+    return _generated_function(operation.__module__, "decompositions", "decompose")
 
 
-def reference(operation: type[TraceOp]) -> Callable[..., Any] | None:
+def reference_function(operation: type[TraceOp]) -> Callable[..., Any] | None:
     """The function that computes operations of a class in NumPy, if the declaration gives one."""
-    return _generated(operation.__module__, "references", "compute")
+    return _generated_function(operation.__module__, "references", "compute")
 
 
 @cache
-def _generated(module: str, layer: str, function: str) -> Callable[..., Any] | None:
+def _generated_function(module: str, layer: str, function: str) -> Callable[..., Any] | None:
     package, trace, place = module.split(".", 2)
     assert trace == "trace", "operations are generated into `trace`"
     name = f"{package}.{layer}.{place}"

@@ -8,11 +8,11 @@ from operator import attrgetter
 
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.operation import DeferredLaw, TraceOp
-from tripybuild.trace.region import copied, substitution, walked
+from tripybuild.trace.region import copy_operations, substitution, walk_operations
 from tripybuild.trace.values import Value
 
 
-def between(known: AbstractSet[Value], outputs: Iterable[Value]) -> list[TraceOp]:
+def operations_between(known: AbstractSet[Value], outputs: Iterable[Value]) -> list[TraceOp]:
     """The operations that outputs need beyond the known values, in the order of recording."""
     found: dict[TraceOp, None] = {}
     stack = [value for value in outputs if value not in known]
@@ -40,20 +40,20 @@ class Graph:
     def operations(self) -> tuple[TraceOp, ...]:
         """What the outputs need beyond inputs and weights, in the order of recording."""
         known = {*self.inputs.values(), *self.weights.values()}
-        return tuple(between(known, self.outputs.values()))
+        return tuple(operations_between(known, self.outputs.values()))
 
     @cached_property
-    def undecided(self) -> tuple[DeferredLaw, ...]:
+    def open_laws(self) -> tuple[DeferredLaw, ...]:
         """The laws that were open when the graph was recorded, each once."""
-        of_operations = (op.deferred for op in walked(self.operations))
+        of_operations = (op.deferred for op in walk_operations(self.operations))
         found = chain(self.laws, chain.from_iterable(of_operations))
         return tuple({(law.code, law.law.text, str(law.names)): law for law in found}.values())
 
     @cached_property
-    def deferred(self) -> tuple[DeferredLaw, ...]:
+    def deferred_laws(self) -> tuple[DeferredLaw, ...]:
         """The laws that each call decides: those about the sizes of its inputs alone."""
         symbols = set(self.symbols)
-        return tuple(law for law in self.undecided if law.symbols <= symbols)
+        return tuple(law for law in self.open_laws if law.symbols <= symbols)
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class Graph:
         sizes = (size for value in self.inputs.values() for size in value.shape)
         return tuple(sorted({name for s in sizes if isinstance(s, Dim) for name in s.symbols}))
 
-    def substituted(self, sizes: Mapping[str, int]) -> "Graph":
+    def substitute(self, sizes: Mapping[str, int]) -> "Graph":
         """The same graph with numbers for symbols, in types and in attributes."""
         change, fixed = substitution(sizes)
         values: dict[Value, Value] = {}
@@ -69,7 +69,7 @@ class Graph:
             for name, value in source.items():
                 weight = source is self.weights
                 values[value] = Value(fixed(value.type), name=name, weight=weight)
-        for _ in copied(self.operations, values, change, fixed):
+        for _ in copy_operations(self.operations, values, change, fixed):
             pass
         return Graph(
             self.name,

@@ -83,7 +83,7 @@ def _characters(path: str, line: int, octets: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownLocation:
     """Nobody said where."""
 
     label: str = "unknown"
@@ -106,15 +106,15 @@ def at(location: Location) -> Iterator[None]:
         _current.reset(token)
 
 
-def current() -> Location:
+def pinned_location() -> Location:
     """What `at` says. Nobody looks at frames, which takes longer than to make a number."""
-    return _current.get() or Unknown()
+    return _current.get() or UnknownLocation()
 
 
 _package_of: dict[object, str] = {}  # by a module's name; asked for each frame of each operation
 
 
-def here(packages: Container[str], above: int = 1) -> Location:
+def caller_location(packages: Container[str], above: int = 1) -> Location:
     """The current place: what `at` says, else the nearest frame outside of the given packages.
 
     Args:
@@ -134,7 +134,7 @@ def here(packages: Container[str], above: int = 1) -> Location:
         if package not in packages:
             return PythonLocation(frame.f_code, frame.f_lasti)
         frame = frame.f_back
-    return Unknown()
+    return UnknownLocation()
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,11 +80,11 @@ def _symbols(value: object) -> Iterator[str]:
 _serial = count()
 
 
-def _nothing() -> None:
+def _dead_reference() -> None:
     """Stand for a tensor that nobody holds."""
 
 
-_NONE = (_nothing,)
+_NONE = (_dead_reference,)
 
 
 class TraceOp:
@@ -104,7 +104,7 @@ class TraceOp:
     _types: tuple[TensorType, ...]
     _outputs: tuple[Callable[[], Value | None], ...]
 
-    def gives(self, *types: TensorType) -> Self:
+    def with_types(self, *types: TensorType) -> Self:
         """Attach the types of the outputs, and a number that keeps the order of recording."""
         kept = self.__dict__  # what is frozen are the arguments
         kept["_types"] = types
@@ -112,7 +112,7 @@ class TraceOp:
         kept["serial"] = next(_serial)
         return self
 
-    def giving(self, outputs: tuple[Value, ...], serial: int) -> Self:
+    def with_outputs(self, outputs: tuple[Value, ...], serial: int) -> Self:
         """Attach outputs that are there, and when they were recorded."""
         kept = self.__dict__
         kept["_types"] = tuple([value.type for value in outputs])
@@ -135,9 +135,9 @@ class TraceOp:
                 self.__dict__["_outputs"] = (ref(value),)
             return (value,)
         found = tuple([each() for each in held])
-        return self._revived() if None in found else found  # type: ignore[return-value]
+        return self._restore_outputs() if None in found else found  # type: ignore[return-value]
 
-    def _revived(self) -> tuple[Value, ...]:
+    def _restore_outputs(self) -> tuple[Value, ...]:
         made = tuple(
             [
                 each() or Value(type, self, index)
@@ -147,7 +147,7 @@ class TraceOp:
         self.__dict__["_outputs"] = tuple([ref(value) for value in made])
         return made
 
-    def placed(self, location: Location, deferred: tuple[DeferredLaw, ...] = ()) -> Self:
+    def with_location(self, location: Location, deferred: tuple[DeferredLaw, ...] = ()) -> Self:
         """Attach where it was asked for, and the laws that stay open."""
         kept = self.__dict__
         kept["location"], kept["deferred"] = location, deferred
@@ -199,10 +199,10 @@ class TraceOp:
         assert self._reads is not None
         return self._reads
 
-    def rebuilt(
+    def rebuild(
         self, change: Callable[[Any], Any], types: Callable[[TensorType], TensorType]
     ) -> Self:
         """The same operation with changed arguments and output types, checked already."""
         copy = type(self)(*[change(getattr(self, name)) for name in self.__dataclass_fields__])
-        copy.gives(*[types(output.type) for output in self.outputs])
-        return copy.placed(self.location, self.deferred)
+        copy.with_types(*[types(output.type) for output in self.outputs])
+        return copy.with_location(self.location, self.deferred)

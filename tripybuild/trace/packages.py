@@ -31,15 +31,15 @@ def read_package(data: Mapping[str, Any]) -> Package:
         raise ValueError("a package has a name")
     if not (isinstance(digest, str) and len(digest) == 64 and _DIGITS.issuperset(digest)):
         raise ValueError("a package has a digest")
-    found = package_catalog.having(name, digest)
+    found = package_catalog.find_packages(name, digest)
     if not found:
-        raise DiagnosticError(_missing(name))
+        raise DiagnosticError(_missing_package(name))
     if found[0].digest != digest:
-        raise DiagnosticError(_changed(name))
+        raise DiagnosticError(_changed_package(name))
     return found[0]
 
 
-def _missing(name: str) -> Diagnostic:
+def _missing_package(name: str) -> Diagnostic:
     return Diagnostic(
         "missing-package",
         f"this needs the operators of `{name}`, which this process does not know",
@@ -49,7 +49,7 @@ def _missing(name: str) -> Diagnostic:
     )
 
 
-def _changed(name: str) -> Diagnostic:
+def _changed_package(name: str) -> Diagnostic:
     return Diagnostic(
         "package-changed",
         f"`{name}` declares its operators otherwise than when this was compiled",

@@ -32,7 +32,7 @@ def text(graph: Graph, *, locations: bool = False) -> str:
     arguments = [f"    {names[value]} : {value.type}," for value in takes]
     head = f"def {graph.name}("
     lines = [head, *arguments, "):"] if arguments else [f"{head}):"]
-    lines += [_indented(_operation(operation, names, style)) for operation in graph.operations]
+    lines += [_indent(_operation(operation, names, style)) for operation in graph.operations]
     results = ", ".join(f"{name}={names[value]}" for name, value in graph.outputs.items())
     return "\n".join([*lines, f"    return {results}", ""])
 
@@ -64,13 +64,13 @@ def _readable(graph: Graph) -> dict[Value, str]:
     taken |= set(names.values())
     for output in (output for each in graph.operations for output in each.outputs):
         if output.name is not None and output not in names:
-            names[output] = _free(output.name, taken)
+            names[output] = _unique_name(output.name, taken)
             taken.add(names[output])
     _number(_results(graph.operations), names)
     return names
 
 
-def _free(name: str, taken: AbstractSet[str]) -> str:
+def _unique_name(name: str, taken: AbstractSet[str]) -> str:
     """A name that a program gave to a tensor, which it may have given to another one, too."""
     name = name if name.isprintable() and " " not in name else repr(name)
     others = (f"{name}_{number}" for number in count(1))
@@ -122,14 +122,14 @@ def _arguments(operation: TraceOp, names: dict[Value, str], style: _Style) -> It
 def _region(region: Region, outer: dict[Value, str], style: _Style) -> str:
     """A graph inside of an operation. It reads nothing of what is around it, and counts on."""
     names = dict(outer)
-    _number((*region.takes, *_results(region.operations)), names)
-    takes = ", ".join(f"{names[value]} : {value.type}" for value in region.takes)
-    lines = [_indented(_operation(operation, names, style)) for operation in region.operations]
-    gives = ", ".join(names[value] for value in region.gives)
+    _number((*region.parameters, *_results(region.operations)), names)
+    takes = ", ".join(f"{names[value]} : {value.type}" for value in region.parameters)
+    lines = [_indent(_operation(operation, names, style)) for operation in region.operations]
+    gives = ", ".join(names[value] for value in region.results)
     return "\n".join([f"{{({takes}):", *lines, f"    return {gives}", "}"])
 
 
-def _indented(line: str) -> str:
+def _indent(line: str) -> str:
     return "    " + line.replace("\n", "\n    ")
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tripybuild.symbolic.dims import Dim, evaluate
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.values import Scope, Size, TensorType, Value, is_known, unscoped
+from tripybuild.trace.values import RegionScope, Size, TensorType, Value, is_static, leave_scope
 
 Types = Callable[[TensorType], TensorType]
 
@@ -20,11 +20,11 @@ Types = Callable[[TensorType], TensorType]
 class Region:
     """A graph inside of an operation: what it takes, what it does in order, and what it gives."""
 
-    takes: tuple[Value, ...]
+    parameters: tuple[Value, ...]
     operations: tuple[TraceOp, ...]
-    gives: tuple[Value, ...]
+    results: tuple[Value, ...]
 
-    def copied(
+    def copy(
         self,
         change: Callable[[object], object] = lambda kept: kept,
         types: Types = lambda kept: kept,
@@ -37,18 +37,20 @@ class Region:
             types: What becomes of a type.
             placed: Called with each copied operation.
         """
-        with unscoped():
-            takes = [Value(types(value.type), weight=is_known(value)) for value in self.takes]
-            values = dict(zip(self.takes, takes, strict=True))
-            operations = [placed(each) for each in copied(self.operations, values, change, types)]
-        return Region(tuple(takes), tuple(operations), tuple(values[v] for v in self.gives))
+        with leave_scope():
+            takes = [Value(types(value.type), weight=is_static(value)) for value in self.parameters]
+            values = dict(zip(self.parameters, takes, strict=True))
+            operations = [
+                placed(each) for each in copy_operations(self.operations, values, change, types)
+            ]
+        return Region(tuple(takes), tuple(operations), tuple(values[v] for v in self.results))
 
-    def substituted(self, sizes: Mapping[str, int]) -> "Region":
+    def substitute(self, sizes: Mapping[str, int]) -> "Region":
         """The same graph with numbers for symbols."""
-        return self.copied(*substitution(sizes))
+        return self.copy(*substitution(sizes))
 
 
-def copied(
+def copy_operations(
     operations: Iterable[TraceOp],
     values: MutableMapping[Value, Value],
     change: Callable[[object], object] = lambda kept: kept,
@@ -56,15 +58,15 @@ def copied(
 ) -> Iterator[TraceOp]:
     """Copy operations, which read `values` instead of the keys; their outputs join `values`."""
 
-    def changed(argument: object) -> object:
+    def substitute(argument: object) -> object:
         if isinstance(argument, Value):
             return values.get(argument, argument)
         if isinstance(argument, tuple):
-            return tuple([changed(item) for item in argument])
+            return tuple([substitute(item) for item in argument])
         return change(argument)
 
     for operation in operations:
-        copy = operation.rebuilt(changed, types)
+        copy = operation.rebuild(substitute, types)
         values.update(zip(operation.outputs, copy.outputs, strict=True))
         yield copy
 
@@ -88,21 +90,21 @@ def substitution(sizes: Mapping[str, int]) -> tuple[Callable[[object], object], 
         if isinstance(argument, Dim):
             return number(argument)
         if isinstance(argument, Data | Region):
-            return argument.substituted(sizes)
+            return argument.substitute(sizes)
         return argument
 
-    def fixed(type: TensorType) -> TensorType:
+    def fix_type(type: TensorType) -> TensorType:
         return TensorType(type.dtype, tuple([number(size) for size in type.shape]))
 
-    return change, fixed
+    return change, fix_type
 
 
-def walked(operations: Iterable[TraceOp]) -> Iterator[TraceOp]:
+def walk_operations(operations: Iterable[TraceOp]) -> Iterator[TraceOp]:
     """All operations, each before those of the graphs that it holds."""
     for operation in operations:
         yield operation
         for body in operation.bodies():
-            yield from walked(body.operations)
+            yield from walk_operations(body.operations)
 
 
 class LeakError(ValueError):
@@ -110,7 +112,7 @@ class LeakError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Draft:
+class RegionDraft:
     """A region as it was recorded, with values from outside as they are.
 
     `region` is there where it was closed before; `rest` are the types of the outputs that nothing
@@ -118,39 +120,41 @@ class Draft:
     """
 
     name: str
-    takes: tuple[Value, ...]
-    gives: tuple[Value, ...]
+    parameters: tuple[Value, ...]
+    results: tuple[Value, ...]
     operations: tuple[TraceOp, ...]
     captured: tuple[Value, ...]
     region: Region | None = None
     rest: tuple[TensorType, ...] = ()
 
-    def closed(self, captured: Sequence[Value]) -> Region:
+    def close(self, captured: Sequence[Value]) -> Region:
         """The region, which takes these values from outside behind its own arguments."""
-        known = (*self.takes, *captured)
-        with unscoped():
-            takes = tuple([Value(value.type, weight=is_known(value)) for value in known])
+        known = (*self.parameters, *captured)
+        with leave_scope():
+            takes = tuple([Value(value.type, weight=is_static(value)) for value in known])
             values = dict(zip(known, takes, strict=True))
-            operations = tuple(copied(self.operations, values))
-        return Region(takes, operations, tuple(values[value] for value in self.gives))
+            operations = tuple(copy_operations(self.operations, values))
+        return Region(takes, operations, tuple(values[value] for value in self.results))
 
 
-def inside(scope: Scope, gives: Sequence[Value]) -> tuple[list[TraceOp], list[Value]]:
+def scope_operations(
+    scope: RegionScope, gives: Sequence[Value]
+) -> tuple[list[TraceOp], list[Value]]:
     """The operations of a scope that some values need, in order, and what they read from outside.
 
     Raises:
         LeakError: Where one of them is of another region, which is closed.
     """
     found: dict[TraceOp, None] = {}
-    stack = [value.producer for value in gives if _belongs(value, scope)]
+    stack = [value.producer for value in gives if _is_local(value, scope)]
     while stack:
         operation = stack.pop()
         if operation is not None and operation not in found:
             found[operation] = None
-            stack += [value.producer for value in operation.reads() if _belongs(value, scope)]
+            stack += [value.producer for value in operation.reads() if _is_local(value, scope)]
     operations = sorted(found, key=lambda operation: operation.serial)
     read = [value for operation in operations for value in operation.reads()]
-    outside = dict.fromkeys(value for value in (*read, *gives) if not _belongs(value, scope))
+    outside = dict.fromkeys(value for value in (*read, *gives) if not _is_local(value, scope))
     for value in outside:
         check_open(value)
     return operations, list(outside)
@@ -162,7 +166,7 @@ def check_open(value: Value) -> None:
         raise LeakError
 
 
-def _belongs(value: Value, scope: Scope) -> bool:
+def _is_local(value: Value, scope: RegionScope) -> bool:
     """Whether a value is of a scope. A constant of a closed one reads nothing: any may have it."""
     if value.scope is scope:
         return True

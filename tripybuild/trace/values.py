@@ -36,7 +36,7 @@ class TensorType:
         return f"tensor<{'x'.join([*sizes, self.dtype.mlir])}>"
 
 
-class Scope:
+class RegionScope:
     """The recording of a region; what is recorded meanwhile is of no use once it is closed."""
 
     __slots__ = ("closed",)
@@ -45,13 +45,13 @@ class Scope:
         self.closed = False
 
 
-_scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
+_scope: ContextVar[RegionScope | None] = ContextVar("scope", default=None)
 
 
 @contextmanager
-def recording() -> Iterator[Scope]:
+def record_region() -> Iterator[RegionScope]:
     """Record a region: the values that are made inside of the context are of its scope."""
-    scope = Scope()
+    scope = RegionScope()
     token = _scope.set(scope)
     try:
         yield scope
@@ -69,7 +69,7 @@ def is_tensor(value: object) -> bool:
 
 
 @contextmanager
-def unscoped() -> Iterator[None]:
+def leave_scope() -> Iterator[None]:
     """Make values that are of no scope: those of a region that is closed."""
     token = _scope.set(None)
     try:
@@ -127,7 +127,7 @@ class Value:
         return f"<{self.name or 'value'} : {self.type}>"
 
 
-def is_known(value: Value) -> bool:
+def is_static(value: Value) -> bool:
     """Whether a tensor is made of weights and constants alone. What is found is remembered."""
     stack = [value]
     while stack:

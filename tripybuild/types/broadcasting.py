@@ -10,7 +10,7 @@ from tripybuild.symbolic.dims import Size, maximum, minimum, same
 Shape = Sequence[Size]
 
 
-def agreed(shapes: Sequence[Shape]) -> tuple[int, ...] | None:
+def broadcast_ints(shapes: Sequence[Shape]) -> tuple[int, ...] | None:
     """What shapes of numbers broadcast to, if they do: most are such."""
     for shape in shapes:
         for size in shape:
@@ -25,7 +25,7 @@ def agreed(shapes: Sequence[Shape]) -> tuple[int, ...] | None:
     return tuple(reversed(sizes))
 
 
-def common(a: Size, b: Size) -> Size | None:
+def common_size(a: Size, b: Size) -> Size | None:
     """What two sizes broadcast to, None where they cannot; where that is unsure, they do."""
     if same(a, b):
         return a

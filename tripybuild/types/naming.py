@@ -6,14 +6,16 @@ import re
 LONGEST = 80
 
 # Names that generated modules import: a class of such a name would hide what it is made with.
-TAKEN = frozenset({"Any", "Index", "Law", "Region", "Self", "Sequence", "Size", "Value", "Wanted"})
+TAKEN = frozenset(
+    {"Any", "Index", "Law", "Region", "Self", "Sequence", "RequiredType", "Size", "Value"}
+)
 
 # What every operation has: no argument can be called so.
 RESERVED = frozenset(
     {
-        "arguments", "bodies", "captured", "declaration", "deferred", "gives", "giving", "infer",
-        "location", "number", "operator", "outputs", "placed", "reads", "rebuilt", "region_fields",
-        "serial", "tensor_fields",
+        "arguments", "bodies", "captured", "declaration", "deferred", "infer", "location", "number",
+        "operator", "outputs", "reads", "rebuild", "region_fields", "serial", "tensor_fields",
+        "with_location", "with_outputs", "with_types",
     }
 )  # fmt: skip
 

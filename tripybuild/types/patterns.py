@@ -93,16 +93,16 @@ class RegionPattern:
     at the end of what it gives is all the rest; its names are bound where nothing has bound them.
     """
 
-    takes: tuple["LikePattern", ...]
-    gives: tuple["TensorPattern | TensorsPattern | LikePattern", ...]
+    parameters: tuple["LikePattern", ...]
+    results: tuple["TensorPattern | TensorsPattern | LikePattern", ...]
 
     def __str__(self) -> str:
-        return f"region({_listed(self.takes)}, {_listed(self.gives)})"
+        return f"region({_types_text(self.parameters)}, {_types_text(self.results)})"
 
     @property
     def rest(self) -> "TensorsPattern | None":
         """What it gives at the end, where that is any number of tensors."""
-        last = self.gives[-1]
+        last = self.results[-1]
         return last if isinstance(last, TensorsPattern) else None
 
 
@@ -142,7 +142,7 @@ Pattern = (
 )
 
 
-def _listed(types: Sequence[Pattern]) -> str:
+def _types_text(types: Sequence[Pattern]) -> str:
     return str(types[0]) if len(types) == 1 else f"({', '.join(map(str, types))})"
 
 
@@ -161,7 +161,11 @@ def options(pattern: Pattern) -> tuple[Pattern, ...]:
 def expressions(pattern: Pattern) -> Iterator[ast.expr]:
     """The expressions of sizes inside a type."""
     for option in options(pattern):
-        parts = (*option.takes, *option.gives) if isinstance(option, RegionPattern) else (option,)
+        parts = (
+            (*option.parameters, *option.results)
+            if isinstance(option, RegionPattern)
+            else (option,)
+        )
         for part in parts:
             each = part.each if isinstance(part, TensorsPattern) else part
             if isinstance(each, TensorPattern):

@@ -20,7 +20,7 @@ from tripybuild.symbolic import dims
 from tripybuild.symbolic.conditions import Condition, Truth, conjunction, disjunction, negation
 from tripybuild.symbolic.dims import Dim, Size, maximum, minimum, select, symbol
 from tripybuild.types import safe_math
-from tripybuild.types.broadcasting import agreed, common
+from tripybuild.types.broadcasting import broadcast_ints, common_size
 from tripybuild.types.subscripts import parts
 
 if TYPE_CHECKING:
@@ -80,13 +80,13 @@ def broadcast(*shapes: Shape) -> list[Size]:
 
 @functools.lru_cache(maxsize=4096)  # a few shapes come often
 def _broadcast(*shapes: tuple[Size, ...]) -> Shape:
-    if (known := agreed(shapes)) is not None:
+    if (known := broadcast_ints(shapes)) is not None:
         return known
     result: list[Size] = []
     for shape in shapes:
         rank = builtins.max(len(result), len(shape))
         pairs = zip(align(result, rank), align(shape, rank), strict=True)
-        sizes = [common(a, b) for a, b in pairs]
+        sizes = [common_size(a, b) for a, b in pairs]
         if any(size is None for size in sizes):
             raise BroadcastError(result, shape)
         result = [size for size in sizes if size is not None]
@@ -106,7 +106,7 @@ def conformable(*shapes: Shape) -> Truth:
 
 @functools.lru_cache(maxsize=4096)
 def _conformable(*shapes: tuple[Size, ...]) -> Truth:
-    if agreed(shapes) is not None:
+    if broadcast_ints(shapes) is not None:
         return True
     rank = builtins.max((len(shape) for shape in shapes), default=0)
     columns = zip(*(align(shape, rank) for shape in shapes), strict=True)
@@ -117,9 +117,9 @@ def _conformable(*shapes: tuple[Size, ...]) -> Truth:
     )
 
 
-def contracted(equation: str, shapes: Sequence[Shape]) -> list[Size]:
+def contracted_shape(equation: str, shapes: Sequence[Shape]) -> list[Size]:
     """Give the shape of a sum of products, `ij,jk->ik`; sizes of one are repeated."""
-    found = _labelled(equation, shapes)
+    found = _label_sizes(equation, shapes)
     return [broadcast_size(found[label]) for label in parts(equation)[1]]
 
 
@@ -135,18 +135,18 @@ def contractible(equation: str, shapes: Sequence[Shape]) -> Truth:
             list(zip(term, s, strict=True)) for term, s in zip(terms, shapes, strict=True)
         )
     ]
-    every = _labelled(equation, shapes).values()
+    every = _label_sizes(equation, shapes).values()
     return conjunction([*twice, *(conformable(*([size] for size in sizes)) for sizes in every)])
 
 
 def products(equation: str, shapes: Sequence[Shape]) -> Size:
     """Give how many products a sum of products adds up: one for each value of all labels."""
-    sizes = [broadcast_size(each) for each in _labelled(equation, shapes).values()]
+    sizes = [broadcast_size(each) for each in _label_sizes(equation, shapes).values()]
     found: Size = prod(sizes)
     return found
 
 
-def _labelled(equation: str, shapes: Sequence[Shape]) -> dict[str, list[Size]]:
+def _label_sizes(equation: str, shapes: Sequence[Shape]) -> dict[str, list[Size]]:
     """All sizes of each label."""
     found: dict[str, list[Size]] = {}
     for term, shape in zip(parts(equation)[0], shapes, strict=True):
@@ -165,7 +165,7 @@ def ceildiv(size: Size | float, by: Size | float) -> Size:
     return (size + by - 1) // by if (by >= 1) is True else -(-size // by)
 
 
-def scaled(size: Size, factor: Size | float) -> Size:
+def scaled_size(size: Size, factor: Size | float) -> Size:
     """Give `floor(size * factor)`, also beyond floats; for a `Dim`, by the nearest fraction."""
     if not isinstance(factor, float):
         return size * factor
@@ -273,7 +273,7 @@ SHAPE_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "broadcast_size": broadcast_size,
         "ceildiv": ceildiv,
         "conformable": conformable,
-        "contracted": contracted,
+        "contracted_shape": contracted_shape,
         "contractible": contractible,
         "count": count,
         "drop": drop,
@@ -288,7 +288,7 @@ SHAPE_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "products": products,
         "quotient": quotient,
         "replace": replace,
-        "scaled": scaled,
+        "scaled_size": scaled_size,
         "select": select,
         "unknown": unknown,
     }

@@ -42,12 +42,12 @@ def explicit(text: str, ranks: Sequence[int]) -> str:
     except StopIteration:
         raise EquationError(f"at most {len(ascii_lowercase)} different dimensions") from None
     if not arrow:
-        result = _implied(left)
+        result = _implicit_result(left)
     plain = [_plain(term, names, dots, rank) for term, rank in zip(terms, ranks, strict=True)]
     return ",".join(plain) + "->" + _result(_plain(result, names, dots, None), plain)
 
 
-def _implied(left: str) -> str:
+def _implicit_result(left: str) -> str:
     """The result of an equation without an arrow."""
     counts = Counter(left.replace(DOTS, "").replace(",", ""))
     once = "".join(sorted(label for label, count in counts.items() if count == 1))

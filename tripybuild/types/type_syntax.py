@@ -99,7 +99,7 @@ class _Parser:
             case ast.Subscript():
                 return self.subscript(node)
             case ast.Call(func=ast.Name(id="region"), args=[takes, gives], keywords=[]):
-                return RegionPattern(self.taken(takes), self.given(gives))
+                return RegionPattern(self.parameters(takes), self.results(gives))
             case ast.Call(func=ast.Name(id="like"), args=[ast.Name(id=name)], keywords=[]):
                 return LikePattern(name)
             case ast.Call(func=ast.Name(id=kind), args=[argument], keywords=[]) if (
@@ -115,11 +115,11 @@ class _Parser:
             "`axis(input)`, or words such as `constant | reflect`",
         )
 
-    def taken(self, node: ast.expr) -> tuple[LikePattern, ...]:
+    def parameters(self, node: ast.expr) -> tuple[LikePattern, ...]:
         """What a region takes: inputs, and rows of inputs."""
-        return tuple(self._taken(each) for each in _several(node))
+        return tuple(self._parameter(each) for each in _several(node))
 
-    def _taken(self, node: ast.expr) -> LikePattern:
+    def _parameter(self, node: ast.expr) -> LikePattern:
         match node:
             case ast.Name(id=name):
                 return LikePattern(name, alone=True)
@@ -128,12 +128,12 @@ class _Parser:
         message = f"a region cannot take `{ast.unparse(node)}`"
         raise error(node, message, "it takes what an input is, `state`, or a row, `each(inputs)`")
 
-    def given(self, node: ast.expr) -> tuple[TensorPattern | TensorsPattern | LikePattern, ...]:
+    def results(self, node: ast.expr) -> tuple[TensorPattern | TensorsPattern | LikePattern, ...]:
         """What a region gives: tensors, with any number of them at the end alone."""
         *first, last = _several(node)
-        return (*[self._given(each) for each in first], self._given(last, last=True))
+        return (*[self._result(each) for each in first], self._result(last, last=True))
 
-    def _given(
+    def _result(
         self, node: ast.expr, *, last: bool = False
     ) -> TensorPattern | TensorsPattern | LikePattern:
         if isinstance(node, ast.Name):

@@ -17,9 +17,9 @@ from tokenize import TokenError  # of headers: NumPy mends those of Python 2
 import numpy as np
 
 from tripybuild.artifact.array_bytes import Array, DType
-from tripybuild.artifact.file_errors import refuse_pipe, unreadable
+from tripybuild.artifact.file_errors import refuse_pipe, unreadable_error
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
-from tripybuild.process.atomic_write import publish
+from tripybuild.process.atomic_write import atomic_write
 from tripybuild.weights import safetensors
 
 REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
@@ -42,38 +42,38 @@ def read(path: Path, name: str, dtype: DType | None = None) -> Array:
     Raises:
         DiagnosticError: There is no such file or tensor, or it is malformed.
     """
-    found = _find(path, name)
+    found = _load_array(path, name)
     own = found.dtype.isbuiltin == REGISTERED or found.dtype.kind in "biufc"
     if not own and found.dtype.kind == "V" and found.dtype.names is None:
-        return _view(found, path, name, dtype)
+        return _from_raw_bytes(found, path, name, dtype)
     if not own:
-        raise _malformed(path, f"`{name}` holds `{found.dtype}`, which is no tensor's dtype")
+        raise _malformed_error(path, f"`{name}` holds `{found.dtype}`, which is no tensor's dtype")
     native = found.astype(found.dtype.newbyteorder("="), copy=False)
     return native if native.flags.c_contiguous else np.ascontiguousarray(native)
 
 
-def _find(path: Path, name: str) -> Array:
-    with _reported(path):
+def _load_array(path: Path, name: str) -> Array:
+    with _report_errors(path):
         refuse_pipe(path)
     match path.suffix:
         case ".safetensors":
             known = safetensors.read_index(path)
-            chosen = _choose(path, name, list(known))
+            chosen = _choose_name(path, name, list(known))
             return safetensors.read(path, [chosen])[chosen]
         case ".npy":
-            with _reported(path), path.open("rb") as file:
+            with _report_errors(path), path.open("rb") as file:
                 return np.lib.format.read_array(file, allow_pickle=False)
         case ".npz":
-            with _reported(path), zipfile.ZipFile(path) as archive:
+            with _report_errors(path), zipfile.ZipFile(path) as archive:
                 names = [each.removesuffix(".npy") for each in archive.namelist()]
-                with archive.open(f"{_choose(path, name, names)}.npy") as member:
+                with archive.open(f"{_choose_name(path, name, names)}.npy") as member:
                     return np.lib.format.read_array(member, allow_pickle=False)
     message = f"`{path}` is not of a kind that can be read"
     hint = f"give a file that ends in {', '.join(READERS)}"
     raise DiagnosticError(Diagnostic("array-unknown-kind", message, hint=hint))
 
 
-def _choose(path: Path, name: str, known: list[str]) -> str:
+def _choose_name(path: Path, name: str, known: list[str]) -> str:
     if name in known:
         return name
     if len(known) == 1:
@@ -84,14 +84,14 @@ def _choose(path: Path, name: str, known: list[str]) -> str:
     raise DiagnosticError(Diagnostic("array-missing", message, hint=hint))
 
 
-def _view(raw: Array, path: Path, name: str, dtype: DType | None) -> Array:
+def _from_raw_bytes(raw: Array, path: Path, name: str, dtype: DType | None) -> Array:
     if dtype is None:
         message = f"`{path}` holds raw bytes, and nothing says which dtype `{name}` has"
         hint = "use a safetensors file"
         raise DiagnosticError(Diagnostic("array-raw", message, hint=hint))
     if raw.dtype.itemsize != dtype.itemsize:
         found = f"elements of {raw.dtype.itemsize} bytes"
-        raise _malformed(path, f"`{name}` is `{dtype}`, and the file holds {found}")
+        raise _malformed_error(path, f"`{name}` is `{dtype}`, and the file holds {found}")
     return np.frombuffer(raw.tobytes(), dtype).reshape(raw.shape).copy()
 
 
@@ -110,7 +110,7 @@ def write(path: Path, arrays: Mapping[str, Array]) -> tuple[str, ...]:
         except ValueError as error:
             message = f"`{path}` cannot be written: {error}"
             raise DiagnosticError(Diagnostic("output-unwritable", message)) from error
-        _store(path, content)
+        _write_file(path, content)
         return ()
     raw = tuple(name for name, array in arrays.items() if array.dtype.isbuiltin == REGISTERED)
     for name in arrays:
@@ -118,13 +118,13 @@ def write(path: Path, arrays: Mapping[str, Array]) -> tuple[str, ...]:
             message = f"`{path}` cannot be written: `{name}` is no name for a file"
             raise DiagnosticError(Diagnostic("output-unwritable", message))
     if path.suffix == ".npz":
-        _store(path, _npz(arrays))
+        _write_file(path, _npz(arrays))
         return raw
     _make_folder(path)
     for name, array in arrays.items():
         stream = io.BytesIO()
-        np.lib.format.write_array(stream, _plain(array), allow_pickle=False)
-        _store(path / f"{name}.npy", stream.getbuffer())
+        np.lib.format.write_array(stream, _to_npy_dtype(array), allow_pickle=False)
+        _write_file(path / f"{name}.npy", stream.getbuffer())
     return raw
 
 
@@ -135,11 +135,11 @@ def _npz(arrays: Mapping[str, Array]) -> memoryview:
         for name, array in arrays.items():
             info = zipfile.ZipInfo(f"{name}.npy")
             with archive.open(info, "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, _plain(array), allow_pickle=False)
+                np.lib.format.write_array(member, _to_npy_dtype(array), allow_pickle=False)
     return stream.getbuffer()
 
 
-def _plain(array: Array) -> Array:
+def _to_npy_dtype(array: Array) -> Array:
     """Return what NumPy's formats can say: a dtype of ml_dtypes becomes raw bytes."""
     if array.dtype.isbuiltin != REGISTERED:
         return array
@@ -147,8 +147,8 @@ def _plain(array: Array) -> Array:
     return plain.reshape(array.shape)
 
 
-def _store(path: Path, content: bytearray | memoryview) -> None:
-    with publish(path) as stream:
+def _write_file(path: Path, content: bytearray | memoryview) -> None:
+    with atomic_write(path) as stream:
         stream.write(content)
 
 
@@ -161,7 +161,7 @@ def _make_folder(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _reported(path: Path) -> Iterator[None]:
+def _report_errors(path: Path) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # NumPy's, on files from Python 2
@@ -170,9 +170,9 @@ def _reported(path: Path) -> Iterator[None]:
         message = f"there is no file `{path}`"
         raise DiagnosticError(Diagnostic("file-not-found", message)) from error
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_error(path, error) from error
     except UNREADABLE as error:
-        raise _malformed(path, _first_line(error)) from error
+        raise _malformed_error(path, _first_line(error)) from error
 
 
 def _first_line(error: BaseException) -> str:
@@ -180,6 +180,6 @@ def _first_line(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _malformed(path: Path, reason: str) -> DiagnosticError:
+def _malformed_error(path: Path, reason: str) -> DiagnosticError:
     message = f"`{path}` cannot be read as tensors: {reason}"
     return DiagnosticError(Diagnostic("array-malformed", message))

@@ -10,15 +10,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tripybuild.errors.amounts import budgeted, foremost
 from tripybuild.errors.budget import Budget, spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
-from tripybuild.model.graph_builder import Built, Origin
+from tripybuild.errors.limits import first_problems, within_budget
+from tripybuild.model.graph_builder import ModelGraph, Origin
 from tripybuild.schema.files import WeightsEntry
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.weights import safetensors
-from tripybuild.weights.file_state import FileState, changed
+from tripybuild.weights.file_state import FileState, changed_error
 from tripybuild.weights.location import locate
 
 MOST = 12
@@ -27,7 +27,7 @@ COMPILED = 500  # comparisons take as long as to compile one pattern
 OWN = frozenset(np.dtype(kind) for kind in (np.float16, np.float32, np.float64))
 
 
-class Weights(Protocol):
+class WeightSource(Protocol):
     """The weights of a graph by path, wherever they are."""
 
     @property
@@ -49,7 +49,7 @@ class Weights(Protocol):
         """Read the weights at these paths, each in its declared dtype."""
         ...
 
-    def places(self, wanted: Iterable[str]) -> Mapping[str, safetensors.Stored]:
+    def file_entries(self, wanted: Iterable[str]) -> Mapping[str, safetensors.FileEntry]:
         """Where those of them lie that are in a file, in their declared dtype."""
         ...
 
@@ -79,21 +79,21 @@ class Checkpoint:
         wanted = list(wanted)
         if not wanted:
             return {}
-        with _placed(self.span):
+        with _with_span(self.span):
             arrays = safetensors.read(self.path, [self.names[name] for name in wanted], self.state)
             self._compare({name: (each.dtype, each.shape) for name, each in arrays.items()})
         return {
-            name: converted(name, arrays[self.names[name]], self.declared[name], self.span)
+            name: convert_weight(name, arrays[self.names[name]], self.declared[name], self.span)
             for name in wanted
         }
 
-    def places(self, wanted: Iterable[str]) -> dict[str, safetensors.Stored]:
+    def file_entries(self, wanted: Iterable[str]) -> dict[str, safetensors.FileEntry]:
         """Where the weights at these paths lie, but for those that the file has in other dtypes."""
         wanted = list(wanted)
         if not wanted:
             return {}
-        with _placed(self.span):
-            found = safetensors.read_places(self.path, self.state)
+        with _with_span(self.span):
+            found = safetensors.read_entries(self.path, self.state)
             self._compare({name: (each.dtype, each.shape) for name, each in found.items()})
         places = {name: found[self.names[name]] for name in wanted}
         return {n: p for n, p in places.items() if p.dtype == self.declared[n].dtype.numpy}
@@ -101,17 +101,17 @@ class Checkpoint:
     def verify(self) -> None:
         """Refuse a file that was written to since it was compared with the model."""
         if self.state is not None:
-            with _placed(self.span):
+            with _with_span(self.span):
                 if safetensors.file_state(self.path) != self.state:
-                    raise changed(self.path)
+                    raise changed_error(self.path)
 
     def _compare(self, found: safetensors.Index) -> None:
         """The time of a file can be set, so its tensors' types are compared as well."""
         if any(self.index.get(name) != each for name, each in found.items()):
-            raise changed(self.path)
+            raise changed_error(self.path)
 
 
-def check_weights(built: Built) -> Checkpoint:
+def check_weights(built: ModelGraph) -> Checkpoint:
     """Compare the weights of a model with their file, of which only the header is read.
 
     Raises:
@@ -126,20 +126,20 @@ def check_weights(built: Built) -> Checkpoint:
         hint = "add `weights: FILE.safetensors`"
         raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
     path = locate(built.weights, Path(built.document.path).parent, span)
-    with budgeted(span, Budget()):
-        with _placed(span):
+    with within_budget(span, Budget()):
+        with _with_span(span):
             state = safetensors.file_state(path)
             index = safetensors.read_index(path)
-        names = {name: stored_name(name, built.weights) for name in declared}
-        found = list(_idle(declared, built.weights, built.document))
-        found += _compared(declared, names, index, built.weights, span)
+        names = {name: name_in_file(name, built.weights) for name in declared}
+        found = list(_stale_renames(declared, built.weights, built.document))
+        found += _compare_index(declared, names, index, built.weights, span)
         if found:
-            raise DiagnosticError(*foremost(found))
+            raise DiagnosticError(*first_problems(found))
     return Checkpoint(declared, names, path, span, index, state)
 
 
 @contextlib.contextmanager
-def _placed(span: Span) -> Iterator[None]:
+def _with_span(span: Span) -> Iterator[None]:
     """Say which line names the file that is malformed."""
     try:
         yield
@@ -149,13 +149,13 @@ def _placed(span: Span) -> Iterator[None]:
         ) from error
 
 
-def _idle(
+def _stale_renames(
     declared: Mapping[str, Value], entry: WeightsEntry, document: Origin
 ) -> Iterator[Diagnostic]:
     """What `rename:` maps must be there: else it is most likely misspelt."""
     spend("comparisons", COMPILED * (len(entry.rename) + len(entry.unused)))
     for pattern in entry.rename:
-        if not any(_matched(pattern, path) for path in declared):
+        if not any(_match_path(pattern, path) for path in declared):
             parts = [".".join(path.split(".")[: pattern.count(".") + 1]) for path in declared]
             near = suggest(pattern, parts)
             hint = f"did you mean `{near}`?" if near else None
@@ -164,10 +164,10 @@ def _idle(
             yield Diagnostic("unbound-name", message, span, hint=hint)
 
 
-def stored_name(path: str, entry: WeightsEntry) -> str:
+def name_in_file(path: str, entry: WeightsEntry) -> str:
     """What a weight is called in the file. A `*` in `rename:` stands for one part of a path."""
     for pattern, renamed in entry.rename.items():
-        match = _matched(pattern, path)
+        match = _match_path(pattern, path)
         if match:
             *parts, rest = match.groups()
             name = reduce(lambda name, part: name.replace("*", part, 1), parts, renamed)
@@ -175,22 +175,22 @@ def stored_name(path: str, entry: WeightsEntry) -> str:
     return entry.prefix + path
 
 
-def _matched(pattern: str, path: str) -> re.Match[str] | None:
+def _match_path(pattern: str, path: str) -> re.Match[str] | None:
     """The match of a path; several stars in one part are tried at each of its places."""
-    expression, stars = _compiled(pattern)
+    expression, stars = _pattern_regex(pattern)
     spend("comparisons", max(1, len(path)) ** max(0, stars - 1))
     return expression.fullmatch(path)
 
 
 @lru_cache(maxsize=1 << 14)  # a model may have as many patterns as its budget allows
-def _compiled(pattern: str) -> tuple[re.Pattern[str], int]:
+def _pattern_regex(pattern: str) -> tuple[re.Pattern[str], int]:
     """The expression of a pattern, and the most stars in one part of it."""
     expression = re.escape(pattern).replace(r"\*", "([^.]+)")
     stars = max(part.count("*") for part in pattern.split("."))
     return re.compile(f"{expression}(\\..*)?"), stars
 
 
-def _compared(
+def _compare_index(
     declared: Mapping[str, Value],
     names: Mapping[str, str],
     index: safetensors.Index,
@@ -198,7 +198,7 @@ def _compared(
     span: Span,
 ) -> Iterator[Diagnostic]:
     used = set(names.values())
-    left = [name for name in index if name not in used and not _unused(name, entry)]
+    left = [name for name in index if name not in used and not _is_unused_name(name, entry)]
     missing = [name for name in declared if names[name] not in index]
     for name in missing[:MOST]:
         near = suggest(names[name], left)
@@ -211,8 +211,8 @@ def _compared(
         )
     for name, value in declared.items():
         if names[name] in index:
-            yield from _one(name, value, *index[names[name]], entry, span)
-    yield from _more("weight-missing", "weights are missing", len(missing), span)
+            yield from _compare_tensor(name, value, *index[names[name]], entry, span)
+    yield from _count_diagnostic("weight-missing", "weights are missing", len(missing), span)
     for name in left[:MOST]:
         hint = "list it under `unused:` if the model does not need it"
         yield Diagnostic(
@@ -221,16 +221,18 @@ def _compared(
             span,
             hint=hint,
         )
-    yield from _more("weight-unused", "tensors of the file are not used", len(left), span)
+    yield from _count_diagnostic(
+        "weight-unused", "tensors of the file are not used", len(left), span
+    )
 
 
-def _unused(name: str, entry: WeightsEntry) -> bool:
+def _is_unused_name(name: str, entry: WeightsEntry) -> bool:
     """Whether `unused:` lists a name of the file; a `*` stands for one part of it."""
-    whole = (match for each in entry.unused if (match := _matched(each, name)))
+    whole = (match for each in entry.unused if (match := _match_path(each, name)))
     return any(match.groups()[-1] is None for match in whole)
 
 
-def _one(
+def _compare_tensor(
     name: str, value: Value, dtype: Any, shape: tuple[int, ...], entry: WeightsEntry, span: Span
 ) -> Iterator[Diagnostic]:
     if tuple(shape) != tuple(value.shape):
@@ -243,14 +245,14 @@ def _one(
             span,
             hint="the file holds it transposed" if transposed else None,
         )
-    elif dtype != value.dtype.numpy and not (entry.convert and _floating(dtype, value)):
+    elif dtype != value.dtype.numpy and not (entry.convert and _are_floats(dtype, value)):
         known = [each for each in BY_NAME.values() if each.numpy == dtype]
         message = (
             f"the weight `{name}` must be {value.dtype}, but the file has {[*known, dtype][0]}"
         )
         hint = (
             "write `convert: true` below `weights:`"
-            if _floating(dtype, value)
+            if _are_floats(dtype, value)
             else "declare the dtype that the file has, and cast in a step"
         )
         yield Diagnostic(
@@ -258,12 +260,12 @@ def _one(
         )
 
 
-def _floating(dtype: Any, value: Value) -> bool:
+def _are_floats(dtype: Any, value: Value) -> bool:
     stored = [each for each in BY_NAME.values() if each.numpy == dtype]
     return all(each.kind == "float" and each.bits >= 16 for each in (value.dtype, *stored))
 
 
-def converted(name: str, array: Any, declared: Value, span: Span) -> Any:
+def convert_weight(name: str, array: Any, declared: Value, span: Span) -> Any:
     """A weight in its declared dtype; what was finite must stay so.
 
     Raises:
@@ -284,6 +286,6 @@ def converted(name: str, array: Any, declared: Value, span: Span) -> Any:
     return result
 
 
-def _more(code: str, what: str, count: int, span: Span) -> Iterator[Diagnostic]:
+def _count_diagnostic(code: str, what: str, count: int, span: Span) -> Iterator[Diagnostic]:
     if count > MOST:
         yield Diagnostic(code, f"{count - MOST} more {what}", span)

@@ -23,7 +23,7 @@ class FileState(NamedTuple):
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def changed(path: Path, span: Span | None = None) -> DiagnosticError:
+def changed_error(path: Path, span: Span | None = None) -> DiagnosticError:
     """A file that somebody wrote to after it was compared with the model."""
     message = f"the weights in `{path}` changed while the model was compiled"
     hint = "compile again when nothing writes to the file"
@@ -31,13 +31,13 @@ def changed(path: Path, span: Span | None = None) -> DiagnosticError:
 
 
 @contextlib.contextmanager
-def unchanged(path: Path, file: BinaryIO, state: FileState | None) -> Iterator[None]:
+def guard_file_state(path: Path, file: BinaryIO, state: FileState | None) -> Iterator[None]:
     """Refuse a file that is not in a state, or leaves it while it is read."""
     if state is None:
         yield
         return
     if FileState.of(os.fstat(file.fileno())) != state:
-        raise changed(path)
+        raise changed_error(path)
     yield
     if FileState.of(os.fstat(file.fileno())) != state:
-        raise changed(path)
+        raise changed_error(path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.schema.files import WeightsEntry
-from tripybuild.schema.model.located import escape, is_there
+from tripybuild.schema.model.file_references import escape_reason, path_exists
 
 DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
@@ -15,11 +15,11 @@ def locate(entry: WeightsEntry, folder: Path, span: Span) -> Path:
     """The file of the weights: below the model's folder, or in an installed distribution."""
     if entry.package is None:
         path = folder / entry.file
-        if (how := escape(folder, entry.file)) is not None:
+        if (how := escape_reason(folder, entry.file)) is not None:
             message = f"`{entry.file}` {how} the model's folder"
             hint = "put the weights beside the model"
             raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
-        if not is_there(path):
+        if not path_exists(path):
             message = f"there is no file `{path}`"
             raise DiagnosticError(Diagnostic("weights-not-found", message, span))
         return path

@@ -24,17 +24,17 @@ from tripybuild.artifact.array_bytes import (
     Array,
     DType,
     Octets,
-    aligned,
+    aligned_buffer,
+    dtype_name,
     pack,
     packed_size,
-    spell,
     unpack,
 )
-from tripybuild.artifact.file_errors import unreadable
-from tripybuild.documents.json_reader import loaded
-from tripybuild.errors.amounts import budgeted
+from tripybuild.artifact.file_errors import unreadable_error
+from tripybuild.documents.json_reader import parse_json
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
-from tripybuild.weights.file_state import FileState, unchanged
+from tripybuild.errors.limits import within_budget
+from tripybuild.weights.file_state import FileState, guard_file_state
 
 Index = dict[str, tuple[DType, tuple[int, ...]]]
 
@@ -49,7 +49,7 @@ class MalformedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Tensor:
+class _TensorHeader:
     name: str
     spelled: str
     dtype: DType
@@ -64,13 +64,13 @@ def read_index(path: Path) -> Index:
     Raises:
         DiagnosticError: There is no such file, or it is malformed.
     """
-    with _reported(path), path.open("rb") as file:
+    with _report_errors(path), path.open("rb") as file:
         tensors, _ = _read_header(file)
     return {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class FileEntry:
     """Where a tensor lies in its file: the first byte, and the first one behind it."""
 
     dtype: DType
@@ -85,19 +85,21 @@ def file_state(path: Path) -> FileState:
     Raises:
         DiagnosticError: There is no such file.
     """
-    with _reported(path):
+    with _report_errors(path):
         return FileState.of(path.stat())
 
 
-def read_places(path: Path, state: FileState | None = None) -> dict[str, Stored]:
+def read_entries(path: Path, state: FileState | None = None) -> dict[str, FileEntry]:
     """Return where each tensor of a file lies, reading its header only.
 
     Raises:
         DiagnosticError: There is no such file, it is malformed, or it is no longer in this state.
     """
-    with _reported(path), path.open("rb") as file, unchanged(path, file, state):
+    with _report_errors(path), path.open("rb") as file, guard_file_state(path, file, state):
         tensors, start = _read_header(file)
-    return {n: Stored(t.dtype, t.shape, start + t.begin, start + t.end) for n, t in tensors.items()}
+    return {
+        n: FileEntry(t.dtype, t.shape, start + t.begin, start + t.end) for n, t in tensors.items()
+    }
 
 
 def read(
@@ -109,11 +111,11 @@ def read(
         DiagnosticError: There is no such file, it is malformed, it lacks one of the tensors, or
             it is not in this state before and after.
     """
-    with _reported(path), path.open("rb") as file, unchanged(path, file, state):
+    with _report_errors(path), path.open("rb") as file, guard_file_state(path, file, state):
         tensors, start = _read_header(file)
         wanted = list(tensors if names is None else names)
         if absent := [name for name in wanted if name not in tensors]:
-            raise DiagnosticError(*(_missing(path, name, tensors) for name in absent))
+            raise DiagnosticError(*(_missing_tensor(path, name, tensors) for name in absent))
         return {name: _read_tensor(file, start, tensors[name]) for name in wanted}
 
 
@@ -123,7 +125,7 @@ def decode(content: memoryview, source: str) -> dict[str, Array]:
     Raises:
         DiagnosticError: It is malformed.
     """
-    with _reported(source):
+    with _report_errors(source):
         octets = np.frombuffer(content, np.uint8)
         size = _header_size(bytes(content[:START]), len(octets))
         data = octets[START + size :]
@@ -148,7 +150,7 @@ def encode(arrays: Mapping[str, Array]) -> bytearray:
     end = 0
     for name in order:
         begin, end = end, end + packed_size(arrays[name])
-        fields = {"dtype": spell(arrays[name]), "shape": list(arrays[name].shape)}
+        fields = {"dtype": dtype_name(arrays[name]), "shape": list(arrays[name].shape)}
         header[name] = {**fields, "data_offsets": [begin, end]}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-(START + len(text)) % ALIGNMENT)
@@ -163,7 +165,7 @@ def encode(arrays: Mapping[str, Array]) -> bytearray:
     return content
 
 
-def _read_header(file: BinaryIO) -> tuple[dict[str, _Tensor], int]:
+def _read_header(file: BinaryIO) -> tuple[dict[str, _TensorHeader], int]:
     """Return the tensors of a file and the offset of their contents."""
     total = os.fstat(file.fileno()).st_size
     size = _header_size(file.read(START), total)
@@ -179,15 +181,15 @@ def _header_size(start: bytes, total: int) -> int:
     return size
 
 
-def _parse(text: bytes, available: int) -> dict[str, _Tensor]:
+def _parse(text: bytes, available: int) -> dict[str, _TensorHeader]:
     """Read a header: each byte of the file belongs to one tensor, in the order of the offsets."""
     try:
-        header = loaded(text, _unique)
+        header = parse_json(text, _unique)
     except (ValueError, RecursionError) as error:
         raise MalformedError("its header is not JSON") from error
     if not isinstance(header, dict):
         raise MalformedError("its header is not a JSON object")
-    small = _named_int4(header.pop("__metadata__", {}))
+    small = _int4_names(header.pop("__metadata__", {}))
     tensors = [_tensor(name, fields, small) for name, fields in header.items()]
     position = 0
     for tensor in sorted(tensors, key=lambda tensor: (tensor.begin, tensor.end)):
@@ -206,7 +208,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _named_int4(metadata: object) -> frozenset[str]:
+def _int4_names(metadata: object) -> frozenset[str]:
     if not isinstance(metadata, dict):
         raise MalformedError("its metadata is not a JSON object")
     try:
@@ -215,7 +217,7 @@ def _named_int4(metadata: object) -> frozenset[str]:
         raise MalformedError("its metadata is malformed") from error
 
 
-def _tensor(name: str, fields: object, small: frozenset[str]) -> _Tensor:
+def _tensor(name: str, fields: object, small: frozenset[str]) -> _TensorHeader:
     match fields:
         case {"dtype": str(spelled), "shape": [*sizes], "data_offsets": [begin, end], **rest} if (
             not rest and all(type(each) is int and each >= 0 for each in (*sizes, begin, end))
@@ -233,18 +235,18 @@ def _tensor(name: str, fields: object, small: frozenset[str]) -> _Tensor:
     if bits % 8 or end - begin != bits // 8:
         raise MalformedError(f"`{name}` needs {bits / 8:g} bytes, and has {end - begin}")
     dtype = INT4 if spelled == "I8" and name in small else dtype
-    return _Tensor(name, spelled, dtype, tuple(sizes), begin, end)
+    return _TensorHeader(name, spelled, dtype, tuple(sizes), begin, end)
 
 
-def _read_tensor(file: BinaryIO, start: int, tensor: _Tensor) -> Array:
-    octets = aligned(tensor.end - tensor.begin)
+def _read_tensor(file: BinaryIO, start: int, tensor: _TensorHeader) -> Array:
+    octets = aligned_buffer(tensor.end - tensor.begin)
     file.seek(start + tensor.begin)
     if file.readinto(octets.data) != len(octets):  # type: ignore[attr-defined]
         raise MalformedError(f"the file became shorter while `{tensor.name}` was read")
     return _interpret(octets, tensor)
 
 
-def _interpret(octets: Octets, tensor: _Tensor) -> Array:
+def _interpret(octets: Octets, tensor: _TensorHeader) -> Array:
     try:
         return unpack(octets, tensor.spelled, tensor.dtype).reshape(tensor.shape)
     except ValueError as error:
@@ -252,9 +254,9 @@ def _interpret(octets: Octets, tensor: _Tensor) -> Array:
 
 
 @contextlib.contextmanager
-def _reported(source: Path | str) -> Iterator[None]:
+def _report_errors(source: Path | str) -> Iterator[None]:
     try:
-        with budgeted():
+        with within_budget():
             yield
     except MalformedError as error:
         message = f"`{source}` is not a safetensors file as it should be: {error}"
@@ -263,10 +265,10 @@ def _reported(source: Path | str) -> Iterator[None]:
         message = f"there is no weights file `{source}`"
         raise DiagnosticError(Diagnostic("weights-not-found", message)) from error
     except OSError as error:
-        raise unreadable(source, error) from error
+        raise unreadable_error(source, error) from error
 
 
-def _missing(path: Path, name: str, known: Iterable[str]) -> Diagnostic:
+def _missing_tensor(path: Path, name: str, known: Iterable[str]) -> Diagnostic:
     near = suggest(name, known)
     hint = f"did you mean `{near}`?" if near else None
     return Diagnostic("weights-missing", f"`{path}` has no tensor `{name}`", hint=hint)

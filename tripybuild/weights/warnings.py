@@ -9,14 +9,14 @@ import numpy as np
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.trace.values import Value
 from tripybuild.types.nonfinite import Nonfinite, Occurrences
-from tripybuild.weights.checkpoint import Weights
+from tripybuild.weights.checkpoint import WeightSource
 
 MOST = 5  # weights that are named
 KINDS = {"weight-nan": ("nan", "NaN"), "weight-infinite": ("infinite", "infinity")}
 
 
 def nonfinite_warnings(
-    found: Mapping[str, Nonfinite], declared: Mapping[str, Value], weights: Weights
+    found: Mapping[str, Nonfinite], declared: Mapping[str, Value], weights: WeightSource
 ) -> Iterator[Diagnostic]:
     """Yield a warning for all weights that hold NaN, and one for all that hold infinity.
 
@@ -29,9 +29,9 @@ def nonfinite_warnings(
         named = {name: each for name in declared if (each := _of_kind(found, name, kind))}
         if named:
             where = "" if weights.path == Path() else f" in `{weights.path}`"
-            told = [_told(name, each, declared[name]) for name, each in named.items()]
+            told = [_occurrence_text(name, each, declared[name]) for name, each in named.items()]
             message = f"{_subject(weights.noun, len(named))}{where} {_verb(named)} {holds}"
-            yield Diagnostic(code, f"{message}: {_listed(told)}", weights.span)
+            yield Diagnostic(code, f"{message}: {_join_first(told)}", weights.span)
 
 
 def _of_kind(found: Mapping[str, Nonfinite], name: str, kind: str) -> Occurrences | None:
@@ -47,12 +47,12 @@ def _verb(named: Mapping[str, object]) -> str:
     return "holds" if len(named) == 1 else "hold"
 
 
-def _told(name: str, each: Occurrences, value: Value) -> str:
+def _occurrence_text(name: str, each: Occurrences, value: Value) -> str:
     shape = [int(size) for size in value.shape]
     index = [int(at) for at in np.unravel_index(each.first, shape)]
     return f"`{name}` in {each.count:,} of {math.prod(shape):,} elements, first at {index}"
 
 
-def _listed(told: Sequence[str]) -> str:
+def _join_first(told: Sequence[str]) -> str:
     more = len(told) - MOST
     return "; ".join([*told[:MOST], *([f"and {more:,} more"] if more > 0 else [])])

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, Self, cast
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.per_process import once
+from tripybuild.process.per_process import per_process
 from tripybuild.worker import failures as ends, protocol
 
 HALF_AN_HOUR = 1800.0
@@ -86,15 +86,15 @@ class CompilerProcess:
             DiagnosticError: The compiler refused the module, crashed, hung or ran out of memory.
         """
         body = module.encode() if isinstance(module, str) else module
-        limit = self.timeout if timeout is None else ends.checked_timeout(timeout, "`timeout`")
+        limit = self.timeout if timeout is None else ends.check_timeout(timeout, "`timeout`")
         with self._lock:
             self._requests += 1
             header = {"id": self._requests, "target": target, "options": dict(options or {})}
-            talk = functools.partial(self._exchange, header, body, meanwhile or _nothing)
+            talk = functools.partial(self._exchange, header, body, meanwhile or _no_op)
             reply, payload = self._ask(target, limit, talk, mapped)
         if reply.get("outcome") == "done":
             return payload
-        raise DiagnosticError(*ends.refused(target, reply))
+        raise DiagnosticError(*ends.reply_diagnostics(target, reply))
 
     def close(self) -> None:
         """End the child; a later request starts another one."""
@@ -140,12 +140,12 @@ class CompilerProcess:
         try:
             return talk()
         except (OSError, protocol.BrokenMessageError) as error:
-            status, notes = self._bury()
+            status, notes = self._reap()
             if expired.is_set():
-                raise DiagnosticError(ends.hung(target, timeout, notes)) from error
-            raise DiagnosticError(ends.crashed(target, status, notes, mapped)) from error
+                raise DiagnosticError(ends.timeout_diagnostic(target, timeout, notes)) from error
+            raise DiagnosticError(ends.crash_diagnostic(target, status, notes, mapped)) from error
         except BaseException:  # Ctrl-C above all: the child would go on compiling
-            self._bury()
+            self._reap()
             raise
         finally:
             watch.cancel()
@@ -168,7 +168,7 @@ class CompilerProcess:
         if self._child is not None:
             self._child.kill()
 
-    def _bury(self) -> tuple[int | None, tuple[str, ...]]:
+    def _reap(self) -> tuple[int | None, tuple[str, ...]]:
         """End the child; return the status that it left by itself, and its last words."""
         child, errors = self._child, self._errors
         assert child is not None
@@ -182,7 +182,7 @@ class CompilerProcess:
         return status, notes
 
 
-def _nothing() -> None:
+def _no_op() -> None:
     """What most sessions have to do meanwhile."""
 
 
@@ -211,19 +211,19 @@ def environment() -> dict[str, str]:
     return found
 
 
-def seconds() -> float:
+def default_timeout() -> float:
     """How long a compiler may take, as the environment says.
 
     Raises:
         DiagnosticError: It says no number of seconds.
     """
     named = os.environ.get(ends.TIMEOUT_VARIABLE) or HALF_AN_HOUR
-    return ends.checked_timeout(named, f"`{ends.TIMEOUT_VARIABLE}`")
+    return ends.check_timeout(named, f"`{ends.TIMEOUT_VARIABLE}`")
 
 
-@once
+@per_process
 def session(target: str = "cpu") -> CompilerProcess:
     """Return the compiler process of this session for a target; it ends with the session."""
-    process = CompilerProcess(timeout=seconds(), command=(*COMMAND, target))
+    process = CompilerProcess(timeout=default_timeout(), command=(*COMMAND, target))
     atexit.register(process.close)
     return process

@@ -14,12 +14,12 @@ MOST_NOTES = 40
 LONGEST_TEXT = 2000  # characters; a header has room for what remains
 
 
-def said(diagnostics: Iterable[Diagnostic]) -> list[dict[str, object]]:
+def to_json(diagnostics: Iterable[Diagnostic]) -> list[dict[str, object]]:
     """Return diagnostics as JSON can say them."""
     return [_cut(as_json(each)) for each in list(diagnostics)[:MOST]]
 
 
-def read(data: object) -> tuple[Diagnostic, ...]:
+def from_json(data: object) -> tuple[Diagnostic, ...]:
     """Return the diagnostics in a reply; nothing where it has none, or malformed ones."""
     entries = data if isinstance(data, list) else []
     try:

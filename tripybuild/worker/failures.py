@@ -16,7 +16,7 @@ MOST_LINES = 20
 MOST_SECONDS = 10**6  # eleven days: timers of the system take no number at all
 
 
-def checked_timeout(value: object, named: str) -> float:
+def check_timeout(value: object, named: str) -> float:
     """A number of seconds that a compiler may take.
 
     Args:
@@ -45,33 +45,35 @@ def last_lines(errors: IO[bytes]) -> tuple[str, ...]:
     return tuple(line.rstrip() for line in lines if line.strip())[-MOST_LINES:]
 
 
-def refused(target: str, reply: protocol.Header) -> tuple[Diagnostic, ...]:
+def reply_diagnostics(target: str, reply: protocol.Header) -> tuple[Diagnostic, ...]:
     """What the child says is wrong: its own diagnostics, or the compiler's words."""
-    return diagnostics_json.read(reply.get("diagnostics")) or (_refusal(target, reply),)
+    return diagnostics_json.from_json(reply.get("diagnostics")) or (
+        _compiler_diagnostic(target, reply),
+    )
 
 
-def _refusal(target: str, reply: protocol.Header) -> Diagnostic:
+def _compiler_diagnostic(target: str, reply: protocol.Header) -> Diagnostic:
     lines = tuple(line for line in str(reply.get("text")).splitlines() if line.strip())
     if reply.get("outcome") == "out-of-memory":
-        return _starved(target, lines[:MOST_LINES])
+        return _memory_diagnostic(target, lines[:MOST_LINES])
     message = f"The `{target}` compiler refused the module"
     return Diagnostic("compiler-failed", message, notes=lines[:MOST_LINES])
 
 
-def _starved(target: str, notes: tuple[str, ...]) -> Diagnostic:
+def _memory_diagnostic(target: str, notes: tuple[str, ...]) -> Diagnostic:
     message = f"The `{target}` compiler ran out of memory"
     hint = "free some memory, or compile smaller shapes"
     return Diagnostic("compiler-out-of-memory", message, notes=notes, hint=hint)
 
 
-def hung(target: str, timeout: float, notes: tuple[str, ...]) -> Diagnostic:
+def timeout_diagnostic(target: str, timeout: float, notes: tuple[str, ...]) -> Diagnostic:
     """It took longer than it may."""
     message = f"The `{target}` compiler did not finish within {timeout:g} seconds"
     hint = f"give it more seconds with `--timeout`, or set `{TIMEOUT_VARIABLE}`"
     return Diagnostic("compiler-timeout", message, notes=notes, hint=hint)
 
 
-def crashed(
+def crash_diagnostic(
     target: str, status: int | None, notes: tuple[str, ...], mapped: Sequence[str] = ()
 ) -> Diagnostic:
     """It ended with a status, or is there and talks nonsense."""
@@ -81,10 +83,10 @@ def crashed(
         hint = "compile again when nothing writes to the file"
         notes = (*notes, "the compiler's process ended with SIGBUS: it read where no file was left")
         return Diagnostic("weights-changed", message, notes=notes, hint=hint)
-    if status is not None and any(map(memory.says_exhaustion, notes)):
-        return _starved(target, notes)
+    if status is not None and any(map(memory.reports_out_of_memory, notes)):
+        return _memory_diagnostic(target, notes)
     if status == -signal.SIGKILL:
-        return _starved(target, (*notes, "the process was killed from outside"))
+        return _memory_diagnostic(target, (*notes, "the process was killed from outside"))
     if status is None or status == 0:
         reason = "gave a malformed reply"
     elif status < 0:

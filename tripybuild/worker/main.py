@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.process.gc_pause import uncollected
+from tripybuild.process.gc_pause import pause_gc
 from tripybuild.worker import diagnostics_json, protocol
 
 Compile = Callable[[bytes, Mapping[str, Any]], bytes]
@@ -54,7 +54,7 @@ def _mlir_tensorrt() -> Compile:
 def _weights() -> Compile:
     from tripybuild.tensorrt.runtime import weight_digest  # noqa: PLC0415 - heavy
 
-    return weight_digest.measured
+    return weight_digest.digest_weights
 
 
 COMPILERS: Mapping[str, Callable[[], Compile]] = {
@@ -67,7 +67,7 @@ COMPILERS: Mapping[str, Callable[[], Compile]] = {
 }
 
 
-def answer(header: protocol.Header, module: bytes) -> tuple[Mapping[str, object], bytes]:
+def handle_request(header: protocol.Header, module: bytes) -> tuple[Mapping[str, object], bytes]:
     """Compile one module; what goes wrong in Python is an answer too."""
     prepare = COMPILERS.get(str(header.get("target")))
     if prepare is None:
@@ -76,7 +76,7 @@ def answer(header: protocol.Header, module: bytes) -> tuple[Mapping[str, object]
         return {"outcome": "done"}, prepare()(module, header.get("options") or {})
     except DiagnosticError as error:
         text = "\n".join(each.message for each in error.diagnostics)
-        said = diagnostics_json.said(error.diagnostics)
+        said = diagnostics_json.to_json(error.diagnostics)
         return {"outcome": "failed", "text": text, "diagnostics": said}, b""
     except MemoryError:
         return {"outcome": "out-of-memory", "text": "the compiler could not allocate memory"}, b""
@@ -103,8 +103,8 @@ def main(arguments: list[str]) -> None:
     while True:
         gc.collect()  # between requests, and not amid them
         header, module = _next(requests)
-        with uncollected():
-            outcome, payload = answer(header, module)
+        with pause_gc():
+            outcome, payload = handle_request(header, module)
         protocol.send(replies, {**outcome, "id": header.get("id")}, payload)
 
 
@@ -112,7 +112,7 @@ def _next(requests: Requests) -> tuple[protocol.Header, bytes]:
     """Wait for a request; when none comes for a while, memory is others' to have."""
     with contextlib.suppress(queue.Empty):
         return requests.get(timeout=IDLE)
-    _give_back()
+    _trim_heap()
     return requests.get()
 
 
@@ -125,7 +125,7 @@ def _listen(stream: BinaryIO, requests: Requests) -> None:
         os._exit(0)
 
 
-def _give_back() -> None:
+def _trim_heap() -> None:
     """Let the system have the memory that a compiler has freed; while it runs, glibc keeps it."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:

@@ -72,6 +72,6 @@ class BatchNorm(Module, fixed=("num_features", "dtype")):
         check.element("F", (self.dtype,), x=x)
         N, _, *D = check.shape("x", x, "[N, num_features, *D]")
         check.match("x", x, "[N, num_features, *D]", (N, self.num_features, *D))
-        return check.settled(
+        return check.finish(
             tp.batchnorm(x, self.weight, self.bias, self.running_mean, self.running_var, self.eps)
         )

@@ -144,7 +144,7 @@ class Conv(Module, fixed=("in_channels", "out_channels", "kernel_dims", "groups"
         check.element("F", (self.dtype,), input=input)
         N, _, *D = check.shape("input", input, "[N, in_channels, *D]")
         check.match("input", input, "[N, in_channels, *D]", (N, self.in_channels, *D))
-        return check.settled(
+        return check.finish(
             tp.convolution(
                 input, self.weight, self.bias, self.stride, self.padding, self.groups, self.dilation
             )

@@ -61,4 +61,4 @@ class Embedding(Module, fixed=("num_embeddings", "embedding_dim", "dtype")):
         """
         check = begin(DECLARATION)
         check.shape("x", x, "[*A]")
-        return check.settled(tp.gather(self.weight, 0, x))
+        return check.finish(tp.gather(self.weight, 0, x))

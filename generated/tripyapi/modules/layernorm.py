@@ -73,4 +73,4 @@ class LayerNorm(Module, fixed=("normalized_shape", "dtype")):
         check = begin(DECLARATION)
         check.element("F", (self.dtype,), x=x)
         check.shape("x", x, "[*A]")
-        return check.settled(tp.layernorm(x, self.weight, self.bias, self.eps))
+        return check.finish(tp.layernorm(x, self.weight, self.bias, self.eps))

@@ -108,4 +108,4 @@ class MultiHeadAttention(Module, fixed=("embed_dim", "bias", "dtype")):
         sizes = [B, -1, self.num_heads, self.embed_dim // self.num_heads]
         q, k, v = [tp.transpose(tp.reshape(x, sizes), 1, 2) for x in shifted]
         mixed = tp.transpose(tp.attention(q, k, v, mask, self.causal), 1, 2)
-        return check.settled(self.out_proj(tp.reshape(mixed, [B, Q, self.embed_dim])))
+        return check.finish(self.out_proj(tp.reshape(mixed, [B, Q, self.embed_dim])))

@@ -63,4 +63,4 @@ class RMSNorm(Module, fixed=("normalized_shape", "dtype")):
         check.element("F", (self.dtype,), x=x)
         *A, _ = check.shape("x", x, "[*A, normalized_shape]")
         check.match("x", x, "[*A, normalized_shape]", (*A, self.normalized_shape))
-        return check.settled(tp.rmsnorm(x, self.weight, self.eps))
+        return check.finish(tp.rmsnorm(x, self.weight, self.eps))

@@ -96,7 +96,7 @@ def _registry() -> dict[str, Any]:
     """The declarations of the built-in registry, by path."""
     root = paths.registry()
     found = {}
-    for path in paths.below(root, ".yaml"):
+    for path in paths.list_files(root, ".yaml"):
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         found[path] = yaml.load(Path(root, path).read_text(encoding="utf-8"), loader)
     return found

@@ -22,26 +22,26 @@ import pytest
 
 from hostile.cases import Case, with_canary
 from hostile.watch import Caught, Watch
-from tripybuild.codegen.conformance import nonconforming
-from tripybuild.codegen.modules.module import module_contribution
-from tripybuild.codegen.operators.operator import contribution
-from tripybuild.codegen.operators.operator_calls import Calls
-from tripybuild.codegen.package.assembly import assembled
+from tripybuild.codegen.conformance import find_violations
+from tripybuild.codegen.modules.module import module_fragment
+from tripybuild.codegen.operators.operator import operator_fragment
+from tripybuild.codegen.operators.operator_calls import CallResolver
+from tripybuild.codegen.package.assembly import assemble_package
 from tripybuild.codegen.snippets.builder_check import check_builders
 from tripybuild.compiler.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.frontend.decompose import decomposed
-from tripybuild.model.libraries import Home
+from tripybuild.frontend.decompose import decompose_operation
+from tripybuild.model.libraries import OperatorLibrary
 from tripybuild.process import paths
 from tripybuild.reference.cost import total
 from tripybuild.reference.execute import execute
-from tripybuild.schema.load import Registry, Some, load
-from tripybuild.schema.operator.dtype_combinations import legal
+from tripybuild.schema.load import FileSubset, Registry, load
+from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.operator.samples import places
+from tripybuild.schema.operator.samples import size_places
 from tripybuild.testing import ModuleSuite, Suite
 from tripybuild.testing.cases import Case as Call, sample_case
-from tripybuild.testing.oracles.alias_readings import wrong_aliases
+from tripybuild.testing.oracles.alias_inverse import inverse_problems
 from tripybuild.testing.registry import registry
 from tripybuild.testing.sample import bind
 from tripybuild.testing.symbolic import disagreements
@@ -148,17 +148,17 @@ class Laboratory:
     def _generated(self, root: Path, package: str) -> tuple[Registry, dict[str, str]]:
         """What `gen` would write: as after a change, when the built-in registry is known."""
         known = frozenset(self.built_in.operators)
-        declared, found = load([root], Some(_All(), known))
+        declared, found = load([root], FileSubset(_All(), known))
         found = found or list(check_builders(declared))
         if found:
             raise DiagnosticError(*found)
         operators = known | declared.operators.keys()
         modules = frozenset(self.built_in.modules) | declared.modules.keys()
-        calls = Calls(operators, declared.own, package, modules)
-        parts = [contribution(each, calls) for each in declared.operators.values()]
-        parts += [module_contribution(each, calls) for each in declared.modules.values()]
-        files = assembled(parts, {}, package)
-        if self.late and (problems := nonconforming(files, package)):
+        calls = CallResolver(operators, declared.own, package, modules)
+        parts = [operator_fragment(each, calls) for each in declared.operators.values()]
+        parts += [module_fragment(each, calls) for each in declared.modules.values()]
+        files = assemble_package(parts, {}, package)
+        if self.late and (problems := find_violations(files, package)):
             raise DiagnosticError(*problems)
         return declared, files
 
@@ -181,7 +181,7 @@ class Laboratory:
         for module in declared.modules.values():
             suite = ModuleSuite(module.path, package, str(root.parent / "suite.py"))
             suite.__dict__["registry"] = declared
-            suite.__dict__["added"] = [Home(package, root, root)]
+            suite.__dict__["added"] = [OperatorLibrary(package, root, root)]
             _attempted(ran, "module", partial(_used_module, suite))
             for index in range(len(suite.examples[:2])):
                 _attempted(ran, "module example", partial(suite.check_example, index))
@@ -234,7 +234,7 @@ class _Uses:
 
     def calls(self) -> None:
         """Its sample, on each engine."""
-        for types in islice(legal(self.operator), 2):
+        for types in islice(legal_tuples(self.operator), 2):
             self.tried(
                 "refusals", refusals, self.operator, ("tensorrt",), bind(self.operator, types)
             )
@@ -247,11 +247,11 @@ class _Uses:
             self.tried("tensorrt", lower_tensorrt, graph)
             self.tried("decompose", _decomposed, call)
             self.tried("cost", total, graph, self.operators)
-            self.tried("aliases", _listed, wrong_aliases, self.operator, self.operators, [call])
+            self.tried("aliases", _listed, inverse_problems, self.operator, self.operators, [call])
 
     def symbols(self) -> None:
         """Its sizes as symbols."""
-        for place in islice(places(self.operator), 2):
+        for place in islice(size_places(self.operator), 2):
             self.tried("symbol", _listed, disagreements, self.operator, self.function, place)
 
     def examples(self) -> None:
@@ -259,7 +259,7 @@ class _Uses:
         suite = Suite(self.operator.path, self.package, f"{MARKER} suite>")
         suite.__dict__.update(operator=self.operator, operators=self.operators)
         for example in self.operator.examples[:3]:
-            self.tried("example", suite.made_example, example)
+            self.tried("example", suite.try_example, example)
         for law in islice(self.operator.laws, 3):
             self.tried("law", suite.check_law, law)
 
@@ -274,7 +274,7 @@ def _listed(work: Callable[..., Any], *given: object) -> list[Any]:
 
 def _decomposed(call: Call) -> None:
     for operation in call.graph.operations:
-        decomposed(operation)
+        decompose_operation(operation)
 
 
 def _eager(function: Callable[..., Any], call: Call) -> None:
@@ -326,8 +326,8 @@ def _attempted(ran: dict[str, int], name: str, work: Callable[[], object]) -> No
 
 
 def _spoken(error: BaseException) -> str:
-    trace, places = error.__traceback__, []
+    trace, size_places = error.__traceback__, []
     while trace is not None:
-        places.append(f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}")
+        size_places.append(f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}")
         trace = trace.tb_next
-    return f"{type(error).__name__}: {str(error)[:300]} ({' > '.join(places[-4:])})"
+    return f"{type(error).__name__}: {str(error)[:300]} ({' > '.join(size_places[-4:])})"

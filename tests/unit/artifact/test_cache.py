@@ -29,7 +29,7 @@ def cache(tmp_path):
 
 def entry(cache, name=KEY):
     """Return the file of a key's content."""
-    return cache.place(name)
+    return cache.entry_path(name)
 
 
 def test_a_content_is_made_once(cache):
@@ -104,7 +104,7 @@ def test_a_full_disk_costs_the_entry_only(cache, monkeypatch):
     def fail(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(module, "publish", fail)
+    monkeypatch.setattr(module, "atomic_write", fail)
     outcome = cache.get_or_make(KEY, lambda: b"content")
     assert (outcome.content, outcome.hit) == (b"content", False)
     (warning,) = outcome.warnings

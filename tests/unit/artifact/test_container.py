@@ -131,7 +131,7 @@ def test_no_bytes_crash_the_reader(tmp_path, content):
 def forged(text):
     """Return a file with this text as its manifest, and everything else in order."""
     digest = sha256(text).hexdigest().encode() + b"\n"
-    placed = member_order.arranged(text, digest, {})
+    placed = member_order.container_layout(text, digest, {})
     return placed.headers[0] + text + placed.headers[1] + digest + placed.tail
 
 
@@ -171,7 +171,7 @@ def test_unsafe_names_are_refused_both_ways(tmp_path, name):
     """A name that could leave a folder is neither written nor read."""
     with pytest.raises(ValueError, match="named"):
         container.write(tmp_path / "x", {}, {name: b""})
-    member = manifest.Member(0, sha256(b"").hexdigest(), 0)
+    member = manifest.MemberRecord(0, sha256(b"").hexdigest(), 0)
     path = tmp_path / "y"
     path.write_bytes(forged(manifest.encode(manifest.Manifest({name: member}, {}))))
     assert everything(path) == {"executable-altered"}

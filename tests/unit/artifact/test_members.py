@@ -6,7 +6,7 @@ import os
 import pytest
 
 from tripybuild.artifact import members
-from tripybuild.artifact.members import FilePart, OpenFile, transferred
+from tripybuild.artifact.members import FilePart, OpenFile, copy_range
 from tripybuild.errors.diagnostics import DiagnosticError
 
 pytestmark = pytest.mark.skipif(
@@ -26,7 +26,7 @@ def test_a_part_is_copied_behind_what_is_there(tmp_path, monkeypatch, stretch):
     monkeypatch.setattr(members, "STRETCH", stretch)
     with (tmp_path / "target").open("wb") as stream:
         stream.write(b"before")
-        assert transferred(part(tmp_path, 40, 300), stream)
+        assert copy_range(part(tmp_path, 40, 300), stream)
         stream.write(b"behind")
     assert (tmp_path / "target").read_bytes() == b"before" + CONTENT[40:340] + b"behind"
 
@@ -39,11 +39,11 @@ def test_where_the_system_cannot_nothing_was_copied(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "copy_file_range", refused)
     with (tmp_path / "target").open("wb") as stream:
-        assert not transferred(part(tmp_path, 0, 300), stream)
+        assert not copy_range(part(tmp_path, 0, 300), stream)
         assert stream.tell() == 0
 
 
 def test_a_file_that_became_shorter_is_no_copy(tmp_path):
     """The copy would end with nothing."""
     with (tmp_path / "target").open("wb") as stream, pytest.raises(DiagnosticError, match="chang"):
-        transferred(part(tmp_path, 0, len(CONTENT) + 1), stream)
+        copy_range(part(tmp_path, 0, len(CONTENT) + 1), stream)

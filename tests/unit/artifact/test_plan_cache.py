@@ -5,9 +5,9 @@ import os
 import pytest
 
 from tripybuild.artifact import container
-from tripybuild.artifact.cache import key, seal
+from tripybuild.artifact.cache import key, seal_path
 from tripybuild.artifact.file_cache import START, PlanCache
-from tripybuild.artifact.members import in_memory, measure
+from tripybuild.artifact.members import measure, read_content
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.hashing import LARGE
 
@@ -22,7 +22,7 @@ def cache(tmp_path):
 
 def entry(cache):
     """Return the file of the content."""
-    return cache.place(KEY)
+    return cache.entry_path(KEY)
 
 
 def saved(found, path):
@@ -60,7 +60,7 @@ def test_large_contents_are_written_once_and_copied(cache, tmp_path, size):
     again = cache.get_or_write(KEY, lambda *_: pytest.fail("it is there"))
     for found in (first, again):
         assert found.member == measure(content)
-        assert in_memory(found.part) == content
+        assert read_content(found.part) == content
         path = tmp_path / "x.tpb"
         container.write(path, {}, {"a": found.part, "b": b"after"}, {"a": found.member})
         with container.open(path) as opened:
@@ -72,7 +72,7 @@ def test_an_entry_that_is_removed_stays_readable(cache):
     """The sweep of another process may take the name, not the content."""
     found = cache.get_or_write(KEY, written(b"content"))
     next(cache.folder.glob("*/" + KEY[2:])).unlink()
-    assert in_memory(found.part) == b"content"
+    assert read_content(found.part) == b"content"
 
 
 def test_a_damaged_large_entry_is_made_again(cache):
@@ -82,7 +82,7 @@ def test_a_damaged_large_entry_is_made_again(cache):
     place.write_bytes(place.read_bytes()[:-1] + b"x")
     found = cache.get_or_write(KEY, written(b"content"))
     assert [each.code for each in found.warnings] == ["cache-damaged"]
-    assert in_memory(found.part) == b"content"
+    assert read_content(found.part) == b"content"
     assert not cache.get_or_write(KEY, lambda *_: pytest.fail("it is there")).warnings
 
 
@@ -90,7 +90,7 @@ def test_a_large_content_is_had_without_a_folder_to_keep_it(tmp_path):
     """The cache never decides whether a build succeeds."""
     (tmp_path / "file").write_text("")
     found = PlanCache(tmp_path / "file").get_or_write(KEY, written(b"content"))
-    assert in_memory(found.part) == b"content"
+    assert read_content(found.part) == b"content"
     assert [each.code for each in found.warnings] == ["cache-unwritable"]
 
 
@@ -115,9 +115,9 @@ def test_an_executable_is_the_file_that_was_written(cache, tmp_path):
     assert path.samefile(entry(cache))
     (tmp_path / "plain").touch()
     assert path.stat().st_mode == (tmp_path / "plain").stat().st_mode
-    assert in_memory(found.part) == content
+    assert read_content(found.part) == content
     again = cache.get_or_write(KEY, unexpected)
-    assert in_memory(again.part) == content
+    assert read_content(again.part) == content
     for made in (found, again):  # nobody else may write into it
         assert saved(made, tmp_path / "two.tpb") == content
         assert not (tmp_path / "two.tpb").samefile(entry(cache))
@@ -141,17 +141,17 @@ def test_what_the_user_does_to_the_file_is_noticed(cache, tmp_path):
         file.write(b"x")
     found = cache.get_or_write(KEY, written(content))
     assert [each.code for each in found.warnings] == ["cache-damaged"]
-    assert in_memory(found.part) == content
+    assert read_content(found.part) == content
 
 
 def test_the_time_of_the_users_file_stays(cache, tmp_path):
     """An entry is marked as used in its seal."""
     saved(cache.get_or_write(KEY, written(bytes(LARGE))), tmp_path / "x.tpb")
-    for place in (tmp_path / "x.tpb", seal(entry(cache))):
+    for place in (tmp_path / "x.tpb", seal_path(entry(cache))):
         os.utime(place, (1e9, 1e9))
     cache.get_or_write(KEY, unexpected)
     assert (tmp_path / "x.tpb").stat().st_mtime == 1e9
-    assert seal(entry(cache)).stat().st_mtime > 1e9
+    assert seal_path(entry(cache)).stat().st_mtime > 1e9
 
 
 def test_a_file_that_cannot_have_two_names_is_copied(cache, tmp_path, monkeypatch):
@@ -194,7 +194,7 @@ def test_a_failed_save_harms_nothing(cache, tmp_path, monkeypatch):
             saved(found, path)
     assert path.read_bytes() == b"before"
     assert list(path.parent.iterdir()) == [path]
-    assert in_memory(cache.get_or_write(KEY, unexpected).part) == content
+    assert read_content(cache.get_or_write(KEY, unexpected).part) == content
     assert saved(found, path) == content
 
 
@@ -202,9 +202,9 @@ def test_a_failed_save_harms_nothing(cache, tmp_path, monkeypatch):
 def test_an_entry_without_its_seal_is_none(cache, damage):
     """And is made again without a word: it may never have been complete."""
     cache.get_or_write(KEY, written(b"content"))
-    seal(entry(cache)).write_bytes(damage)
+    seal_path(entry(cache)).write_bytes(damage)
     found = cache.get_or_write(KEY, written(b"content"))
-    assert in_memory(found.part) == b"content"
+    assert read_content(found.part) == b"content"
 
 
 def test_a_seal_of_another_entry_is_noticed(cache):
@@ -212,12 +212,12 @@ def test_a_seal_of_another_entry_is_noticed(cache):
     other = key({"name": "b"})
     cache.get_or_write(other, written(b"other"))
     cache.get_or_write(KEY, written(b"content"))
-    for place, by in ((entry(cache), cache.place(other)),):
+    for place, by in ((entry(cache), cache.entry_path(other)),):
         place.write_bytes(by.read_bytes())
-        seal(place).write_bytes(seal(by).read_bytes())
+        seal_path(place).write_bytes(seal_path(by).read_bytes())
     found = cache.get_or_write(KEY, written(b"content"))
     assert [each.code for each in found.warnings] == ["cache-damaged"]
-    assert in_memory(found.part) == b"content"
+    assert read_content(found.part) == b"content"
 
 
 def test_the_sweep_takes_both_files(tmp_path):
@@ -226,7 +226,7 @@ def test_the_sweep_takes_both_files(tmp_path):
     made = {name: cache.get_or_write(key({"n": name}), written(bytes(START))) for name in "abc"}
     left = sorted(p.suffix for p in cache.folder.glob("*/*") if p.suffix != ".lock")
     assert left == ["", ".seal"]
-    assert all(in_memory(each.part) == bytes(START) for each in made.values())
+    assert all(read_content(each.part) == bytes(START) for each in made.values())
 
 
 def test_a_gap_behind_the_manifest_holds_blanks_only(cache, tmp_path):

@@ -6,13 +6,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tripybuild.artifact.call_signature import Signature
+from tripybuild.artifact.call_signature import CallSignature
 from tripybuild.errors.diagnostics import DiagnosticError
 
 
 def signature(inputs, ranges=None, laws=()):
     bounds = {"min": 1, "opt": 1, "max": None, "multiple_of": 1}
-    return Signature(
+    return CallSignature(
         {
             "model": "tiny",
             "inputs": [

@@ -13,14 +13,14 @@ import pytest
 from safetensors.numpy import load_file
 
 import tripybuild
-from tripybuild.cli.answer import Answer
 from tripybuild.cli.assignments import setting, shape
 from tripybuild.cli.command import conclude
+from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.commands import gen, new
-from tripybuild.cli.console import Form
+from tripybuild.cli.console import DiagnosticFormat
 from tripybuild.cli.main import main
 from tripybuild.codegen.incremental import registries
-from tripybuild.codegen.package.sync import Difference
+from tripybuild.codegen.package.sync import FileDifference
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.process import paths
 
@@ -92,7 +92,7 @@ def test_an_interrupt_ends_without_a_traceback(capfd):
     def work():
         raise KeyboardInterrupt
 
-    assert conclude(work, json=False, form=Form.FULL) == 130
+    assert conclude(work, json=False, form=DiagnosticFormat.FULL) == 130
     assert capfd.readouterr() == ("", "")
 
 
@@ -103,13 +103,13 @@ def test_a_bug_is_said_in_words(capfd, monkeypatch):
         raise RuntimeError("first line\nsecond line")
 
     monkeypatch.delenv("TRIPYBUILD_TRACEBACK", raising=False)
-    assert conclude(work, json=False, form=Form.FULL) == 1
+    assert conclude(work, json=False, form=DiagnosticFormat.FULL) == 1
     text = capfd.readouterr().err
     assert text.startswith("error[internal]: tripybuild itself failed: RuntimeError: first line\n")
     assert "Traceback" not in text
 
     monkeypatch.setenv("TRIPYBUILD_TRACEBACK", "1")
-    assert conclude(work, json=False, form=Form.FULL) == 1
+    assert conclude(work, json=False, form=DiagnosticFormat.FULL) == 1
     assert "Traceback" in capfd.readouterr().err
 
 
@@ -121,7 +121,7 @@ def test_problems_are_in_the_order_of_the_file(capfd):
         problems = [Diagnostic("a-code", f"at {place}", place) for place in places]
         raise DiagnosticError(*problems, problems[0])
 
-    assert conclude(work, json=False, form=Form.CONCISE) == 1
+    assert conclude(work, json=False, form=DiagnosticFormat.CONCISE) == 1
     lines = capfd.readouterr().err.splitlines()
     assert [line.partition("at ")[2] for line in lines] == ["a:2:1", "a:12:1", "b:1:1", "None"]
 
@@ -136,18 +136,18 @@ def test_color_is_for_terminals_that_want_it(capfd, monkeypatch):
         monkeypatch.delenv("NO_COLOR", raising=False)
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-        conclude(work, json=False, form=Form.FULL)
+        conclude(work, json=False, form=DiagnosticFormat.FULL)
         assert ("\x1b[" in capfd.readouterr().err) == colored
 
     monkeypatch.setenv("NO_COLOR", "1")
-    conclude(work, json=False, form=Form.FULL)
+    conclude(work, json=False, form=DiagnosticFormat.FULL)
     assert "\x1b[" not in capfd.readouterr().err
 
 
 def test_control_sequences_of_a_name_do_not_reach_the_terminal(capfd):
     """What a file or a flag names is shown, not obeyed."""
-    answer = Answer(text="a\x1b[2Jb", remark="c\x1b]0;d\x07")
-    assert conclude(lambda: answer, json=False, form=Form.FULL) == 0
+    answer = CommandResult(text="a\x1b[2Jb", remark="c\x1b]0;d\x07")
+    assert conclude(lambda: answer, json=False, form=DiagnosticFormat.FULL) == 0
     assert capfd.readouterr() == ("a\ufffd[2Jb\n", "c\ufffd]0;d\ufffd\n")
 
 
@@ -184,7 +184,7 @@ def test_settings_have_the_types_that_they_look_like():
 
 def test_gen_writes_only_what_differs_and_removes_what_is_stale(cli, folder, monkeypatch):
     """A second `gen` changes nothing, `--check` notices each change, and `gen` mends it."""
-    monkeypatch.setattr(registries, "built_in", lambda: folder / "ops_registry")
+    monkeypatch.setattr(registries, "builtin_root", lambda: folder / "ops_registry")
     (folder / "ops_registry").mkdir()
     shutil.copy(paths.registry() / "targets.yaml", folder / "ops_registry")
     cli("new", "op", "double")
@@ -229,7 +229,7 @@ def test_gen_writes_the_built_in_package_into_the_checkout_alone(cli, folder, mo
     checkout = folder / "checkout"
     (checkout / "ops_registry").mkdir(parents=True)
     shutil.copy(paths.registry() / "targets.yaml", checkout / "ops_registry")
-    monkeypatch.setattr(registries, "built_in", lambda: checkout / "ops_registry")
+    monkeypatch.setattr(registries, "builtin_root", lambda: checkout / "ops_registry")
     cli("new", "op", "double")
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
@@ -237,7 +237,7 @@ def test_gen_writes_the_built_in_package_into_the_checkout_alone(cli, folder, mo
     assert (checkout / "generated/tripyapi/ops/math/double.py").is_file()
     assert f"of `{checkout / 'generated'}` in" in cli("gen")[2]
 
-    monkeypatch.setattr(gen, "is_installed", lambda: True)
+    monkeypatch.setattr(gen, "in_installed_package", lambda: True)
     code, _, problems = cli("gen")
     assert (code, "error[registry-read-only]" in problems) == (1, True)
     assert "hint: name a registry of yours" in problems
@@ -396,7 +396,7 @@ def test_values_that_json_lacks_are_texts(cli, folder):
 
 def test_the_registry_of_an_installed_package_is_not_written_to(cli, monkeypatch):
     """Outside of a checkout, `new op` wants a folder of the user's own."""
-    monkeypatch.setattr(new, "is_installed", lambda: True)
+    monkeypatch.setattr(new, "in_installed_package", lambda: True)
     code, _, problems = cli("new", "op", "double")
 
     assert code == 1
@@ -427,7 +427,7 @@ def test_more_sizes_need_the_version_that_compiled(folder):
 
 def test_summaries_count_what_they_do_not_show():
     """`gen` names a few files and counts the rest."""
-    changed = [Difference(f"p/{at}.py", "missing") for at in range(7)]
+    changed = [FileDifference(f"p/{at}.py", "missing") for at in range(7)]
     lines = gen._summary(Path("out"), changed, 9, 0.25).splitlines()
 
     assert lines[0] == "Generated 7 files of 9 in 0.25s"

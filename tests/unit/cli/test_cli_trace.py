@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import typer
 
-from tripybuild.cli.inputs import Input, Size, TensorInput, argument
+from tripybuild.cli.function_reference import FunctionReference, program
+from tripybuild.cli.inputs import ArgumentSpec, SizeSpec, TensorSpec, argument
 from tripybuild.cli.main import main
-from tripybuild.cli.program import Program, program
 
 FILE = """\
 import tripyapi as tp
@@ -281,12 +281,15 @@ def test_no_specification_runs_a_file(cli, tmp_path):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("x=float32[2,3]", TensorInput("float32", (Size(None, (2, 2, 2)), Size(None, (3, 3, 3))))),
-        ("x=int8[1:2:4, N]", TensorInput("int8", (Size(None, (1, 2, 4)), Size("N", None)))),
-        ("x=bool[N=1:2:4]", TensorInput("bool", (Size("N", (1, 2, 4)),))),
-        ("x=float32[]", TensorInput("float32", ())),
-        ("x=float32[()]", TensorInput("float32", ())),
-        ("x=1:2:4", Size(None, (1, 2, 4))),
+        (
+            "x=float32[2,3]",
+            TensorSpec("float32", (SizeSpec(None, (2, 2, 2)), SizeSpec(None, (3, 3, 3)))),
+        ),
+        ("x=int8[1:2:4, N]", TensorSpec("int8", (SizeSpec(None, (1, 2, 4)), SizeSpec("N", None)))),
+        ("x=bool[N=1:2:4]", TensorSpec("bool", (SizeSpec("N", (1, 2, 4)),))),
+        ("x=float32[]", TensorSpec("float32", ())),
+        ("x=float32[()]", TensorSpec("float32", ())),
+        ("x=1:2:4", SizeSpec(None, (1, 2, 4))),
         ("x=2", 2),
         ("x=0.5", 0.5),
         ("x=true", True),
@@ -295,7 +298,7 @@ def test_no_specification_runs_a_file(cli, tmp_path):
 )
 def test_what_inputs_are(text, what):
     """A tensor, a size, or a constant."""
-    assert argument(text) == Input("x", what)
+    assert argument(text) == ArgumentSpec("x", what)
 
 
 @pytest.mark.parametrize(
@@ -320,7 +323,7 @@ def test_what_inputs_are_not(text):
 
 def test_what_names_a_python_file():
     """Its ending does."""
-    assert program("a/b.py:c.d") == Program(program("a/b.py").file, "c.d")
+    assert program("a/b.py:c.d") == FunctionReference(program("a/b.py").file, "c.d")
     assert program("b.py").path == ""
     assert program("b.yaml") is None
     assert program("b.py/c.yaml") is None

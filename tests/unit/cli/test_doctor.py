@@ -41,7 +41,7 @@ def stub(monkeypatch, code):
 @pytest.mark.parametrize("name", ["cpu", "reference"])
 def test_what_needs_no_gpu_is_compiled_and_run(name):
     """With the version of what computes it."""
-    found = doctor_run.tried(name, 100)
+    found = doctor_run.run_trial(name, 100)
     assert found["works"], found
     (version,) = found["facts"].values()
     assert version[0].isdigit()
@@ -50,7 +50,7 @@ def test_what_needs_no_gpu_is_compiled_and_run(name):
 def test_an_engine_is_really_built():
     """With the GPUs that the library builds for."""
     pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
-    found = doctor_run.tried("tensorrt-rtx", 100)
+    found = doctor_run.run_trial("tensorrt-rtx", 100)
     assert found["works"], found
     assert "sm89" in found["facts"]["gpus"]
     assert found["facts"]["tensorrt_rtx"].count(".") >= 2
@@ -59,7 +59,7 @@ def test_an_engine_is_really_built():
 def test_a_library_that_is_not_there_says_how_to_get_it(tmp_path, monkeypatch):
     """It is what the import says, and no crash."""
     shadowed(monkeypatch, tmp_path, "tensorrt_rtx", HIDDEN)
-    found = doctor_run.tried("tensorrt-rtx", 100)
+    found = doctor_run.run_trial("tensorrt-rtx", 100)
     (problem,) = found["problems"]
     assert not found["works"]
     assert problem["code"] == "target-unavailable"
@@ -70,7 +70,7 @@ def test_a_library_that_is_not_there_says_how_to_get_it(tmp_path, monkeypatch):
 def test_mlir_tensorrt_that_is_not_there_is_refused_in_words(tmp_path, monkeypatch):
     """It is on no index that pip asks."""
     shadowed(monkeypatch, tmp_path, "mlir_tensorrt", HIDDEN)
-    found = doctor_run.tried("mlir-tensorrt", 100)
+    found = doctor_run.run_trial("mlir-tensorrt", 100)
     (problem,) = found["problems"]
     assert problem["code"] == "target-unavailable"
 
@@ -79,7 +79,7 @@ def test_mlir_tensorrt_that_is_not_there_is_refused_in_words(tmp_path, monkeypat
 def test_a_library_that_aborts_is_a_fact(tmp_path, monkeypatch, module, name):
     """Nobody else is taken along."""
     shadowed(monkeypatch, tmp_path, module, ABORTS)
-    found = doctor_run.tried(name, 100)
+    found = doctor_run.run_trial(name, 100)
     assert not found["works"]
     assert "SIGABRT" in found["problems"][0]["message"]
 
@@ -87,7 +87,7 @@ def test_a_library_that_aborts_is_a_fact(tmp_path, monkeypatch, module, name):
 def test_a_trial_that_hangs_is_ended(tmp_path, monkeypatch):
     """After the seconds that it may take."""
     shadowed(monkeypatch, tmp_path, "tensorrt_rtx", HANGS)
-    found = doctor_run.tried("tensorrt-rtx", 1.5)
+    found = doctor_run.run_trial("tensorrt-rtx", 1.5)
     assert found["seconds"] < 20
     assert found["problems"][0]["code"] == "compiler-timeout"
 
@@ -105,7 +105,7 @@ def test_a_trial_that_hangs_is_ended(tmp_path, monkeypatch):
 def test_every_end_of_a_trial_is_an_answer(monkeypatch, code, says):
     """Also one that says nothing, or something else."""
     stub(monkeypatch, code)
-    found = doctor_run.tried("cpu", 100)
+    found = doctor_run.run_trial("cpu", 100)
     assert not found["works"]
     assert says in found["problems"][0]["message"]
 
@@ -113,14 +113,14 @@ def test_every_end_of_a_trial_is_an_answer(monkeypatch, code, says):
 def test_the_last_words_of_a_trial_are_kept(monkeypatch):
     """A traceback ends in what is wrong."""
     stub(monkeypatch, "raise ValueError('so it was')")
-    (problem,) = doctor_run.tried("cpu", 100)["problems"]
+    (problem,) = doctor_run.run_trial("cpu", 100)["problems"]
     assert problem["notes"][-1] == "ValueError: so it was"
 
 
 def test_a_trial_that_cannot_be_started_is_an_answer(monkeypatch):
     """A missing interpreter, say."""
     monkeypatch.setattr(doctor_run, "COMMAND", ("/no/such/program",))
-    assert "cannot be started" in doctor_run.tried("cpu", 100)["problems"][0]["message"]
+    assert "cannot be started" in doctor_run.run_trial("cpu", 100)["problems"][0]["message"]
 
 
 def test_what_fails_in_python_is_an_answer(tmp_path, monkeypatch):
@@ -134,7 +134,7 @@ def test_what_fails_in_python_is_an_answer(tmp_path, monkeypatch):
 def a_gpu(monkeypatch):
     """A GPU, as far as the driver says."""
     found = gpu.Gpu("A card", "sm89")
-    monkeypatch.setattr(gpu, "found", lambda: found)
+    monkeypatch.setattr(gpu, "find_gpu", lambda: found)
 
 
 def test_a_gpu_is_named_also_where_it_cannot_be_used(tmp_path, monkeypatch, a_gpu):
@@ -159,7 +159,7 @@ def test_an_engine_that_computes_something_else_does_not_work(tmp_path, monkeypa
     monkeypatch.setattr(cuda.Cuda, "find", lambda: None)
     monkeypatch.setattr(doctor_trial, "version", lambda _: "12.8")
     results = {"y": np.array(doctor_trial.EXPECTED)}
-    monkeypatch.setattr(doctor_trial, "_compiled", lambda *_: lambda **_: results)
+    monkeypatch.setattr(doctor_trial, "_compile_trial", lambda *_: lambda **_: results)
     found = doctor_trial.outcome("engines", tmp_path)
     assert found["diagnostics"] == []
     assert found["facts"]["cuda-bindings"] == "12.8"
@@ -171,7 +171,7 @@ def test_an_engine_that_computes_something_else_does_not_work(tmp_path, monkeypa
 def test_without_a_gpu_the_driver_is_what_is_missing(tmp_path, monkeypatch):
     """As what finds GPUs says it."""
     absence = gpu.Absence("no CUDA driver", "libcuda is not there")
-    monkeypatch.setattr(gpu, "found", lambda: absence)
+    monkeypatch.setattr(gpu, "find_gpu", lambda: absence)
     (problem,) = doctor_trial.outcome("engines", tmp_path)["diagnostics"]
     assert problem["code"] == "no-gpu"
     assert problem["message"] == "this machine has no CUDA driver"
@@ -181,7 +181,7 @@ def test_without_a_gpu_the_driver_is_what_is_missing(tmp_path, monkeypatch):
 def answered(monkeypatch, *arguments, **others):
     """What the command says where trials end as given, and else work."""
     monkeypatch.setattr(
-        doctor_run, "all_tried", lambda names, _: {name: others.get(name, WORKS) for name in names}
+        doctor_run, "run_trials", lambda names, _: {name: others.get(name, WORKS) for name in names}
     )
     return CliRunner().invoke(app, ["doctor", *arguments])
 

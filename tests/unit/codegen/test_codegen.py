@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import tripyapi as tp
-from tripybuild.codegen.package.fragment import Contribution
-from tripybuild.codegen.package.missing_names import others_file
+from tripybuild.codegen.package.foreign_names import foreign_names_file
+from tripybuild.codegen.package.fragment import PackageFragment
 from tripybuild.codegen.package.plan import plan
 from tripybuild.codegen.package.schemas import MODELS, schema_file
 from tripybuild.codegen.package.sync import differences, write
@@ -189,7 +189,7 @@ def test_a_family_and_its_member_share_the_arguments(tmp_path):
     assert "angle: Tensor | float | Sequence[float],\n    place: Tensor | None = None," in function
     infer = files["tripyapi/trace/turn.py"]
     assert 'angle = check.numbers_or_tensor("angle", angle, T, 0, 1)' in infer
-    assert '    if T == dtypes.float32:\n            check.known("angle", angle)' in infer
+    assert '    if T == dtypes.float32:\n            check.static_tensor("angle", angle)' in infer
     asked = 'if place is not None:\n            check.element("I", (dtypes.int32, dtypes.int64)'
     assert asked in infer
     assert "*A, P = op.angle.shape" in files["tripyapi/lowering/tensorrt/turn.py"]
@@ -366,9 +366,9 @@ def test_other_systems_names_are_told_once():
     """What is the package's own name stays its own; of several operators, the first has a name."""
 
     def part(name, *others):
-        return Contribution(name, "", "", "", (), {}, {}, {}, others)
+        return PackageFragment(name, "", "", "", (), {}, {}, {}, others)
 
     parts = [part("tril", "trilu", "triangle"), part("gelu"), part("fast", "gelu", "triangle")]
     names: dict[str, object] = {}
-    exec(others_file(parts), names)
+    exec(foreign_names_file(parts), names)
     assert names["NAMES"] == {"triangle": "fast", "trilu": "tril"}

@@ -8,14 +8,14 @@ import pytest
 from tripybuild.codegen.python.conditions import explicit
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse_expression
-from tripybuild.symbolic.dims import Undecided, substitute, symbol
+from tripybuild.symbolic.dims import UndecidedSize, substitute, symbol
 from tripybuild.types.vocabulary import SHAPE
 
 SIZES = {"A": symbol("A"), "B": symbol("B"), "n": 4, "S": [2, 3]}
 
 
 def walk(text: str, **names: Any) -> Any:
-    return evaluate(parse_expression(text), {**SIZES, **names}, SHAPE, passes=(Undecided,))
+    return evaluate(parse_expression(text), {**SIZES, **names}, SHAPE, passes=(UndecidedSize,))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_one_part_decides_whatever_is_undecided_beside_it(text: str, value: obje
     "text", ["A or 1", "A == 1 or B", "A == 1 or S[A]", "A > 0 and n % 0 == 1"]
 )
 def test_what_is_no_truth_waits_for_the_sizes(text: str) -> None:
-    with pytest.raises(Undecided):
+    with pytest.raises(UndecidedSize):
         walk(text)
 
 
@@ -92,7 +92,7 @@ def test_generated_code_asks_no_undecided_truth(text: str, sizes: set[str], foun
 
 def test_both_say_the_same_when_sizes_are_known() -> None:
     law = parse_expression("A == 1 or B > 2 and not A == B")
-    open_ = evaluate(law, SIZES, SHAPE, passes=(Undecided,))
+    open_ = evaluate(law, SIZES, SHAPE, passes=(UndecidedSize,))
     for a in range(4):
         for b in range(5):
             known = {"A": a, "B": b}

@@ -12,8 +12,8 @@ from pathlib import Path
 from tripybuild.codegen.incremental import fork as module, incremental as renewed
 from tripybuild.codegen.incremental import parallel as shares
 from tripybuild.codegen.incremental.package_files import _digests
-from tripybuild.codegen.incremental.registries import built_in
-from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.incremental.registries import builtin_root
+from tripybuild.codegen.package.package_paths import BUILT_IN
 
 module._is_possible = lambda: True
 
@@ -51,7 +51,7 @@ def run(code):
 def test_both_processes_answer():
     """The second process is another one, and a long answer comes whole."""
     code = """
-    content, own = module.beside(lambda: str(os.getpid()).encode() + bytes(1 << 20), os.getpid)
+    content, own = module.run_in_fork(lambda: str(os.getpid()).encode() + bytes(1 << 20), os.getpid)
     print(len(content) > 1 << 20, int(content.rstrip(bytes(1))) != own, own == os.getpid())
     """
     assert run(code).split() == ["True"] * 3
@@ -60,13 +60,13 @@ def test_both_processes_answer():
 def test_a_failure_beside_is_no_answer():
     """A process that fails or dies gives nothing; an error of one's own is raised as it is."""
     code = """
-    print(module.beside(fail, int), module.beside(lambda: os.kill(os.getpid(), 9), int))
+    print(module.run_in_fork(fail, int), module.run_in_fork(lambda: os.kill(os.getpid(), 9), int))
     try:
-        module.beside(lambda: bytes(1 << 20), fail)
+        module.run_in_fork(lambda: bytes(1 << 20), fail)
     except ValueError as error:
         print(error)
     module._is_possible = lambda: False
-    print(module.beside(bytes, fail))
+    print(module.run_in_fork(bytes, fail))
     """
     assert run(code).split("\n") == ["None None", "on purpose", "None", ""]
 
@@ -74,9 +74,9 @@ def test_a_failure_beside_is_no_answer():
 def test_two_halves_are_the_whole():
     """What two processes make of the built-in registry is what one makes."""
     code = """
-    digests = _digests([built_in()])
-    found = shares.shared(digests, [], BUILT_IN)
-    print(len(found.contributions) > 200, found == renewed.alone(digests, [], BUILT_IN))
+    digests = _digests([builtin_root()])
+    found = shares.make_in_parallel(digests, [], BUILT_IN)
+    print(len(found.fragments) > 200, found == renewed.make_serially(digests, [], BUILT_IN))
     """
     assert run(code).split() == ["True", "True"]
 
@@ -87,7 +87,7 @@ def test_what_is_unclear_is_for_one_process(tmp_path, name, text):
     (tmp_path / f"{name}.yaml").write_text(text)
     code = f"""
     added = [Path({str(tmp_path)!r})]
-    print(shares.shared(_digests([built_in(), *added]), added, "mine"))
+    print(shares.make_in_parallel(_digests([builtin_root(), *added]), added, "mine"))
     """
     assert run(code) == "None\n"
 
@@ -97,9 +97,9 @@ def test_a_second_registry_is_shared_too(tmp_path):
     (tmp_path / "mine.yaml").write_text(MINE)
     code = f"""
     added = [Path({str(tmp_path)!r})]
-    digests = _digests([built_in(), *added])
-    found = shares.shared(digests, added, "mine")
-    print(found == renewed.alone(digests, added, "mine"))
-    print([each.name for each in found.contributions if each.files])
+    digests = _digests([builtin_root(), *added])
+    found = shares.make_in_parallel(digests, added, "mine")
+    print(found == renewed.make_serially(digests, added, "mine"))
+    print([each.name for each in found.fragments if each.files])
     """
     assert run(code).split("\n") == ["True", "['mine']", ""]

@@ -8,7 +8,7 @@ from safetensors.numpy import save_file
 import tripybuild
 from tripybuild.compiler import engine
 from tripybuild.compiler.engine import PLAN
-from tripybuild.compiler.engine_weights import Weights
+from tripybuild.compiler.engine_weights import EngineWeights
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema.target_names import parse_target
 from tripybuild.tensorrt.runtime.gpu import Gpu
@@ -88,7 +88,7 @@ def test_measured_are_names_types_shapes_and_bytes():
         {"a": zeros[:2], "b": zeros[2:]},
         {},
     ]
-    with Weights("tensorrt-rtx") as weights:
+    with EngineWeights("tensorrt-rtx") as weights:
         digests = [weights.with_arrays(arrays).digest for arrays in several]
         assert weights.with_arrays({"a": zeros.copy()}).digest == digests[0]
     assert len(set(digests)) == len(several)
@@ -110,7 +110,7 @@ def test_what_is_built_for_the_gpu_that_is_here_is_kept_for_it(
     monkeypatch.setattr(engine.compiler_process, "session", lambda _: Session())
     monkeypatch.setattr(engine, "key", lambda parts: keys.append(plain(parts)) or keys[-1])
     for name in ("NVIDIA L4", "NVIDIA A10"):
-        monkeypatch.setattr(engine.gpu, "found", lambda name=name: Gpu(name, "sm89"))
+        monkeypatch.setattr(engine.gpu, "find_gpu", lambda name=name: Gpu(name, "sm89"))
         with pytest.raises(DiagnosticError, match="not asked"):
-            engine.build_engine(engine.Source(b"module {}"), parse_target(target))
+            engine.build_engine(engine.EngineSource(b"module {}"), parse_target(target))
     assert (keys[0] != keys[-1]) == told_apart

@@ -51,7 +51,7 @@ def test_a_lowering_that_fails_is_named(tmp_path, monkeypatch):
         raise ValueError("no such layer")
 
     (tmp_path / "m.yaml").write_text(MODEL)
-    monkeypatch.setattr(lower, "lowering", lambda _operation, _target: fail)
+    monkeypatch.setattr(lower, "lowering_function", lambda _operation, _target: fail)
     with pytest.raises(DiagnosticError) as caught:
         session.emit(tmp_path / "m.yaml", "stablehlo")
 

@@ -11,7 +11,7 @@ from tripybuild.artifact import container
 from tripybuild.artifact.manifest_schema import check_content
 from tripybuild.compiler import session
 from tripybuild.compiler.engine import MODULE, PLAN
-from tripybuild.compiler.engine_manifest import described
+from tripybuild.compiler.engine_manifest import manifest_of_record
 from tripybuild.compiler.engine_model import check_record
 from tripybuild.errors.diagnostics import DiagnosticError
 
@@ -108,10 +108,10 @@ def test_sizes_between_two_profiles_are_refused(tmp_path):
     limits = {"min": 1, "opt": 2, "max": 32, "multiple_of": 1}
     assert made.manifest["ranges"] == {"arg0_0": limits}
     assert made.manifest["shapes"] == [{"arg0_0": 2}, {"arg0_0": 16}]
-    assert [made.signature.broken({"arg0_0": size}) == [] for size in (1, 4, 5, 15, 16, 32)] == [
-        *(True, True, False, False, True, True)
-    ]
-    assert "no optimization profile" in made.signature.broken({"arg0_0": 9})[0].message
+    assert [
+        made.signature.law_violations({"arg0_0": size}) == [] for size in (1, 4, 5, 15, 16, 32)
+    ] == [*(True, True, False, False, True, True)]
+    assert "no optimization profile" in made.signature.law_violations({"arg0_0": 9})[0].message
 
 
 def test_the_file_is_read_again(tmp_path):
@@ -198,7 +198,7 @@ def port(name, shape, *profiles, names=None, **more):
 
 def manifest(*inputs):
     """The manifest of an engine with these inputs."""
-    return described({"inputs": list(inputs), "outputs": []}, "m", "tensorrt-rtx")
+    return manifest_of_record({"inputs": list(inputs), "outputs": []}, "m", "tensorrt-rtx")
 
 
 @pytest.mark.parametrize("name", ["batch size", "if", "max", "", "2"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tripybuild
-from tripybuild.artifact.cache import Outcome
+from tripybuild.artifact.cache import CacheResult
 from tripybuild.compiler import specialize
 from tripybuild.errors.diagnostics import DiagnosticError
 
@@ -91,11 +91,13 @@ def test_other_compiler_flags_are_another_entry_of_the_cache(
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path))
     keys = []
     monkeypatch.setattr(specialize, "key", lambda parts: keys.append(dict(parts)) or "0" * 64)
-    monkeypatch.setattr(specialize.Cache, "get_or_make", lambda *_: Outcome(content=b"", hit=True))
+    monkeypatch.setattr(
+        specialize.Cache, "get_or_make", lambda *_: CacheResult(content=b"", hit=True)
+    )
 
     for flags in ("", "--xla_cpu_enable_fast_math=true"):
         monkeypatch.setenv("XLA_FLAGS", flags)
-        specialize.compiled(b"module")
+        specialize.compile_module(b"module")
 
     assert keys[0] != keys[1]
 

@@ -4,7 +4,7 @@ import pytest
 import written
 
 import tripyapi as tp
-from tripybuild.eager.compile.record import recorded
+from tripybuild.eager.compile.function_graph import record_function
 from tripybuild.trace import printer
 
 SPEC = """
@@ -49,7 +49,7 @@ def test_a_chain_is_sequential(tmp_path, chain, made):
     spec = written.graph(tmp_path, SPEC.format(net=chain))
     module = Holder(made())
     module.initialize_dummy_parameters()
-    program = recorded(module, [tp.InputInfo((2, 4), tp.float32)]).graph
+    program = record_function(module, [tp.InputInfo((2, 4), tp.float32)]).graph
 
     assert list(spec.weights) == list(program.weights)
     assert printer.canonical(spec) == printer.canonical(program)

@@ -9,7 +9,7 @@ import pytest
 
 import tripyapi as tp
 from tripybuild.eager.evaluate import evaluate, xla_backend
-from tripybuild.eager.evaluate.subgraph import pending
+from tripybuild.eager.evaluate.subgraph import find_subgraph
 from tripybuild.eager.tensor.data import DataError, array_of as made_of
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend import missing_names
@@ -62,13 +62,15 @@ def test_both_engines_agree(type):
         return x * x + tp.abs(x) - 3
 
     large, small = run(whole), run(part)
-    assert pending(small.value).elements <= evaluate.SMALL < pending(large.value).elements
+    assert (
+        find_subgraph(small.value).elements <= evaluate.SMALL < find_subgraph(large.value).elements
+    )
     np.testing.assert_array_equal(np.asarray(large)[:2], np.asarray(small))
 
 
 def test_many_operations_on_small_tensors_need_no_compiler(monkeypatch):
     """A loop that nobody looked at: XLA would take minutes, and NumPy takes a tenth of a second."""
-    monkeypatch.setattr(xla_backend, "_loaded", None)
+    monkeypatch.setattr(xla_backend, "_load_program", None)
     x, one = tp.zeros((4,)), tp.ones((4,))
     for _ in range(10_000):
         x = x + one
@@ -77,11 +79,11 @@ def test_many_operations_on_small_tensors_need_no_compiler(monkeypatch):
 
 def test_a_tensor_that_is_read_often_is_one(monkeypatch):
     """Its elements count once, and are made ready for references once."""
-    monkeypatch.setattr(xla_backend, "_loaded", None)
+    monkeypatch.setattr(xla_backend, "_load_program", None)
     table = tp.Tensor(np.arange(50_000, dtype=np.float32).reshape(5_000, 10))
     rows = [table[i] * 2.0 for i in range(0, 5_000, 50)]
     found = tp.stack(rows)
-    assert pending(found.value).elements < 60_000
+    assert find_subgraph(found.value).elements < 60_000
     np.testing.assert_array_equal(np.asarray(found), np.asarray(table)[::50] * 2)
 
 
@@ -92,7 +94,9 @@ def test_long_graphs_are_computed_in_parts(count, monkeypatch):
     monkeypatch.setattr(evaluate, "MOST", 4)
     xla_backend._programs.cache_clear()
     monkeypatch.setattr(
-        xla_backend, "_loaded", lambda *a, f=xla_backend._loaded: made.append(a) or f(*a)
+        xla_backend,
+        "_load_program",
+        lambda *a, f=xla_backend._load_program: made.append(a) or f(*a),
     )
     first = tp.ones((LARGE, LARGE)).eval()
     x, seen = first, []
@@ -112,7 +116,9 @@ def test_a_loop_compiles_once(monkeypatch):
     made = []
     xla_backend._programs.cache_clear()
     monkeypatch.setattr(
-        xla_backend, "_loaded", lambda *a, f=xla_backend._loaded: made.append(a) or f(*a)
+        xla_backend,
+        "_load_program",
+        lambda *a, f=xla_backend._load_program: made.append(a) or f(*a),
     )
     x = tp.Tensor(np.zeros((LARGE, LARGE), np.float32))
     for i in range(4):

@@ -53,7 +53,7 @@ def test_what_a_compiler_finds_in_a_lazy_tensor_is_shown_where_it_was_made(monke
     ones = tp.ones((400, 400))
     x = (ones + 1.0) * 2.0 if by_start else ones + 1.0
 
-    monkeypatch.setattr(xla_backend, "_loaded", refuse)
+    monkeypatch.setattr(xla_backend, "_load_program", refuse)
     with pytest.raises(DiagnosticError) as caught:
         x.eval()
 
@@ -72,7 +72,7 @@ def test_what_has_no_place_is_shown_where_it_was_asked_for(monkeypatch):
         del given, wanted
         raise DiagnosticError(Diagnostic("compiler-crashed", "it ended"))
 
-    monkeypatch.setattr(xla_backend, "_loaded", crash)
+    monkeypatch.setattr(xla_backend, "_load_program", crash)
     with pytest.raises(DiagnosticError) as caught:
         x.eval()
 
@@ -83,7 +83,7 @@ def test_of_expressions_that_begin_at_one_place_the_largest_is_underlined(monkey
     """A compiler tells no more; no operation is named that may be another one."""
     x = tp.exp(tp.ones((400, 402))) + 1.0
 
-    monkeypatch.setattr(xla_backend, "_loaded", refuse)
+    monkeypatch.setattr(xla_backend, "_load_program", refuse)
     with pytest.raises(DiagnosticError) as caught:
         x.eval()
 

@@ -253,7 +253,7 @@ def test_what_a_function_cannot_give(function, says):
 @pytest.fixture
 def no_gpu(monkeypatch):
     """A machine without a GPU."""
-    monkeypatch.setattr(gpu, "found", lambda: Absence("no CUDA driver", "it is not there"))
+    monkeypatch.setattr(gpu, "find_gpu", lambda: Absence("no CUDA driver", "it is not there"))
     stream._default.cache_clear()
     yield
     stream._default.cache_clear()
@@ -268,7 +268,7 @@ def asked(monkeypatch):
         finish=lambda ptr: made.append(f"finish {ptr:#x}"),
         end=lambda ptr: made.append(f"end {ptr:#x}"),
     )
-    monkeypatch.setattr(gpu, "found", lambda: Gpu("one", "sm89"))
+    monkeypatch.setattr(gpu, "find_gpu", lambda: Gpu("one", "sm89"))
     monkeypatch.setattr(cuda.Cuda, "find", lambda: fake)
     stream._default.cache_clear()
     yield made

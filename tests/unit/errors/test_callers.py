@@ -4,7 +4,7 @@ import pytest
 
 import tripyapi as tp
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.errors.user_frames import MOST, callers
+from tripybuild.errors.user_frames import MOST, user_frames
 
 FIRST = "import tripyapi as tp\nx = tp.ones((3,))\ndef f0():\n    return tp.softmax(x, 2)\n"
 
@@ -40,8 +40,8 @@ def test_frames_of_libraries_are_no_callers():
     (found,) = caught.value.diagnostics
     name = "test_frames_of_libraries_are_no_callers"
     assert [each.function for each in found.callers] == [name]
-    assert callers("elsewhere.py", 1, 1) == ()
-    assert callers(__file__, 1, 1) == ()
+    assert user_frames("elsewhere.py", 1, 1) == ()
+    assert user_frames(__file__, 1, 1) == ()
 
 
 def test_what_is_raised_again_has_the_callers_of_the_first_time():
@@ -60,7 +60,7 @@ def test_recording_does_not_look_for_callers(monkeypatch):
     """Only what is refused does: the stack is walked when an error is made."""
     asked = []
     monkeypatch.setattr(
-        "tripybuild.errors.diagnostics.callers", lambda *place: asked.append(place) or ()
+        "tripybuild.errors.diagnostics.user_frames", lambda *place: asked.append(place) or ()
     )
     x = tp.ones((2,))
     for _ in range(100):

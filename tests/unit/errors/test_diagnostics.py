@@ -18,7 +18,7 @@ from tripybuild.errors.diagnostics import (
     Span,
     as_json,
     concise,
-    paired,
+    pair_names,
     render,
     suggest,
     text_of,
@@ -222,7 +222,7 @@ def test_suggest(name, expected):
 def test_paired(names, others, expected):
     """Nothing is meant twice: what is nearest to each other belongs together."""
     wanted = expected if expected is not None else dict(zip(names, others, strict=True))
-    assert paired(names, others) == wanted
+    assert pair_names(names, others) == wanted
 
 
 def test_every_code_used_here_is_explained():

@@ -9,15 +9,15 @@ import pytest
 
 import tripyapi as tp
 import tripyapi.trace
-from tripybuild.eager.compile.record import recorded
+from tripybuild.eager.compile.function_graph import record_function
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend.checks import inference_cache
 from tripybuild.process import paths
-from tripybuild.schema.operator.dtype_combinations import legal
+from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.testing.cases import sample_case
 from tripybuild.testing.registry import registry
 from tripybuild.testing.sample import bind
-from tripybuild.testing.target_facts import refused
+from tripybuild.testing.target_facts import refuses_call
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
 
@@ -40,8 +40,8 @@ def said(graph: Graph) -> tuple[str, list[object]]:
 def test_a_second_recording_gives_what_the_first_gave(name):
     """With the sample of each tuple of dtypes."""
     operator = OPERATORS[name]
-    for types in list(legal(operator))[:MOST]:
-        if not refused(operator, ("reference",), bind(operator, types)):
+    for types in list(legal_tuples(operator))[:MOST]:
+        if not refuses_call(operator, ("reference",), bind(operator, types)):
             first, second = (
                 said(sample_case(operator, getattr(tp, name), types).graph) for _ in "ab"
             )
@@ -68,7 +68,7 @@ def test_symbols_and_open_laws():
         return some @ tp.transpose(some, 0, 1), tp.nonzero(x)
 
     args = [tp.InputInfo([tp.NamedDimension(n, 1, 4, 8) for n in "nm"], tp.float32)] * 2
-    first, second = (said(recorded(function, args).graph) for _ in "ab")
+    first, second = (said(record_function(function, args).graph) for _ in "ab")
     assert first == second
 
 
@@ -119,9 +119,9 @@ def test_what_must_be_known_is_asked_each_time():
     def asked(x, scale):
         return tp.quantize(x, scale, tp.int8)
 
-    recorded(known, [tp.InputInfo((2, 2), tp.float32)])
+    record_function(known, [tp.InputInfo((2, 2), tp.float32)])
     with pytest.raises(DiagnosticError, match="known when the engine is built"):
-        recorded(asked, [tp.InputInfo((2, 2), tp.float32), tp.InputInfo((), tp.float32)])
+        record_function(asked, [tp.InputInfo((2, 2), tp.float32), tp.InputInfo((), tp.float32)])
     assert tp.quantize(x, tp.Tensor(0.5), tp.int8).tolist() == [[2, 2], [2, 2]]
 
 

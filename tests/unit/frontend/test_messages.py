@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from tripybuild.frontend.checks.messages import in_python, named, nearest_dtype, shown
+from tripybuild.frontend.checks.messages import (
+    format_value,
+    nearest_dtype,
+    python_hint,
+    replace_names,
+)
 from tripybuild.types.dtypes import BY_NAME
 
 
@@ -20,15 +25,15 @@ from tripybuild.types.dtypes import BY_NAME
 )
 def test_names_are_what_is_written(text, expected):
     """Whole names in backticks only, and no keyword of a call."""
-    assert named(text, {"lhs": "a", "rhs": "b[0]", "rhs[1]": "c"}) == expected
-    assert named(text, {}) == text
+    assert replace_names(text, {"lhs": "a", "rhs": "b[0]", "rhs[1]": "c"}) == expected
+    assert replace_names(text, {}) == text
 
 
 def test_what_stands_alone_can_keep_its_name():
     """A parameter that a hint speaks of is no operand of a call that it shows."""
     text = "give a `dtype` for `cast(input, dtype)`"
     words = {"dtype": "tp.int8", "input": "x"}
-    assert named(text, words, alone=False) == "give a `dtype` for `cast(x, tp.int8)`"
+    assert replace_names(text, words, alone=False) == "give a `dtype` for `cast(x, tp.int8)`"
 
 
 @pytest.mark.parametrize(
@@ -46,7 +51,7 @@ def test_what_stands_alone_can_keep_its_name():
 )
 def test_hints_are_written_as_programs_are(text, expected):
     """What is called and what is a dtype is the package's; all else stays as it is."""
-    assert in_python(text) == expected
+    assert python_hint(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -88,4 +93,4 @@ class Elsewhere:
 )
 def test_values_of_other_libraries_are_shown_in_short(value, expected, monkeypatch):
     monkeypatch.setattr(Elsewhere, "__module__", "__main__")
-    assert shown(value) == expected
+    assert format_value(value) == expected

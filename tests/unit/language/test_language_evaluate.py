@@ -221,7 +221,7 @@ def test_codes():
     assert failure("1 / 0").code == "snippet-evaluation"
 
 
-class Undecided(Exception):
+class UndecidedSize(Exception):
     """Stands for the one of `types`, known by its name."""
 
 
@@ -238,7 +238,7 @@ def test_errors_that_pass():
     told = ValueError("told")
     told.diagnostics = ()
     # A failed assertion is a bug of ours, and no fault of the snippet.
-    for error in (Undecided("S"), told, Mine(), AssertionError("ours")):
+    for error in (UndecidedSize("S"), told, Mine(), AssertionError("ours")):
         with pytest.raises(type(error)) as caught:
             evaluate(parse("1 + f(e)"), {"f": raises, "e": error}, PYTHON, passes=(Mine,))
         assert caught.value is error
@@ -250,12 +250,12 @@ def test_undecided_truth():
 
     class Condition:
         def __bool__(self):
-            raise Undecided
+            raise UndecidedSize
 
     names = {"c": Condition(), "no": False}
     asked = ["c and 1", "1 if c else 2", "not c", "all(x for x in [1, c])", "[1 for x in 'a' if c]"]
     for text in asked:
-        with pytest.raises(Undecided):
+        with pytest.raises(UndecidedSize):
             value(text, **names)
     assert value("all(x for x in [no, c]), no and c, no if True else c", **names) == (False,) * 3
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tripybuild.language.grammar import parse, parse_expression
-from tripybuild.language.names import bound, calls, free
+from tripybuild.language.names import assigned_names, called_names, free_names
 
 
 @pytest.mark.parametrize(
@@ -23,17 +23,17 @@ from tripybuild.language.names import bound, calls, free
 )
 def test_free(text, names):
     """Free names come in reading order, without those that the snippet binds."""
-    assert free(parse(text)) == names
+    assert free_names(parse(text)) == names
 
 
 def test_free_of_a_node():
     """An expression alone has names too."""
-    assert free(parse_expression("T[N, *D]")) == ("T", "N", "D")
+    assert free_names(parse_expression("T[N, *D]")) == ("T", "N", "D")
 
 
 def test_bound():
     """Assigned names lose their stars and come once."""
-    assert bound(parse("a, *b = c\na = 1\nreturn a")) == ("a", "b")
+    assert assigned_names(parse("a, *b = c\na = 1\nreturn a")) == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_bound():
 )
 def test_calls(text, names):
     """What is called from outside is named with its dots; what the snippet made is not."""
-    assert calls(parse(text)) == names
+    assert called_names(parse(text)) == names

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse
-from tripybuild.language.limits import LimitError, bounded, show, weigh
+from tripybuild.language.limits import LimitError, check_value, show, weigh
 from tripybuild.language.vocabulary import PYTHON
 
 ESCAPES = [
@@ -157,11 +157,11 @@ def test_words_of_python_are_harmless(word, tmp_path, monkeypatch):
 
 def test_limits():
     """The checks themselves, at their edges."""
-    assert bounded(2**256 - 1)
-    assert bounded("x" * 100_000)
+    assert check_value(2**256 - 1)
+    assert check_value("x" * 100_000)
     for value in (2**256, -(2**256), 1j, "x" * 100_001, [0] * 100_001):
         with pytest.raises(LimitError):
-            bounded(value)
+            check_value(value)
     with pytest.raises(LimitError):
         PYTHON.functions["zip"](*[range(1000)] * 1000)
     assert weigh([[1, 2], "abc", {"k": (1,)}], 1000) == 4 + 3 + 4 + 2 + 2 + 2

@@ -58,7 +58,7 @@ def test_constants_are_arrays_that_parts_share(tmp_path, dtype):
 def test_copying_a_part_shares_its_constants(tmp_path, monkeypatch):
     """The graph is the one of running each part."""
     copied = written.graph(tmp_path, BLOCK.format("float32"))
-    monkeypatch.setattr(replay, "key", lambda *_: object())
+    monkeypatch.setattr(replay, "replay_key", lambda *_: object())
     run = written.graph(tmp_path, BLOCK.format("float32"))
 
     assert printer.canonical(copied) == printer.canonical(run)

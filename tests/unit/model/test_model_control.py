@@ -15,7 +15,7 @@ from tripybuild.model import replay
 from tripybuild.model.graph_builder import build
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.trace import printer
-from tripybuild.trace.region import walked
+from tripybuild.trace.region import walk_operations
 
 PAGE = Path(__file__).parents[3] / "docs" / "models.md"
 BLOCKS = [block for section in sections.sections(PAGE) for block in section.blocks]
@@ -70,7 +70,7 @@ def test_the_example_computes_what_it_means(example, target):
 def test_its_layers_compute_what_it_means(example, passes):
     """After our passes, and after all of mlir-tensorrt's."""
     path, weights = example
-    graph = build(path).graph.substituted({"B": 3, "S": 4})
+    graph = build(path).graph.substitute({"B": 3, "S": 4})
     random = np.random.default_rng(2)
     x = random.normal(size=(3, 4)).astype(np.float32)
     words = random.normal(size=(4, 3, 4)).astype(np.float32)
@@ -131,10 +131,12 @@ def test_repeated_parts_with_branches_are_replayed(tmp_path, monkeypatch):
     """With their own weights and places, inside of regions too."""
 
     def places(graph):
-        return [(op.location.label, str(op.location.span())) for op in walked(graph.operations)]
+        return [
+            (op.location.label, str(op.location.span())) for op in walk_operations(graph.operations)
+        ]
 
     replayed = written.graph(tmp_path, REPEATED)
-    monkeypatch.setattr(replay, "key", lambda *_: object())
+    monkeypatch.setattr(replay, "replay_key", lambda *_: object())
     run = written.graph(tmp_path, REPEATED)
 
     assert printer.canonical(replayed) == printer.canonical(run)

@@ -22,7 +22,7 @@ def places(graph: Graph) -> list[tuple[str, str]]:
 def test_replaying_is_running_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The graphs, and the places of all their operations, are equal."""
     replayed = build(SPECS / f"{name}.yaml").graph
-    monkeypatch.setattr(replay, "key", lambda *_: object())
+    monkeypatch.setattr(replay, "replay_key", lambda *_: object())
     run = build(SPECS / f"{name}.yaml").graph
 
     assert printer.canonical(replayed) == printer.canonical(run)
@@ -89,7 +89,7 @@ def test_numbers_that_inline_operators_make_are_copied(
     """They stand where the step does, as all that it records."""
     text = NUMBERS.replace("{step}", step)
     replayed = written.graph(tmp_path, text)
-    monkeypatch.setattr(replay, "key", lambda *_: object())
+    monkeypatch.setattr(replay, "replay_key", lambda *_: object())
     run = written.graph(tmp_path, text)
 
     assert printer.canonical(replayed) == printer.canonical(run)

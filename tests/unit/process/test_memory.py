@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
-from tripybuild.reference.numerics.memory import ALIGNMENT, LARGE, owned
+from tripybuild.reference.numerics.alignment import ALIGNMENT, LARGE, aligned_copy
 
 EDGE = LARGE // 4  # float32 numbers that are just large enough
 
@@ -16,7 +16,7 @@ def test_a_copy_has_the_same_elements_in_order(dtype, shape):
     """Whatever the layout was, and large ones at a multiple of 64."""
     count = int(np.prod(shape))
     given = (np.arange(count) % 5).reshape(shape[::-1]).astype(dtype).T
-    copied = owned(given, given.dtype.newbyteorder("="))
+    copied = aligned_copy(given, given.dtype.newbyteorder("="))
     assert copied.flags.c_contiguous
     assert copied.flags.writeable
     assert copied.dtype.isnative

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tripybuild.process.per_process import once
+from tripybuild.process.per_process import per_process
 
 THREADS = """
     import sys
@@ -78,7 +78,7 @@ def test_it_is_made_once():
     """Threads that ask meanwhile wait for it; other arguments are another one."""
     made = []
 
-    @once
+    @per_process
     def maker(name="it"):
         """Say what is made."""
         time.sleep(0.01)
@@ -104,7 +104,7 @@ def test_what_fails_is_tried_again():
     """A failure is nobody's one thing."""
     asked = []
 
-    @once
+    @per_process
     def maker():
         asked.append(1)
         if len(asked) == 1:

@@ -1,6 +1,6 @@
 """Tests of the list of a folder's files, and of what they hold."""
 
-from tripybuild.process.paths import below, content
+from tripybuild.process.paths import list_files, read_or_none
 
 
 def test_files_below_a_folder(tmp_path):
@@ -10,16 +10,16 @@ def test_files_below_a_folder(tmp_path):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text("")
     (tmp_path / "folder.py").mkdir()
-    assert below(tmp_path) == ["a/c.py", "a/d.txt", "b.py"]
-    assert below(tmp_path, ".py") == ["a/c.py", "b.py"]
-    assert below(tmp_path / "nothing") == []
+    assert list_files(tmp_path) == ["a/c.py", "a/d.txt", "b.py"]
+    assert list_files(tmp_path, ".py") == ["a/c.py", "b.py"]
+    assert list_files(tmp_path / "nothing") == []
 
 
 def test_the_content_of_a_file(tmp_path):
     """All of it, byte by byte; a folder, and what is not there, hold nothing."""
     place = tmp_path / "data"
     place.write_bytes(b"\r\n\xff" * 100_000)
-    assert content(str(place)) == b"\r\n\xff" * 100_000
-    assert content(str(tmp_path)) is None
-    assert content(f"{tmp_path}/nothing") is None
-    assert content(f"{place}/below") is None
+    assert read_or_none(str(place)) == b"\r\n\xff" * 100_000
+    assert read_or_none(str(tmp_path)) is None
+    assert read_or_none(f"{tmp_path}/nothing") is None
+    assert read_or_none(f"{place}/below") is None

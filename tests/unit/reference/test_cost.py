@@ -7,7 +7,7 @@ import pytest
 import tripyapi as tp
 from tripybuild.process import paths
 from tripybuild.reference.cost import Cost, cost, total
-from tripybuild.schema.operator.dtype_combinations import legal
+from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.symbolic.dims import symbol
 from tripybuild.testing.cases import sample_case
 from tripybuild.testing.registry import registry
@@ -89,7 +89,7 @@ def test_the_costs_of_a_graph_add_up(operators):
     graph = Graph("layer", {"x": x.value}, {}, {"y": y.value})
     found = total(graph, operators)
     assert found.flops == 2 * B * 64 + B * 8 + B * 8
-    numbers = total(graph.substituted({"B": 4}), operators)
+    numbers = total(graph.substitute({"B": 4}), operators)
     assert numbers.flops == 4 * (128 + 16)
 
 
@@ -98,6 +98,6 @@ def test_every_declared_cost_can_be_computed(operators):
     declared = [o for o in operators.values() if o.cost and not o.inline]
     assert len(declared) > 20
     for operator in declared:
-        case = sample_case(operator, getattr(tp, operator.name), legal(operator)[0])
+        case = sample_case(operator, getattr(tp, operator.name), legal_tuples(operator)[0])
         found = [cost(each, operators) for each in case.graph.operations]
         assert all(each.flops >= 0 and each.bytes >= 0 for each in found), operator.name

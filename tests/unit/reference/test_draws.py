@@ -25,7 +25,7 @@ def words(text):
 
 def drawn(build):
     """What two calls of a compiled program draw."""
-    module = hlo.Module({}, {})
+    module = hlo.HloModule({}, {})
     with module:
         module.finish({"y": build()})
     program = pjrt.load(pjrt.compile(module.bytecode()))
@@ -48,8 +48,8 @@ def test_a_seed_gives_the_same_numbers_everywhere(seed, shape):
     normal = drawn(lambda: hlo.random_normal(shape, 1.0, 0.5, float32, seed))
 
     for found, wanted in (
-        (uniform, draws.drawn_uniform(shape, -1.0, 2.0, seed)),
-        (normal, draws.drawn_normal(shape, 1.0, 0.5, seed)),
+        (uniform, draws.draw_uniform(shape, -1.0, 2.0, seed)),
+        (normal, draws.draw_normal(shape, 1.0, 0.5, seed)),
     ):
         assert np.array_equal(*found)
         assert found[0].shape == wanted.shape == shape
@@ -60,8 +60,8 @@ def test_a_seed_gives_the_same_numbers_everywhere(seed, shape):
 def test_without_a_seed_numbers_are_new(dtype):
     """At each call, and distributed as they should be."""
     for build, reference in (
-        (lambda: hlo.random_uniform((40, 50), -1.0, 2.0, dtype), draws.drawn_uniform),
-        (lambda: hlo.random_normal((40, 50), -1.0, 2.0, dtype), draws.drawn_normal),
+        (lambda: hlo.random_uniform((40, 50), -1.0, 2.0, dtype), draws.draw_uniform),
+        (lambda: hlo.random_normal((40, 50), -1.0, 2.0, dtype), draws.draw_normal),
     ):
         first, second = drawn(build)
         assert first.dtype == dtype.numpy
@@ -74,7 +74,7 @@ def test_without_a_seed_numbers_are_new(dtype):
 
 def test_uniform_numbers_stay_below_the_end():
     """And reach both ends nearly."""
-    found = draws.drawn_uniform([100_000], 0.0, 1.0, 3)
+    found = draws.draw_uniform([100_000], 0.0, 1.0, 3)
     assert found.min() >= 0
     assert found.max() < 1
     assert found.min() < 1e-4

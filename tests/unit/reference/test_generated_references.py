@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
-from tripybuild.eager.evaluate.interpret import computed
+from tripybuild.eager.evaluate.interpret import compute
 from tripybuild.process import paths
 from tripybuild.reference.execute import execute
-from tripybuild.schema.operator.dtype_combinations import legal
+from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.testing.cases import sample_case
 from tripybuild.testing.registry import registry
 from tripybuild.testing.sample import bind
-from tripybuild.testing.target_facts import refused
-from tripybuild.trace.constants import constant, settle
-from tripybuild.trace.graph import between
+from tripybuild.testing.target_facts import refuses_call
+from tripybuild.trace.constants import constant, fold_to_constant
+from tripybuild.trace.graph import operations_between
 from tripybuild.types.dtypes import from_numpy
 
 OPERATORS = registry(paths.registry()).operators
@@ -26,18 +26,19 @@ def test_it_computes_what_the_snippet_does(name):
     operator = OPERATORS[name]
     if operator.random:
         return
-    for types in list(legal(operator))[:MOST]:
-        if refused(operator, ("reference",), bind(operator, types)):
+    for types in list(legal_tuples(operator))[:MOST]:
+        if refuses_call(operator, ("reference",), bind(operator, types)):
             continue
         case = sample_case(operator, getattr(tp, name), types)
         wanted = list(execute(case.graph, OPERATORS, case.data).values())
         for key, value in case.graph.inputs.items():
             array = case.data[key]
             value.producer = constant(array, from_numpy(array.dtype)).producer
-            settle(value, array)
+            fold_to_constant(value, array)
             object.__setattr__(value.producer, "serial", -1)  # it was there before
-        found = computed(
-            between(frozenset(), case.graph.outputs.values()), list(case.graph.outputs.values())
+        found = compute(
+            operations_between(frozenset(), case.graph.outputs.values()),
+            list(case.graph.outputs.values()),
         )
         for got, want in zip(found, wanted, strict=True):
             assert got.dtype == want.dtype

@@ -14,7 +14,7 @@ from tripybuild.reference.target import declarations
 from tripybuild.testing import batch
 from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.values import TensorType, Value, is_known
+from tripybuild.trace.values import TensorType, Value, is_static
 from tripybuild.types.dtypes import float4, float8, float16, float32, from_numpy, int4, int8
 
 RANGES = {int8: (-128, 127), int4: (-8, 7), float8: (-448, 448), float4: (-6, 6)}
@@ -144,7 +144,7 @@ def test_nothing_is_quantized_to_nothing():
 
 
 def test_scales_that_fit_no_blocks():
-    module = hlo.Module({}, {"x": (float32, (3, 4))})
+    module = hlo.HloModule({}, {"x": (float32, (3, 4))})
     with module, pytest.raises(ValueError, match=r"\(3, 4\) are not for blocks of \(4, 4\)"):
         hlo.spread_scale(module.inputs["x"], (4, 4))
 
@@ -155,10 +155,10 @@ def test_scales_that_fit_no_blocks():
 def test_weights_and_what_is_made_of_constants_are_known():
     weight, input = given(weight=True), given()
     made = tp.sum(weight * 2.0 + tp.ones([2, 3]))
-    assert is_known(made.value)
-    assert is_known((made / 2.0).value)
-    assert not is_known((made + input).value)
-    assert not is_known(((made + input) * 2.0).value)
+    assert is_static(made.value)
+    assert is_static((made / 2.0).value)
+    assert not is_static((made + input).value)
+    assert not is_static(((made + input) * 2.0).value)
     tp.quantize(input, made, int8)
 
 
@@ -169,8 +169,8 @@ def test_a_stored_graph_knows_its_weights():
     graph = Graph("g", {"x": x.value}, {"scale": weight}, {"y": y.value})
     again = from_data(*to_data(graph), {}, operation_class)
     assert str(again.outputs["y"].type) == "tensor<2x3xi8>"
-    (operation,) = graph.substituted({}).operations
-    assert is_known(operation.scale)
+    (operation,) = graph.substitute({}).operations
+    assert is_static(operation.scale)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from tripybuild.reference.numerics.arrays import sliding_windows, stretched
+from tripybuild.reference.numerics.arrays import dilate_pad, sliding_windows
 
 
 def test_zeros_are_put_between_and_around() -> None:
     """The elements end up `step` apart, behind as many zeros as the edge says."""
-    found = stretched(np.array([[1.0, 2.0], [3.0, 4.0]]), [3], [(1, 2)])
+    found = dilate_pad(np.array([[1.0, 2.0], [3.0, 4.0]]), [3], [(1, 2)])
     assert found.tolist() == [[0, 1, 0, 0, 2, 0, 0], [0, 3, 0, 0, 4, 0, 0]]
 
 
@@ -17,12 +17,12 @@ def test_zeros_are_put_between_and_around() -> None:
 )
 def test_an_edge_below_zero_cuts_off(edges: tuple[int, int], wanted: list[int]) -> None:
     """Stretched elements are cut off where the edge is negative."""
-    assert stretched(np.array([1, 2]), [2], [edges]).tolist() == wanted
+    assert dilate_pad(np.array([1, 2]), [2], [edges]).tolist() == wanted
 
 
 def test_nothing_stretched_is_nothing() -> None:
     """A dimension without elements has only its edges."""
-    assert stretched(np.zeros((2, 0)), [2], [(1, 1)]).tolist() == [[0, 0], [0, 0]]
+    assert dilate_pad(np.zeros((2, 0)), [2], [(1, 1)]).tolist() == [[0, 0], [0, 0]]
 
 
 def test_a_window_reads_every_tap_of_every_place() -> None:

@@ -8,7 +8,7 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.reference.interpreter import run_reference
 from tripybuild.schema.files import OperatorFile
 from tripybuild.schema.operator.elaborate import elaborate
-from tripybuild.schema.snippets.scope import unbound
+from tripybuild.schema.snippets.snippet_scope import check_bindings
 from tripybuild.schema.validate import validate
 
 HEAD = """\
@@ -53,7 +53,7 @@ def declared(reference):
 )
 def test_arguments_that_write_are_refused(reference):
     """At their place, when the registry is read."""
-    (found,) = unbound(declared(reference), frozenset())
+    (found,) = check_bindings(declared(reference), frozenset())
 
     assert found.code == "unknown-argument"
     assert found.span is not None
@@ -71,7 +71,7 @@ def test_arguments_that_write_are_refused(reference):
 def test_writing_without_the_word_fails_when_it_is_run(reference):
     """NumPy takes `out` by position, too; inputs are read-only then."""
     operator, x = declared(reference), np.ones(3)
-    assert list(unbound(operator, frozenset())) == []
+    assert list(check_bindings(operator, frozenset())) == []
 
     with pytest.raises(DiagnosticError) as raised:
         run_reference(operator, {"input": x}, {})

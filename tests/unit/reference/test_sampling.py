@@ -10,7 +10,7 @@ from tripybuild.reference.numerics import sampling
 from tripybuild.symbolic.dims import symbol
 from tripybuild.targets.xla import pjrt
 from tripybuild.tensorrt import recorder as trt
-from tripybuild.tensorrt.emission import Profile, emitted
+from tripybuild.tensorrt.emission import Profile, emit_module
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.types import dtypes
 
@@ -52,7 +52,7 @@ def looped(row, resized, way, weigh, reach):
 
 def run(build, array):
     """What the CPU compiler makes of a builder."""
-    module = hlo.Module({}, {"x": (dtypes.from_numpy(array.dtype), array.shape)})
+    module = hlo.HloModule({}, {"x": (dtypes.from_numpy(array.dtype), array.shape)})
     with module:
         module.finish({"y": build(module.inputs["x"])})
     return pjrt.load(pjrt.compile(module.bytecode()))(array)[0]
@@ -64,9 +64,9 @@ def test_places_follow_from_sizes(way, resized):
     """By the formulas; a single element is the first one where the selector says so."""
     wanted = [place(i, 5, resized, way) for i in range(resized)]
 
-    np.testing.assert_allclose(sampling.resized_places(5, resized, way), wanted, atol=1e-12)
-    assert sampling.resized_places(5, 1, way, "upper").tolist() == [0]
-    assert sampling.resized_places(5, 0, way).tolist() == []
+    np.testing.assert_allclose(sampling.resize_coordinates(5, resized, way), wanted, atol=1e-12)
+    assert sampling.resize_coordinates(5, 1, way, "upper").tolist() == [0]
+    assert sampling.resize_coordinates(5, 0, way).tolist() == []
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -83,7 +83,7 @@ def test_between_elements_is_a_weighted_sum(way, resized, kind, weigh, reach):
     random = np.random.default_rng(resized)
     rows = random.normal(size=(3, 5)).astype(np.float32)
     wanted = np.array([looped(row, resized, way, weigh, reach) for row in rows.astype(float)])
-    places = sampling.resized_places(5, resized, way)
+    places = sampling.resize_coordinates(5, resized, way)
 
     for array, shape, where, expected in (
         (rows, (3, resized), [np.arange(3), places], wanted),
@@ -119,7 +119,7 @@ def test_what_is_infinite_stays_where_it_is():
     row = np.array([1, 2, np.inf, 4, 5, 6], np.float32)
     wanted = [1.0, 1.25, 1.75, np.inf, np.inf, np.inf, np.inf, 4.25]
 
-    places = sampling.resized_places(6, 12, "half_pixel")
+    places = sampling.resize_coordinates(6, 12, "half_pixel")
     assert sampling.interpolate(row.astype(float), [places], "linear")[:8].tolist() == wanted
     built = run(lambda x: hlo.resample(x, [12], "linear", "half_pixel"), row)
     assert built[:8].tolist() == wanted
@@ -129,7 +129,7 @@ def test_integers_are_rounded_and_kept_in_range():
     """A cubic curve leaves the range of its elements."""
     row = np.array([-128, 127, 127, -128], np.int8)
     built = run(lambda x: hlo.resample(x, [8], "cubic", "half_pixel"), row)
-    places = sampling.resized_places(4, 8, "half_pixel")
+    places = sampling.resize_coordinates(4, 8, "half_pixel")
     wide = sampling.interpolate(row.astype(float), [places], "cubic")
     assert wide.max() > 127
     assert wide.min() < -128
@@ -152,7 +152,7 @@ def resized(given, wanted, scales):
     with network:
         network.finish({"y": trt.resize_linear(network.inputs["x"], wanted, scales)})
     profile = Profile({"B": 1}, {"B": 2}, {"B": 8})
-    return printer.text(emitted(network, "resized", [profile]).module)
+    return printer.text(emit_module(network, "resized", [profile]).module)
 
 
 def test_scales_are_said_where_they_give_the_shape():

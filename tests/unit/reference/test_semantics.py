@@ -41,14 +41,14 @@ def values_of(type):
 def test_working_arrays_are_wide(type):
     """Floats in float64; integers and booleans in a dtype that NumPy computes with."""
     array = np.array([0, 1, 1]).astype(type.numpy)
-    wide = arrays.working(array)
+    wide = arrays.widen(array)
 
     assert wide.dtype == np.float64 if type.kind == "float" else wide.dtype.kind in "iub"
     assert wide.tolist() == [0, 1, 1]
 
 
 @pytest.mark.parametrize("name", ["float8", "float4", "float16", "bfloat16"])
-@pytest.mark.parametrize("function", [arrays.rounded, lambda x, t: arrays.round_to(t, x)])
+@pytest.mark.parametrize("function", [arrays.round_cast, lambda x, t: arrays.round_to(t, x)])
 def test_rounding_is_to_the_nearest_and_to_even(name, function):
     """Once: also just beside the middle of two values, where two roundings would go wrong."""
     type = BY_NAME[name]
@@ -196,8 +196,8 @@ def test_a_strided_slice_picks_what_its_grid_does(step):
         for count in range(most + 1):
             slices = [start, 2], [count, 3], [step, -1]
             wanted = arrays.pick(x, arrays.index_grid(*slices))
-            np.testing.assert_array_equal(arrays.strided(x, *slices), wanted)
-    assert arrays.strided(np.float64(3), [], [], []) == 3
+            np.testing.assert_array_equal(arrays.strided_slice(x, *slices), wanted)
+    assert arrays.strided_slice(np.float64(3), [], [], []) == 3
 
 
 def test_grids_of_nothing():
@@ -228,15 +228,15 @@ def test_scales_are_spread():
 def test_elements_are_combined_with_all_before_them():
     """From either end, with and without the element itself; integers keep their type."""
     x = np.array([[2, 3, 4], [5, -1, 6]], np.int32)
-    got = arrays.accumulated(x, "product", 1, exclusive=True)
+    got = arrays.cumulative_reduce(x, "product", 1, exclusive=True)
     assert (got.dtype, got.tolist()) == (np.int32, [[1, 2, 6], [1, 5, -5]])
-    assert arrays.accumulated(x, "sum", 0, reverse=True).tolist() == [[7, 2, 10], [5, -1, 6]]
-    got = arrays.accumulated(x, "sum", 1, reverse=True, exclusive=True)
+    assert arrays.cumulative_reduce(x, "sum", 0, reverse=True).tolist() == [[7, 2, 10], [5, -1, 6]]
+    got = arrays.cumulative_reduce(x, "sum", 1, reverse=True, exclusive=True)
     assert got.tolist() == [[7, 4, 0], [5, 6, 0]]
-    assert arrays.accumulated(x, "maximum", 1).tolist() == [[2, 3, 4], [5, 5, 6]]
-    found = arrays.accumulated(np.array([1.0, np.nan, 0.0]), "minimum", 0)
+    assert arrays.cumulative_reduce(x, "maximum", 1).tolist() == [[2, 3, 4], [5, 5, 6]]
+    found = arrays.cumulative_reduce(np.array([1.0, np.nan, 0.0]), "minimum", 0)
     assert np.array_equal(found, [1, np.nan, np.nan], equal_nan=True)
-    assert arrays.accumulated(np.zeros((0, 2)), "sum", 0, exclusive=True).shape == (0, 2)
+    assert arrays.cumulative_reduce(np.zeros((0, 2)), "sum", 0, exclusive=True).shape == (0, 2)
 
 
 def test_what_is_scattered_leaves_its_input_alone():
@@ -315,7 +315,7 @@ def test_the_vocabulary_is_what_the_tables_say():
         for name, value in vars(home).items()
         if inspect.isfunction(value) and value.__module__ == home.__name__ and name[0] != "_"
     }
-    own = {"working", "rounded", "rounded_quietly", "kernel", "threefry"}
+    own = {"widen", "round_cast", "round_cast_quiet", "kernel", "threefry"}
     assert helpers - own == vocabularies.REFERENCE
 
 

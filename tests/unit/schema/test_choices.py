@@ -5,7 +5,7 @@ import pytest
 from tripybuild.codegen.package.plan import plan
 from tripybuild.language.cases import statements
 from tripybuild.language.evaluate import evaluate
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.load import load
 from tripybuild.types.dtypes import float32, int32
 from tripybuild.types.vocabulary import SHAPE
@@ -84,7 +84,7 @@ def test_cases_are_walked(tmp_path):
     names = {"input": 10, "step": 3, "up": "up", "down": "down"}
     found = [evaluate(reference, names | {"mode": mode}, SHAPE) for mode in ("up", "down")]
     assert found == [13, 7]
-    assert set(free(reference)) == {"step", "mode", "up", "input"}
+    assert set(free_names(reference)) == {"step", "mode", "up", "input"}
     assert len(statements(reference)) == 3
 
 

@@ -85,7 +85,7 @@ def test_a_skip_stack_has_the_weights_of_its_plan(widths):
     made = build(FIXTURES / "unet.yaml", {"widths": widths}).graph
 
     layers = list(unet_weights(widths))
-    assert list(made.weights) == [f"{n}.{w}" for n in layers for w in ("weight", "bias")]
+    assert list(made.weights) == [f"{n}.{w}" for n in layers for w in ("bias", "weight")]
 
 
 def test_a_skip_stack_computes_the_same_twice(tmp_path):

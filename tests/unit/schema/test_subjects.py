@@ -3,7 +3,7 @@
 import pytest
 
 from tripybuild.process import paths
-from tripybuild.schema.snippets.law_argument import subject
+from tripybuild.schema.snippets.law_argument import law_argument
 from tripybuild.testing.registry import registry
 
 
@@ -24,4 +24,4 @@ from tripybuild.testing.registry import registry
 )
 def test_a_law_that_reads_one_argument_is_about_it(name, law, expected):
     operator = registry(paths.registry()).operators[name]
-    assert subject(operator, operator.laws[law]) == expected
+    assert law_argument(operator, operator.laws[law]) == expected

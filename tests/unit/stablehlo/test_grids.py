@@ -37,7 +37,7 @@ def looked_up(image, place, padding, align):
 
 def run(array, grid, *arguments):
     """What the CPU compiler makes of the builder."""
-    module = hlo.Module({}, {"x": (float32, array.shape), "grid": (float32, grid.shape)})
+    module = hlo.HloModule({}, {"x": (float32, array.shape), "grid": (float32, grid.shape)})
     with module:
         made = hlo.grid_sample(module.inputs["x"], module.inputs["grid"], *arguments)
         module.finish({"y": made})
@@ -59,7 +59,7 @@ def test_lines_between_neighbours(sizes, padding, align):
             images[number, channel].astype(float), grid[number, *at].astype(float), padding, align
         )
 
-    found = sampling.grid_sampled(images.astype(float), grid, "linear", padding, align)
+    found = sampling.sample_grid(images.astype(float), grid, "linear", padding, align)
     np.testing.assert_allclose(found, wanted, atol=1e-5)
     built = run(images, grid, "linear", padding, align)
     np.testing.assert_allclose(built, wanted, rtol=1e-4, atol=1e-4)
@@ -73,7 +73,7 @@ def test_other_kinds_agree(kind, padding):
     images = random.normal(size=(2, 3, 4, 5)).astype(np.float32)
     grid = random.uniform(-2, 2, (2, 3, 6, 2)).astype(np.float32)
     for align in (False, True):
-        wanted = sampling.grid_sampled(images.astype(float), grid, kind, padding, align)
+        wanted = sampling.sample_grid(images.astype(float), grid, kind, padding, align)
         built = run(images, grid, kind, padding, align)
         np.testing.assert_allclose(built, wanted, rtol=1e-4, atol=1e-4)
 
@@ -84,7 +84,7 @@ def test_zeros_come_from_outside_whatever_the_edge_holds():
     grid = np.full((1, 1, 1, 2), 5, np.float32)
 
     assert run(images, grid, "linear", "zeros").tolist() == [[[[0.0]]]]
-    found = sampling.grid_sampled(images.astype(float), grid, "linear", "zeros", False)
+    found = sampling.sample_grid(images.astype(float), grid, "linear", "zeros", False)
     assert found.tolist() == [[[[0.0]]]]
 
 

@@ -7,11 +7,11 @@ import pytest
 import tripyapi as tp
 from tripybuild import stablehlo as hlo
 from tripybuild.compiler.lower import lower_stablehlo
-from tripybuild.eager.compile.record import recorded
+from tripybuild.eager.compile.function_graph import record_function
 from tripybuild.eager.evaluate import xla_backend
-from tripybuild.stablehlo.templates import repeated
+from tripybuild.stablehlo.templates import build_or_clone
 from tripybuild.trace.constants import Constant
-from tripybuild.trace.graph import between
+from tripybuild.trace.graph import operations_between
 from tripybuild.types.dtypes import float32
 
 
@@ -25,7 +25,7 @@ class Forgetful(dict):
 def text(function: Callable[..., object], *shapes: tuple[int, ...]) -> str:
     """The module of a function on tensors of these shapes, with the place of everything."""
     infos = [tp.InputInfo(shape, tp.float32) for shape in shapes]
-    return lower_stablehlo(recorded(function, infos).graph).text(locations=True)
+    return lower_stablehlo(record_function(function, infos).graph).text(locations=True)
 
 
 def layers(x: tp.Tensor, y: tp.Tensor) -> tp.Tensor:
@@ -54,13 +54,13 @@ def test_clones_are_what_builders_emit(
 ) -> None:
     """Byte by byte, with places, and the same constants."""
     cloned = text(function, (3, 4), (3, 4))
-    made = hlo.Module.__init__
+    made = hlo.HloModule.__init__
 
-    def forgetful(self: hlo.Module, *arguments: object) -> None:
+    def forgetful(self: hlo.HloModule, *arguments: object) -> None:
         made(self, *arguments)
         self.patterns = Forgetful()
 
-    monkeypatch.setattr(hlo.Module, "__init__", forgetful)
+    monkeypatch.setattr(hlo.HloModule, "__init__", forgetful)
     assert cloned == text(function, (3, 4), (3, 4))
 
 
@@ -74,7 +74,7 @@ def test_operations_of_one_form_are_built_once(monkeypatch: pytest.MonkeyPatch) 
 
 def test_regions_that_read_what_is_outside_are_built_each_time() -> None:
     """A clone would read what the first one read."""
-    module = hlo.Module({}, dict.fromkeys("ab", (float32, (2,))))
+    module = hlo.HloModule({}, dict.fromkeys("ab", (float32, (2,))))
 
     def build(x: hlo.Value) -> list[hlo.Value]:
         branches = (lambda _: [x + 1.0]), (lambda _: [x])
@@ -82,7 +82,7 @@ def test_regions_that_read_what_is_outside_are_built_each_time() -> None:
 
     with module:
         a, b = module.inputs.values()
-        first, second = (repeated(module, "if", [x], lambda x=x: build(x)) for x in (a, b))
+        first, second = (build_or_clone(module, "if", [x], lambda x=x: build(x)) for x in (a, b))
         module.finish({"first": first[0], "second": second[0]})
     body = module.text().split("stablehlo.if")
     assert "%arg0" in body[1]
@@ -92,14 +92,14 @@ def test_regions_that_read_what_is_outside_are_built_each_time() -> None:
 
 def test_operands_that_are_constants_of_the_module_are_no_pattern_for_others() -> None:
     """The builder uses the very constant that is its operand the first time."""
-    module = hlo.Module({}, {"a": (float32, ())})
+    module = hlo.HloModule({}, {"a": (float32, ())})
 
     def build(x: hlo.Value) -> list[hlo.Value]:
         return [x * 0.5]
 
     with module:
         operands = (hlo.constant(0.5, float32), module.inputs["a"], hlo.constant(3.0, float32))
-        results = [repeated(module, "half", [x], lambda x=x: build(x))[0] for x in operands]
+        results = [build_or_clone(module, "half", [x], lambda x=x: build(x))[0] for x in operands]
         module.finish({f"result{i}": result for i, result in enumerate(results)})
     products = [line for line in module.text().splitlines() if "multiply" in line]
     read = [line.split("multiply ")[1].split(" : ")[0] for line in products]
@@ -112,7 +112,7 @@ def test_zeros_of_both_signs_are_two_programs() -> None:
 
     def key(value: float) -> object:
         wanted = [tp.threshold(x, 2.0, value).value]
-        found = between(frozenset(), wanted)
+        found = operations_between(frozenset(), wanted)
         given = [each for each in found if isinstance(each, Constant)]
         return xla_backend.structure(given, [each for each in found if each not in given], wanted)
 

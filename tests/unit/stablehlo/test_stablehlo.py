@@ -36,7 +36,7 @@ def run(build: Callable, *arrays: np.ndarray) -> list[np.ndarray]:
     types = {
         f"x{i}": (dtypes.from_numpy(array.dtype), array.shape) for i, array in enumerate(arrays)
     }
-    module = hlo.Module({}, types)
+    module = hlo.HloModule({}, types)
     with module:
         results = build(*module.inputs.values())
         results = results if isinstance(results, list | tuple) else [results]
@@ -99,7 +99,7 @@ def test_nothing_is_built_outside_of_a_module():
 
 def test_a_module_names_weights_inputs_outputs_and_places():
     """Weights come first, and what was built knows where it came from."""
-    module = hlo.Module({"w": (float32, (2, 3))}, {"x": (float32, (4, 2))})
+    module = hlo.HloModule({"w": (float32, (2, 3))}, {"x": (float32, (4, 2))})
     with module, module.location("step", "specs/a.yaml", 7, 3):
         product = module.inputs["x"] @ module.weights["w"]
         module.finish({"out": product})
@@ -114,7 +114,7 @@ def test_a_module_names_weights_inputs_outputs_and_places():
 
 def test_a_wrong_module_is_refused_when_it_is_finished():
     """The verifier has the last word."""
-    module = hlo.Module({}, {"x": (boolean, (2,))})
+    module = hlo.HloModule({}, {"x": (boolean, (2,))})
     with module:
         broken = hlo.elementwise.emit("stablehlo.negate", module.inputs.values(), boolean, (2,))
         with pytest.raises(ValueError, match="not valid StableHLO"):
@@ -729,7 +729,7 @@ MISUSES = [
 @pytest.mark.parametrize(("build", "message"), MISUSES, ids=[m for _, m in MISUSES])
 def test_misuse_is_a_value_error(build, message):
     """With the shapes in it, before any compiler is asked."""
-    module = hlo.Module({}, {"x": (float32, (2, 3))})
+    module = hlo.HloModule({}, {"x": (float32, (2, 3))})
     with module, pytest.raises(ValueError, match=message):
         build(module.inputs["x"])
 

@@ -10,7 +10,7 @@ from tripybuild.symbolic.conditions import conjunction, disjunction, negation
 from tripybuild.symbolic.dims import (
     Condition,
     Dim,
-    Undecided,
+    UndecidedSize,
     evaluate,
     maximum,
     minimum,
@@ -205,7 +205,7 @@ def test_what_must_be_decided(truth):
 def test_what_is_undecided_says_so(truth, text):
     """A condition prints, and refuses to be true or false."""
     assert str(truth) == text
-    with pytest.raises(Undecided, match="depends on sizes") as caught:
+    with pytest.raises(UndecidedSize, match="depends on sizes") as caught:
         bool(truth)
     assert caught.value.condition is truth
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from tripybuild.artifact.array_bytes import aligned
+from tripybuild.artifact.array_bytes import aligned_buffer
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.targets.xla import pjrt
 
@@ -70,7 +70,7 @@ def test_constants_are_bound_to_the_first_arguments():
 
 def test_aligned_constants_are_not_copied():
     """Weights at an address that suits the runtime are used where they are."""
-    weight = aligned(64).view(np.float32)
+    weight = aligned_buffer(64).view(np.float32)
     weight[:] = 1
     text = program("tensor<16xf32>", "%0 = stablehlo.add %a, %a : {t}\n return %0 : {t}")
     executable = pjrt.load(pjrt.compile(text), [weight])

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from tripybuild.language.grammar import parse
-from tripybuild.testing.generators import generated
+from tripybuild.testing.generators import generate_array
 from tripybuild.types.dtypes import float32, int32
 
 
 def drawn(text, shape, type=int32, **names):
     """The array of a generator in a sample."""
-    return generated(parse(text), names, shape, type, "seed")
+    return generate_array(parse(text), names, shape, type, "seed")
 
 
 def test_places_are_inside_and_differ():

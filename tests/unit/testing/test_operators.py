@@ -17,7 +17,13 @@ from tripybuild.testing.cases import outputs
 from tripybuild.testing.engines.layer_builds import engine_problems
 from tripybuild.testing.registry import registry
 from tripybuild.testing.sample import bind
-from tripybuild.testing.target_facts import CPU, ENGINE, refusals, said, unproved
+from tripybuild.testing.target_facts import (
+    CPU,
+    ENGINE,
+    matches_refusal,
+    refusal_mismatches,
+    refusals,
+)
 from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.printer import canonical
@@ -75,7 +81,7 @@ def test_a_size_that_depends_on_data_stays_a_symbol():
     size = symbol("S", 1, 9)
     value = Value(TensorType(float32, (size,)))
     graph = Graph("nonzero", {"x": value}, {}, outputs(tp.nonzero(Tensor.of(value)) * 2))
-    fixed = graph.substituted({"S": 4})
+    fixed = graph.substitute({"S": 4})
     assert isinstance(fixed.outputs["output0"].shape[1], Dim)
     operators = registry(paths.registry()).operators
     found = execute(fixed, operators, {"x": np.float32([0, 5, 0, -1])})
@@ -96,7 +102,7 @@ def test_sizes_that_depend_on_data_survive_json():
     assert canonical(read) == canonical(graph)
     assert str(read.outputs["output0"].shape[1]) == "_1 + _2"
     operators = registry(paths.registry()).operators
-    found = execute(read.substituted({"S": 3}), operators, {"x": np.float32([-4, 0, 1])})
+    found = execute(read.substitute({"S": 3}), operators, {"x": np.float32([-4, 0, 1])})
     assert found["output0"].tolist() == [[0, 2, 2]]
 
 
@@ -107,11 +113,11 @@ def test_facts_of_a_declaration_are_proved():
     found = refusals(operator, ENGINE, sample)
     assert list(found) == ["no-runner"]
     assert list(refusals(operator, CPU, sample)) == ["data-dependent"]
-    assert "nothing is refused" in next(unproved(found, []))
-    assert "in other words" in next(unproved(found, ["TensorRT is tired"]))
-    assert not list(unproved(found, ["[x] has no runners that implement it"]))
-    assert said(operator, ENGINE, "[x] has no runners that implement it")
-    assert not said(operator, ENGINE, "TensorRT is tired")
+    assert "nothing is refused" in next(refusal_mismatches(found, []))
+    assert "in other words" in next(refusal_mismatches(found, ["TensorRT is tired"]))
+    assert not list(refusal_mismatches(found, ["[x] has no runners that implement it"]))
+    assert matches_refusal(operator, ENGINE, "[x] has no runners that implement it")
+    assert not matches_refusal(operator, ENGINE, "TensorRT is tired")
 
 
 def test_a_length_of_vectors_that_is_a_number_is_enough():

@@ -10,7 +10,7 @@ from tripybuild.language.grammar import parse
 from tripybuild.process import paths
 from tripybuild.schema.operator.operator import Example, Law
 from tripybuild.testing.examples import example_case
-from tripybuild.testing.law_independence import not_broken_alone
+from tripybuild.testing.law_independence import check_independence
 from tripybuild.testing.registry import registry
 
 OPERATORS = registry(paths.registry()).operators
@@ -26,7 +26,9 @@ def wrong(name, law, *calls, **changes):
     like = operator.examples[0].call
     said = [(each, {}) if isinstance(each, str) else each for each in calls]
     examples = [Example(replace(like, program=parse(t)), None, law, sizes) for t, sizes in said]
-    return list(not_broken_alone(replace(operator, examples=tuple(examples), **changes), law, call))
+    return list(
+        check_independence(replace(operator, examples=tuple(examples), **changes), law, call)
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from tripybuild.process import paths
 from tripybuild.testing import dtype_sets
 from tripybuild.testing.engines import support_table
-from tripybuild.testing.engines.support import fits, for_gpu
+from tripybuild.testing.engines.support_rows import fits, for_gpu
 from tripybuild.testing.registry import registry
 from tripybuild.types.dtypes import BY_NAME
 
@@ -28,19 +28,19 @@ SOME = ("yes", "yes", "gate", *("yes",) * 5)
 )
 def test_a_set_of_dtypes_is_said_in_few_words_and_read_back(names, words):
     (box,) = dtype_sets.boxes({(name,) for name in names})
-    assert dtype_sets.spelled(box, ["T"]) == words
-    assert dtype_sets.read(words, ["T"]) == box
+    assert dtype_sets.format_box(box, ["T"]) == words
+    assert dtype_sets.parse_box(words, ["T"]) == box
 
 
 def test_pairs_are_boxes_that_hold_each_once():
     pairs = {*product(["float32", "float16"], ["int8", "bool"]), ("int32", "bool")}
     found = dtype_sets.boxes(pairs)
-    words = [dtype_sets.spelled(box, ["T", "I"]) for box in found]
+    words = [dtype_sets.format_box(box, ["T", "I"]) for box in found]
     assert words == ["T: float32, float16; I: int8, bool", "T: int32; I: bool"]
     tuples = [each for box in found for each in dtype_sets.tuples_of(box)]
     assert len(tuples) == len(pairs)
     assert set(tuples) == pairs
-    assert [dtype_sets.read(text, ["T", "I"]) for text in words] == found
+    assert [dtype_sets.parse_box(text, ["T", "I"]) for text in words] == found
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_pairs_are_boxes_that_hold_each_once():
 )
 def test_what_is_no_set_is_refused(text, slots):
     with pytest.raises(ValueError, match=r"has no dtypes|is not of"):
-        dtype_sets.read(text, slots)
+        dtype_sets.parse_box(text, slots)
 
 
 def test_a_page_says_what_its_rows_say():
@@ -65,14 +65,14 @@ def test_a_page_says_what_its_rows_say():
     ]
     page = support_table.page(OPERATORS, table, ["a", "b", "c", "d", "e", "f"])
     assert "| [add](operators/add.md), [sub](operators/sub.md) | float32, int8 | yes |" in page
-    assert support_table.read(page) == table
-    assert support_table.part_of(OPERATORS["add"], table["add"]) == part
+    assert support_table.parse_page(page) == table
+    assert support_table.parse_rows(OPERATORS["add"], table["add"]) == part
 
 
 def test_a_tuple_in_two_rows_is_refused():
     rows = [("float32, int8", *EVERY, ""), ("int8", *SOME, "")]
     with pytest.raises(ValueError, match="`exp` has two rows of int8"):
-        support_table.part_of(OPERATORS["exp"], rows)
+        support_table.parse_rows(OPERATORS["exp"], rows)
 
 
 def test_an_outcome_fits_where_each_cell_does():

@@ -8,15 +8,15 @@ import tripyapi
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.language.grammar import parse
 from tripybuild.process import paths
-from tripybuild.schema.operator.dtype_combinations import spell
+from tripybuild.schema.operator.dtype_combinations import format_tuple
 from tripybuild.schema.operator.operator import Fact, Facts
 from tripybuild.schema.target_files import CommonFactsEntry
-from tripybuild.testing.batch import unbuilt
+from tripybuild.testing.batch import build_problems
 from tripybuild.testing.cases import sample_case, variations
 from tripybuild.testing.engines.conformance import Subject, wrong_facts, wrong_refusals
-from tripybuild.testing.engines.gpu_dtypes import lacking, needed
-from tripybuild.testing.engines.gpu_support import expected, wrong_for_gpu
-from tripybuild.testing.engines.validation_off import every, unchecked
+from tripybuild.testing.engines.gpu_engines import expected_result, gpu_problems
+from tripybuild.testing.engines.gpu_support import gated_dtypes, missing_dtypes
+from tripybuild.testing.engines.validation_off import any_law, without_checks
 from tripybuild.testing.registry import registry
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
@@ -65,7 +65,7 @@ def only(kind, *facts):
     ],
 )
 def test_a_verdict_says_how_far_a_network_comes(name, type, level, words):
-    found, _ = subject(name).judged({"T": BY_NAME[type]})
+    found, _ = subject(name).judge_sample({"T": BY_NAME[type]})
     assert found.level == level
     assert words in found.says
 
@@ -80,14 +80,14 @@ def test_a_verdict_says_how_far_a_network_comes(name, type, level, words):
     ],
 )
 def test_a_gpu_computes_with_the_dtypes_that_it_has(gpu, type, level):
-    found, _ = subject("arange").judged({"T": BY_NAME[type]}, gpu)
+    found, _ = subject("arange").judge_sample({"T": BY_NAME[type]}, gpu)
     assert found.level == level
     assert (level == "builds") or "HW-specific datatypes" in found.says
 
 
 def test_checks_of_dtypes_are_off_only_inside():
     numbers = tripyapi.Tensor([1, 2])
-    with unchecked():
+    with without_checks():
         assert tripyapi.softmax(numbers).value.dtype is BY_NAME["int32"]
     with pytest.raises(DiagnosticError, match="softmax/T"):
         tripyapi.softmax(numbers)
@@ -95,9 +95,9 @@ def test_checks_of_dtypes_are_off_only_inside():
 
 def test_other_laws_are_on_unless_all_are_off():
     wrong = tripyapi.Tensor([[1.0, 2.0]]), [2, 2]
-    with unchecked(), pytest.raises(DiagnosticError, match="reshape/"):
+    with without_checks(), pytest.raises(DiagnosticError, match="reshape/"):
         tripyapi.reshape(*wrong)
-    with unchecked(every):
+    with without_checks(any_law):
         assert tripyapi.reshape(*wrong).value.shape == (2, 2)
 
 
@@ -116,7 +116,7 @@ def test_an_engine_that_nobody_expects_is_found():
 def test_an_engine_is_not_offered_by_default_where_the_support_table_has_it():
     written = {"int8": "builds"}
     of = subject("sum", Facts({}, {}))
-    assert list(wrong_refusals(of, lambda types: written.get(spell(types)))) == []
+    assert list(wrong_refusals(of, lambda types: written.get(format_tuple(types)))) == []
 
 
 def test_dtypes_alone_do_not_explain_an_engine_of_a_tensor_with_another_dtype():
@@ -178,20 +178,20 @@ def test_a_gpu_needs_what_is_read_or_given(call, types):
     given = Value(TensorType(BY_NAME["bfloat16"], (2, 3)))
     graph = Graph("gates", {"x": given}, {}, {"y": call(tripyapi.Tensor.of(given)).value})
     known = subject("exp").rtx
-    assert needed(graph, known) == types
-    assert lacking(graph, known, "sm75") == types
-    assert lacking(graph, known, "sm86") == [t for t in types if t == "float8"]
+    assert gated_dtypes(graph, known) == types
+    assert missing_dtypes(graph, known, "sm75") == types
+    assert missing_dtypes(graph, known, "sm86") == [t for t in types if t == "float8"]
 
 
 def test_a_gpu_refuses_the_dtypes_that_it_lacks():
     of = subject("exp")
     given = samples(of, "float32", "bfloat16")
-    assert list(wrong_for_gpu(of, given, "sm75")) == []
+    assert list(gpu_problems(of, given, "sm75")) == []
     newer = of.rtx.model_copy(update={"needs": {"bfloat16": "sm120"}})
-    found = list(wrong_for_gpu(replace(of, rtx=newer), given, "sm89"))
+    found = list(gpu_problems(replace(of, rtx=newer), given, "sm89"))
     assert found == ["bfloat16 sample sm89: builds, want refused for bfloat16"]
     older = of.rtx.model_copy(update={"needs": {}})
-    (found,) = wrong_for_gpu(replace(of, rtx=older), given, "sm75")
+    (found,) = gpu_problems(replace(of, rtx=older), given, "sm75")
     assert found.startswith("bfloat16 sample sm75: ")
     assert "cannot compute with" in found
 
@@ -201,7 +201,7 @@ def test_a_fact_of_a_gpu_is_no_fact_of_others():
     given = fact(of, "x", "T == bfloat16", gpus=("sm75",), says=("HW-specific datatypes",))
     of = subject("exp", only("refuses", given))
     assert list(wrong_facts(of)) == []
-    assert list(wrong_for_gpu(of, samples(of, "bfloat16"), "sm80")) == []
+    assert list(gpu_problems(of, samples(of, "bfloat16"), "sm80")) == []
     given = replace(given, gpus=("sm80",))
     assert list(wrong_facts(subject("exp", only("refuses", given)))) == [
         "x: TensorRT builds bfloat16"
@@ -211,7 +211,7 @@ def test_a_fact_of_a_gpu_is_no_fact_of_others():
 def test_what_is_written_otherwise_is_found():
     of = subject("exp")
     written = {"float64": "shape", "int8": "build"}
-    (found,) = wrong_refusals(of, lambda types: written.get(spell(types)))
+    (found,) = wrong_refusals(of, lambda types: written.get(format_tuple(types)))
     assert found.startswith("float64: refused at level builder: ")
     assert found.endswith("and the support table says `shape`")
 
@@ -219,22 +219,22 @@ def test_what_is_written_otherwise_is_found():
 def test_the_faulty_of_many_are_found_and_excused_for_what_is_true_of_their_dtype():
     of = subject("concatenate")
     near = list(variations(of.operator, of.function, {"T": BY_NAME["int4"]}, every=True))
-    found = unbuilt([*samples(of, "float32", "int4"), *near])
+    found = build_problems([*samples(of, "float32", "int4"), *near])
     assert {(each.types, each.label) for each in found} == {
         ("int4", "second shape"),
         ("int4", "4 becomes 1"),
     }
     assert all("odd tensor volume" in said for (said,) in found.values())
-    assert list(wrong_for_gpu(of, near, None)) == []
+    assert list(gpu_problems(of, near, None)) == []
     of = replace(of, common=of.common.model_copy(update={"refuses": {}}))
-    assert len(list(wrong_for_gpu(of, near, None))) == 2
+    assert len(list(gpu_problems(of, near, None))) == 2
 
 
 def test_a_number_for_a_tensor_is_no_case_of_what_is_said_of_its_dtype():
     of = subject("full_like")
     types = {name: BY_NAME[t] for name, t in {"T": "int8", "V": "int4", "U": "int32"}.items()}
     near = list(variations(of.operator, of.function, types, every=False))
-    wanted = {case.label: expected(of, case, None).builds for case in near}
+    wanted = {case.label: expected_result(of, case, None).builds for case in near}
     assert wanted["sample"] is False
     assert wanted["value is 2"] is True
-    assert list(wrong_for_gpu(of, near, None)) == []
+    assert list(gpu_problems(of, near, None)) == []

@@ -8,7 +8,7 @@ import pytest
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.artifact.graph_json import from_data, to_data
-from tripybuild.compiler.engine_model import dialect_module, spelt
+from tripybuild.compiler.engine_model import dialect_module, module_text
 from tripybuild.compiler.lower import lower_stablehlo
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.reference.target import reference_run
@@ -49,7 +49,9 @@ def test_one_result_is_given_as_itself():
 
 def test_the_module_names_the_plugin():
     """With all that it is given, and nothing to load."""
-    text = spelt(dialect_module(made([(1, tp.float32)], scale=0.5, sizes=[1, 2], mode="fast")))
+    text = module_text(
+        dialect_module(made([(1, tp.float32)], scale=0.5, sizes=[1, 2], mode="fast"))
+    )
 
     assert 'plugin_name = "Mine"' in text
     assert 'plugin_version = "2"' in text

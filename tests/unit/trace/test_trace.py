@@ -10,7 +10,14 @@ from hypothesis import given, settings, strategies as st
 
 import tripyapi as tp
 from tripyapi.tensor import Tensor
-from tripybuild.artifact.graph_json import decoded, encoded, from_data, law_data, read_law, to_data
+from tripybuild.artifact.graph_json import (
+    decode_value,
+    encode_value,
+    from_data,
+    law_data,
+    read_law,
+    to_data,
+)
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.graph_builder import build
 from tripybuild.process.law_lines import line_of
@@ -18,7 +25,7 @@ from tripybuild.symbolic.dims import symbol
 from tripybuild.trace import printer
 from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.location import Unknown
+from tripybuild.trace.location import UnknownLocation
 from tripybuild.trace.operation import Declaration, TraceOp
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import BY_NAME, float32, int32
@@ -73,7 +80,11 @@ def everything():
 def test_the_readable_form():
     """One operation a line, typed; attributes that are None are left out."""
     value = Value(TensorType(float32, (2, 2)), name="inp")
-    made = ResizeLinear(value, (2, 2)).gives(TensorType(float32, (4, 4))).placed(Unknown())
+    made = (
+        ResizeLinear(value, (2, 2))
+        .with_types(TensorType(float32, (4, 4)))
+        .with_location(UnknownLocation())
+    )
     text = printer.text(Graph("model", {"inp": value}, {}, {"out": made.outputs[0]}))
 
     assert text.splitlines() == [
@@ -169,7 +180,7 @@ def test_the_canonical_form_tells_data_apart():
 @settings(max_examples=60, deadline=None)
 def test_attributes_survive_json(value):
     """Numbers, nan, infinities, dtypes, symbolic sizes, words and nested tuples."""
-    again = decoded(json.loads(json.dumps(encoded(value), allow_nan=False)), SYMBOLS)
+    again = decode_value(json.loads(json.dumps(encode_value(value), allow_nan=False)), SYMBOLS)
 
     assert repr(again) == repr(value)
 
@@ -179,7 +190,7 @@ def test_models_survive_json(name):
     """The graph that is read back is the one that was written, places included."""
     made = build(SPECS / f"{name}.yaml")
     data, arrays = to_data(made.graph)
-    symbols = {n: symbol(n, r.low, r.high, r.multiple_of) for n, r in made.ranges.items()}
+    symbols = {n: symbol(n, r.min, r.max, r.multiple_of) for n, r in made.ranges.items()}
     again = from_data(json.loads(json.dumps(data)), arrays, symbols, operation_class)
 
     assert printer.canonical(again) == printer.canonical(made.graph)
@@ -249,7 +260,7 @@ def test_numbers_for_symbols_are_what_recording_with_numbers_gives(b, s):
         flat = tp.reshape(x, [rows, columns * 4])[:, ::2]
         return graph([x], out=tp.softmax(flat, 1) + tp.arange(columns * 2), x=x)
 
-    substituted = program(B, S).substituted({"B": b, "S": s})
+    substituted = program(B, S).substitute({"B": b, "S": s})
 
     assert printer.canonical(substituted) == printer.canonical(program(b, s))
     assert program(B, S).symbols == ("B", "S")
@@ -263,7 +274,7 @@ def test_a_law_that_sizes_leave_open_is_kept_once():
     """It travels as data and says what was asked."""
     x, y = given_tensor("x", S), given_tensor("y", B)
     made = graph([x, y], a=tp.relu(x + y), b=tp.tanh(x + y))
-    (law,) = made.deferred
+    (law,) = made.deferred_laws
     again = read_law(json.loads(json.dumps(law_data(law))), SYMBOLS)
 
     assert law_data(again) == law_data(law)
@@ -277,6 +288,6 @@ def test_a_law_that_sizes_decide_is_not_kept():
     """Equal symbols are equal, and what is false is an error at once."""
     x = given_tensor("x", S)
 
-    assert graph([x], y=x + x).deferred == ()
+    assert graph([x], y=x + x).deferred_laws == ()
     with pytest.raises(DiagnosticError, match="add/broadcastable"):
         given_tensor("y", symbol("T", 2, 64)) + given_tensor("z", 65)

@@ -25,7 +25,7 @@ from tripybuild.types.shapes import (
     inverse,
     prod,
     replace,
-    scaled,
+    scaled_size,
     unknown,
 )
 
@@ -137,10 +137,12 @@ def test_a_quotient_is_cut_off(size, by):
 @given(st.integers(0, 300), st.sampled_from([1, 2, 0.5, 2.0, 1.5, 0.25, 1 / 3, 0.1]))
 def test_scaling_rounds_down(size, factor):
     """A factor scales a size as it scales a number."""
-    expected = scaled(size, factor)
+    expected = scaled_size(size, factor)
     # 3 * (1 / 3) is exact in floating point only by luck; sizes use the fraction that was meant.
-    assert evaluate(scaled(A, factor), {"A": size}) - expected in ((0, 1) if factor < 0.4 else (0,))
-    assert str(scaled(A, 0.5)) == "A // 2"
+    assert evaluate(scaled_size(A, factor), {"A": size}) - expected in (
+        (0, 1) if factor < 0.4 else (0,)
+    )
+    assert str(scaled_size(A, 0.5)) == "A // 2"
 
 
 def test_counting_takes_only_what_is_certain():

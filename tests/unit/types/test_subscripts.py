@@ -59,7 +59,7 @@ def test_shapes_follow(equation):
     sizes = [list(a.shape) for a in arrays]
     wanted = list(np.einsum(found, *arrays).shape)
 
-    assert shapes.contracted(found, sizes) == wanted
+    assert shapes.contracted_shape(found, sizes) == wanted
     assert shapes.contractible(found, sizes) is True
     network = trt.Network({}, {f"x{i}": (float32, a.shape) for i, a in enumerate(arrays)})
     with network:
@@ -98,5 +98,5 @@ def test_sizes_that_disagree_are_told():
     assert shapes.contractible("ij,jk->ik", [[2, 3], [4, 5]]) is False
     assert shapes.contractible("ii->i", [[1, 3]]) is False
     assert shapes.contractible("bi,bi->b", [[batch, 3], [batch, 3]]) is True
-    assert shapes.contracted("bi,bi->b", [[batch, 3], [1, 3]]) == [batch]
+    assert shapes.contracted_shape("bi,bi->b", [[batch, 3], [1, 3]]) == [batch]
     assert shapes.contractible("bi,bi->b", [[batch, 3], [2, 3]]) not in (True, False)

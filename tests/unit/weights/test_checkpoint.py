@@ -14,7 +14,7 @@ from tripybuild.model.graph_builder import build
 from tripybuild.schema.files import WeightsEntry
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.weights import checkpoint, safetensors
-from tripybuild.weights.checkpoint import check_weights, stored_name
+from tripybuild.weights.checkpoint import check_weights, name_in_file
 
 TEXT = """
 inputs:
@@ -146,10 +146,10 @@ def test_the_longest_way_to_say_a_name():
         file="f", rename={"h.*.a.*.w": "x.*.*", "h.1": "one", "h": "all"}, prefix="p."
     )
 
-    assert stored_name("h.3.a.7.w", entry) == "p.x.3.7"
-    assert stored_name("h.1.b", entry) == "p.one.b"
-    assert stored_name("h.10.b", entry) == "p.all.10.b"
-    assert stored_name("hh.1", entry) == "p.hh.1"
+    assert name_in_file("h.3.a.7.w", entry) == "p.x.3.7"
+    assert name_in_file("h.1.b", entry) == "p.one.b"
+    assert name_in_file("h.10.b", entry) == "p.all.10.b"
+    assert name_in_file("hh.1", entry) == "p.hh.1"
 
 
 def test_renaming_what_is_not_there(tmp_path):

@@ -94,7 +94,7 @@ def test_tensors_are_where_the_runtime_wants_them(tmp_path):
     path = tmp_path / "w"
     path.write_bytes(safetensors.encode(tensors))
     assert all(array.ctypes.data % 64 == 0 for array in safetensors.read(path).values())
-    memory = array_bytes.aligned(path.stat().st_size)
+    memory = array_bytes.aligned_buffer(path.stat().st_size)
     memory[:] = np.frombuffer(path.read_bytes(), np.uint8)
     found = safetensors.decode(memory.data, "w")
     assert all(found[name].ctypes.data % 64 == 0 for name in "bc")

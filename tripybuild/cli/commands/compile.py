@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripybuild.cli.answer import Answer
-from tripybuild.cli.assignments import Seconds, Setting, Shape, seconds, setting, shape
+from tripybuild.cli.assignments import (
+    Duration,
+    SizeAssignment,
+    SizeSetting,
+    seconds,
+    setting,
+    shape,
+)
 from tripybuild.cli.command import command
-from tripybuild.cli.console import Phases
-from tripybuild.cli.inputs import Input, Inputs
-from tripybuild.cli.program import Program, program, recorded
+from tripybuild.cli.command_result import CommandResult
+from tripybuild.cli.console import PhaseReporter
+from tripybuild.cli.function_reference import FunctionReference, program, record_program
+from tripybuild.cli.inputs import ArgumentSpec, Inputs
 from tripybuild.cli.registry import Registries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
-from tripybuild.process.memory import spelled
+from tripybuild.process.memory import format_bytes
 
 if TYPE_CHECKING:
     from tripybuild.compiler.executable import Executable
@@ -58,13 +65,13 @@ def compile_model(
         typer.Option("-o", "--output", metavar="FILE", help="The executable; SPEC's name + .tpb."),
     ] = None,
     sizes: Annotated[
-        list[Setting] | None,
+        list[SizeSetting] | None,
         typer.Option(
             "--set", metavar="NAME=VALUE", parser=setting, help="Change a size or a dtype."
         ),
     ] = None,
     shapes: Annotated[
-        list[Shape] | None,
+        list[SizeAssignment] | None,
         typer.Option(metavar="B=1,S=128", parser=shape, help="Compile for these sizes as well."),
     ] = None,
     function: Annotated[
@@ -75,61 +82,69 @@ def compile_model(
     registry: Registries = None,
     emit: Annotated[Emit | None, typer.Option(help=EMIT)] = None,
     timeout: Annotated[
-        Seconds | None,
+        Duration | None,
         typer.Option(
             metavar="SECONDS", parser=seconds, help="How long a compiler may take: 1800 by default."
         ),
     ] = None,
-) -> Answer:
+) -> CommandResult:
     """Compile a model spec, a module or a Python function to an executable."""
     chosen = {each.name: each.value for each in sizes or []}
     wanted = [each.sizes for each in shapes or []]
     asked = program(spec)
     if asked is not None:
-        _no_spec(spec, sizes=sizes, function=function, registry=registry)
+        _reject_spec_flags(spec, sizes=sizes, function=function, registry=registry)
     elif inputs:
         message = f"`{spec}` says itself what it takes"
         hint = "`--input` is for functions of Python files"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     path = output or Path(f"{spec.stem if asked is None else asked.name}{SUFFIX}")
     if output is not None or emit is None:
-        _not_itself(path, spec)
+        _check_output_differs(path, spec)
     if emit is not None:
         from tripybuild.compiler import session  # noqa: PLC0415
 
         if asked is not None:
-            text = session.emit_built(recorded(asked, inputs or []).built, emit.value, wanted)
+            text = session.emit_graph(
+                record_program(asked, inputs or []).compiler_input, emit.value, wanted
+            )
         else:
-            from tripybuild.packages.libraries import homes  # noqa: PLC0415
+            from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
-            own = homes(registry, spec)
+            own = model_libraries(registry, spec)
             text = session.emit(spec, emit.value, sizes=chosen, shapes=wanted, homes=own)
-        return answered(text, emit, output)
+        return write_stage_text(text, emit, output)
     how: dict[str, Any] = {"shapes": wanted, "timeout": None if timeout is None else timeout.number}
     if asked is not None:
-        return _compiled(spec, path, target, partial(_from_python, asked, inputs or [], **how))
+        return _save_executable(
+            spec, path, target, partial(_from_python, asked, inputs or [], **how)
+        )
     how |= {"sizes": chosen, "function": function}
-    return _compiled(spec, path, target, partial(_from_spec, spec, registry, **how))
+    return _save_executable(spec, path, target, partial(_from_spec, spec, registry, **how))
 
 
 def _from_spec(spec: Path, added: list[Path] | None, target: str, **how: Any) -> "Executable":
     from tripybuild.compiler import session  # noqa: PLC0415
-    from tripybuild.packages.libraries import homes  # noqa: PLC0415
+    from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
-    own = homes(added, spec)
-    return session.compile_spec(spec, target=target, progress=Phases(), homes=own, **how)
+    own = model_libraries(added, spec)
+    return session.compile_spec(spec, target=target, progress=PhaseReporter(), homes=own, **how)
 
 
-def _from_python(asked: Program, inputs: Sequence[Input], target: str, **how: Any) -> "Executable":
-    from tripybuild.eager.compile.compile import compiled  # noqa: PLC0415
+def _from_python(
+    asked: FunctionReference, inputs: Sequence[ArgumentSpec], target: str, **how: Any
+) -> "Executable":
+    from tripybuild.eager.compile.compile import compile_function  # noqa: PLC0415
 
-    phases, began = Phases(), time.perf_counter()
-    found = recorded(asked, inputs)
-    made = compiled(found, target, tell=lambda at: phases(at, time.perf_counter() - began), **how)
+    phases, began = PhaseReporter(), time.perf_counter()
+    found = record_program(asked, inputs)
+    made = compile_function(
+        found, target, tell=lambda at: phases(at, time.perf_counter() - began), **how
+    )
     return made.program
 
 
-def _no_spec(spec: Path, **given: object) -> None:
+def _reject_spec_flags(spec: Path, **given: object) -> None:
     """Refuse flags that are for specs and modules."""
     sized = "`--input x=float32[2,3]` says what it takes"
     imported = "`tripybuild gen --registry DIR --package NAME` makes what its file can import"
@@ -144,7 +159,7 @@ def _no_spec(spec: Path, **given: object) -> None:
             raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
 
 
-def _not_itself(path: Path, spec: Path) -> None:
+def _check_output_differs(path: Path, spec: Path) -> None:
     try:
         itself = path.samefile(spec)
     except (OSError, ValueError):  # one of them is not there, or cannot be: others say so
@@ -156,16 +171,16 @@ def _not_itself(path: Path, spec: Path) -> None:
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
 
 
-def _only_executables(path: Path) -> None:
+def _check_overwrite(path: Path) -> None:
     """An executable may be replaced; weights, or whatever else stands there, may not.
 
     What cannot be written is said before a compiler has taken its time.
     """
-    from tripybuild.artifact.container import begins_like_one  # noqa: PLC0415
+    from tripybuild.artifact.container import looks_like_container  # noqa: PLC0415
 
     try:
-        _in_a_folder(path)
-        other = path.is_file() and not begins_like_one(path)
+        _check_folder(path)
+        other = path.is_file() and not looks_like_container(path)
     except (OSError, ValueError):  # whoever writes it says so
         other = False
     if other:
@@ -174,7 +189,7 @@ def _only_executables(path: Path) -> None:
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
 
 
-def _in_a_folder(path: Path) -> None:
+def _check_folder(path: Path) -> None:
     try:
         path.parent.stat()
     except FileNotFoundError as error:
@@ -183,25 +198,27 @@ def _in_a_folder(path: Path) -> None:
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint)) from error
 
 
-def _compiled(spec: Path, path: Path, target: str, make: Callable[[str], "Executable"]) -> Answer:
-    _only_executables(path)
+def _save_executable(
+    spec: Path, path: Path, target: str, make: Callable[[str], "Executable"]
+) -> CommandResult:
+    _check_overwrite(path)
     start = time.perf_counter()
     executable = make(target)
     executable.save(path)
     took, size = time.perf_counter() - start, path.stat().st_size
-    text = f"Compiled `{spec}` for `{target}` into `{path}` ({spelled(size)}) in {took:.2f}s"
+    text = f"Compiled `{spec}` for `{target}` into `{path}` ({format_bytes(size)}) in {took:.2f}s"
     data = {"path": path.as_posix(), "target": target, "bytes": size, "seconds": round(took, 3)}
     warnings = [render(each, text_of, kind="warning") for each in executable.warnings]
-    return Answer(remark="\n".join([*warnings, text]), data=data)
+    return CommandResult(remark="\n".join([*warnings, text]), data=data)
 
 
-def answered(text: str, emit: Emit, output: Path | None) -> Answer:
+def write_stage_text(text: str, emit: Emit, output: Path | None) -> CommandResult:
     """A text on the way, printed or written."""
     if output is None:
-        return Answer(text.rstrip("\n"), data={"emit": emit.value, "text": text})
-    from tripybuild.process.atomic_write import publish  # noqa: PLC0415
+        return CommandResult(text.rstrip("\n"), data={"emit": emit.value, "text": text})
+    from tripybuild.process.atomic_write import atomic_write  # noqa: PLC0415
 
-    with publish(output) as stream:
+    with atomic_write(output) as stream:
         stream.write(text.encode())
     data = {"emit": emit.value, "path": output.as_posix()}
-    return Answer(remark=f"Wrote `{output}`", data=data)
+    return CommandResult(remark=f"Wrote `{output}`", data=data)

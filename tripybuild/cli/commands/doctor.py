@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tripybuild.cli.answer import Answer
-from tripybuild.cli.assignments import Seconds, seconds
+from tripybuild.cli.assignments import Duration, seconds
 from tripybuild.cli.command import command
+from tripybuild.cli.command_result import CommandResult
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.version import VERSION
 
@@ -26,17 +26,17 @@ WIDTH = max(map(len, TARGETS))
 def doctor(
     *,
     timeout: Annotated[
-        Seconds | None,
+        Duration | None,
         typer.Option(
             metavar="SECONDS", parser=seconds, help="How long a trial may take: 120 by default."
         ),
     ] = None,
-) -> Answer:
+) -> CommandResult:
     """Say which targets work here, and why others do not."""
-    from tripybuild.cli.commands.doctor_run import all_tried  # noqa: PLC0415
+    from tripybuild.cli.commands.doctor_run import run_trials  # noqa: PLC0415
 
     limit = PATIENCE if timeout is None else timeout.number
-    found = all_tried((*TARGETS, ENGINES), limit)
+    found = run_trials((*TARGETS, ENGINES), limit)
     data = {
         "tripybuild": VERSION,
         "python": platform.python_version(),
@@ -44,8 +44,8 @@ def doctor(
         "targets": {name: found[name] for name in TARGETS},
         ENGINES: found[ENGINES],
     }
-    broken = () if found["cpu"]["works"] else (_broken(found["cpu"]),)
-    return Answer("\n".join(_lines(data)), data=data, diagnostics=broken)
+    broken = () if found["cpu"]["works"] else (_cpu_failure(found["cpu"]),)
+    return CommandResult("\n".join(_lines(data)), data=data, diagnostics=broken)
 
 
 def _lines(data: Mapping[str, Any]) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _problem(problem: Mapping[str, Any]) -> Iterator[str]:
         yield f"hint: {problem['hint']}"
 
 
-def _broken(cpu: Mapping[str, Any]) -> Diagnostic:
+def _cpu_failure(cpu: Mapping[str, Any]) -> Diagnostic:
     notes = tuple(line for each in cpu["problems"] for line in _problem(each))
     message = "the target `cpu` does not work here, and everything else rests on it"
     hint = "install tripybuild again: it needs no GPU and no other package for `cpu`"

@@ -16,7 +16,7 @@ MOST_LINES = 3
 Found = dict[str, Any]
 
 
-def all_tried(names: Sequence[str], limit: float) -> dict[str, Found]:
+def run_trials(names: Sequence[str], limit: float) -> dict[str, Found]:
     """Try several things at once.
 
     Args:
@@ -24,10 +24,12 @@ def all_tried(names: Sequence[str], limit: float) -> dict[str, Found]:
         limit: Seconds that each may take.
     """
     with ThreadPoolExecutor(len(names)) as workers:
-        return dict(zip(names, workers.map(lambda name: tried(name, limit), names), strict=True))
+        return dict(
+            zip(names, workers.map(lambda name: run_trial(name, limit), names), strict=True)
+        )
 
 
-def tried(name: str, limit: float) -> Found:
+def run_trial(name: str, limit: float) -> Found:
     """Try one thing: whether it works, what is known of it, and what is in the way."""
     began = time.perf_counter()
     try:
@@ -41,9 +43,9 @@ def tried(name: str, limit: float) -> Found:
         )
         answer = _answer(done.returncode, done.stdout, done.stderr)
     except subprocess.TimeoutExpired:
-        answer = _failed("compiler-timeout", f"the trial did not end within {limit:g} seconds")
+        answer = _failure("compiler-timeout", f"the trial did not end within {limit:g} seconds")
     except OSError as error:
-        answer = _failed("compiler-crashed", f"the trial cannot be started: {error.strerror}")
+        answer = _failure("compiler-crashed", f"the trial cannot be started: {error.strerror}")
     problems = answer["diagnostics"]
     took = round(time.perf_counter() - began, 2)
     facts = answer["facts"]
@@ -58,7 +60,7 @@ def _answer(status: int, said: bytes, errors: bytes) -> Found:
     if status == 0 and isinstance(found, dict):
         return found
     last = [line for line in errors.decode(errors="replace").splitlines() if line.strip()]
-    return _failed("compiler-crashed", f"the trial {_end(status)}", last[-MOST_LINES:])
+    return _failure("compiler-crashed", f"the trial {_end(status)}", last[-MOST_LINES:])
 
 
 def _end(status: int) -> str:
@@ -70,6 +72,6 @@ def _end(status: int) -> str:
         return f"crashed with signal {-status}"
 
 
-def _failed(code: str, message: str, notes: Sequence[str] = ()) -> Found:
+def _failure(code: str, message: str, notes: Sequence[str] = ()) -> Found:
     problem = {"code": code, "message": message, "notes": list(notes), "hint": None}
     return {"facts": {}, "diagnostics": [problem]}

@@ -31,7 +31,7 @@ ENGINES = "engines"
 Facts = dict[str, Any]
 
 
-def _compiled(target: str, folder: Path) -> Any:
+def _compile_trial(target: str, folder: Path) -> Any:
     from tripybuild.compiler.session import compile_spec  # noqa: PLC0415 - heavy
 
     spec = folder / "trial.yaml"
@@ -49,7 +49,7 @@ def _run(executable: Any) -> None:
 
 
 def _computes(target: str, distribution: str, folder: Path) -> Facts:
-    _run(_compiled(target, folder))
+    _run(_compile_trial(target, folder))
     return {distribution: version(distribution)}
 
 
@@ -57,7 +57,7 @@ def _builds(target: str, folder: Path) -> Facts:
     from tripybuild.tensorrt.translation.library import Library  # noqa: PLC0415 - heavy
 
     found = Library.find(target)
-    library = _compiled(target, folder).manifest["engine"]["library"]
+    library = _compile_trial(target, folder).manifest["engine"]["library"]
     return {found.module.__name__: library["version"], "gpus": list(found.compute_capabilities)}
 
 
@@ -65,7 +65,7 @@ def _mlir_tensorrt(folder: Path) -> Facts:
     from tripybuild.tensorrt import mlir_tensorrt  # noqa: PLC0415 - when used
 
     mlir_tensorrt.prepare()
-    library = _compiled("mlir-tensorrt", folder).manifest["engine"]["library"]
+    library = _compile_trial("mlir-tensorrt", folder).manifest["engine"]["library"]
     return {"mlir-tensorrt-compiler": library["version"]}
 
 
@@ -74,7 +74,7 @@ def _engines(folder: Path) -> Facts:
     from tripybuild.tensorrt.runtime import gpu  # noqa: PLC0415 - heavy
     from tripybuild.tensorrt.runtime.cuda import Cuda  # noqa: PLC0415
 
-    found = gpu.found()
+    found = gpu.find_gpu()
     if isinstance(found, gpu.Absence):
         message = f"this machine has {found.what}"
         raise DiagnosticError(Diagnostic("no-gpu", message, notes=(found.note,)))
@@ -82,13 +82,13 @@ def _engines(folder: Path) -> Facts:
     try:
         Cuda.find()
         facts["cuda-bindings"] = version("cuda-bindings")
-        _run(_compiled(_installed(), folder))
+        _run(_compile_trial(_available_target(), folder))
     except DiagnosticError as error:
-        raise _KnownError(facts, error) from error
+        raise _TrialError(facts, error) from error
     return facts
 
 
-def _installed() -> str:
+def _available_target() -> str:
     """The first target whose library is there."""
     from tripybuild.tensorrt.translation.library import MODULES  # noqa: PLC0415 - heavy
 
@@ -96,7 +96,7 @@ def _installed() -> str:
     return next(there, next(iter(MODULES)))
 
 
-class _KnownError(Exception):
+class _TrialError(Exception):
     """What is in the way, and what is known all the same."""
 
     def __init__(self, facts: Facts, error: DiagnosticError) -> None:
@@ -118,7 +118,7 @@ def outcome(name: str, folder: Path) -> dict[str, Any]:
     """Try one thing; what goes wrong in Python is an answer."""
     try:
         return {"facts": TRIALS[name](folder), "diagnostics": []}
-    except _KnownError as error:
+    except _TrialError as error:
         return {"facts": error.facts, "diagnostics": [as_json(d) for d in error.diagnostics]}
     except DiagnosticError as error:
         return {"facts": {}, "diagnostics": [as_json(d) for d in error.diagnostics]}

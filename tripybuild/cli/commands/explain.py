@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
+from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.registry import Registries
 from tripybuild.codegen.incremental.registries import load
-from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.package.package_paths import BUILT_IN
 from tripybuild.errors.diagnostics import CODES, Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
-    from tripybuild.schema.load import Module, Registry
+    from tripybuild.schema.load import ModuleDeclaration, Registry
     from tripybuild.schema.operator.operator import Law, Operator
 
 ENGINES = ("reference", "stablehlo", "tensorrt")
@@ -30,11 +30,11 @@ def explain(
         str,
         typer.Option("--package", metavar="NAME", help="What `gen` calls that of `--registry`."),
     ] = "PACKAGE",
-) -> Answer:
+) -> CommandResult:
     """Explain an operator, a module or an error code."""
     if name in CODES:
         data = {"kind": "code", "code": name, "text": CODES[name]}
-        return Answer(f"{name}\n\n  {CODES[name]}", data=data)
+        return CommandResult(f"{name}\n\n  {CODES[name]}", data=data)
     known = load(registry or [])
     from tripybuild.schema.operator.checks import failures  # noqa: PLC0415
 
@@ -73,7 +73,7 @@ def _unknown(name: str, known: "Registry") -> Diagnostic:
     return Diagnostic("unknown-operator", message, hint=hint)
 
 
-def _law(operator: "Operator", law: "Law") -> Answer:
+def _law(operator: "Operator", law: "Law") -> CommandResult:
     from tripybuild.schema.operator.families import source  # noqa: PLC0415
 
     place = f"{source(operator, law.that)}:{law.that.line}"
@@ -81,7 +81,7 @@ def _law(operator: "Operator", law: "Law") -> Answer:
     return _law_at(operator.name, law, place, broken)
 
 
-def _law_at(owner: str, law: "Law", place: str, broken: Sequence[str]) -> Answer:
+def _law_at(owner: str, law: "Law", place: str, broken: Sequence[str]) -> CommandResult:
     lines = [f"{owner}/{law.name}  {place}", "", f"  requires {_one_line(law.that.text)}"]
     if law.message:
         lines.append(f"  {law.message}")
@@ -94,10 +94,10 @@ def _law_at(owner: str, law: "Law", place: str, broken: Sequence[str]) -> Answer
         "place": place,
         "broken_by": broken,
     }
-    return Answer("\n".join(lines), data=data)
+    return CommandResult("\n".join(lines), data=data)
 
 
-def _part(operator: "Operator", part: str) -> Answer:
+def _part(operator: "Operator", part: str) -> CommandResult:
     """An argument or a type variable: what must be true of it stands in its type."""
     if part in operator.types:
         wanted = f"one of {', '.join(map(str, operator.types[part]))}"
@@ -110,7 +110,7 @@ def _part(operator: "Operator", part: str) -> Answer:
     return _part_at((operator.name, part), operator.path, wanted, about, broken)
 
 
-def _part_of_module(module: "Module", name: str) -> Answer | None:
+def _part_of_module(module: "ModuleDeclaration", name: str) -> CommandResult | None:
     """A law about the sizes of a module, or a size."""
     from tripybuild.schema.model.model import load_module  # noqa: PLC0415
 
@@ -128,17 +128,17 @@ def _part_of_module(module: "Module", name: str) -> Answer | None:
 
 def _part_at(
     names: tuple[str, str], path: str, wanted: str, about: str, broken: Sequence[str]
-) -> Answer:
+) -> CommandResult:
     owner, part = names
     lines = [f"{owner}/{part}  {path}", "", f"  {part}: {wanted}", f"  {about}"]
     lines += ["", *(f"  broken by {call}" for call in broken)] if broken else []
     data = {"kind": "part", "operator": owner, "part": part, "type": wanted, "doc": about}
-    return Answer("\n".join(lines), data={**data, "broken_by": broken})
+    return CommandResult("\n".join(lines), data={**data, "broken_by": broken})
 
 
-def _module(module: "Module") -> Answer:
+def _module(module: "ModuleDeclaration") -> CommandResult:
     file = module.file
-    lines = [f"{module.name}  {module.path}", "", *_indented(file.doc)]
+    lines = [f"{module.name}  {module.path}", "", *_indent_lines(file.doc)]
     sizes = list(file.sizes)
     lines += _table("sizes", [(size, "") for size in sizes])
     inputs, weights = [
@@ -156,18 +156,18 @@ def _module(module: "Module") -> Answer:
         "inputs": inputs,
         "weights": weights,
     }
-    return Answer("\n".join(lines), data=data)
+    return CommandResult("\n".join(lines), data=data)
 
 
-def _operator(known: "Registry", operator: "Operator", package: str) -> Answer:
+def _operator(known: "Registry", operator: "Operator", package: str) -> CommandResult:
     from tripybuild.schema.operator.checks import costs  # noqa: PLC0415
 
     signature = _signature(operator)
-    generated = _generated(known, operator, package)
-    ways = dict(_ways(known, operator))
+    generated = _generated_files(known, operator, package)
+    ways = dict(_engine_paths(known, operator))
     lines = [f"{operator.name}  {operator.path}", "", f"  {signature}"]
     lines += [f"  {name}: {', '.join(map(str, types))}" for name, types in operator.types.items()]
-    lines += ["", *_indented(operator.doc)]
+    lines += ["", *_indent_lines(operator.doc)]
     arguments = [(each.name, each.doc) for each in operator.arguments()]
     laws = {law.name: _one_line(law.that.text) for law in operator.laws.values()}
     lines += _table("arguments", arguments)
@@ -189,7 +189,7 @@ def _operator(known: "Registry", operator: "Operator", package: str) -> Answer:
         "used_by": _users(known, operator),
         "generated": generated,
     }
-    return Answer("\n".join(lines), data=data)
+    return CommandResult("\n".join(lines), data=data)
 
 
 def _signature(operator: "Operator") -> str:
@@ -204,7 +204,7 @@ def _signature(operator: "Operator") -> str:
     return f"{operator.name}({', '.join(arguments)}) -> {outputs}"
 
 
-def _ways(known: "Registry", operator: "Operator") -> Iterator[tuple[str, str]]:
+def _engine_paths(known: "Registry", operator: "Operator") -> Iterator[tuple[str, str]]:
     """How each engine gets the operator: by a snippet of its own, or through other operators."""
     from tripybuild.schema.operator.checks import uses  # noqa: PLC0415
 
@@ -227,13 +227,13 @@ def _users(known: "Registry", operator: "Operator") -> list[str]:
     return [each.name for each in others if operator.name in uses(each, known.operators)]
 
 
-def _generated(known: "Registry", operator: "Operator", package: str) -> list[str]:
+def _generated_files(known: "Registry", operator: "Operator", package: str) -> list[str]:
     """The files that only this operator gives, below the folder of the package."""
-    from tripybuild.codegen.operators.operator import contribution  # noqa: PLC0415
-    from tripybuild.codegen.operators.operator_calls import Calls  # noqa: PLC0415
+    from tripybuild.codegen.operators.operator import operator_fragment  # noqa: PLC0415
+    from tripybuild.codegen.operators.operator_calls import CallResolver  # noqa: PLC0415
 
-    calls = Calls(known.operators, known.own | {operator.name}, package)
-    return sorted(contribution(operator, calls).files)
+    calls = CallResolver(known.operators, known.own | {operator.name}, package)
+    return sorted(operator_fragment(operator, calls).files)
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[str]:
@@ -255,7 +255,7 @@ def _blocks(title: str, texts: Mapping[str, str]) -> list[str]:
     return lines
 
 
-def _indented(text: str) -> list[str]:
+def _indent_lines(text: str) -> list[str]:
     return [f"  {line}".rstrip() for line in text.strip().splitlines()]
 
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
-from tripybuild.cli.registry import is_installed
+from tripybuild.cli.command_result import CommandResult
+from tripybuild.cli.registry import in_installed_package
 from tripybuild.cli.stdin import STDIN, read_stdin
 from tripybuild.codegen.incremental import registries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.process import paths as project
-from tripybuild.process.atomic_write import publish, unwritable
+from tripybuild.process.atomic_write import atomic_write, write_error
 
 if TYPE_CHECKING:
     from tripybuild.documents.document import Document
@@ -68,7 +68,7 @@ def format_files(
     diff: Annotated[
         bool, typer.Option("--diff", help="The same, and print what would change.")
     ] = False,
-) -> Answer:
+) -> CommandResult:
     """Format declarations and models: keys in reading order, quotes by one rule."""
     found: list[_File] = []
     problems: list[Diagnostic] = []
@@ -85,8 +85,8 @@ def format_files(
 
 
 def _default() -> list[str]:
-    registry = registries.shown(registries.built_in())
-    if is_installed():
+    registry = registries.display_path(registries.builtin_root())
+    if in_installed_package():
         return ["."]
     return [str(each) for each in (registry, registry.parent / SPECS) if each.is_dir()]
 
@@ -96,7 +96,7 @@ def _places(paths: list[str], problems: list[Diagnostic]) -> dict[str, bool]:
     folders = [path for path in paths if Path(path).is_dir()]
     found = {Path(path).as_posix(): True for path in paths if path not in folders}
     for folder in folders:
-        for path in project.below(Path(folder), ".yaml"):
+        for path in project.list_files(Path(folder), ".yaml"):
             if not any(part.startswith(".") for part in path.split("/")):
                 found.setdefault((Path(folder) / path).as_posix(), False)
     if not found:
@@ -141,13 +141,15 @@ def _write(path: Path, text: str) -> None:
         with path.open("r+b") as file:  # what is read-only stays
             mode = os.fstat(file.fileno()).st_mode
     except OSError as error:
-        raise DiagnosticError(unwritable(path, error)) from error
-    with publish(path) as stream:
+        raise DiagnosticError(write_error(path, error)) from error
+    with atomic_write(path) as stream:
         Path(stream.name).chmod(stat.S_IMODE(mode))
         stream.write(text.encode())
 
 
-def _answer(found: list[_File], problems: list[Diagnostic], *, check: bool, diff: bool) -> Answer:
+def _answer(
+    found: list[_File], problems: list[Diagnostic], *, check: bool, diff: bool
+) -> CommandResult:
     changed = [file for file in found if file.differs]
     data: dict[str, object] = {"files": len(found), "changed": [file.path for file in changed]}
     code = FAILED if problems else DIFFERENT if (check or diff) and changed else 0
@@ -160,7 +162,9 @@ def _answer(found: list[_File], problems: list[Diagnostic], *, check: bool, diff
         data |= {"text": text} if text else {}
         found = [file for file in found if file.path != STDIN]
     verbs = WOULD if check or diff else DID
-    return Answer(text.removesuffix("\n"), _summary(found, verbs), data, tuple(problems), code)
+    return CommandResult(
+        text.removesuffix("\n"), _summary(found, verbs), data, tuple(problems), code
+    )
 
 
 def _summary(found: list[_File], verbs: tuple[str, str]) -> str:

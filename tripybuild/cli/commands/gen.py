@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
-from tripybuild.cli.registry import Registries, is_installed
+from tripybuild.cli.command_result import CommandResult
+from tripybuild.cli.registry import Registries, in_installed_package
 from tripybuild.codegen.incremental import registries
-from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.package.package_paths import BUILT_IN
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 
 if TYPE_CHECKING:
-    from tripybuild.codegen.package.sync import Difference
+    from tripybuild.codegen.package.sync import FileDifference
 
 GENERATED = Path("generated")
 MOST_SHOWN = 5
@@ -37,16 +37,16 @@ def generate(
         str | None,
         typer.Option("--package", metavar="NAME", help="Required with `--registry`."),
     ] = None,
-) -> Answer:
+) -> CommandResult:
     """Generate the Python package of a registry."""
     start = time.perf_counter()
     added = registry or []
     name = _package(package, added)
-    from tripybuild.codegen.incremental.package_files import planned  # noqa: PLC0415
+    from tripybuild.codegen.incremental.package_files import package_files  # noqa: PLC0415
     from tripybuild.codegen.package.sync import differences, write  # noqa: PLC0415
 
     place = _place(out, added)
-    plan = planned(added, name)
+    plan = package_files(added, name)
     files = plan.files
     found = (differences if check else write)(place, files, name)
     seconds = time.perf_counter() - start
@@ -63,7 +63,7 @@ def generate(
         said.append(
             f"`python -m pytest {path}/suites` proves it; `{name}` is imported from `{path}`"
         )
-    return Answer(remark="\n".join(said), data=data)
+    return CommandResult(remark="\n".join(said), data=data)
 
 
 def _package(given: str | None, added: Sequence[Path]) -> str:
@@ -85,20 +85,20 @@ def _place(given: Path | None, added: Sequence[Path]) -> Path:
     """Give the folder of the package: the built-in one's is in the checkout, wherever one is."""
     if given is not None or added:
         return given or GENERATED
-    if is_installed():
+    if in_installed_package():
         message = "the built-in package is installed with all of its code"
         hint = "name a registry of yours: `--registry DIR --package NAME`; or a folder: `--out DIR`"
         raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
-    return registries.shown(registries.built_in().parent / GENERATED)
+    return registries.display_path(registries.builtin_root().parent / GENERATED)
 
 
 def _refusal(
     out: Path,
-    drift: Sequence["Difference"],
+    drift: Sequence["FileDifference"],
     unformatted: Sequence[str],
     formatter: Sequence[str],
     data: Mapping[str, object],
-) -> Answer:
+) -> CommandResult:
     """What `--check` finds, and what mends it."""
     formats = f"`{' '.join(formatter)}`"
     diagnostics = [_drift(out, each) for each in drift]
@@ -108,10 +108,10 @@ def _refusal(
         diagnostics.append(Diagnostic("not-formatted", message, hint=f"{formats} does it"))
     if unformatted:
         said.append(f"{_files(len(unformatted))} would be reformatted; {formats} does that")
-    return Answer(remark="\n".join(said), data=data, diagnostics=tuple(diagnostics))
+    return CommandResult(remark="\n".join(said), data=data, diagnostics=tuple(diagnostics))
 
 
-def _drift(out: Path, difference: "Difference") -> Diagnostic:
+def _drift(out: Path, difference: "FileDifference") -> Diagnostic:
     path = (out / difference.path).as_posix()
     if difference.kind == "missing":
         return Diagnostic("out-of-date", f"`{path}` is missing")
@@ -129,7 +129,7 @@ def _drift(out: Path, difference: "Difference") -> Diagnostic:
     )
 
 
-def _summary(out: Path, changed: Sequence["Difference"], count: int, seconds: float) -> str:
+def _summary(out: Path, changed: Sequence["FileDifference"], count: int, seconds: float) -> str:
     if not changed:
         where = "" if out == GENERATED else f" of `{out}`"
         return f"Up to date: {_files(count)}{where} in {seconds:.2f}s"

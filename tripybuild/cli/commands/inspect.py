@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
+from tripybuild.cli.command_result import CommandResult
 
 if TYPE_CHECKING:
     from tripybuild.artifact.members import Content
@@ -20,7 +20,7 @@ def inspect_executable(
     layers: Annotated[
         bool, typer.Option("--layers", help="List the layers of an engine as well.")
     ] = False,
-) -> Answer:
+) -> CommandResult:
     """Verify an executable, and show what it takes, gives and holds."""
     from tripybuild.artifact import container  # noqa: PLC0415
     from tripybuild.artifact.manifest_schema import check_content  # noqa: PLC0415
@@ -39,7 +39,7 @@ def inspect_executable(
 
         data["record"] = record
         shown = tables(record, layers=layers, others=content["engine"].get("others", ()))
-    return Answer("\n".join(_lines(executable, content, members, shown)), data=data)
+    return CommandResult("\n".join(_lines(executable, content, members, shown)), data=data)
 
 
 def _record(content: Mapping[str, Any], contents: Mapping[str, "Content"]) -> dict[str, Any] | None:
@@ -47,10 +47,10 @@ def _record(content: Mapping[str, Any], contents: Mapping[str, "Content"]) -> di
     if "engine" not in content:
         return None
     from tripybuild.artifact.manifest_schema import check_record  # noqa: PLC0415
-    from tripybuild.artifact.members import in_memory  # noqa: PLC0415
+    from tripybuild.artifact.members import read_content  # noqa: PLC0415
     from tripybuild.compiler.engine_run import read_record  # noqa: PLC0415
 
-    record = read_record(bytes(in_memory(contents[content["engine"]["record"]])))
+    record = read_record(bytes(read_content(contents[content["engine"]["record"]])))
     check_record(record, content)
     return record
 

@@ -18,8 +18,8 @@ def tables(
     capabilities = sorted(record["compute_capabilities"], key=lambda name: (len(name), name))
     whole = {
         "built by": library,
-        "runs on": ", ".join(each.upper() for each in capabilities) or _unnamed(record),
-        "layers": _counted(record["layers"]),
+        "runs on": ", ".join(each.upper() for each in capabilities) or _default_gpus(record),
+        "layers": _layer_summary(record["layers"]),
     }
     if others:
         whole["function"] = record["function"]
@@ -27,11 +27,11 @@ def tables(
     found: list[Table] = [("engine", whole)]
     found += _profiles(record["inputs"])
     if layers:
-        found.append(("layers", _listed(record["layers"])))
+        found.append(("layers", _layer_rows(record["layers"])))
     return found
 
 
-def _unnamed(record: Mapping[str, Any]) -> str:
+def _default_gpus(record: Mapping[str, Any]) -> str:
     """Which GPUs an engine is for that names none."""
     portable = record["library"]["name"] == "tensorrt-rtx"
     return "any GPU that it knows" if portable else "GPUs like the one that it was built on"
@@ -58,7 +58,7 @@ def _range(entry: Mapping[str, Any], index: int) -> str:
     return f"{what}{low} to {high}, best at {best}"
 
 
-def _counted(layers: Sequence[Mapping[str, Any]]) -> str:
+def _layer_summary(layers: Sequence[Mapping[str, Any]]) -> str:
     """How many there are, and of which kinds most."""
     kinds = Counter(_kind(each) for each in layers).most_common()
     shown = [f"{count} {kind}" for kind, count in kinds[:MOST_KINDS]]
@@ -67,7 +67,7 @@ def _counted(layers: Sequence[Mapping[str, Any]]) -> str:
     return f"{len(layers):,}" + (f" ({detail})" if detail else "")
 
 
-def _listed(layers: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+def _layer_rows(layers: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
     kinds = [_kind(each) for each in layers]
     types = [" ".join(map(_type, each["outputs"])) for each in layers]
     widths = max(map(len, kinds), default=0), max(map(len, types), default=0)

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
-from tripybuild.cli.registry import Registries, is_installed
+from tripybuild.cli.command_result import CommandResult
+from tripybuild.cli.registry import Registries, in_installed_package
 from tripybuild.codegen.incremental import registries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import paths
@@ -77,7 +77,7 @@ def new_operator(
     *,
     folder: Annotated[str, typer.Option(help="The folder below the registry.")] = "math",
     registry: Registries = None,
-) -> Answer:
+) -> CommandResult:
     """Scaffold an operator: one YAML file."""
     _check_name(name, "an operator")
     _check_layers(name)
@@ -94,7 +94,7 @@ def new_operator(
     if registry:
         added = " ".join(f"--registry {path}" for path in registry)
         command += f" {added} --package my_operators"
-    return _written(file, f"`{command}` makes it callable")
+    return _write_result(file, f"`{command}` makes it callable")
 
 
 @command
@@ -102,12 +102,12 @@ def new_model(
     name: Name,
     *,
     folder: Annotated[Path, typer.Option(metavar="DIR", help="Where to.")] = Path("specs"),
-) -> Answer:
+) -> CommandResult:
     """Scaffold a model: one YAML file."""
     _check_name(name, "a model")
     file = folder / f"{name}.yaml"
     _write(file, MODEL.format(name=name, modeline=_modeline(file, "model")))
-    return _written(file, f"`tripybuild compile {file}` makes it an executable")
+    return _write_result(file, f"`tripybuild compile {file}` makes it an executable")
 
 
 def _check_name(name: str, kind: str) -> None:
@@ -142,11 +142,11 @@ def _registry(added: list[Path]) -> Path:
     """Give the registry that gets the file: the last one named, or this checkout's."""
     if added:
         return added[-1]
-    if is_installed():
+    if in_installed_package():
         message = "the built-in registry is part of an installed package and stays as it is"
         hint = "name a folder of your own: `--registry my_registry`"
         raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
-    return registries.shown(registries.built_in())
+    return registries.display_path(registries.builtin_root())
 
 
 def _modeline(file: Path, kind: str) -> str:
@@ -154,7 +154,7 @@ def _modeline(file: Path, kind: str) -> str:
 
     Elsewhere it is at a path of this machine alone, which does not belong in a file.
     """
-    if is_installed() or not file.resolve().is_relative_to(paths.CHECKOUT):
+    if in_installed_package() or not file.resolve().is_relative_to(paths.CHECKOUT):
         return ""
     schema = os.path.relpath(paths.schemas() / f"{kind}.json", file.resolve().parent)
     return f"# yaml-language-server: $schema={Path(schema).as_posix()}\n"
@@ -174,5 +174,5 @@ def _write(file: Path, text: str) -> None:
         raise DiagnosticError(Diagnostic("output-unwritable", message)) from error
 
 
-def _written(file: Path, then: str) -> Answer:
-    return Answer(remark=f"Wrote `{file}`; {then}", data={"path": file.as_posix()})
+def _write_result(file: Path, then: str) -> CommandResult:
+    return CommandResult(remark=f"Wrote `{file}`; {then}", data={"path": file.as_posix()})

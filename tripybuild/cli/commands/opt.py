@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
+from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.stdin import STDIN, read_stdin
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 
 if TYPE_CHECKING:
-    from tripybuild.cli.commands.opt_run import Wishes
+    from tripybuild.cli.commands.opt_run import OptOptions
 
 
 @command
@@ -54,17 +54,17 @@ def optimize(
     ] = None,
     unverified: Annotated[bool, typer.Option("--no-verify", help="Check nothing.")] = False,
     listed: Annotated[bool, typer.Option("--list-passes", help="List the passes.")] = False,
-) -> Answer:
+) -> CommandResult:
     """Read, check, rewrite and print MLIR's text of the tensorrt dialect."""
     from tripybuild.cli.commands import opt_run  # noqa: PLC0415  # xDSL takes a while
 
     if listed:
         return _passes()
     if plugins is not None:
-        from tripybuild.cli.program import run_file  # noqa: PLC0415
+        from tripybuild.cli.function_reference import run_file  # noqa: PLC0415
 
         run_file(plugins)
-    wishes = opt_run.Wishes(
+    wishes = opt_run.OptOptions(
         steps=opt_run.steps(passes or [], pipeline),
         split=split,
         expect=expect,
@@ -77,22 +77,22 @@ def optimize(
     return _answer(wishes, _text(file), file, output)
 
 
-def _answer(wishes: "Wishes", text: str, path: str, output: Path | None) -> Answer:
+def _answer(wishes: "OptOptions", text: str, path: str, output: Path | None) -> CommandResult:
     from tripybuild.cli.commands import opt_run  # noqa: PLC0415
 
     outcome = opt_run.run(text, path, wishes)
     reports, problems = "\n".join(outcome.reports), tuple(outcome.diagnostics)
     if wishes.expect:
-        return Answer(remark=reports, diagnostics=problems)
+        return CommandResult(remark=reports, diagnostics=problems)
     found = {"reports": outcome.reports} if reports else {}
     if output is None or problems:
         printed = "" if output else outcome.text.rstrip("\n")
-        return Answer(printed, reports, {"text": printed, **found}, problems)
-    from tripybuild.process.atomic_write import publish  # noqa: PLC0415
+        return CommandResult(printed, reports, {"text": printed, **found}, problems)
+    from tripybuild.process.atomic_write import atomic_write  # noqa: PLC0415
 
-    with publish(output) as stream:
+    with atomic_write(output) as stream:
         stream.write(outcome.text.encode())
-    return Answer(remark=reports, data={"path": output.as_posix(), **found})
+    return CommandResult(remark=reports, data={"path": output.as_posix(), **found})
 
 
 def _text(file: str) -> str:
@@ -115,7 +115,7 @@ def _unreadable(code: str, message: str, file: str) -> DiagnosticError:
     return DiagnosticError(Diagnostic(code, message, Span(file, 1, 1, 1, 1)))
 
 
-def _passes() -> Answer:
+def _passes() -> CommandResult:
     from tripybuild.tensorrt.passes.pipeline import PASSES  # noqa: PLC0415
 
     width = max(map(len, PASSES))
@@ -127,4 +127,4 @@ def _passes() -> Answer:
             for option in entry.options
         )
         data[name] = {option.name: option.default for option in entry.options}
-    return Answer("\n".join(lines), data={"passes": data})
+    return CommandResult("\n".join(lines), data={"passes": data})

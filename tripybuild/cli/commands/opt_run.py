@@ -14,17 +14,17 @@ from tripybuild.tensorrt.mlir.context import new_context
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.mlir.reading.expectations import expectations, mismatches
 from tripybuild.tensorrt.mlir.writing import printer
-from tripybuild.tensorrt.passes.pipeline_text import Step, steps as pipeline_steps
+from tripybuild.tensorrt.passes.pipeline_text import PassStep, steps as pipeline_steps
 
 SEPARATOR = "// -----"
 _SPLIT = re.compile(r"^[ \t]*// -----[^\n]*\n?", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class OptOptions:
     """What a user asks of a run."""
 
-    steps: Sequence[Step] = ()
+    steps: Sequence[PassStep] = ()
     split: bool = False
     expect: bool = False
     generic: bool = False
@@ -35,7 +35,7 @@ class Wishes:
 
 
 @dataclass(slots=True)
-class Outcome:
+class OptResult:
     """The text that was printed, the reports of analyses, and all that was wrong."""
 
     text: str = ""
@@ -43,18 +43,18 @@ class Outcome:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-def steps(passes: Sequence[str], pipeline: str | None) -> list[Step]:
+def steps(passes: Sequence[str], pipeline: str | None) -> list[PassStep]:
     """Give the passes of `-p`, then those of a pipeline's text."""
     texts = [*passes, *([] if pipeline is None else [pipeline])]
     return [step for text in texts if text.strip() for step in pipeline_steps(text)]
 
 
-def run(text: str, path: str, wishes: Wishes) -> Outcome:
+def run(text: str, path: str, wishes: OptOptions) -> OptResult:
     """Do all that was asked with a text."""
-    outcome, printed = Outcome(), []
+    outcome, printed = OptResult(), []
     for part in parts(text) if wishes.split else [text]:
         try:
-            printed.append(_printed(part, path, wishes, outcome.reports))
+            printed.append(_run_passes(part, path, wishes, outcome.reports))
         except DiagnosticError as error:
             printed.append("")
             outcome.diagnostics.extend(error.diagnostics)
@@ -75,7 +75,7 @@ def parts(text: str) -> Iterator[str]:
             position = mark.end()
 
 
-def _printed(text: str, path: str, wishes: Wishes, reports: list[str]) -> str:
+def _run_passes(text: str, path: str, wishes: OptOptions, reports: list[str]) -> str:
     module = parser.parse(text, path, new_context(allow_unregistered=wishes.unregistered))
     problems = verifier.first_problems if wishes.expect else verifier.problems
     if wishes.verify:

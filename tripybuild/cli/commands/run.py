@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripybuild.cli.answer import Answer
-from tripybuild.cli.assignments import Source, source
+from tripybuild.cli.assignments import InputFile, source
 from tripybuild.cli.command import command
+from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.registry import Registries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
@@ -26,7 +26,7 @@ def run_executable(
     executable: Annotated[Path, typer.Argument(metavar="EXE", help="What `compile` wrote.")],
     *,
     inputs: Annotated[
-        list[Source] | None,
+        list[InputFile] | None,
         typer.Option(
             "--input",
             metavar="NAME=FILE",
@@ -49,34 +49,34 @@ def run_executable(
             "for executables of others.",
         ),
     ] = False,
-) -> Answer:
+) -> CommandResult:
     """Run an executable on inputs from files."""
     from tripybuild.compiler import session  # noqa: PLC0415
 
     if registry:
-        from tripybuild.packages.libraries import know  # noqa: PLC0415
+        from tripybuild.packages.libraries import register_packages  # noqa: PLC0415
 
-        know(registry)
+        register_packages(registry)
     loaded = session.load(executable, rebuild=rebuild)
     given = _read(inputs or [], loaded.inputs)
     start = time.perf_counter()
     with native_call():
         results = loaded(**given)
     seconds = time.perf_counter() - start
-    shown = {name: _described(array) for name, array in results.items()}
+    shown = {name: _array_summary(array) for name, array in results.items()}
     data: dict[str, object] = {"outputs": shown, "seconds": round(seconds, 6)}
     warnings = "\n".join(f"warning: {each.message}" for each in loaded.warnings)
     if output is None:
-        return Answer("\n".join(_lines(shown)), warnings, data)
+        return CommandResult("\n".join(_lines(shown)), warnings, data)
     from tripybuild.weights.array_files import write  # noqa: PLC0415
 
     raw = write(output, results)
     data["path"] = output.as_posix()
-    text = "\n".join(filter(None, (warnings, _written(output, shown, raw))))
-    return Answer(remark=text, data=data)
+    text = "\n".join(filter(None, (warnings, _output_message(output, shown, raw))))
+    return CommandResult(remark=text, data=data)
 
 
-def _read(sources: Sequence[Source], declared: Mapping[str, Any]) -> dict[str, "Array"]:
+def _read(sources: Sequence[InputFile], declared: Mapping[str, Any]) -> dict[str, "Array"]:
     """Read each input as the dtype that it is declared to have."""
     from tripybuild.types.dtypes import BY_NAME  # noqa: PLC0415
     from tripybuild.weights.array_files import read  # noqa: PLC0415
@@ -105,7 +105,7 @@ def _unknown(name: str, declared: Mapping[str, Any]) -> Diagnostic:
     return Diagnostic("unknown-input", f"the executable has no input `{name}`", hint=hint)
 
 
-def _described(array: "Array") -> dict[str, object]:
+def _array_summary(array: "Array") -> dict[str, object]:
     first = array.ravel()[:FIRST]
     values = [_number(value) for value in first.tolist()]
     return {"dtype": array.dtype.name, "shape": list(array.shape), "first": values}
@@ -131,7 +131,9 @@ def _lines(shown: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def _written(output: Path, shown: Mapping[str, Mapping[str, Any]], raw: Sequence[str]) -> str:
+def _output_message(
+    output: Path, shown: Mapping[str, Mapping[str, Any]], raw: Sequence[str]
+) -> str:
     names = ", ".join(f"`{name}`" for name in shown)
     text = f"Wrote {names} to `{output}`"
     if raw:

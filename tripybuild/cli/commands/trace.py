@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from tripybuild.cli.answer import Answer
 from tripybuild.cli.command import command
-from tripybuild.cli.commands.compile import Emit, answered
+from tripybuild.cli.command_result import CommandResult
+from tripybuild.cli.commands.compile import Emit, write_stage_text
 from tripybuild.cli.inputs import Inputs
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 
@@ -27,7 +27,7 @@ def trace_function(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Where to write it instead."),
     ] = None,
-) -> Answer:
+) -> CommandResult:
     """Show what a Python function becomes.
 
     This runs the Python file, with all that it does: trace only files that you would run.
@@ -35,7 +35,7 @@ def trace_function(
     What the function takes is said by --input, by annotations (`x: "float32[2,3]"`, or an
     InputInfo), or by `args` and `kwargs` in the file.
     """
-    from tripybuild.cli.program import program, recorded  # noqa: PLC0415
+    from tripybuild.cli.function_reference import program, record_program  # noqa: PLC0415
     from tripybuild.compiler import session  # noqa: PLC0415
 
     asked = program(function)
@@ -43,5 +43,5 @@ def trace_function(
         message = f"`{function}` names no function of a Python file"
         hint = "write `model.py:forward`; `tripybuild compile --emit trace` shows specs"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-    text = session.emit_built(recorded(asked, inputs or []).built, emit.value)
-    return answered(text, emit, output)
+    text = session.emit_graph(record_program(asked, inputs or []).compiler_input, emit.value)
+    return write_stage_text(text, emit, output)

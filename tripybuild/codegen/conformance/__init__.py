@@ -8,20 +8,20 @@ import ast
 import re
 from collections.abc import Iterable, Mapping
 
-from tripybuild.codegen.conformance.file import File
-from tripybuild.codegen.conformance.values import Problem
-from tripybuild.codegen.package.conftest import account_file
-from tripybuild.codegen.package.fragment import Contribution
+from tripybuild.codegen.conformance.expressions import ConformanceError
+from tripybuild.codegen.conformance.file import FileChecker
+from tripybuild.codegen.package.conftest import conftest_file
+from tripybuild.codegen.package.fragment import PackageFragment
 from tripybuild.codegen.package.package import front_door, submodules
-from tripybuild.codegen.package.paths import SUITES
+from tripybuild.codegen.package.package_paths import SUITES
 from tripybuild.errors.diagnostics import Diagnostic
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-def nonconforming(files: Mapping[str, str], package: str) -> list[Diagnostic]:
+def find_violations(files: Mapping[str, str], package: str) -> list[Diagnostic]:
     """A diagnostic for each Python file that holds what no generated file may hold."""
-    fixed = {**submodules(package), f"{SUITES}/conftest.py": account_file(package)}
+    fixed = {**submodules(package), f"{SUITES}/conftest.py": conftest_file(package)}
     found = []
     for path, text in files.items():
         if not path.endswith(".py") or not text or fixed.get(path) == text:
@@ -29,7 +29,7 @@ def nonconforming(files: Mapping[str, str], package: str) -> list[Diagnostic]:
         try:
             problem = _problem(path, text, package)
         except SyntaxError as error:
-            problem = Problem(error.lineno or 1, f"it is no Python: {error.msg}")
+            problem = ConformanceError(error.lineno or 1, f"it is no Python: {error.msg}")
         if problem is not None:
             message = f"`{path}` would hold what no declaration may say; nothing was written"
             label = f"line {problem.line}: {problem.message}"
@@ -39,24 +39,24 @@ def nonconforming(files: Mapping[str, str], package: str) -> list[Diagnostic]:
     return found
 
 
-def _problem(path: str, text: str, package: str) -> Problem | None:
+def _problem(path: str, text: str, package: str) -> ConformanceError | None:
     """What is wrong with a file: the front door is its template, all else is in the grammar."""
     tree = ast.parse(text)
     try:
         if path == f"{package}/__init__.py":
             _check_front_door(tree, package)
         else:
-            File(path, package).module(tree)
-    except Problem as problem:
+            FileChecker(path, package).module(tree)
+    except ConformanceError as problem:
         return problem
     return None
 
 
 def _check_front_door(tree: ast.Module, package: str) -> None:
     """A front door is its template, with other names in its tables."""
-    example = Contribution("name", "", "", f"{package}.ops.name", (), {}, {}, {})
+    example = PackageFragment("name", "", "", f"{package}.ops.name", (), {}, {}, {})
     if _skeleton(tree) != _skeleton(ast.parse(front_door(package, [example]))):
-        raise Problem(1, "it is not the front door of a package")
+        raise ConformanceError(1, "it is not the front door of a package")
 
 
 def _skeleton(tree: ast.Module) -> str:
@@ -65,7 +65,9 @@ def _skeleton(tree: ast.Module) -> str:
         match node:
             case ast.If(test=ast.Name(id="TYPE_CHECKING")):
                 if not all(isinstance(each, ast.ImportFrom) for each in node.body):
-                    raise Problem(node.lineno, "a front door imports names for type checkers")
+                    raise ConformanceError(
+                        node.lineno, "a front door imports names for type checkers"
+                    )
                 node.body = []
             case ast.Dict(keys=keys, values=values):
                 _check_names([*keys, *values])
@@ -75,16 +77,16 @@ def _skeleton(tree: ast.Module) -> str:
                 node.elts = []
             case ast.Call(func=ast.Name(id="register"), args=[_, ast.Constant() as digest, _]):
                 if not _DIGEST.fullmatch(str(digest.value)):
-                    raise Problem(node.lineno, "a digest is no digest")
+                    raise ConformanceError(node.lineno, "a digest is no digest")
                 digest.value = ""
     return ast.dump(tree)
 
 
 def _check_names(nodes: Iterable[ast.expr | None]) -> None:
     for node in nodes:
-        if not isinstance(node, ast.Constant) or not _is_dotted(node.value):
-            raise Problem(getattr(node, "lineno", 1), "a name of a front door is no name")
+        if not isinstance(node, ast.Constant) or not _is_dotted_name(node.value):
+            raise ConformanceError(getattr(node, "lineno", 1), "a name of a front door is no name")
 
 
-def _is_dotted(value: object) -> bool:
+def _is_dotted_name(value: object) -> bool:
     return isinstance(value, str) and all(map(str.isidentifier, value.split(".")))

@@ -2,6 +2,12 @@
 
 import ast
 
+from tripybuild.codegen.conformance.expressions import (
+    ConformanceError,
+    ExpressionChecker,
+    FunctionScope,
+    is_public,
+)
 from tripybuild.codegen.conformance.tables import (
     DECORATORS,
     IMPORTS,
@@ -9,18 +15,17 @@ from tripybuild.codegen.conformance.tables import (
     NAMESPACES,
     STATEMENTS,
 )
-from tripybuild.codegen.conformance.values import Function, Problem, Values, is_public
-from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.package.package_paths import BUILT_IN
 
 _Scope = ast.FunctionDef | ast.ClassDef
 
 
-class File:
+class FileChecker:
     """The walk over one file, which ends at the first thing that may not be there."""
 
     def __init__(self, path: str, package: str) -> None:
         self.packages = {package, BUILT_IN}
-        self.names = Values(is_tensor=path == f"{package}/tensor.py")
+        self.names = ExpressionChecker(is_tensor=path == f"{package}/tensor.py")
 
     def module(self, tree: ast.Module) -> None:
         """Walk over a whole file."""
@@ -30,7 +35,7 @@ class File:
     def statement(self, node: ast.stmt) -> None:
         """One statement, with those inside."""
         if type(node) not in STATEMENTS:
-            raise Problem(node.lineno, f"a statement `{type(node).__name__}`")
+            raise ConformanceError(node.lineno, f"a statement `{type(node).__name__}`")
         match node:
             case ast.Import():
                 self.imports(node)
@@ -44,7 +49,7 @@ class File:
                 self.names.value(value)
                 for target in targets:
                     self.names.target(target)
-                self.names.check_made_by(targets, value)
+                self.names.require_begin(targets, value)
             case ast.AnnAssign(target=target, annotation=annotation, value=given):
                 self.names.annotation(annotation)
                 if given is not None:
@@ -59,13 +64,13 @@ class File:
             case ast.With(items=[ast.withitem(opened, ast.Name(id="require"))], body=body):
                 self.names.value(opened)
                 if "require" in self.names.scope.bound - self.names.scope.callables:
-                    raise Problem(node.lineno, "`require` is bound to something else")
+                    raise ConformanceError(node.lineno, "`require` is bound to something else")
                 self.names.bind("require", opened)
                 self.names.scope.callables.add("require")
                 for each in body:
                     self.statement(each)
             case ast.With():
-                raise Problem(node.lineno, "a `with` of something else than a law")
+                raise ConformanceError(node.lineno, "a `with` of something else than a law")
 
     def imports(self, node: ast.Import) -> None:
         """`import numpy as np`: modules of a table, and generated packages."""
@@ -73,7 +78,7 @@ class File:
             name = alias.asname or alias.name
             own = alias.name in self.packages and name in {alias.name, "tp"}
             if MODULES.get(alias.name) != name and not own:
-                raise Problem(node.lineno, f"an import of `{alias.name}`")
+                raise ConformanceError(node.lineno, f"an import of `{alias.name}`")
             self.names.modules[name] = "package" if own else name
 
     def imports_from(self, node: ast.ImportFrom) -> None:
@@ -89,7 +94,7 @@ class File:
                 or not (known or own)
                 or name in self.names.names | self.names.modules.keys()
             ):
-                raise Problem(node.lineno, f"an import of `{text}` from `{node.module}`")
+                raise ConformanceError(node.lineno, f"an import of `{text}` from `{node.module}`")
             if name in NAMESPACES:
                 self.names.modules[name] = name
             else:
@@ -101,10 +106,10 @@ class File:
         for part in (*node.bases, *(each.value for each in node.keywords)):
             self.names.value(part, base=True)
         self.decorators(node)
-        self.own(node)
+        self.define(node)
         for each in node.body:
             if not isinstance(each, ast.FunctionDef | ast.AnnAssign | ast.Assign | ast.Expr):
-                raise Problem(each.lineno, "something else than members in a class")
+                raise ConformanceError(each.lineno, "something else than members in a class")
             if isinstance(each, ast.AnnAssign):
                 self.names.annotation(each.annotation)
                 if each.value is not None:
@@ -114,25 +119,25 @@ class File:
             else:
                 self.statement(each)
 
-    def own(self, node: _Scope) -> None:
+    def define(self, node: _Scope) -> None:
         """Note the name of a class or function of the file; it hides nothing."""
         if node.name in self.names.modules or node.name in self.names.names:
-            raise Problem(node.lineno, f"`{node.name}` hides what the file imports")
+            raise ConformanceError(node.lineno, f"`{node.name}` hides what the file imports")
         self.names.names.add(node.name)
 
     def function(self, node: ast.FunctionDef) -> None:
         """A function; what it binds is its own."""
         method = bool(node.args.args) and node.args.args[0].arg in ("self", "cls")
         if "__" in node.name and not (method and (self.names.is_tensor or node.name == "__init__")):
-            raise Problem(node.lineno, f"a function `{node.name}`")
+            raise ConformanceError(node.lineno, f"a function `{node.name}`")
         self.decorators(node)
-        outer, self.names.scope = self.names.scope, Function()
+        outer, self.names.scope = self.names.scope, FunctionScope()
         arguments = node.args
         given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         given += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
         for each in given:
             if each.arg in self.names.scope.bound:  # which Python says only when it compiles
-                raise Problem(each.lineno, f"two arguments `{each.arg}`")
+                raise ConformanceError(each.lineno, f"two arguments `{each.arg}`")
             self.names.bind(each.arg, each)
             if each.annotation is not None:
                 self.names.annotation(each.annotation)
@@ -149,13 +154,13 @@ class File:
             self.statement(statement)
         self.names.scope = outer
         if not method and not any(ast.unparse(d) == "overload" for d in node.decorator_list):
-            self.own(node)
+            self.define(node)
 
     def decorators(self, node: _Scope) -> None:
         """The decorators of a class or function, which are of a table."""
         for each in node.decorator_list:
             text = ast.unparse(each.func if isinstance(each, ast.Call) else each)
             if text not in DECORATORS:
-                raise Problem(node.lineno, f"a decorator `{text}`")
+                raise ConformanceError(node.lineno, f"a decorator `{text}`")
             for argument in each.args if isinstance(each, ast.Call) else ():
                 self.names.value(argument)

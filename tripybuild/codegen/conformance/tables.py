@@ -48,15 +48,15 @@ IMPORTS: Mapping[str, frozenset[str]] = {
     "tripybuild.frontend": frozenset(
         {
             "DeviceLike", "IndexLike", "IntLike", "are_sizes", "begin", "bind", "dimension",
-            "dtype_of", "placed_on", "record", "record_any", "record_several", "size_of", "tensor",
+            "dtype_of", "to_device", "record", "record_any", "record_several", "size_of", "tensor",
         }
     ),
-    "tripybuild.frontend.checks": frozenset({"Check", "Index", "Wanted"}),
-    "tripybuild.frontend.deprecation": frozenset({"deprecated"}),
+    "tripybuild.frontend.checks": frozenset({"Check", "Index", "RequiredType"}),
+    "tripybuild.frontend.deprecation": frozenset({"warn_deprecation"}),
     "tripybuild.frontend.missing_names": frozenset({"refuse_calls"}),
     "tripybuild.reference.numerics": frozenset(HELPERS),
     "tripybuild.reference.numerics.arrays": frozenset({"Array"}),
-    "tripybuild.reference.numerics.bounded": frozenset({"numpy as np"}),
+    "tripybuild.reference.numerics.numpy_guard": frozenset({"numpy as np"}),
     "tripybuild.testing": frozenset({"ModuleSuite", "Suite"}),
     "tripybuild.trace": frozenset(
         {
@@ -87,7 +87,7 @@ NAMESPACES: Mapping[str, tuple[frozenset[str] | None, frozenset[str]]] = {
     "draws": (HELPERS["draws"], frozenset()),
     "sampling": (HELPERS["sampling"], frozenset()),
     "dtypes": (frozenset(), frozenset(BY_NAME) | {"dtype"}),
-    "eager": (frozenset({"Tensor", "Dimension", "Parameter"}), frozenset()),
+    "eager": (frozenset({"Tensor", "DimensionTensor", "Parameter"}), frozenset()),
     "frontend": (frozenset(), frozenset({"Tensor"})),
     "hlo": (frozenset(stablehlo.BUILDERS), frozenset()),
     "math": (MATH, CONSTANTS),
@@ -103,5 +103,5 @@ NAMESPACES: Mapping[str, tuple[frozenset[str] | None, frozenset[str]]] = {
 }
 # The attributes and methods of values.
 READ = frozenset().union(*ATTRIBUTES.values()) | {"outputs", "rest", "type"}
-CALLED = ARRAY_METHODS | {"gives", "parametrize"}
+CALLED = ARRAY_METHODS | {"with_types", "parametrize"}
 TENSOR = frozenset({"frontend.Tensor.__hash__"})

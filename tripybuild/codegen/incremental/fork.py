@@ -10,19 +10,19 @@ Own = TypeVar("Own")
 THREADS = Path("/proc/self/task")  # of this process, those that Python knows nothing of included
 
 
-def beside(other: Callable[[], bytes], own: Callable[[], Own]) -> tuple[bytes, Own] | None:
+def run_in_fork(other: Callable[[], bytes], own: Callable[[], Own]) -> tuple[bytes, Own] | None:
     """Give what both give; `other` runs in a copy of this process.
 
     None where nothing can run beside it, or where the other one failed: who asks does all the work
     by himself then, and meets what is wrong.
     """
-    if not _is_possible():
+    if not _can_fork():
         return None
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
-        _answer(other, os.fdopen(writing, "wb"))
+        _write_result(other, os.fdopen(writing, "wb"))
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         try:
@@ -34,7 +34,7 @@ def beside(other: Callable[[], bytes], own: Callable[[], Own]) -> tuple[bytes, O
     return None if status else (content, result)
 
 
-def _is_possible() -> bool:
+def _can_fork() -> bool:
     """Whether there is a second processor, and no thread that a copy would not have."""
     if not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) == 1:
         return False
@@ -44,7 +44,7 @@ def _is_possible() -> bool:
         return False
 
 
-def _answer(other: Callable[[], bytes], pipe: BinaryIO) -> None:
+def _write_result(other: Callable[[], bytes], pipe: BinaryIO) -> None:
     """Give the answer and end, without what a process does when it ends: that is its parent's."""
     code = 1
     try:

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from tripybuild.codegen.package.fragment import Contribution
+from tripybuild.codegen.package.fragment import PackageFragment
 
 if TYPE_CHECKING:
-    from tripybuild.codegen.operators.operator_calls import Calls
+    from tripybuild.codegen.operators.operator_calls import CallResolver
     from tripybuild.schema.load import Registry
 
 OPERATOR, MODULE, FAMILY = "op", "module", "family"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FragmentRecord:
     """What one declaration gives, the digest that it had then, and the paths of its families.
 
     `is_formatted` is false where `tripybuild fmt` would change the declaration.
@@ -25,24 +25,24 @@ class Part:
     digest: str
     kind: str
     families: tuple[str, ...] = ()
-    given: Contribution | None = None
+    given: PackageFragment | None = None
     is_formatted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class FragmentStore:
     """The parts by the paths of the declarations, and the schemas by the paths of their files."""
 
-    by_path: Mapping[str, Part]
+    by_path: Mapping[str, FragmentRecord]
     schemas: Mapping[str, str]
 
     @property
-    def contributions(self) -> list[Contribution]:
+    def fragments(self) -> list[PackageFragment]:
         """What operators and modules give, in the order of their names."""
         found = [part.given for part in self.by_path.values() if part.given]
         return sorted(found, key=lambda each: each.name)
 
-    def stored(self) -> bytes:
+    def to_bytes(self) -> bytes:
         """The parts as bytes: one line of JSON, and then the texts of all files as they are.
 
         The texts are most of it, and would be written and read ten times as slowly in JSON.
@@ -53,7 +53,7 @@ class Parts:
                 p.digest,
                 p.kind,
                 p.families,
-                _said(p.given, texts) if p.given else None,
+                _fragment_data(p.given, texts) if p.given else None,
                 p.is_formatted,
             ]
             for path, p in self.by_path.items()
@@ -62,25 +62,29 @@ class Parts:
         return "".join([line, "\n", *texts]).encode()
 
     @classmethod
-    def of(cls, stored: bytes) -> "Parts":
+    def from_bytes(cls, stored: bytes) -> "FragmentStore":
         """The parts that `stored()` gave."""
         line, _, rest = stored.partition(b"\n")
         data, texts = json.loads(line), StringIO(rest.decode(), newline="")
         parts = {
-            path: Part(
-                digest, kind, tuple(families), _given(given, texts) if given else None, formatted
+            path: FragmentRecord(
+                digest,
+                kind,
+                tuple(families),
+                _read_fragment(given, texts) if given else None,
+                formatted,
             )
             for path, (digest, kind, families, given, formatted) in data["parts"].items()
         }
-        return cls(parts, _cut(data["schemas"], texts))
+        return cls(parts, _split_texts(data["schemas"], texts))
 
 
-def _said(given: Contribution, texts: list[str]) -> dict[str, Any]:
+def _fragment_data(given: PackageFragment, texts: list[str]) -> dict[str, Any]:
     return {**given.data(), "files": _lengths(given.files, texts)}
 
 
-def _given(said: Mapping[str, Any], texts: StringIO) -> Contribution:
-    return Contribution.of({**said, "files": _cut(said["files"], texts)})
+def _read_fragment(said: Mapping[str, Any], texts: StringIO) -> PackageFragment:
+    return PackageFragment.of({**said, "files": _split_texts(said["files"], texts)})
 
 
 def _lengths(files: Mapping[str, str], texts: list[str]) -> dict[str, int]:
@@ -88,32 +92,34 @@ def _lengths(files: Mapping[str, str], texts: list[str]) -> dict[str, int]:
     return {path: len(text) for path, text in files.items()}
 
 
-def _cut(lengths: Mapping[str, int], texts: StringIO) -> dict[str, str]:
+def _split_texts(lengths: Mapping[str, int], texts: StringIO) -> dict[str, str]:
     return {path: texts.read(length) for path, length in lengths.items()}
 
 
-def made(declared: "Registry", digests: Mapping[str, str], calls: "Calls") -> dict[str, Part]:
+def make_records(
+    declared: "Registry", digests: Mapping[str, str], calls: "CallResolver"
+) -> dict[str, FragmentRecord]:
     """The parts of declarations by path; a path of which nothing is declared is a family's."""
-    from tripybuild.codegen.operators.operator import contribution  # noqa: PLC0415
+    from tripybuild.codegen.operators.operator import operator_fragment  # noqa: PLC0415
     from tripybuild.schema.formatting import is_formatted  # noqa: PLC0415
 
-    parts = {path: Part(digest, FAMILY) for path, digest in digests.items()}
+    parts = {path: FragmentRecord(digest, FAMILY) for path, digest in digests.items()}
     for module in declared.modules.values():
-        from tripybuild.codegen.modules.module import module_contribution  # noqa: PLC0415
+        from tripybuild.codegen.modules.module import module_fragment  # noqa: PLC0415
 
-        parts[module.path] = Part(
-            digests[module.path], MODULE, (), module_contribution(module, calls)
+        parts[module.path] = FragmentRecord(
+            digests[module.path], MODULE, (), module_fragment(module, calls)
         )
     for each in declared.operators.values():
-        given = contribution(each, calls)
-        parts[each.path] = Part(digests[each.path], OPERATOR, each.family_paths, given)
+        given = operator_fragment(each, calls)
+        parts[each.path] = FragmentRecord(digests[each.path], OPERATOR, each.family_paths, given)
     for path, document in declared.documents.items():
         if not is_formatted(document):
             parts[path] = replace(parts[path], is_formatted=False)
     return parts
 
 
-def agree(contributions: Iterable[Contribution]) -> bool:
+def laws_hold(contributions: Iterable[PackageFragment]) -> bool:
     """Tell whether the laws between declarations hold."""
     from tripybuild.schema.operator.checks import cycle  # noqa: PLC0415
 
@@ -121,13 +127,13 @@ def agree(contributions: Iterable[Contribution]) -> bool:
     used = {each.name: each.uses for each in contributions}
     methods = [name for each in contributions for name in each.methods]
     alone = len(used) == len(contributions) and len(set(methods)) == len(methods)
-    return alone and not any(cycle(name, used) for name in used) and _fit(contributions)
+    return alone and not any(cycle(name, used) for name in used) and _calls_match(contributions)
 
 
-def _fit(contributions: Sequence[Contribution]) -> bool:
+def _calls_match(contributions: Sequence[PackageFragment]) -> bool:
     """Tell whether each call of an operator is one that its declaration allows."""
-    from tripybuild.codegen.snippets.argument_check import Used, misfit  # noqa: PLC0415
+    from tripybuild.codegen.snippets.call_check import CallRecord, find_mismatch  # noqa: PLC0415
 
     takes = {name: ways for each in contributions for name, ways in each.takes.items()}
-    calls = (Used(*call) for each in contributions for call in each.calls)
-    return not any(call.name in takes and misfit(call, takes[call.name]) for call in calls)
+    calls = (CallRecord(*call) for each in contributions for call in each.calls)
+    return not any(call.name in takes and find_mismatch(call, takes[call.name]) for call in calls)

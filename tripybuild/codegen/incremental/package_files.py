@@ -15,12 +15,12 @@ from pathlib import Path
 
 from tripybuild.artifact.cache import Cache, key
 from tripybuild.codegen.incremental import registries
-from tripybuild.codegen.incremental.fragment_records import Parts
-from tripybuild.codegen.incremental.incremental import renewed
-from tripybuild.codegen.package.assembly import assembled
+from tripybuild.codegen.incremental.fragment_records import FragmentStore
+from tripybuild.codegen.incremental.incremental import update_records
+from tripybuild.codegen.package.assembly import assemble_package
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.gc_pause import uncollected
-from tripybuild.process.paths import PACKAGE, below, content
+from tripybuild.process.gc_pause import pause_gc
+from tripybuild.process.paths import PACKAGE, list_files, read_or_none
 from tripybuild.schema.operator.places import root_name, sources
 
 
@@ -32,41 +32,43 @@ class Plan:
     unformatted: Sequence[str]
 
 
-def planned(added: Sequence[Path], package: str) -> Plan:
+def package_files(added: Sequence[Path], package: str) -> Plan:
     """Give the package of some registries.
 
     Raises:
         DiagnosticError: With all that is wrong in any of the registries.
     """
-    with uncollected():
-        roots = [registries.built_in(), *added]
+    with pause_gc():
+        roots = [registries.builtin_root(), *added]
         digests = _digests(roots)
         cache, place = Cache(), _key([root_name(root) for root in roots], package)
         stored = cache.get(place)
         shared = _key([root_name(roots[0])], "")
         seed = cache.get(shared) if added and stored is None else None
         known = stored or seed
-        kept = Parts.of(known) if known else Parts({}, {})
-        parts = renewed(kept, digests, added, package)
+        kept = FragmentStore.from_bytes(known) if known else FragmentStore({}, {})
+        parts = update_records(kept, digests, added, package)
         if parts is not kept:
-            cache.put(place, parts.stored())
+            cache.put(place, parts.to_bytes())
             if added and stored is None:
-                found = _built_in(parts, sources(roots[0])).stored()
+                found = _builtin_records(parts, sources(roots[0])).to_bytes()
                 if found != seed:
                     cache.put(shared, found)
         unformatted = [path for path, part in parts.by_path.items() if not part.is_formatted]
-        return Plan(assembled(parts.contributions, parts.schemas, package), unformatted)
+        return Plan(assemble_package(parts.fragments, parts.schemas, package), unformatted)
 
 
-def _built_in(parts: Parts, paths: Container[str]) -> Parts:
+def _builtin_records(parts: FragmentStore, paths: Container[str]) -> FragmentStore:
     """What the built-in declarations give to any package that others are added to."""
-    return Parts({path: part for path, part in parts.by_path.items() if path in paths}, {})
+    return FragmentStore({path: part for path, part in parts.by_path.items() if path in paths}, {})
 
 
 def _digests(roots: Sequence[Path]) -> dict[str, str]:
     """Give a digest of each declaration; what cannot be read fails in the plan."""
     files = {shown: path for root in roots for shown, path in sources(root).items()}
-    if wrong := [_no_text(path) for shown, path in files.items() if not _is_text(shown)]:
+    if wrong := [
+        _encoding_diagnostic(path) for shown, path in files.items() if not _is_text(shown)
+    ]:
         raise DiagnosticError(*wrong)
     return {shown: sha256(registries.contents(path)).hexdigest() for shown, path in files.items()}
 
@@ -80,7 +82,7 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _no_text(path: Path) -> Diagnostic:
+def _encoding_diagnostic(path: Path) -> Diagnostic:
     shown = str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
     message = f"the name of the file `{shown}`, or of a folder above it, is no UTF-8 text"
     return Diagnostic("bad-name", message, hint="rename it: folders become Python packages")
@@ -89,8 +91,8 @@ def _no_text(path: Path) -> Diagnostic:
 def _key(roots: Sequence[str], package: str) -> str:
     """Where the parts are kept: all that they depend on, but for the declarations."""
     code = sha256()
-    for path in below(PACKAGE, ".py"):
-        text = content(f"{PACKAGE}/{path}") or b""
+    for path in list_files(PACKAGE, ".py"):
+        text = read_or_none(f"{PACKAGE}/{path}") or b""
         code.update(f"{path!r} {len(text)}\n".encode())
         code.update(text)
     roots_text = json.dumps(roots)

@@ -13,9 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tripybuild.codegen.incremental import registries
-from tripybuild.codegen.incremental.fork import beside
-from tripybuild.codegen.incremental.fragment_records import MODULE, OPERATOR, Parts, agree, made
-from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.incremental.fork import run_in_fork
+from tripybuild.codegen.incremental.fragment_records import (
+    MODULE,
+    OPERATOR,
+    FragmentStore,
+    laws_hold,
+    make_records,
+)
+from tripybuild.codegen.package.package_paths import BUILT_IN
 from tripybuild.schema.operator.places import sources
 
 if TYPE_CHECKING:
@@ -26,7 +32,7 @@ _DECLARES = re.compile(rb"^(op|module): *(\w+) *$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class DeclaredNames:
     """The operators and modules of registries, and those of the package that is made."""
 
     operators: set[str] = field(default_factory=set)
@@ -38,7 +44,7 @@ class Names:
         return [sorted(self.operators), sorted(self.modules), sorted(self.own)]
 
     @classmethod
-    def of(cls, declared: "Registry") -> "Names":
+    def of(cls, declared: "Registry") -> "DeclaredNames":
         """The names of what is declared."""
         return cls(set(declared.operators), set(declared.modules), set(declared.own))
 
@@ -50,7 +56,7 @@ class _Work:
     package: str
     added: Sequence[Path]
     digests: Mapping[str, str]
-    names: Names = field(default_factory=Names)
+    names: DeclaredNames = field(default_factory=DeclaredNames)
     paths: Mapping[str | None, list[str]] = field(
         default_factory=lambda: {OPERATOR: [], MODULE: [], None: []}
     )
@@ -60,31 +66,33 @@ class _Work:
 class _Half:
     """What one of the processes gives: the names that it met, and the parts."""
 
-    names: Names
-    parts: Parts
+    names: DeclaredNames
+    parts: FragmentStore
 
 
-def shared(digests: Mapping[str, str], added: Sequence[Path], package: str) -> Parts | None:
+def make_in_parallel(
+    digests: Mapping[str, str], added: Sequence[Path], package: str
+) -> FragmentStore | None:
     """The parts of all declarations, or None where one process has to read them."""
     if len(digests) < LEAST:
         return None
     _prepare()
-    work = _looked_at(_Work(package, added, digests))
+    work = _scan_declarations(_Work(package, added, digests))
     operators = work.paths[OPERATOR]
-    found = beside(
-        lambda: _sent(_half(work, [*operators[1::2], *work.paths[MODULE]])),
+    found = run_in_fork(
+        lambda: _encode_half(_half(work, [*operators[1::2], *work.paths[MODULE]])),
         lambda: (_half(work, operators[::2]), _schemas(package)),
     )
     if found is None:
         return None
-    other, (half, schemas) = _received(found[0]), found[1]
+    other, (half, schemas) = _decode_half(found[0]), found[1]
     if other is None or half is None:
         return None
     names = zip(other.names.data(), half.names.data(), strict=True)
     if [sorted(a + b) for a, b in names] != work.names.data():  # a name in both is a mistake
         return None
-    parts = Parts({**other.parts.by_path, **half.parts.by_path}, schemas)
-    return parts if agree(parts.contributions) else None
+    parts = FragmentStore({**other.parts.by_path, **half.parts.by_path}, schemas)
+    return parts if laws_hold(parts.fragments) else None
 
 
 def _prepare() -> None:
@@ -99,7 +107,7 @@ def _prepare() -> None:
         kind.model_rebuild()
 
 
-def _looked_at(work: _Work) -> _Work:
+def _scan_declarations(work: _Work) -> _Work:
     """The work, with what the texts seem to declare."""
     roots = registries.roots(work.added)
     for index, root in enumerate(roots):
@@ -117,29 +125,37 @@ def _looked_at(work: _Work) -> _Work:
 
 def _half(work: _Work, paths: Sequence[str]) -> _Half | None:
     """The parts of some files with their names; None if anything is wrong."""
-    from tripybuild.codegen.operators.operator_calls import Calls  # noqa: PLC0415
+    from tripybuild.codegen.operators.operator_calls import CallResolver  # noqa: PLC0415
     from tripybuild.codegen.snippets.composition_check import check_snippets  # noqa: PLC0415
-    from tripybuild.schema.load import Some, load  # noqa: PLC0415
+    from tripybuild.schema.load import FileSubset, load  # noqa: PLC0415
 
     read, names = {*paths, *work.paths[None]}, work.names
-    declared, found = load(registries.roots(work.added), Some(read, frozenset(names.operators)))
+    declared, found = load(
+        registries.roots(work.added), FileSubset(read, frozenset(names.operators))
+    )
     if found or check_snippets(declared, names.operators):
         return None
-    calls = Calls(names.operators, names.own, work.package, names.modules)
-    parts = Parts(made(declared, {path: work.digests[path] for path in read}, calls), {})
-    return _Half(Names.of(declared), parts)
+    calls = CallResolver(names.operators, names.own, work.package, names.modules)
+    parts = FragmentStore(
+        make_records(declared, {path: work.digests[path] for path in read}, calls), {}
+    )
+    return _Half(DeclaredNames.of(declared), parts)
 
 
-def _sent(half: _Half | None) -> bytes:
+def _encode_half(half: _Half | None) -> bytes:
     """A half as bytes: a line with its names, and its parts; nothing where it is None."""
     if half is None:
         return b""
-    return json.dumps(half.names.data()).encode() + b"\n" + half.parts.stored()
+    return json.dumps(half.names.data()).encode() + b"\n" + half.parts.to_bytes()
 
 
-def _received(content: bytes) -> _Half | None:
+def _decode_half(content: bytes) -> _Half | None:
     line, _, stored = content.partition(b"\n")
-    return _Half(Names(*map(set, json.loads(line))), Parts.of(stored)) if stored else None
+    return (
+        _Half(DeclaredNames(*map(set, json.loads(line))), FragmentStore.from_bytes(stored))
+        if stored
+        else None
+    )
 
 
 def _schemas(package: str) -> dict[str, str]:

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from tripybuild.schema.load import Registry
 
 
-def built_in() -> Path:
+def builtin_root() -> Path:
     """Give the folder of the operators that tripybuild brings along."""
     return paths.registry()
 
 
-def shown(path: Path) -> Path:
+def display_path(path: Path) -> Path:
     """Give a path as a person would type it here."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
@@ -24,13 +24,13 @@ def shown(path: Path) -> Path:
 
 def roots(added: Sequence[Path]) -> list[Path]:
     """Give the folders of all registries, the built-in one first."""
-    return [shown(built_in()), *added]
+    return [display_path(builtin_root()), *added]
 
 
 def contents(path: Path) -> bytes:
     """Give what a file holds: nothing where it cannot be read, which the schema says in words."""
     try:
-        return paths.content(str(path)) or b""
+        return paths.read_or_none(str(path)) or b""
     except OSError:
         return b""
 

@@ -2,46 +2,46 @@
 
 from collections.abc import Iterator
 
-from tripybuild.codegen.modules.module_class import Module, class_file
+from tripybuild.codegen.modules.module_class import ModuleClass, class_file
 from tripybuild.codegen.modules.module_page import module_page
 from tripybuild.codegen.modules.module_suite import module_suite
-from tripybuild.codegen.operators.operator_calls import Calls
-from tripybuild.codegen.package.fragment import Contribution
-from tripybuild.codegen.package.paths import BUILT_IN, MODULE_DOCS, SUITES
+from tripybuild.codegen.operators.operator_calls import CallResolver
+from tripybuild.codegen.package.fragment import PackageFragment
+from tripybuild.codegen.package.package_paths import BUILT_IN, MODULE_DOCS, SUITES
 from tripybuild.codegen.python.file_text import Imports
-from tripybuild.codegen.snippets.composition_check import uses_of_part
+from tripybuild.codegen.snippets.composition_check import step_calls
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema import load
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.part import Part
-from tripybuild.schema.snippets.extents import unbounded_module
-from tripybuild.schema.snippets.module_scope import outside
+from tripybuild.schema.snippets.extents import check_module_bounds
+from tripybuild.schema.snippets.module_scope import check_module_scope
 
 # What a part of a model can have, and a Python object cannot say.
 UNSAID = ("constants", "state", "next")
 
 
-def module_contribution(module: load.Module, calls: Calls) -> Contribution:
+def module_fragment(module: load.ModuleDeclaration, calls: CallResolver) -> PackageFragment:
     """What a module gives to the package that `calls` tells of.
 
     Raises:
         DiagnosticError: With all that is wrong with its file.
     """
     part, found = load_module(module.document, module.file)
-    found += _unsaid(part)
+    found += _missing_names(part)
     operators, modules = frozenset(calls.operators), frozenset(calls.modules)
-    found += [] if found else outside(part, operators, modules)
-    found += [] if found else unbounded_module(part, operators)
+    found += [] if found else check_module_scope(part, operators, modules)
+    found += [] if found else check_module_bounds(part, operators)
     if found:
         raise DiagnosticError(*found)
     is_own = module.name in calls.own
-    return Contribution(
+    return PackageFragment(
         name=module.name,
         folder=module.folder,
         summary=part.doc.split("\n\n")[0],
         home=f"{calls.package if is_own else BUILT_IN}.modules.{module.name.lower()}",
         uses=(),
-        calls=[each.data() for each in uses_of_part(part, calls.operators)],
+        calls=[each.data() for each in step_calls(part, calls.operators)],
         methods={},
         imports={},
         files=dict(_files(module, part, calls)) if is_own else {},
@@ -49,7 +49,7 @@ def module_contribution(module: load.Module, calls: Calls) -> Contribution:
     )
 
 
-def _unsaid(part: Part) -> Iterator[Diagnostic]:
+def _missing_names(part: Part) -> Iterator[Diagnostic]:
     for key in UNSAID:
         if getattr(part, key):
             message = f"a module of a registry has no `{key}:`"
@@ -58,9 +58,11 @@ def _unsaid(part: Part) -> Iterator[Diagnostic]:
             yield Diagnostic("wrong-value", message, span, hint=hint)
 
 
-def _files(module: load.Module, part: Part, calls: Calls) -> Iterator[tuple[str, str]]:
+def _files(
+    module: load.ModuleDeclaration, part: Part, calls: CallResolver
+) -> Iterator[tuple[str, str]]:
     name = module.name.lower()
-    declared = Module(part, module.path, calls, Imports())
+    declared = ModuleClass(part, module.path, calls, Imports())
     yield f"{calls.package}/modules/{name}.py", class_file(declared)
     # No two test files have one name, and an operator may be called as the module is.
     yield f"{SUITES}/modules/test_module_{name}.py", module_suite(declared, module.file.examples)

@@ -8,17 +8,17 @@ from tripybuild.codegen.modules.module_constructor import as_operator, construct
 from tripybuild.codegen.modules.module_forward import forward_lines
 from tripybuild.codegen.operators.arguments import (
     PUBLIC,
-    Parameter,
+    SignatureParameter,
     annotation,
     field_annotation,
     with_default,
 )
-from tripybuild.codegen.operators.operator_calls import Calls
+from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.operators.trace_op import declaration
 from tripybuild.codegen.python.expressions import document
 from tripybuild.codegen.python.file_text import Imports, docstring, header
 from tripybuild.codegen.python.layout import render
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.model.model import DEFAULT_VARIABLE
 from tripybuild.schema.operator.operator import Attribute, Snippet
 from tripybuild.schema.operator.part import Part, Weight
@@ -26,7 +26,7 @@ from tripybuild.types.patterns import TensorPattern, ValuePattern
 
 
 @dataclass(frozen=True)
-class Module:
+class ModuleClass:
     """A module with what its class is written from.
 
     `path` is that of its file, as shown to people; `calls` tells of operators and other modules.
@@ -34,7 +34,7 @@ class Module:
 
     part: Part
     path: str
-    calls: Calls
+    calls: CallResolver
     imports: Imports
 
     @property
@@ -45,13 +45,13 @@ class Module:
         }
 
     @property
-    def kept(self) -> list[str]:
+    def attribute_sizes(self) -> list[str]:
         """The sizes that are attributes: those whose name is no weight's and no part's."""
         held = {*self.part.weights, *self.part.parts}
         return [name for name in self.sizes if name not in held]
 
     @property
-    def parameters(self) -> list[Parameter]:
+    def parameters(self) -> list[SignatureParameter]:
         """The sizes as Python's parameters; those with a default stand behind those without."""
         known = {v: self._dtype(name) for v, name in self.variables.items()}
         chosen = [with_default(size, known, self.imports) for size in self.sizes.values()]
@@ -83,7 +83,7 @@ class Module:
         return ast.Attribute(ast.Name("dtypes"), name)
 
 
-def class_file(module: Module) -> str:
+def class_file(module: ModuleClass) -> str:
     """The file of one class.
 
     ```python
@@ -112,7 +112,11 @@ def class_file(module: Module) -> str:
     about = docstring(
         part.doc,
         4,
-        [("Args", _arguments(module)), ("Attributes", _held(module)), ("Raises", _raises(module))],
+        [
+            ("Args", _arguments(module)),
+            ("Attributes", _weight_entries(module)),
+            ("Raises", _raises(module)),
+        ],
     )
     attributes = "\n".join(f"    {line}" for line in _annotations(module))
     declared = declaration(operator, imports, 0, "DECLARATION = ")
@@ -123,14 +127,16 @@ def class_file(module: Module) -> str:
     )
 
 
-def _head(module: Module) -> str:
+def _head(module: ModuleClass) -> str:
     """`class Linear(Module, fixed=("in_features", "dtype")):`, with what parameters depend on.
 
     It is a data class for `dataclasses.fields` alone: it is made and compared by itself.
     """
     read = set(_read(module.part))
     variables = {p.name for p in module.part.parameters if p.variable in read}
-    fixed: list[ast.expr] = [ast.Constant(name) for name in module.kept if name in read | variables]
+    fixed: list[ast.expr] = [
+        ast.Constant(name) for name in module.attribute_sizes if name in read | variables
+    ]
     options = [ast.keyword("fixed", ast.Tuple(fixed))] if fixed else []
     bases = ast.Call(ast.Name(module.part.name), [ast.Name("Module")], options)
     head = render(["class ", document(bases), ":"])
@@ -143,18 +149,18 @@ def _read(part: Part) -> Iterator[str]:
         assert isinstance(weight.pattern, TensorPattern)
         yield weight.pattern.element
         for dimension in weight.pattern.shape or ():
-            yield from free(dimension.expression)
+            yield from free_names(dimension.expression)
         for snippet in (weight.when, weight.optional):
-            yield from free(snippet.program) if snippet else ()
+            yield from free_names(snippet.program) if snippet else ()
     for snippet in part.parts.values():
-        yield from free(snippet.program)
+        yield from free_names(snippet.program)
 
 
-def _arguments(module: Module) -> list[tuple[str, str]]:
+def _arguments(module: ModuleClass) -> list[tuple[str, str]]:
     return [(s.name, f"{s.doc or 'A size.'} (`{s.pattern}`)") for s in module.sizes.values()]
 
 
-def _held(module: Module) -> list[tuple[str, str]]:
+def _weight_entries(module: ModuleClass) -> list[tuple[str, str]]:
     """The weights with their types."""
     return [
         (weight.name, f"{', '.join([f'`{weight.pattern}`', *conditions(weight)])}.")
@@ -172,16 +178,16 @@ def conditions(weight: Weight) -> Iterator[str]:
         yield f"or given where `{' '.join(weight.optional.text.split())}`"
 
 
-def _raises(module: Module) -> list[tuple[str, str]]:
+def _raises(module: ModuleClass) -> list[tuple[str, str]]:
     laws = ", ".join(f"`{module.part.name}/{name}`" for name in module.part.laws)
     return [("DiagnosticError", f"Where a law does not hold: {laws}.")] if laws else []
 
 
-def _annotations(module: Module) -> Iterator[str]:
+def _annotations(module: ModuleClass) -> Iterator[str]:
     """`in_features: int`, `weight: Tensor`, `out_proj: tp.Linear`."""
     by_name = {parameter.name: parameter for parameter in module.parameters}
-    for name in module.kept:
-        kept = by_name[name].required() if by_name[name].computed else by_name[name]
+    for name in module.attribute_sizes:
+        kept = by_name[name].without_default() if by_name[name].computed else by_name[name]
         pattern = kept.argument.pattern
         if isinstance(pattern, ValuePattern) and pattern.alone:
             yield f"{name}: {field_annotation(kept, module.imports)}"
@@ -193,7 +199,7 @@ def _annotations(module: Module) -> Iterator[str]:
         yield f"{name}: {_part_annotation(snippet, module)}"
 
 
-def _part_annotation(snippet: Snippet, module: Module) -> str:
+def _part_annotation(snippet: Snippet, module: ModuleClass) -> str:
     match snippet.result:
         case ast.Call(func=ast.Name(id=name)):
             return f"{module.home(name)}.{name}"

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tripybuild.codegen.operators.arguments import PUBLIC, annotation
+from tripybuild.codegen.operators.check_scope import CheckScope
 from tripybuild.codegen.operators.checks import check_call
-from tripybuild.codegen.operators.inference import Scope
 from tripybuild.codegen.python.expressions import statement_value
 from tripybuild.codegen.python.file_text import Body
 from tripybuild.codegen.python.layout import call, render
-from tripybuild.codegen.python.rewrite import Rewriter
-from tripybuild.codegen.snippets.kind_inference import Tensors
-from tripybuild.language.names import free
+from tripybuild.codegen.python.rewrite import NameRewriter
+from tripybuild.codegen.snippets.kind_inference import KindInference
+from tripybuild.language.names import free_names
 from tripybuild.schema.entries import AliasEntry
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.operator.part import Weight
@@ -20,12 +20,12 @@ from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import TensorPattern
 
 if TYPE_CHECKING:
-    from tripybuild.codegen.modules.module_class import Module
+    from tripybuild.codegen.modules.module_class import ModuleClass
 
 FLOATS = ("float32", "float16", "bfloat16")  # what a type variable can be, where nothing is said
 
 
-def constructor_lines(module: "Module", operator: Operator) -> str:
+def constructor_lines(module: "ModuleClass", operator: Operator) -> str:
     """The method, of a module and of what makes it; none where there is nothing to make.
 
     ```python
@@ -40,21 +40,21 @@ def constructor_lines(module: "Module", operator: Operator) -> str:
         self.bias = tp.Parameter((out_features,)) if bias else None
     ```
     """
-    given = [p.declared(annotation(p, PUBLIC, module.imports)) for p in module.parameters]
+    given = [p.declaration(annotation(p, PUBLIC, module.imports)) for p in module.parameters]
     head = render([call("def __init__", ["self", *given]), " -> None:"], 4)
     body = Body(module.imports, 8)
-    body.written(lambda part, unread: _write(module, operator, part, unread))
+    body.write_block(lambda part, unread: _write(module, operator, part, unread))
     return f"    {head}\n{body.text()}" if body.lines else ""
 
 
-def _write(module: "Module", operator: Operator, body: Body, unread: frozenset[str]) -> None:
+def _write(module: "ModuleClass", operator: Operator, body: Body, unread: frozenset[str]) -> None:
     part = module.part
     if module.parameters:
         body.add("check = begin(DECLARATION)")
-        check_call(Scope(operator, module.parameters, body, unread))
-    for name in module.kept:
+        check_call(CheckScope(operator, module.parameters, body, unread))
+    for name in module.attribute_sizes:
         body.add(f"self.{name} = {name}")
-    rewriter = Rewriter(_elements(module), body.imports)
+    rewriter = NameRewriter(_elements(module), body.imports)
     for weight in part.weights.values():
         body.add(f"self.{weight.name} = ", statement_value(_weight(weight, module, rewriter)))
     parts = _parts_rewriter(module)
@@ -62,7 +62,7 @@ def _write(module: "Module", operator: Operator, body: Body, unread: frozenset[s
         body.add(f"self.{name} = ", statement_value(parts.rewrite(snippet.result)))
 
 
-def as_operator(module: "Module") -> Operator:
+def as_operator(module: "ModuleClass") -> Operator:
     """What makes a module, as an operator that takes its sizes and gives nothing."""
     part = module.part
     return Operator(
@@ -95,19 +95,19 @@ def as_operator(module: "Module") -> Operator:
     )
 
 
-def _variables(module: "Module") -> Mapping[str, tuple[dtype, ...]]:
+def _variables(module: "ModuleClass") -> Mapping[str, tuple[dtype, ...]]:
     """The type variables that a size gives a dtype, with those that they can have."""
     allowed = module.part.allowed
     chosen = [size.variable for size in module.part.parameters if size.variable is not None]
     return {name: tuple(BY_NAME[each] for each in allowed.get(name, FLOATS)) for name in chosen}
 
 
-def _elements(module: "Module") -> dict[str, ast.expr]:
+def _elements(module: "ModuleClass") -> dict[str, ast.expr]:
     """What stands for a type variable."""
     return {name: module.element(name) for name in module.variables}
 
 
-def _weight(weight: Weight, module: "Module", rewriter: Rewriter) -> ast.expr:
+def _weight(weight: Weight, module: "ModuleClass", rewriter: NameRewriter) -> ast.expr:
     """`tp.Parameter((out_features,), dtype) if bias else None`.
 
     One that is optional is `tp.Parameter((), dtype, optional=True)` where it is not there.
@@ -134,10 +134,12 @@ def _weight(weight: Weight, module: "Module", rewriter: Rewriter) -> ast.expr:
     )
 
 
-def _parts_rewriter(module: "Module") -> Rewriter:
+def _parts_rewriter(module: "ModuleClass") -> NameRewriter:
     """`Linear(width, width)` is `tp.Linear(width, width)`."""
-    called = {name for snippet in module.part.parts.values() for name in free(snippet.program)}
+    called = {
+        name for snippet in module.part.parts.values() for name in free_names(snippet.program)
+    }
     modules = {name for name in called if name in module.calls.modules}
     names: dict[str, ast.expr] = {n: ast.Attribute(ast.Name(module.home(n)), n) for n in modules}
-    tensors = Tensors({}, (), modules)
-    return module.calls.rewriting(tensors, {**_elements(module), **names}, module.imports)
+    tensors = KindInference({}, (), modules)
+    return module.calls.rewriter_for(tensors, {**_elements(module), **names}, module.imports)

@@ -8,21 +8,21 @@ from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tripybuild.codegen.operators.shape_checks import targets
-from tripybuild.codegen.python.expressions import document, quoted, statement_value
+from tripybuild.codegen.python.expressions import document, quote, statement_value
 from tripybuild.codegen.python.file_text import Body, docstring
-from tripybuild.codegen.python.layout import Doc, bracketed, call, render
-from tripybuild.codegen.python.rewrite import Rewriter, attribute
-from tripybuild.codegen.python.statements import kept, read
-from tripybuild.codegen.snippets.kind_inference import Tensors
-from tripybuild.codegen.snippets.kinds import TENSOR, TENSORS
+from tripybuild.codegen.python.layout import Doc, bracket_list, call, render
+from tripybuild.codegen.python.rewrite import NameRewriter, attribute
+from tripybuild.codegen.python.statements import read_names, target_name
+from tripybuild.codegen.snippets.kind_inference import KindInference
+from tripybuild.codegen.snippets.value_kinds import TENSOR, TENSORS
 from tripybuild.schema.operator.part import Part, Step
 from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern, shape_text
 
 if TYPE_CHECKING:
-    from tripybuild.codegen.modules.module_class import Module
+    from tripybuild.codegen.modules.module_class import ModuleClass
 
 
-def forward_lines(module: "Module") -> str:
+def forward_lines(module: "ModuleClass") -> str:
     """The method.
 
     ```python
@@ -30,7 +30,7 @@ def forward_lines(module: "Module") -> str:
         check = begin(DECLARATION)
         check.element("F", (self.dtype,), x=x)
         y = x @ tp.transpose(self.weight, 0, 1)
-        return check.settled(y if self.bias is None else y + self.bias)
+        return check.finish(y if self.bias is None else y + self.bias)
     ```
     """
     part, imports = module.part, module.imports
@@ -44,7 +44,7 @@ def forward_lines(module: "Module") -> str:
     types = [(name, f"`{part.inputs[name]}`.") for name in order]
     about = docstring(f"Give {_names(part.outputs)}.", 8, [("Args", types)])
     body = Body(imports, 8)
-    body.written(lambda inner, unread: _Forward(module, inner, unread).write())
+    body.write_block(lambda inner, unread: _ForwardWriter(module, inner, unread).write())
     return "\n".join([f"    {head}", about, body.text()])
 
 
@@ -52,7 +52,7 @@ def _names(steps: Iterable[Step]) -> str:
     return " and ".join(f"`{target}`" for step in steps for target in step.targets)
 
 
-def _annotation(name: str, module: "Module") -> str:
+def _annotation(name: str, module: "ModuleClass") -> str:
     several = isinstance(module.part.inputs[name], TensorsPattern)
     if several:
         module.imports.name("collections.abc", "Sequence")
@@ -60,25 +60,25 @@ def _annotation(name: str, module: "Module") -> str:
     return f"{one} | None = None" if name in module.part.optional else one
 
 
-def tensors_of(part: Part, operators: Container[str]) -> Tensors:
+def tensors_of(part: Part, operators: Container[str]) -> KindInference:
     """What the steps of a part begin with: the kinds of its inputs and weights."""
     several = {n: TENSORS for n, p in part.inputs.items() if isinstance(p, TensorsPattern)}
     names = {**dict.fromkeys([*part.inputs, *part.weights], TENSOR), **several}
-    return Tensors(names, operators, frozenset(part.parts))
+    return KindInference(names, operators, frozenset(part.parts))
 
 
-def follow_step(tensors: Tensors, step: Step) -> None:
+def follow_step(tensors: KindInference, step: Step) -> None:
     """Note the kinds of a step's values, and of the names that it gives."""
     tensors.give(step.targets, tensors.follow(step.value.program))
 
 
-class _Forward:
+class _ForwardWriter:
     """Writes the body. `unread` are names that nothing reads, as a first writing has shown."""
 
-    def __init__(self, module: "Module", body: Body, unread: frozenset[str]) -> None:
+    def __init__(self, module: "ModuleClass", body: Body, unread: frozenset[str]) -> None:
         part = module.part
         self.module, self.part, self.body, self.unread = module, part, body, unread
-        held = (*module.kept, *part.weights, *part.parts)
+        held = (*module.attribute_sizes, *part.weights, *part.parts)
         self.names: dict[str, ast.expr] = {name: attribute(f"self.{name}") for name in held}
         for name in module.variables:
             element = module.element(name, "self.")
@@ -86,7 +86,7 @@ class _Forward:
         self.tensors = tensors_of(part, module.calls.operators)
         self.bound = {d.name for d in self._dimensions() if d.name and d.name not in module.sizes}
         targets = {target for step in (*part.steps, *part.outputs) for target in step.targets}
-        self.read = {n for s in (*part.steps, *part.outputs) for n in read(s.value.program)}
+        self.read = {n for s in (*part.steps, *part.outputs) for n in read_names(s.value.program)}
         self.read |= {target for step in part.outputs for target in step.targets}
         self.taken = {*part.inputs, *self.bound, *targets}
 
@@ -107,10 +107,10 @@ class _Forward:
         if first or len(last.targets) > 1:
             self._step(last)
             names = [name for step in self.part.outputs for name in step.targets]
-            result: Doc = bracketed("(", list(names), ")")
+            result: Doc = bracket_list("(", list(names), ")")
         else:
             result = document(self._value(last))
-        self.body.add("return ", call("check.settled", [result]))
+        self.body.add("return ", call("check.finish", [result]))
 
     # --- inputs ---
 
@@ -125,7 +125,9 @@ class _Forward:
             if variable == "any":
                 self._check_tensors(names)
                 continue
-            element = document(Rewriter(self.names, self.body.imports).rewrite(ast.Name(variable)))
+            element = document(
+                NameRewriter(self.names, self.body.imports).rewrite(ast.Name(variable))
+            )
             given = [f"{name}={name}" for name in names]
             optional = [name for name in names if name in self.part.optional]
             body = self.body
@@ -141,9 +143,9 @@ class _Forward:
             function = "tensors" if isinstance(pattern, TensorsPattern) else "tensor"
             if isinstance(pattern, TensorPattern) and pattern.shape is not None:
                 continue  # what asks for its shape asks whether it is one
-            self._guarded(name).add(call(f"check.{function}", [f'"{name}"', name]))
+            self._guard(name).add(call(f"check.{function}", [f'"{name}"', name]))
 
-    def _guarded(self, name: str) -> Body:
+    def _guard(self, name: str) -> Body:
         if name not in self.part.optional:
             return self.body
         return self.body.block(f"if {name} is not None:")
@@ -161,8 +163,8 @@ class _Forward:
             if not all(fresh):
                 compared.append((name, shape))
         for name, shape in compared:
-            arguments = [f'"{name}"', name, quoted(shape_text(shape)), self._sizes(shape)]
-            self._guarded(name).add(call("check.match", arguments))
+            arguments = [f'"{name}"', name, quote(shape_text(shape)), self._sizes(shape)]
+            self._guard(name).add(call("check.match", arguments))
 
     def _check_shape(
         self, name: str, shape: tuple[Dimension, ...], fresh: list[str | None]
@@ -174,23 +176,23 @@ class _Forward:
             start = targets(shape, read)
         elif not all(fresh) and not (len(shape) == 1 and shape[0].star):
             return  # the comparison says what there is to say
-        arguments = [f'"{name}"', name, quoted(shape_text(shape))]
-        self._guarded(name).add(start, call("check.shape", arguments))
+        arguments = [f'"{name}"', name, quote(shape_text(shape))]
+        self._guard(name).add(start, call("check.shape", arguments))
 
     def _sizes(self, shape: tuple[Dimension, ...]) -> Doc:
-        rewriter = Rewriter(self.names, self.body.imports)
+        rewriter = NameRewriter(self.names, self.body.imports)
         items: list[Doc] = []
         for dimension in shape:
             size = document(rewriter.rewrite(dimension.expression))
             items.append(["*" if dimension.star else "", size])
-        return bracketed("(", items, ")", comma=True)
+        return bracket_list("(", items, ")", comma=True)
 
     # --- steps ---
 
     def _step(self, step: Step) -> None:
         value = self._value(step)
         self.names = {n: e for n, e in self.names.items() if n not in step.targets}
-        targets = [kept(target, self.read) for target in step.targets]
+        targets = [target_name(target, self.read) for target in step.targets]
         self.body.add(f"{', '.join(targets)} = ", statement_value(value))
 
     def _value(self, step: Step) -> ast.expr:
@@ -200,8 +202,8 @@ class _Forward:
         """
         program, names = step.value.program, dict(self.names)
         follow_step(self.tensors, step)
-        rewriter = self.module.calls.rewriting(self.tensors, names, self.body.imports)
-        used = read(program)
+        rewriter = self.module.calls.rewriter_for(self.tensors, names, self.body.imports)
+        used = read_names(program)
         for each in program.assignments:
             value = statement_value(rewriter.rewrite(each.value))
             own = [target.lstrip("*") for target in each.targets]
@@ -209,7 +211,7 @@ class _Forward:
             names |= {name: ast.Name(new) for name, new in zip(own, written, strict=True)}
             stars = ["*" * target.startswith("*") for target in each.targets]
             unread = [
-                new if name in used else kept(new, used)
+                new if name in used else target_name(new, used)
                 for name, new in zip(own, written, strict=True)
             ]
             left = [star + new for star, new in zip(stars, unread, strict=True)]

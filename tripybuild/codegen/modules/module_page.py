@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
-from tripybuild.codegen.modules.module_class import Module, conditions
+from tripybuild.codegen.modules.module_class import ModuleClass, conditions
 from tripybuild.codegen.operators.arguments import PUBLIC, annotation
-from tripybuild.codegen.operators.reference_page import Section, code, inline, listed, table
+from tripybuild.codegen.operators.reference_page import Section, bullet_list, code, inline, table
 from tripybuild.codegen.package.index import mark
-from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.package.package_paths import BUILT_IN
 from tripybuild.codegen.python.layout import call, render
 from tripybuild.schema.operator.part import Step
 
 
-def module_page(module: Module) -> str:
+def module_page(module: ModuleClass) -> str:
     """The page of one module.
 
     ````markdown
@@ -39,14 +39,14 @@ def module_page(module: Module) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _signature(module: Module) -> str:
+def _signature(module: ModuleClass) -> str:
     package = module.calls.package
     name = f"{'tp' if package == BUILT_IN else package}.{module.part.name}"
-    given = [p.declared(annotation(p, PUBLIC, module.imports)) for p in module.parameters]
+    given = [p.declaration(annotation(p, PUBLIC, module.imports)) for p in module.parameters]
     return render(call(name, given))
 
 
-def _sections(module: Module) -> Iterator[Section]:
+def _sections(module: ModuleClass) -> Iterator[Section]:
     part = module.part
     rows = [
         (
@@ -59,7 +59,7 @@ def _sections(module: Module) -> Iterator[Section]:
     ]
     yield "Arguments", table(("Name", "Type", "Default", "Meaning"), rows)
     laws = part.laws.values()
-    yield "Laws", listed(f"`{law.name}`: `{inline(law.that)}`" for law in laws)
+    yield "Laws", bullet_list(f"`{law.name}`: `{inline(law.that)}`" for law in laws)
     inputs = [
         (f"`{name}`", f"`{pattern}`", "may be left out" if name in part.optional else "")
         for name, pattern in part.inputs.items()
@@ -69,7 +69,7 @@ def _sections(module: Module) -> Iterator[Section]:
         (f"`{w.name}`", f"`{w.pattern}`", ", ".join(conditions(w))) for w in part.weights.values()
     ]
     yield "Parameters", table(("Name", "Type", ""), weights)
-    yield "Parts", listed(f"`{name}`: `{inline(each)}`" for name, each in part.parts.items())
+    yield "Parts", bullet_list(f"`{name}`: `{inline(each)}`" for name, each in part.parts.items())
     yield "Steps", [code(_steps((*part.steps, *part.outputs)))]
 
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from tripybuild.codegen.modules.module_class import Module
+from tripybuild.codegen.modules.module_class import ModuleClass
 from tripybuild.codegen.modules.module_constructor import FLOATS
-from tripybuild.codegen.python.expressions import quoted
+from tripybuild.codegen.python.expressions import quote
 from tripybuild.codegen.python.file_text import Imports, header
-from tripybuild.codegen.python.layout import Doc, bracketed, render
-from tripybuild.schema.files import RefusedEntry
+from tripybuild.codegen.python.layout import Doc, bracket_list, render
+from tripybuild.schema.files import ModuleExampleEntry
 
 
-def module_suite(module: Module, examples: Sequence[RefusedEntry]) -> str:
+def module_suite(module: ModuleClass, examples: Sequence[ModuleExampleEntry]) -> str:
     """The file of one suite.
 
     ```python
@@ -35,9 +35,9 @@ def module_suite(module: Module, examples: Sequence[RefusedEntry]) -> str:
         header(module.path),
         imports.text(module.calls.package),
         "",
-        f"SUITE = ModuleSuite({quoted(module.path)}, {quoted(module.calls.package)}, __file__)",
+        f"SUITE = ModuleSuite({quote(module.path)}, {quote(module.calls.package)}, __file__)",
         *([f"DTYPES = {chosen}".replace("'", '"')] if by_dtype else []),
-        *([render(["EXAMPLES = ", _listed(examples)])] if examples else []),
+        *([render(["EXAMPLES = ", _example_list(examples)])] if examples else []),
     ]
     if examples:
         tests.append(_EXAMPLE)
@@ -52,8 +52,8 @@ def test_example(index: int) -> None:
     SUITE.check_example(index)'''
 
 
-def _listed(examples: Sequence[RefusedEntry]) -> Doc:
-    return bracketed("[", [quoted(f"{each.call} fails {each.fails}") for each in examples], "]")
+def _example_list(examples: Sequence[ModuleExampleEntry]) -> Doc:
+    return bracket_list("[", [quote(f"{each.call} fails {each.fails}") for each in examples], "]")
 
 
 _QUESTIONS: Mapping[str, str] = {

@@ -8,10 +8,10 @@ from functools import lru_cache
 from tripybuild.codegen.python.expressions import statement_value
 from tripybuild.codegen.python.file_text import Imports
 from tripybuild.codegen.python.layout import Doc
-from tripybuild.codegen.python.rewrite import CONSTANTS, Rewriter
-from tripybuild.language.names import free
+from tripybuild.codegen.python.rewrite import CONSTANTS, NameRewriter
+from tripybuild.language.names import free_names
 from tripybuild.schema.operator.operator import Attribute, Input, Operator
-from tripybuild.schema.snippets.scope import words
+from tripybuild.schema.snippets.snippet_scope import choice_words
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.patterns import (
     ChoicePattern,
@@ -54,19 +54,19 @@ _HOMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class AnnotationNames:
     """How a layer names a tensor, and a size that may be a symbol."""
 
     tensor: str
     size: str
 
 
-PUBLIC = Spelling("Tensor", "IntLike")
-TRACED = Spelling("Value", "Size")
+PUBLIC = AnnotationNames("Tensor", "IntLike")
+TRACED = AnnotationNames("Value", "Size")
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class SignatureParameter:
     """One parameter. Without a `default`, the argument is required.
 
     Where the default is `computed` from other names, the signature says None.
@@ -82,7 +82,7 @@ class Parameter:
         """Whether None may be given."""
         return self.default == "None"
 
-    def required(self) -> "Parameter":
+    def without_default(self) -> "SignatureParameter":
         """The same parameter without a default."""
         return replace(self, default=None, computed=False)
 
@@ -91,13 +91,13 @@ class Parameter:
         """Whether it takes all other keywords: `**fields` of the public function."""
         return isinstance(self.argument, Attribute) and self.argument.keywords
 
-    def declared(self, annotation: str) -> Doc:
+    def declaration(self, annotation: str) -> Doc:
         """`dim: int = -1`: the parameter as it stands in a signature."""
         text = f"{self.name}: {annotation}"
         return text if self.default is None else [text, " = ", self.default]
 
 
-def parameters(operator: Operator, imports: Imports) -> list[Parameter]:
+def parameters(operator: Operator, imports: Imports) -> list[SignatureParameter]:
     """The parameters in calling order; those with a default stand behind those without."""
     found, needed = _parameters(operator)
     imports.add(needed)
@@ -105,7 +105,7 @@ def parameters(operator: Operator, imports: Imports) -> list[Parameter]:
 
 
 @lru_cache(maxsize=16)
-def _parameters(operator: Operator) -> tuple[tuple[Parameter, ...], Imports]:
+def _parameters(operator: Operator) -> tuple[tuple[SignatureParameter, ...], Imports]:
     """The parameters, and what their defaults import; all files of an operator ask, in a row."""
     imports = Imports()
     everything: dict[str, Input | Attribute] = {**operator.inputs, **operator.attributes}
@@ -115,42 +115,48 @@ def _parameters(operator: Operator) -> tuple[tuple[Parameter, ...], Imports]:
     return tuple(result), imports
 
 
-def _parameter(argument: Input | Attribute, operator: Operator, imports: Imports) -> Parameter:
+def _parameter(
+    argument: Input | Attribute, operator: Operator, imports: Imports
+) -> SignatureParameter:
     if isinstance(argument, Input):
-        return Parameter(argument.name, argument, argument.absent if argument.optional else None)
-    texts = {word: ast.Constant(word) for word in words(operator)}
+        return SignatureParameter(
+            argument.name, argument, argument.absent if argument.optional else None
+        )
+    texts = {word: ast.Constant(word) for word in choice_words(operator)}
     return with_default(argument, texts, imports)
 
 
-def with_default(argument: Attribute, known: Mapping[str, ast.expr], imports: Imports) -> Parameter:
+def with_default(
+    argument: Attribute, known: Mapping[str, ast.expr], imports: Imports
+) -> SignatureParameter:
     """A Python value as a parameter; `known` is what stands for words in its default."""
     if argument.default is None:
-        return Parameter(argument.name, argument, "()" if argument.keywords else None)
+        return SignatureParameter(argument.name, argument, "()" if argument.keywords else None)
     node = argument.default.result
-    computed = set(free(node)) - known.keys() - BY_NAME.keys() - CONSTANTS
+    computed = set(free_names(node)) - known.keys() - BY_NAME.keys() - CONSTANTS
     if computed or any(isinstance(each, ast.Call) for each in ast.walk(node)):
-        return Parameter(argument.name, argument, "None", computed=True)
-    default = statement_value(Rewriter(known, imports).rewrite(node))
-    return Parameter(argument.name, argument, default)
+        return SignatureParameter(argument.name, argument, "None", computed=True)
+    default = statement_value(NameRewriter(known, imports).rewrite(node))
+    return SignatureParameter(argument.name, argument, default)
 
 
-def annotation(parameter: Parameter, spelling: Spelling, imports: Imports) -> str:
+def annotation(parameter: SignatureParameter, spelling: AnnotationNames, imports: Imports) -> str:
     """What a caller may give: `Tensor | float`, `int | Sequence[int] | None`."""
     forms = options(parameter.argument.pattern)
-    alternatives = [text for form in forms for text in _given(form, spelling, imports)]
+    alternatives = [text for form in forms for text in _input_annotations(form, spelling, imports)]
     return _either(alternatives, nullable=parameter.nullable)
 
 
-def _given(pattern: Pattern, spelling: Spelling, imports: Imports) -> list[str]:
+def _input_annotations(pattern: Pattern, spelling: AnnotationNames, imports: Imports) -> list[str]:
     match pattern:
         case TensorPattern():
-            return [_imported(spelling.tensor, imports)]
+            return [_import_type(spelling.tensor, imports)]
         case TensorsPattern():
-            return [_sequence(_imported(spelling.tensor, imports), 1, imports)]
+            return [_sequence(_import_type(spelling.tensor, imports), 1, imports)]
         case ChoicePattern():
             return ["str"]
         case RegionPattern():
-            return [function_type(_imported(spelling.tensor, imports), imports)]
+            return [function_type(_import_type(spelling.tensor, imports), imports)]
         case ValuePattern(lengths=lengths):
             one = _one(pattern, 0, spelling, imports)
             if lengths is None:
@@ -158,10 +164,10 @@ def _given(pattern: Pattern, spelling: Spelling, imports: Imports) -> list[str]:
             several = _sequence(one, max(len(lengths), 1), imports)
             spreads = pattern.kind == "axis" or lengths or pattern.alone
             return [one, several] if spreads else [several]
-    return [_imported("Any", imports)]
+    return [_import_type("Any", imports)]
 
 
-def _one(pattern: ValuePattern, side: int, spelling: Spelling, imports: Imports) -> str:
+def _one(pattern: ValuePattern, side: int, spelling: AnnotationNames, imports: Imports) -> str:
     """One value, as it is given (0) or kept (1): `int`, or `tuple[int, dtypes.dtype]`."""
     if pattern.fields:
         fields = [ValuePattern(field) for field in pattern.fields]
@@ -169,12 +175,12 @@ def _one(pattern: ValuePattern, side: int, spelling: Spelling, imports: Imports)
     name = _ONE.get(pattern.kind, _ONE["number"])[side]
     if "Any" in name:
         imports.name("typing", "Any")
-    return _imported(spelling.size if name == "Size" else name, imports)
+    return _import_type(spelling.size if name == "Size" else name, imports)
 
 
 def function_type(tensor: str, imports: Imports) -> str:
     """`Callable[..., Tensor | Sequence[Tensor]]`: what a region is recorded from."""
-    return f"{_imported('Callable', imports)}[..., {tensor} | {_sequence(tensor, 1, imports)}]"
+    return f"{_import_type('Callable', imports)}[..., {tensor} | {_sequence(tensor, 1, imports)}]"
 
 
 def _sequence(one: str, depth: int, imports: Imports) -> str:
@@ -182,37 +188,37 @@ def _sequence(one: str, depth: int, imports: Imports) -> str:
     return "Sequence[" * depth + one + "]" * depth
 
 
-def field_annotation(parameter: Parameter, imports: Imports) -> str:
+def field_annotation(parameter: SignatureParameter, imports: Imports) -> str:
     """The type of a normalised argument, as a field of the operation: `tuple[int, ...]`."""
-    alternatives = [_kept(form, imports) for form in options(parameter.argument.pattern)]
+    alternatives = [_field_type(form, imports) for form in options(parameter.argument.pattern)]
     if "Value" in alternatives:
         alternatives = ["Value"]
     return _either(alternatives, nullable=parameter.nullable and not parameter.computed)
 
 
-def _kept(pattern: Pattern, imports: Imports) -> str:
+def _field_type(pattern: Pattern, imports: Imports) -> str:
     match pattern:
         case TensorPattern():
-            return _imported("Value", imports)
+            return _import_type("Value", imports)
         case TensorsPattern():
-            return f"tuple[{_imported('Value', imports)}, ...]"
+            return f"tuple[{_import_type('Value', imports)}, ...]"
         case ChoicePattern():
             return "str"
         case RegionPattern():
-            return _imported("Region", imports)
+            return _import_type("Region", imports)
         case ValuePattern(lengths=lengths):
             kept = _one(pattern, 1, TRACED, imports)
             for _ in range(max(len(lengths), 1) if lengths is not None else 0):
                 kept = f"tuple[{kept}, ...]"
             return kept
-    return _imported("Any", imports)
+    return _import_type("Any", imports)
 
 
 def _either(alternatives: Iterable[str], *, nullable: bool) -> str:
     return " | ".join(dict.fromkeys([*alternatives, *(["None"] if nullable else [])]))
 
 
-def _imported(name: str, imports: Imports) -> str:
+def _import_type(name: str, imports: Imports) -> str:
     if name in _HOMES:
         imports.name(*_HOMES[name])
     return name

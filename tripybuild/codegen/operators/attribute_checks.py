@@ -2,11 +2,11 @@
 
 import ast
 
-from tripybuild.codegen.operators.arguments import Parameter
-from tripybuild.codegen.operators.inference import Scope
-from tripybuild.codegen.python.layout import SPACE, Doc, Group, call, parenthesized
+from tripybuild.codegen.operators.arguments import SignatureParameter
+from tripybuild.codegen.operators.check_scope import CheckScope
+from tripybuild.codegen.python.layout import SPACE, Doc, Group, call, optional_parentheses
 from tripybuild.codegen.python.statements import define
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.operator.operator import Attribute
 from tripybuild.types.patterns import ChoicePattern, Pattern, ValuePattern, options, tensors
 
@@ -23,7 +23,7 @@ _FUNCTIONS = {
 }
 
 
-def check_attributes(scope: Scope) -> None:
+def check_attributes(scope: CheckScope) -> None:
     """Normalise the attributes in their declared order: `dim = check.axis("dim", dim, len(S))`."""
     by_name = {parameter.name: parameter for parameter in scope.parameters}
     for name in scope.operator.attributes:
@@ -31,25 +31,27 @@ def check_attributes(scope: Scope) -> None:
             _check_attribute(scope, by_name[name])
 
 
-def check_default(scope: Scope, parameter: Parameter) -> None:
+def check_default(scope: CheckScope, parameter: SignatureParameter) -> None:
     """Compute a default that reads other names: `if size is None:`, then `size = S[1:]`."""
     if parameter.computed and isinstance(parameter.argument, Attribute):
         default = parameter.argument.default
         assert default is not None
-        scope.infer(free(default.program))
+        scope.infer(free_names(default.program))
         block = scope.body.block(f"if {parameter.name} is None:")
         define(parameter.name, default.program, scope.rewriter, block)
 
 
-def add_normalised(scope: Scope, parameter: Parameter, target: str, value: Doc) -> None:
+def add_assignment(
+    scope: CheckScope, parameter: SignatureParameter, target: str, value: Doc
+) -> None:
     """`dim = check.axis(...)`, or `dim = None if dim is None else check.axis(...)`."""
     if parameter.nullable and not parameter.computed:
         test: list[Doc] = ["None", SPACE, f"if {parameter.name} is None", SPACE, "else ", value]
-        value = parenthesized(Group(test))
+        value = optional_parentheses(Group(test))
     scope.body.add(f"{target} = ", value)
 
 
-def checked_value(scope: Scope, name: str, pattern: ValuePattern, given: str) -> Doc:
+def checked_value(scope: CheckScope, name: str, pattern: ValuePattern, given: str) -> Doc:
     """The call that checks one form of a value: `check.integers("stride", stride, len(D))`."""
     if pattern.alone:
         given = f"{given} if isinstance({given}, (list, tuple)) else [{given}]"
@@ -74,16 +76,16 @@ def checked_value(scope: Scope, name: str, pattern: ValuePattern, given: str) ->
     return call(f"check.{many}", [*start, *map(scope.expression, pattern.lengths)])
 
 
-def _check_attribute(scope: Scope, parameter: Parameter) -> None:
+def _check_attribute(scope: CheckScope, parameter: SignatureParameter) -> None:
     check_default(scope, parameter)
     name = parameter.name
-    value = _normalised(scope, name, options(parameter.argument.pattern))
+    value = _check_expression(scope, name, options(parameter.argument.pattern))
     if value is not None:
-        add_normalised(scope, parameter, name, value)
+        add_assignment(scope, parameter, name, value)
     scope.bound.add(name)
 
 
-def _normalised(scope: Scope, name: str, forms: tuple[Pattern, ...]) -> Doc | None:
+def _check_expression(scope: CheckScope, name: str, forms: tuple[Pattern, ...]) -> Doc | None:
     values = [form for form in forms if isinstance(form, ValuePattern)]
     if len(values) == len(forms) > 1:
         return _either(scope, name, values)
@@ -95,7 +97,7 @@ def _normalised(scope: Scope, name: str, forms: tuple[Pattern, ...]) -> Doc | No
     return None
 
 
-def _either(scope: Scope, name: str, forms: list[ValuePattern]) -> Doc:
+def _either(scope: CheckScope, name: str, forms: list[ValuePattern]) -> Doc:
     """`int | size[...]`, `number | size`: the form follows what is given."""
     one = [form for form in forms if form.lengths is None]
     many = [form for form in forms if form.lengths is not None]
@@ -103,17 +105,17 @@ def _either(scope: Scope, name: str, forms: list[ValuePattern]) -> Doc:
         several = checked_value(scope, name, many[0], name)
         single = checked_value(scope, name, one[0], name)
         test = f"if isinstance({name}, (list, tuple))"
-        return parenthesized(Group([several, SPACE, test, SPACE, "else ", single]))
+        return optional_parentheses(Group([several, SPACE, test, SPACE, "else ", single]))
     sized = any(form.kind == "size" for form in one)
     return call("check.number_or_size" if sized else "check.number", [f'"{name}"', name])
 
 
-def _shape(scope: Scope, name: str) -> str:
+def _shape(scope: CheckScope, name: str) -> str:
     """The shape of an input: the name that holds all of it, if there is one."""
     return _run(scope, name) or f"{name}.type.shape"
 
 
-def _rank(scope: Scope, argument: ast.expr) -> Doc:
+def _rank(scope: CheckScope, argument: ast.expr) -> Doc:
     """`axis(input)` counts an input's dimensions; `axis(expression)` says the rank itself."""
     if isinstance(argument, ast.Name) and argument.id in scope.operator.inputs:
         run = _run(scope, argument.id)
@@ -121,7 +123,7 @@ def _rank(scope: Scope, argument: ast.expr) -> Doc:
     return scope.expression(argument)
 
 
-def _run(scope: Scope, name: str) -> str | None:
+def _run(scope: CheckScope, name: str) -> str | None:
     """The one name that stands for all dimensions of an input: `S` of `T[*S]`."""
     shape = next(tensors(scope.operator.inputs[name].pattern)).shape
     return shape[0].name if shape is not None and len(shape) == 1 and shape[0].star else None

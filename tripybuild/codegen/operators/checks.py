@@ -7,8 +7,8 @@ expressions inside the types of inputs; and last what the outputs need.
 from collections.abc import Iterable, Iterator
 
 from tripybuild.codegen.operators.attribute_checks import check_attributes, checked_value
+from tripybuild.codegen.operators.check_scope import CheckScope
 from tripybuild.codegen.operators.element_checks import check_elements
-from tripybuild.codegen.operators.inference import Scope
 from tripybuild.codegen.operators.region_checks import check_regions
 from tripybuild.codegen.operators.shape_checks import (
     add_shape,
@@ -16,13 +16,13 @@ from tripybuild.codegen.operators.shape_checks import (
     check_shape,
     fresh_names,
 )
-from tripybuild.codegen.python.expressions import document, quoted
+from tripybuild.codegen.python.expressions import document, quote
 from tripybuild.codegen.python.layout import Doc, call
 from tripybuild.codegen.python.statements import assign
-from tripybuild.language.names import filled_in, free
+from tripybuild.language.names import free_names, placeholder_names
 from tripybuild.schema.operator.dtype_combinations import dtype_laws
 from tripybuild.schema.operator.operator import Input, Law, Operator
-from tripybuild.schema.snippets.scope import laws_around_regions
+from tripybuild.schema.snippets.snippet_scope import laws_around_regions
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.patterns import (
     LikePattern,
@@ -33,7 +33,7 @@ from tripybuild.types.patterns import (
 )
 
 
-def check_call(scope: Scope, also: Iterable[str] = ()) -> None:
+def check_call(scope: CheckScope, also: Iterable[str] = ()) -> None:
     """Write all checks; `also` are names that what follows reads."""
     operator = scope.operator
     inputs = list(operator.inputs.values())
@@ -46,7 +46,7 @@ def check_call(scope: Scope, also: Iterable[str] = ()) -> None:
             check_shape(scope, input)
     for input in inputs:
         if input.value is not None:
-            _check_switched(scope, input)
+            _check_tensor_or_value(scope, input)
     check_attributes(scope)
     before, after = laws_around_regions(operator)
     for law in before:
@@ -63,13 +63,13 @@ def check_call(scope: Scope, also: Iterable[str] = ()) -> None:
     scope.infer(also)
 
 
-def output_types(scope: Scope) -> list[Doc]:
+def output_types(scope: CheckScope) -> list[Doc]:
     """`TensorType(T, (N, C, *E))`: the types of the outputs, as arguments of `gives`."""
     outputs = scope.operator.outputs.values()
     return [_output_type(scope, options(output.pattern)[-1]) for output in outputs]
 
 
-def _output_type(scope: Scope, pattern: object) -> Doc:
+def _output_type(scope: CheckScope, pattern: object) -> Doc:
     operator = scope.operator
     match pattern:
         case TensorPattern(element, shape) if shape is not None:
@@ -94,10 +94,10 @@ def _output_names(operator: Operator) -> Iterator[str]:
         for tensor in tensors(output.pattern):
             yield tensor.element
             for dimension in tensor.shape or ():
-                yield from free(dimension.expression)
+                yield from free_names(dimension.expression)
 
 
-def _check_switched(scope: Scope, input: Input) -> None:
+def _check_tensor_or_value(scope: CheckScope, input: Input) -> None:
     """Check an input that may be no tensor: the names that a tensor binds are None then.
 
     ```python
@@ -132,7 +132,7 @@ def _check_switched(scope: Scope, input: Input) -> None:
     scope.body.block("else:").add(f"{given} = ", value)
 
 
-def _check_law(scope: Scope, law: Law) -> None:
+def _check_law(scope: CheckScope, law: Law) -> None:
     """One law, behind the names that it infers.
 
     ```python
@@ -140,12 +140,12 @@ def _check_law(scope: Scope, law: Law) -> None:
         require(C % groups == 0)
     ```
     """
-    names = [*free(law.that.program), *filled_in(law.message or "")]
+    names = [*free_names(law.that.program), *placeholder_names(law.message or "")]
     scope.infer(names)
     operator = scope.operator
     values = {*scope.bound, *operator.attributes, *operator.inputs, *operator.infer}
     shown = [name for name in dict.fromkeys(names) if name in values]
-    arguments = [quoted(law.name), *(f"{name}={name}" for name in shown)]
+    arguments = [quote(law.name), *(f"{name}={name}" for name in shown)]
     block = scope.body.block("with ", call("check.law", arguments), " as require:")
     assign(law.that.program, scope.rewriter, block)
     block.add(call("require", [document(scope.rewriter.rewrite(law.that.result))]))

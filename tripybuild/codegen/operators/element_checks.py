@@ -5,10 +5,10 @@ Tensors bind first, then attributes that are dtypes; numbers become tensors of w
 
 import ast
 
-from tripybuild.codegen.operators.arguments import Parameter
-from tripybuild.codegen.operators.attribute_checks import add_normalised, check_default
-from tripybuild.codegen.operators.inference import Scope
-from tripybuild.codegen.operators.shape_checks import guarded
+from tripybuild.codegen.operators.arguments import SignatureParameter
+from tripybuild.codegen.operators.attribute_checks import add_assignment, check_default
+from tripybuild.codegen.operators.check_scope import CheckScope
+from tripybuild.codegen.operators.shape_checks import guard_optional
 from tripybuild.codegen.python.expressions import document
 from tripybuild.codegen.python.layout import Doc, call
 from tripybuild.schema.operator.operator import Attribute, Input
@@ -16,7 +16,7 @@ from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import Pattern, ValuePattern, options, tensors
 
 
-def check_elements(scope: Scope) -> None:
+def check_elements(scope: CheckScope) -> None:
     """Write all checks of dtypes."""
     inputs = list(scope.operator.inputs.values())
     for variable in scope.operator.types:
@@ -29,22 +29,22 @@ def check_elements(scope: Scope) -> None:
     for input in inputs:
         _make_tensors(scope, input)
     for input in inputs:
-        _check_chosen(scope, input)
-        _check_known(scope, input)
+        _check_attribute_dtype(scope, input)
+        _check_constant(scope, input)
 
 
-def _bind_variable(scope: Scope, variable: str) -> None:
+def _bind_variable(scope: CheckScope, variable: str) -> None:
     """`T = check.element("T", (dtypes.float32, dtypes.float16), input=input, weight=weight)`."""
     using = [
         input
         for input in scope.operator.inputs.values()
         if [t.element for t in tensors(input.pattern)] == [variable] and input.value is None
     ]
-    if using and variable not in _chosen(scope):
+    if using and variable not in _attribute_variables(scope):
         beside = any(_takes_number(input.pattern) for input in using)
         arguments = [f'"{variable}"', scope.elements(scope.operator.types[variable])]
         arguments += [f"{input.name}={input.name}" for input in using]
-        function = "element_beside_numbers" if beside else "element"
+        function = "element_or_numbers" if beside else "element"
         body = scope.body
         if all(input.optional for input in using):
             if variable not in scope.unused:
@@ -54,7 +54,7 @@ def _bind_variable(scope: Scope, variable: str) -> None:
         scope.assign(variable, function, arguments, body)
 
 
-def _check_dtype(scope: Scope, parameter: Parameter) -> None:
+def _check_dtype(scope: CheckScope, parameter: SignatureParameter) -> None:
     """`dtype = T = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16)`."""
     allowed: tuple[dtype, ...] = tuple(BY_NAME.values())
     name, argument = parameter.name, parameter.argument
@@ -65,21 +65,21 @@ def _check_dtype(scope: Scope, parameter: Parameter) -> None:
     wanted = [scope.element(str(each)) for each in allowed]
     binds = variable and variable not in scope.bound | scope.unused
     target = f"{name} = {variable}" if binds else name
-    add_normalised(scope, parameter, target, call("check.dtype", [f'"{name}"', name, *wanted]))
+    add_assignment(scope, parameter, target, call("check.dtype", [f'"{name}"', name, *wanted]))
     scope.bound |= {name, variable} - {""}
 
 
-def _check_own_dtype(scope: Scope, input: Input) -> None:
+def _check_own_dtype(scope: CheckScope, input: Input) -> None:
     """An input whose dtype no variable binds: `bool[*A]`, `int32[B]`, `bool[*M] | T[*M]`."""
     elements = [tensor.element for tensor in tensors(input.pattern)]
     alone = len(elements) == 1 and elements[0] in BY_NAME
     if (alone or len(elements) > 1) and not input.several:
         wanted = [scope.element(element) for element in elements]
-        body = guarded(scope, input)
+        body = guard_optional(scope, input)
         body.add(call("check.dtype_of", [f'"{input.name}"', input.name, *wanted]))
 
 
-def _make_tensors(scope: Scope, input: Input) -> None:
+def _make_tensors(scope: CheckScope, input: Input) -> None:
     """`other = check.number_or_tensor("other", other, T)`, `tensors = check.tensors(...)`."""
     elements = [tensor.element for tensor in tensors(input.pattern)]
     arguments: list[Doc] = [f'"{input.name}"', input.name]
@@ -94,27 +94,27 @@ def _make_tensors(scope: Scope, input: Input) -> None:
         scope.assign(input.name, "tensors", arguments, scope.body)
 
 
-def _check_chosen(scope: Scope, input: Input) -> None:
+def _check_attribute_dtype(scope: CheckScope, input: Input) -> None:
     """A tensor of the dtype that an attribute chose: `check.element("F", (F,), scale=scale)`."""
     elements = [tensor.element for tensor in tensors(input.pattern)]
-    if len(elements) == 1 and elements[0] in _chosen(scope) and input.value is None:
+    if len(elements) == 1 and elements[0] in _attribute_variables(scope) and input.value is None:
         arguments = [f'"{elements[0]}"', f"({elements[0]},)", f"{input.name}={input.name}"]
-        guarded(scope, input).add(call("check.element", arguments))
+        guard_optional(scope, input).add(call("check.element", arguments))
 
 
-def _chosen(scope: Scope) -> frozenset[str]:
+def _attribute_variables(scope: CheckScope) -> frozenset[str]:
     """The type variables to which an attribute gives a dtype."""
     return frozenset(filter(None, (a.variable for a in scope.operator.attributes.values())))
 
 
-def _check_known(scope: Scope, input: Input) -> None:
-    """`check.known("scale", scale)`, behind `if` where it is so for some dtypes only."""
+def _check_constant(scope: CheckScope, input: Input) -> None:
+    """`check.static_tensor("scale", scale)`, behind `if` where it is so for some dtypes only."""
     if input.constant is not None:
-        body = guarded(scope, input)
+        body = guard_optional(scope, input)
         if not isinstance(input.constant.result, ast.Constant):
             test = document(scope.rewriter.rewrite(input.constant.result))
             body = body.block("if ", test, ":")
-        body.add(call("check.known", [f'"{input.name}"', input.name]))
+        body.add(call("check.static_tensor", [f'"{input.name}"', input.name]))
 
 
 def _depths(pattern: Pattern) -> list[int]:

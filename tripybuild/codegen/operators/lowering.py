@@ -5,14 +5,14 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 
 from tripybuild.codegen.operators.arguments import function_type, parameters
-from tripybuild.codegen.operators.operator_calls import Calls
+from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.operators.prelude import bind_names
-from tripybuild.codegen.operators.results import gives_several
-from tripybuild.codegen.package.paths import module
+from tripybuild.codegen.operators.results import returns_several
+from tripybuild.codegen.package.package_paths import dotted_name
 from tripybuild.codegen.python.file_text import Body, Imports, docstring, header
 from tripybuild.codegen.python.layout import call, render
-from tripybuild.codegen.python.rewrite import Rewriter
-from tripybuild.codegen.python.statements import give, kept
+from tripybuild.codegen.python.rewrite import NameRewriter
+from tripybuild.codegen.python.statements import target_name, write_return
 from tripybuild.schema.operator.operator import Input, Operator
 from tripybuild.schema.snippets.vocabularies import ALIASES, HELPERS
 from tripybuild.types.naming import class_name
@@ -38,12 +38,12 @@ def lowering_file(operator: Operator, target: str, package: str) -> str:
     body.imports.name(*BUILDERS[target])
     snippet = operator.lower[target]
     names = bind_names(operator, snippet.program, body)
-    give(snippet.program, Rewriter(names, body.imports), body)
+    write_return(snippet.program, NameRewriter(names, body.imports), body)
     summary = f"Lower `{operator.name}` to the `{target}` dialect."
     return _file(operator, package, ("lower", f"{alias}.Value", summary), body)
 
 
-def decomposition_file(operator: Operator, calls: Calls) -> str:
+def decomposition_file(operator: Operator, calls: CallResolver) -> str:
     """The file that says one operation in terms of others, for engines that have no such operation.
 
     ```python
@@ -58,7 +58,7 @@ def decomposition_file(operator: Operator, calls: Calls) -> str:
     body.imports.name("tripyapi.tensor", "Tensor")
     program = operator.decompose.program
     names = bind_names(operator, program, body)
-    give(program, calls.rewriter(operator, names, body.imports), body)
+    write_return(program, calls.rewriter(operator, names, body.imports), body)
     summary = f"Say `{operator.name}` with other operators."
     return _file(operator, calls.package, ("decompose", "Tensor", summary), body)
 
@@ -76,9 +76,9 @@ def reference_file(operator: Operator, package: str) -> str:
     body = Body(Imports())
     program = operator.reference.program
     names = bind_names(operator, program, body)
-    give(program, Rewriter(names, body.imports, partial(_helper, body.imports)), body)
+    write_return(program, NameRewriter(names, body.imports, partial(_helper, body.imports)), body)
     if "np." in body.text():
-        body.imports.name("tripybuild.reference.numerics.bounded", "numpy as np")
+        body.imports.name("tripybuild.reference.numerics.numpy_guard", "numpy as np")
     body.imports.name("typing", "Any")
     if operator.inputs:
         body.imports.name("tripybuild.reference.numerics.arrays", "Array")
@@ -107,14 +107,14 @@ def _file(
     """A file with one function: its name, what it calls a tensor, its summary, what it gives."""
     function, value, summary = what
     operation = class_name(operator.name)
-    body.imports.name(module(package, "trace", operator), operation)
+    body.imports.name(dotted_name(package, "trace", operator), operation)
     text = body.text()
     read = body.read()  # a parameter that nobody reads begins with an underscore
     inputs = _inputs(operator, value, body.imports, read)
-    if result is None and gives_several(operator):
+    if result is None and returns_several(operator):
         body.imports.name("collections.abc", "Sequence")
         result = f"Sequence[{value}]"
-    given = call(f"def {function}", [f"{kept('op', read)}: {operation}", *inputs])
+    given = call(f"def {function}", [f"{target_name('op', read)}: {operation}", *inputs])
     signature = render([given, f" -> {result or value}:"])
     lines = "\n".join([signature, docstring(summary, 4), text])
     return f"{header(operator.path)}\n{body.imports.text(package)}\n\n\n{lines}\n"
@@ -135,7 +135,7 @@ def _inputs(operator: Operator, value: str, imports: Imports, read: AbstractSet[
                 imports.name("collections.abc", "Sequence")
                 kind = f"Sequence[{value}]"
             absent = input.optional and not input.several
-            given.append(f"{kept(input.name, read)}: {kind}{' | None' if absent else ''}")
-    regions = (kept(name, read) for name in operator.regions())
+            given.append(f"{target_name(input.name, read)}: {kind}{' | None' if absent else ''}")
+    regions = (target_name(name, read) for name in operator.regions())
     given += [f"{name}: {function_type(value, imports)}" for name in regions]
     return given

@@ -1,13 +1,13 @@
 """The methods of the Tensor that call an operator."""
 
-from tripybuild.codegen.operators.arguments import Spelling, annotation, parameters
+from tripybuild.codegen.operators.arguments import AnnotationNames, annotation, parameters
 from tripybuild.codegen.operators.results import result_annotation
 from tripybuild.codegen.python.file_text import Imports, docstring
 from tripybuild.codegen.python.layout import Doc, call, render
 from tripybuild.schema.operator.checks import tensor_methods
 from tripybuild.schema.operator.operator import Operator
 
-_INSIDE = Spelling("Tensor", "frontend.IntLike")  # `tensor.py` imports the module as a whole
+_INSIDE = AnnotationNames("Tensor", "frontend.IntLike")  # `tensor.py` imports the module as a whole
 
 
 def tensor_methods_of(operator: Operator) -> tuple[dict[str, str], dict[str, list[str]]]:
@@ -32,7 +32,7 @@ def _method(method: str, operator: Operator, imports: Imports) -> str:
     for parameter in chosen:
         if parameter.name != own:
             text = annotation(parameter, _INSIDE, imports)
-            given.append(parameter.declared(f'"{text}"' if "Tensor" in text else text))
+            given.append(parameter.declaration(f'"{text}"' if "Tensor" in text else text))
     arguments: list[Doc] = ["self" if name == own else name for name in names]
     result = result_annotation(operator)
     override = "  # type: ignore[override]" if method in ("__eq__", "__ne__") else ""

@@ -4,50 +4,56 @@ from collections.abc import Iterator
 
 from tripybuild.codegen.operators.lowering import decomposition_file, lowering_file, reference_file
 from tripybuild.codegen.operators.methods import tensor_methods_of
-from tripybuild.codegen.operators.operator_calls import Calls
+from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.operators.public_function import frontend_file
 from tripybuild.codegen.operators.reference_page import operator_page
 from tripybuild.codegen.operators.test_suite import suite_file
 from tripybuild.codegen.operators.trace_op import trace_file
-from tripybuild.codegen.package.fragment import Contribution
-from tripybuild.codegen.package.missing_names import others
-from tripybuild.codegen.package.paths import BUILT_IN, DOCS, SUITES, module, place
-from tripybuild.codegen.snippets.composition_check import accepts, uses_of
+from tripybuild.codegen.package.foreign_names import foreign_names
+from tripybuild.codegen.package.fragment import PackageFragment
+from tripybuild.codegen.package.package_paths import (
+    BUILT_IN,
+    DOCS,
+    SUITES,
+    dotted_name,
+    operator_path,
+)
+from tripybuild.codegen.snippets.composition_check import call_forms, decomposition_calls
 from tripybuild.schema.operator.checks import tensor_methods, uses
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.snippets.vocabularies import ALIASES
 
 
-def contribution(operator: Operator, calls: Calls) -> Contribution:
+def operator_fragment(operator: Operator, calls: CallResolver) -> PackageFragment:
     """What an operator gives to the package that `calls` tells of."""
     is_own = operator.name in calls.own
-    methods, imports = tensor_methods_of(operator) if is_own else _elsewhere(operator)
-    return Contribution(
+    methods, imports = tensor_methods_of(operator) if is_own else _foreign_methods(operator)
+    return PackageFragment(
         name=operator.name,
         folder=operator.folder,
         summary=operator.doc.split("\n\n")[0],
-        home=module(calls.package if is_own else BUILT_IN, "ops", operator),
+        home=dotted_name(calls.package if is_own else BUILT_IN, "ops", operator),
         family=operator.families[-1][0] if operator.families else None,
         digest=operator.digest,
-        others=others(operator),
+        others=foreign_names(operator),
         uses=uses(operator, calls.operators),
-        takes=accepts(operator),
-        calls=[each.data() for each in uses_of(operator, calls.operators)],
+        takes=call_forms(operator),
+        calls=[each.data() for each in decomposition_calls(operator, calls.operators)],
         methods=methods,
         imports=imports,
         files=dict(_files(operator, calls)) if is_own else {},
     )
 
 
-def _elsewhere(operator: Operator) -> tuple[dict[str, str], dict[str, list[str]]]:
+def _foreign_methods(operator: Operator) -> tuple[dict[str, str], dict[str, list[str]]]:
     """The names alone of the methods that another package gives."""
     return dict.fromkeys(tensor_methods(operator), ""), {}
 
 
-def _files(operator: Operator, calls: Calls) -> Iterator[tuple[str, str]]:
-    package, file = calls.package, f"{place(operator)}.py"
+def _files(operator: Operator, calls: CallResolver) -> Iterator[tuple[str, str]]:
+    package, file = calls.package, f"{operator_path(operator)}.py"
     yield f"{package}/ops/{file}", frontend_file(operator, calls)
-    yield f"{SUITES}/{place(operator, 'test_')}.py", suite_file(operator, package)
+    yield f"{SUITES}/{operator_path(operator, 'test_')}.py", suite_file(operator, package)
     yield f"{DOCS}/{operator.name}.md", operator_page(operator, package)
     if operator.inline:
         return

@@ -4,16 +4,16 @@ import ast
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 
-from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.package.package_paths import BUILT_IN
 from tripybuild.codegen.python.file_text import Imports
-from tripybuild.codegen.python.rewrite import Rewriter
-from tripybuild.codegen.snippets.kind_inference import DTYPE_OF, TENSOR_OF, Tensors
-from tripybuild.codegen.snippets.kinds import OTHER, TENSOR, TENSORS, Kind
+from tripybuild.codegen.python.rewrite import NameRewriter
+from tripybuild.codegen.snippets.kind_inference import DTYPE_OF, TENSOR_OF, KindInference
+from tripybuild.codegen.snippets.value_kinds import OTHER, TENSOR, TENSORS, ValueKind
 from tripybuild.schema.operator.operator import Input, Operator
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class CallResolver:
     """The names of operators and modules: `own` are those of the package that is generated."""
 
     operators: Collection[str]
@@ -23,13 +23,13 @@ class Calls:
 
     def rewriter(
         self, operator: Operator, names: Mapping[str, ast.expr], imports: Imports
-    ) -> Rewriter:
+    ) -> NameRewriter:
         """A rewriter for `decompose`: `max(input, dim)` becomes `tp.max(input, dim)`."""
-        return self.rewriting(followed(operator, self.operators), names, imports)
+        return self.rewriter_for(infer_kinds(operator, self.operators), names, imports)
 
-    def rewriting(
-        self, tensors: Tensors, names: Mapping[str, ast.expr], imports: Imports
-    ) -> Rewriter:
+    def rewriter_for(
+        self, tensors: KindInference, names: Mapping[str, ast.expr], imports: Imports
+    ) -> NameRewriter:
         """The same for any snippet, where it is known which names are tensors."""
 
         def operator_call(node: ast.Call) -> ast.expr | None:
@@ -43,7 +43,7 @@ class Calls:
                 return None
             return ast.Attribute(ast.Name(self.package_of(name, imports)), name)
 
-        return Rewriter(names, imports, operator_call)
+        return NameRewriter(names, imports, operator_call)
 
     def package_of(self, name: str, imports: Imports) -> str:
         """Import the package that holds an operator or a module; what it is called there."""
@@ -54,20 +54,20 @@ class Calls:
         return "tp"
 
 
-def followed(operator: Operator, operators: Container[str]) -> Tensors:
+def infer_kinds(operator: Operator, operators: Container[str]) -> KindInference:
     """The kinds of all values of an operator's decomposition."""
     assert operator.decompose is not None
-    tensors = Tensors(input_kinds(operator), operators, functions=operator.regions())
+    tensors = KindInference(input_kinds(operator), operators, functions=operator.regions())
     tensors.follow(operator.decompose.program)
     return tensors
 
 
-def input_kinds(operator: Operator) -> dict[str, Kind]:
+def input_kinds(operator: Operator) -> dict[str, ValueKind]:
     """What a snippet has of inputs: numbers are tensors there, and an index is itself."""
     return {name: _input_kind(input) for name, input in operator.inputs.items()}
 
 
-def _input_kind(input: Input) -> Kind:
+def _input_kind(input: Input) -> ValueKind:
     if input.several:
         return TENSORS
     return TENSOR | OTHER if input.value is not None else TENSOR

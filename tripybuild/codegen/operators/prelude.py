@@ -4,12 +4,12 @@ import ast
 from collections.abc import Callable, Sequence
 
 from tripybuild.codegen.python.file_text import Body
-from tripybuild.codegen.python.rewrite import Rewriter, attribute
+from tripybuild.codegen.python.rewrite import NameRewriter, attribute
 from tripybuild.codegen.python.statements import define
 from tripybuild.language.grammar import Program
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.snippets.scope import words
+from tripybuild.schema.snippets.snippet_scope import choice_words
 from tripybuild.types.patterns import Dimension, LikePattern, Pattern, options, tensors
 
 
@@ -21,8 +21,8 @@ def bind_names(operator: Operator, program: Program, body: Body) -> dict[str, as
     E = op.outputs[0].shape[2:]
     ```
     """
-    prelude = _Prelude(operator, body, free(program))
-    prelude.bind(free(program))
+    prelude = _Prelude(operator, body, free_names(program))
+    prelude.bind(free_names(program))
     return prelude.names
 
 
@@ -34,7 +34,9 @@ class _Prelude:
         self.body = body
         self.wanted: set[str] = set()
         self._want(read)
-        self.names: dict[str, ast.expr] = {word: ast.Constant(word) for word in words(operator)}
+        self.names: dict[str, ast.expr] = {
+            word: ast.Constant(word) for word in choice_words(operator)
+        }
         known = operator.attributes.keys() - operator.regions()  # a region is handed over
         self.names |= {name: attribute(f"op.{name}") for name in known}
         self.bound: set[str] = set()
@@ -44,7 +46,7 @@ class _Prelude:
         for name in names:
             snippet = self.operator.infer.get(name)
             if name not in self.wanted and snippet is not None and not self._in_outputs(name):
-                self._want(free(snippet.program))
+                self._want(free_names(snippet.program))
             self.wanted.add(name)
 
     def _in_outputs(self, name: str) -> bool:
@@ -61,7 +63,7 @@ class _Prelude:
             if name in self.operator.types:
                 self._bind_element(name)
             elif not any(bind(name) for bind in self._places()):
-                self._bind_inferred(name)
+                self._bind_infer(name)
 
     def _places(self) -> tuple[Callable[[str], bool], ...]:
         return self._bind_from_input, self._bind_from_output, self._bind_dtypes
@@ -133,12 +135,12 @@ class _Prelude:
         start = " + ".join(counts)  # the formatter puts a space between a call and `:`
         return f"op.outputs[{start} :]" if start else "op.outputs"
 
-    def _bind_inferred(self, name: str) -> None:
+    def _bind_infer(self, name: str) -> None:
         """`pairs = zip(D, stride)`: what no shape says is computed again."""
         snippet = self.operator.infer.get(name)
         if snippet is not None:
-            self.bind(free(snippet.program))
-            define(name, snippet.program, Rewriter(self.names, self.body.imports), self.body)
+            self.bind(free_names(snippet.program))
+            define(name, snippet.program, NameRewriter(self.names, self.body.imports), self.body)
 
     def _unpack(self, shape: tuple[Dimension, ...], where: str) -> None:
         """Bind what is wanted of a shape: all of it, one entry, or several."""

@@ -3,26 +3,26 @@
 import ast
 from functools import partial
 
-from tripybuild.codegen.operators.arguments import Parameter, parameters
+from tripybuild.codegen.operators.arguments import SignatureParameter, parameters
+from tripybuild.codegen.operators.check_scope import CheckScope
 from tripybuild.codegen.operators.checks import check_call
-from tripybuild.codegen.operators.inference import Scope
-from tripybuild.codegen.operators.operator_calls import Calls
-from tripybuild.codegen.operators.results import gives_one_alone, gives_several
+from tripybuild.codegen.operators.operator_calls import CallResolver
+from tripybuild.codegen.operators.results import returns_several, returns_single
 from tripybuild.codegen.operators.signatures import bind_arguments, signature_lines
 from tripybuild.codegen.operators.trace_op import declaration
-from tripybuild.codegen.package.paths import module
-from tripybuild.codegen.python.expressions import document, quoted, statement_value
+from tripybuild.codegen.package.package_paths import dotted_name
+from tripybuild.codegen.python.expressions import document, quote, statement_value
 from tripybuild.codegen.python.file_text import Body, Imports, docstring, header
 from tripybuild.codegen.python.layout import call
-from tripybuild.codegen.python.rewrite import Rewriter
+from tripybuild.codegen.python.rewrite import NameRewriter
 from tripybuild.codegen.python.statements import assign, end
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.types.naming import class_name
 from tripybuild.types.patterns import options
 
 
-def frontend_file(operator: Operator, calls: Calls) -> str:
+def frontend_file(operator: Operator, calls: CallResolver) -> str:
     """The file of one public function.
 
     ```python
@@ -66,11 +66,11 @@ def _sections(operator: Operator) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _warn(operator: Operator, body: Body, package: str) -> None:
-    """`deprecated("double", "since 2.0, write `x + x`.", "tripyapi")`."""
+    """`warn_deprecation("double", "since 2.0, write `x + x`.", "tripyapi")`."""
     if operator.deprecated is not None:
-        body.imports.name("tripybuild.frontend.deprecation", "deprecated")
+        body.imports.name("tripybuild.frontend.deprecation", "warn_deprecation")
         said = (operator.name, " ".join(operator.deprecated.split()), package)
-        body.add(call("deprecated", [quoted(each) for each in said]))
+        body.add(call("warn_deprecation", [quote(each) for each in said]))
 
 
 def _on_sizes(operator: Operator, body: Body) -> None:
@@ -84,65 +84,69 @@ def _on_sizes(operator: Operator, body: Body) -> None:
     if operator.on_sizes is None:
         return
     program = operator.on_sizes.program
-    used = [name for name in operator.inputs if name in free(program)]
+    used = [name for name in operator.inputs if name in free_names(program)]
     names: dict[str, ast.expr] = {
         name: ast.Call(ast.Name("size_of"), [ast.Name(name)], []) for name in used
     }
     body.imports.name("tripybuild.frontend", "are_sizes", "dimension", "size_of")
     block = body.block("if ", call("are_sizes", [*used]), ":")
-    assign(program, Rewriter(names, body.imports), block)
-    result = Rewriter(names, body.imports).rewrite(program.result)
+    assign(program, NameRewriter(names, body.imports), block)
+    result = NameRewriter(names, body.imports).rewrite(program.result)
     block.add("return ", call("dimension", [document(result)]))
 
 
-def _record(operator: Operator, chosen: list[Parameter], body: Body, package: str) -> None:
+def _record(operator: Operator, chosen: list[SignatureParameter], body: Body, package: str) -> None:
     """`return record(Softmax, input, dim)`."""
     name = class_name(operator.name)
-    body.imports.name(module(package, "trace", operator), name)
-    function = "record_several" if gives_several(operator) else "record"
-    function = "record_any" if gives_one_alone(operator) else function
+    body.imports.name(dotted_name(package, "trace", operator), name)
+    function = "record_several" if returns_several(operator) else "record"
+    function = "record_any" if returns_single(operator) else function
     body.imports.name("tripybuild.frontend", function)
     body.add("return ", call(function, [name, *(parameter.name for parameter in chosen)]))
 
 
-def _compose(operator: Operator, chosen: list[Parameter], body: Body, calls: Calls) -> None:
+def _compose(
+    operator: Operator, chosen: list[SignatureParameter], body: Body, calls: CallResolver
+) -> None:
     """The body of an inline function."""
     body.imports.name("tripybuild.frontend", "begin")
-    body.written(lambda part, unread: _write_body(Scope(operator, chosen, part, unread), calls))
+    body.write_block(
+        lambda part, unread: _write_body(CheckScope(operator, chosen, part, unread), calls)
+    )
 
 
-def _write_body(scope: Scope, calls: Calls) -> None:
+def _write_body(scope: CheckScope, calls: CallResolver) -> None:
     """The checks of a call, then calls of other operators.
 
     ```python
     check = begin(DECLARATION)
     ...
-    return check.settled(tp.sum(input, dim, keepdim) / count)
+    return check.finish(tp.sum(input, dim, keepdim) / count)
     ```
     """
     operator = scope.operator
     assert operator.decompose is not None
     program = operator.decompose.program
     scope.body.add("check = begin(DECLARATION)")
-    check_call(scope, also=free(program))
+    check_call(scope, also=free_names(program))
     rewriter = calls.rewriter(operator, scope.rewriter.names, scope.imports)
     assign(program, rewriter, scope.body)
     end(program, rewriter, scope.body, partial(_return, scope))
 
 
-def _return(scope: Scope, result: ast.expr, body: Body) -> None:
+def _return(scope: CheckScope, result: ast.expr, body: Body) -> None:
     """`return check.settled(tp.sum(input, dim, keepdim) / count)`."""
     operator = scope.operator
-    if gives_several(operator) and isinstance(result, ast.ListComp):
+    if returns_several(operator) and isinstance(result, ast.ListComp):
         items = ast.GeneratorExp(result.elt, result.generators)
         result = ast.Call(ast.Name("tuple"), [items], [])
-    elif gives_several(operator) and isinstance(result, ast.List):
+    elif returns_several(operator) and isinstance(result, ast.List):
         result = ast.Call(ast.Name("tuple"), [result], [])
-    settled = call("check.settled", [document(result)])
+    settled = call("check.finish", [document(result)])
     value = settled if operator.laws else statement_value(result)
     if device := _device(operator):
-        scope.imports.name("tripybuild.frontend", "placed_on")
-        value = call("placed_on", [value, device])
+        scope.imports.name("tripybuild.frontend", "to_device")
+        value = call("to_device", [value, device])
     body.add("return ", value)
 
 
@@ -150,6 +154,6 @@ def _device(operator: Operator) -> str | None:
     """The attribute that says where the one result will be."""
     for name, attribute in operator.attributes.items():
         kinds = [getattr(each, "kind", None) for each in options(attribute.pattern)]
-        if kinds == ["device"] and not gives_several(operator):
+        if kinds == ["device"] and not returns_several(operator):
             return name
     return None

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tripybuild.codegen.operators.arguments import Parameter, parameters
+from tripybuild.codegen.operators.arguments import SignatureParameter, parameters
 from tripybuild.codegen.operators.results import result_annotation
 from tripybuild.codegen.operators.signatures import signature
 from tripybuild.codegen.package.index import mark
-from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.package.package_paths import BUILT_IN
 from tripybuild.codegen.python.file_text import Imports
 from tripybuild.schema.foreign import TITLES
 from tripybuild.schema.operator.checks import costs, tensor_methods
@@ -55,16 +55,16 @@ def _sections(operator: Operator, package: str) -> Iterator[Section]:
     yield "Arguments", table(("Name", "Type", "Default", "Meaning"), arguments)
     results = [(f"`{o.name}`", f"`{o.pattern}`", o.doc) for o in operator.outputs.values()]
     yield "Results", table(("Name", "Type", "Meaning"), results)
-    yield "Dtypes", listed(_types(operator, package))
-    yield "Laws", listed(_laws(operator))
+    yield "Dtypes", bullet_list(_types(operator, package))
+    yield "Laws", bullet_list(_laws(operator))
     sizes = operator.infer.items()
-    yield "Sizes", listed(f"`{name} = {inline(snippet)}`" for name, snippet in sizes)
+    yield "Sizes", bullet_list(f"`{name} = {inline(snippet)}`" for name, snippet in sizes)
     yield "Examples", _examples(operator)
-    yield "Meaning", _snippets(_meanings(operator))
+    yield "Meaning", _snippets(_meaning_lines(operator))
     yield "Lowerings", _snippets((f"To `{name}`", s) for name, s in operator.lower.items())
-    yield "Cost", listed(f"{name}: {said}" for name, said in costs(operator).items())
-    yield "Targets that differ", listed(_facts(operator))
-    yield "Elsewhere", listed(_names(operator))
+    yield "Cost", bullet_list(f"{name}: {said}" for name, said in costs(operator).items())
+    yield "Targets that differ", bullet_list(_facts(operator))
+    yield "Elsewhere", bullet_list(_names(operator))
 
 
 def _types(operator: Operator, package: str) -> Iterator[str]:
@@ -83,7 +83,7 @@ def _signatures(operator: Operator, package: str) -> list[str]:
     return [signature(name, way, Imports(), f" -> {result}") for way in ways]
 
 
-def _argument(parameter: Parameter) -> tuple[str, ...]:
+def _argument(parameter: SignatureParameter) -> tuple[str, ...]:
     argument = parameter.argument
     default = ""
     if isinstance(argument, Attribute):
@@ -106,7 +106,7 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def listed(items: Iterable[str]) -> list[str]:
+def bullet_list(items: Iterable[str]) -> list[str]:
     """A list with one line for each item, or nothing."""
     text = "\n".join(f"- {' '.join(item.split())}" for item in items)
     return [text] if text else []
@@ -146,7 +146,7 @@ def _examples(operator: Operator) -> list[str]:
     return [code(lines)] if lines else []
 
 
-def _meanings(operator: Operator) -> Iterator[tuple[str, Snippet]]:
+def _meaning_lines(operator: Operator) -> Iterator[tuple[str, Snippet]]:
     if operator.decompose is not None:
         yield "As a composition", operator.decompose
     if operator.reference is not None:

@@ -4,16 +4,16 @@
 then = check.region("then", then, [each.type for each in operands], [], more=True)
 D = [each.dtype for each in then.rest]
 R = [list(each.shape) for each in then.rest]
-otherwise = check.region("otherwise", otherwise, [...], check.as_given_by(then))
-then, otherwise, captured = check.closed(captured, then, otherwise)
+otherwise = check.region("otherwise", otherwise, [...], check.like_region(then))
+then, otherwise, captured = check.close_regions(captured, then, otherwise)
 ```
 """
 
 from collections.abc import Sequence
 
-from tripybuild.codegen.operators.inference import Scope
-from tripybuild.codegen.python.layout import Doc, bracketed, call
-from tripybuild.schema.snippets.scope import region_names
+from tripybuild.codegen.operators.check_scope import CheckScope
+from tripybuild.codegen.python.layout import Doc, bracket_list, call
+from tripybuild.schema.snippets.snippet_scope import region_names
 from tripybuild.types.naming import CAPTURED
 from tripybuild.types.patterns import (
     LikePattern,
@@ -25,7 +25,7 @@ from tripybuild.types.patterns import (
 Given = TensorPattern | TensorsPattern | LikePattern
 
 
-def check_regions(scope: Scope) -> None:
+def check_regions(scope: CheckScope) -> None:
     """Write the checks of all regions, in their declared order."""
     regions = scope.operator.regions()
     for name, pattern in regions.items():
@@ -33,22 +33,22 @@ def check_regions(scope: Scope) -> None:
         scope.bound.add(name)
     if regions:
         names = ", ".join(regions)
-        scope.body.add(f"{names}, {CAPTURED} = ", call("check.closed", [CAPTURED, *regions]))
+        scope.body.add(f"{names}, {CAPTURED} = ", call("check.close_regions", [CAPTURED, *regions]))
 
 
-def _check_region(scope: Scope, name: str, pattern: RegionPattern) -> None:
-    takes = _listed([_taken(scope, each) for each in pattern.takes])
+def _check_region(scope: CheckScope, name: str, pattern: RegionPattern) -> None:
+    takes = _concatenate([_parameter_types(scope, each) for each in pattern.parameters])
     binder = _binder(scope, pattern)
     free = pattern.rest is not None and binder is None
-    given = pattern.gives[:-1] if free else pattern.gives
-    wanted = _listed([_wanted(scope, each, binder) for each in given])
+    given = pattern.results[:-1] if free else pattern.results
+    wanted = _concatenate([_result_types(scope, each, binder) for each in given])
     more: list[Doc] = ["more=True"] if free else []
     scope.body.add(f"{name} = ", call("check.region", [f'"{name}"', name, takes, wanted, *more]))
     if free:
         _bind(scope, name, pattern)
 
 
-def _binder(scope: Scope, pattern: RegionPattern) -> str | None:
+def _binder(scope: CheckScope, pattern: RegionPattern) -> str | None:
     """The region before that has bound the names of what this one gives at its end."""
     rest = pattern.rest
     if rest is None:
@@ -61,7 +61,7 @@ def _binder(scope: Scope, pattern: RegionPattern) -> str | None:
     return None
 
 
-def _bind(scope: Scope, name: str, pattern: RegionPattern) -> None:
+def _bind(scope: CheckScope, name: str, pattern: RegionPattern) -> None:
     """The dtypes and shapes that a region gives, as `list[D[*R]]` names them."""
     facts = zip(("each.dtype", "list(each.shape)"), region_names(pattern), strict=True)
     for fact, bound in facts:
@@ -70,7 +70,7 @@ def _bind(scope: Scope, name: str, pattern: RegionPattern) -> None:
             scope.bound.add(bound)
 
 
-def _taken(scope: Scope, like: LikePattern) -> tuple[bool, str]:
+def _parameter_types(scope: CheckScope, like: LikePattern) -> tuple[bool, str]:
     """Whether it is a list, and the types of what stands for an input inside of a region."""
     if like.each:
         return True, f"check.rows({like.name})"
@@ -79,23 +79,23 @@ def _taken(scope: Scope, like: LikePattern) -> tuple[bool, str]:
     return False, f"{like.name}.type"
 
 
-def _wanted(scope: Scope, given: Given, binder: str | None) -> tuple[bool, Doc]:
+def _result_types(scope: CheckScope, given: Given, binder: str | None) -> tuple[bool, Doc]:
     """Whether it is a list, and what a region must give."""
     match given:
         case LikePattern(name):
             return True, f'check.like("{name}", {name})'
         case TensorsPattern():
-            return True, f"check.as_given_by({binder})"
+            return True, f"check.like_region({binder})"
         case TensorPattern(element, shape) if shape is not None:
-            scope.imports.name("tripybuild.frontend.checks", "Wanted")
+            scope.imports.name("tripybuild.frontend.checks", "RequiredType")
             scope.imports.name("tripybuild.trace", "TensorType")
             type = call("TensorType", [scope.element(element), scope.sizes(shape)])
-            return False, call("Wanted", [type])
+            return False, call("RequiredType", [type])
     raise NotImplementedError(f"a region that gives {given}")
 
 
-def _listed(parts: Sequence[tuple[bool, Doc]]) -> Doc:
+def _concatenate(parts: Sequence[tuple[bool, Doc]]) -> Doc:
     """One list as it is; several, and what is no list, in one."""
     if len(parts) == 1 and parts[0][0]:
         return parts[0][1]
-    return bracketed("[", [["*" if many else "", part] for many, part in parts], "]")
+    return bracket_list("[", [["*" if many else "", part] for many, part in parts], "]")

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 
-from tripybuild.codegen.operators.inference import Scope
-from tripybuild.codegen.python.expressions import quoted
+from tripybuild.codegen.operators.check_scope import CheckScope
+from tripybuild.codegen.python.expressions import quote
 from tripybuild.codegen.python.file_text import Body
 from tripybuild.codegen.python.layout import call
 from tripybuild.schema.operator.operator import Input
-from tripybuild.schema.snippets.scope import shape_names
+from tripybuild.schema.snippets.snippet_scope import shape_names
 from tripybuild.types.patterns import Dimension, options, shape_text, tensors
 
 
-def check_shape(scope: Scope, input: Input) -> None:
+def check_shape(scope: CheckScope, input: Input) -> None:
     """Bind the plain names of a shape: `N, C, *D = check.shape("input", input, "[N, C, *D]")`."""
     pattern = next(tensors(input.pattern), None)
     if pattern is None or pattern.shape is None:
@@ -23,7 +23,7 @@ def check_shape(scope: Scope, input: Input) -> None:
     fresh = fresh_names(scope, pattern.shape)
     known = not all(map(scope.is_fresh, pattern.shape))
     names = [name for name in fresh if name]
-    body = guarded(scope, input, names)
+    body = guard_optional(scope, input, names)
     known = not all(map(scope.is_fresh, pattern.shape))
     if names or not _is_anything(pattern.shape):
         add_shape(body, input, input.name, pattern.shape, fresh)
@@ -43,7 +43,7 @@ def _is_anything(shape: tuple[Dimension, ...]) -> bool:
     return not shape or (len(shape) == 1 and shape[0].star)
 
 
-def check_expressions(scope: Scope, input: Input) -> None:
+def check_expressions(scope: CheckScope, input: Input) -> None:
     """Match a shape that holds expressions, now that the laws have been asked."""
     pattern = next(tensors(input.pattern), None)
     if pattern is None or pattern.shape is None or input.several:
@@ -51,23 +51,23 @@ def check_expressions(scope: Scope, input: Input) -> None:
     if any(map(scope.is_later, pattern.shape)):
         for dimension in pattern.shape:
             scope.expression(dimension.expression)  # what it infers stands before an `if`
-        _match(scope, guarded(scope, input), input, pattern.shape)
+        _match(scope, guard_optional(scope, input), input, pattern.shape)
 
 
 def add_shape(
     body: Body, input: Input, given: str, shape: Sequence[Dimension], names: Sequence[str | None]
 ) -> None:
     """Write one call of `check.shape`, which unpacks what it finds into the names."""
-    arguments = [f'"{input.name}"', given, quoted(shape_text(tuple(shape)))]
+    arguments = [f'"{input.name}"', given, quote(shape_text(tuple(shape)))]
     body.add(targets(shape, names), call("check.shape", arguments))
 
 
-def fresh_names(scope: Scope, shape: Iterable[Dimension]) -> list[str | None]:
+def fresh_names(scope: CheckScope, shape: Iterable[Dimension]) -> list[str | None]:
     """The name that each dimension binds, or None where it binds none that anybody reads."""
     return [d.name if scope.is_fresh(d) and d.name not in scope.unused else None for d in shape]
 
 
-def guarded(scope: Scope, input: Input, binds: Iterable[str] = ()) -> Body:
+def guard_optional(scope: CheckScope, input: Input, binds: Iterable[str] = ()) -> Body:
     """Where the checks of an input go: behind `if` where it may be left out."""
     if not input.optional:
         return scope.body
@@ -77,7 +77,7 @@ def guarded(scope: Scope, input: Input, binds: Iterable[str] = ()) -> Body:
     return scope.body.block(f"if {input.name} is not None:")
 
 
-def _bind_dtypes(scope: Scope, input: Input) -> None:
+def _bind_dtypes(scope: CheckScope, input: Input) -> None:
     """`D = [tensor.type.dtype for tensor in state]`: several tensors, several dtypes."""
     name = scope.operator.dtype_list(input)
     if name is not None and name not in scope.bound | scope.unused:
@@ -85,7 +85,7 @@ def _bind_dtypes(scope: Scope, input: Input) -> None:
         scope.bound.add(name)
 
 
-def _bind_shapes(scope: Scope, input: Input, shape: Sequence[Dimension]) -> None:
+def _bind_shapes(scope: CheckScope, input: Input, shape: Sequence[Dimension]) -> None:
     """`S = [list(tensor.type.shape) for tensor in tensors]`: several tensors, several shapes."""
     name = shape[0].name if len(shape) == 1 else None
     if name is not None and name not in scope.bound | scope.unused:
@@ -93,9 +93,9 @@ def _bind_shapes(scope: Scope, input: Input, shape: Sequence[Dimension]) -> None
         scope.bound.add(name)
 
 
-def _match(scope: Scope, body: Body, input: Input, shape: tuple[Dimension, ...]) -> None:
+def _match(scope: CheckScope, body: Body, input: Input, shape: tuple[Dimension, ...]) -> None:
     """`check.match("weight", weight, "[K, C // groups]", (K, C // groups))`."""
-    arguments = [f'"{input.name}"', input.name, quoted(shape_text(shape)), scope.sizes(shape)]
+    arguments = [f'"{input.name}"', input.name, quote(shape_text(shape)), scope.sizes(shape)]
     body.add(call("check.match", arguments))
 
 

@@ -1,14 +1,16 @@
 """The `def` of a public function: one signature, or one for each way to call it."""
 
-from tripybuild.codegen.operators.arguments import PUBLIC, Parameter, annotation
+from tripybuild.codegen.operators.arguments import PUBLIC, SignatureParameter, annotation
 from tripybuild.codegen.operators.results import result_annotation
 from tripybuild.codegen.python.file_text import Body, Imports
-from tripybuild.codegen.python.layout import Doc, bracketed, call, render
+from tripybuild.codegen.python.layout import Doc, bracket_list, call, render
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.types.patterns import options
 
 
-def signature_lines(operator: Operator, chosen: list[Parameter], imports: Imports) -> list[str]:
+def signature_lines(
+    operator: Operator, chosen: list[SignatureParameter], imports: Imports
+) -> list[str]:
     """The lines in front of the docstring.
 
     ```python
@@ -36,7 +38,7 @@ def signature_lines(operator: Operator, chosen: list[Parameter], imports: Import
     return [*lines, f"{start}(*_given: Any, **_named: Any) -> {returns}:"]
 
 
-def bind_arguments(operator: Operator, chosen: list[Parameter], body: Body) -> None:
+def bind_arguments(operator: Operator, chosen: list[SignatureParameter], body: Body) -> None:
     """Write the statement that finds the signature which a call fits.
 
     ```python
@@ -50,47 +52,47 @@ def bind_arguments(operator: Operator, chosen: list[Parameter], body: Body) -> N
     body.imports.name("tripybuild.frontend", "bind")
     forms: list[Doc] = [f'"{", ".join(map(_form, way))}"' for way in ways(operator, chosen)]
     defaults: list[Doc] = [[f"{p.name}=", p.default or "None"] for p in chosen]
-    listed = bracketed("(", forms, ")", comma=True)
+    listed = bracket_list("(", forms, ")", comma=True)
     arguments = [f'"{operator.name}"', "_given", "_named", listed, *defaults]
     names = ", ".join(p.name for p in chosen)
     body.add(f"{names}{',' if len(chosen) == 1 else ''} = ", call("bind", arguments))
 
 
-def signature(start: str, chosen: list[Parameter], imports: Imports, end: str) -> str:
+def signature(start: str, chosen: list[SignatureParameter], imports: Imports, end: str) -> str:
     """`tp.softmax(input: Tensor, dim: int = -1) -> Tensor`."""
-    given = [_declared(parameter, imports) for parameter in chosen]
+    given = [_declaration(parameter, imports) for parameter in chosen]
     return render([call(start, given), end])
 
 
-def _declared(parameter: Parameter, imports: Imports) -> Doc:
+def _declaration(parameter: SignatureParameter, imports: Imports) -> Doc:
     """`dim: int = -1`, or `**fields: Any`."""
     type = annotation(parameter, PUBLIC, imports)
-    return f"**{parameter.name}: {type}" if parameter.keywords else parameter.declared(type)
+    return f"**{parameter.name}: {type}" if parameter.keywords else parameter.declaration(type)
 
 
-def _form(parameter: Parameter) -> str:
+def _form(parameter: SignatureParameter) -> str:
     """`step?`, `shape#`: a parameter of a way to call, as `bind` reads it."""
     kinds = [getattr(form, "kind", "") for form in options(parameter.argument.pattern)]
     whole = set(kinds) <= {"int", "size"}
     return f"{parameter.name}{'#' * whole}{'' if parameter.default is None else '?'}"
 
 
-def ways(operator: Operator, chosen: list[Parameter]) -> list[list[Parameter]]:
+def ways(operator: Operator, chosen: list[SignatureParameter]) -> list[list[SignatureParameter]]:
     """The parameters of each way to call an operator."""
     by_name = {parameter.name: parameter for parameter in chosen}
     return [_way(operator, [by_name[name] for name in names]) for names in operator.signatures]
 
 
-def _way(operator: Operator, chosen: list[Parameter]) -> list[Parameter]:
+def _way(operator: Operator, chosen: list[SignatureParameter]) -> list[SignatureParameter]:
     """The parameters of one way to call.
 
     Where the point of the way is the argument, None is no answer; and what stands before a required
     argument is required.
     """
-    result: list[Parameter] = []
+    result: list[SignatureParameter] = []
     for parameter in reversed(chosen):
         everywhere = all(parameter.name in names for names in operator.signatures)
         before_required = bool(result) and result[0].default is None
         required = before_required or (parameter.nullable and not everywhere)
-        result.insert(0, parameter.required() if required else parameter)
+        result.insert(0, parameter.without_default() if required else parameter)
     return result

@@ -5,18 +5,22 @@ The machinery that asks the questions is `tripybuild.testing`.
 
 from collections.abc import Iterator, Sequence
 
-from tripybuild.codegen.python.expressions import quoted
+from tripybuild.codegen.python.expressions import quote
 from tripybuild.codegen.python.file_text import Imports, header
-from tripybuild.codegen.python.layout import Doc, bracketed, call, render
+from tripybuild.codegen.python.layout import Doc, bracket_list, call, render
 from tripybuild.schema.foreign import LACKING
 from tripybuild.schema.operator.dtype_combinations import (
-    illegal,
-    legal,
-    mixed,
-    spell as spell_types,
+    format_tuple as spell_types,
+    illegal_tuples,
+    legal_tuples,
+    mismatched_tuples,
 )
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.operator.samples import known, places, spell as spell_place
+from tripybuild.schema.operator.samples import (
+    constant_sizes,
+    format_place as spell_place,
+    size_places,
+)
 from tripybuild.schema.operator.target_exceptions import ENGINE
 
 # What is asked, in the words of the test's docstring.
@@ -60,13 +64,13 @@ def suite_file(operator: Operator, package: str) -> str:
         SUITE.check_illegal_dtypes()
     ```
     """
-    types = [spell_types(each) for each in legal(operator)]
+    types = [spell_types(each) for each in legal_tuples(operator)]
     tests = list(_tests(operator))
     imports = Imports()
     imports.name("tripybuild.testing", "Suite")
     if any("pytest" in test for test in tests):
         imports.module("pytest")
-    data = [f"SUITE = Suite({quoted(operator.path)}, {quoted(package)}, __file__)"]
+    data = [f"SUITE = Suite({quote(operator.path)}, {quote(package)}, __file__)"]
     if any("TYPES" in test for test in tests):
         data.append(render(["TYPES = ", _list(types)]))
     if sizes := _sizes(operator):
@@ -76,7 +80,7 @@ def suite_file(operator: Operator, package: str) -> str:
 
 
 def _tests(operator: Operator) -> Iterator[str]:
-    if legal(operator):
+    if legal_tuples(operator):
         yield _each("values", "types", "TYPES")
         yield _each("tensorrt", "types", "TYPES")
         if (
@@ -85,7 +89,7 @@ def _tests(operator: Operator) -> Iterator[str]:
             and not operator.inline
         ):
             yield _each("composition", "types", "TYPES")
-        if any(True for refused in (illegal, mixed) for _ in refused(operator)):
+        if any(True for refused in (illegal_tuples, mismatched_tuples) for _ in refused(operator)):
             yield _test("illegal_dtypes", "")
             yield _test("tensorrt_refusals", "")
         yield _test("wrong_arguments", "")
@@ -102,7 +106,7 @@ def _tests(operator: Operator) -> Iterator[str]:
     for system, question in (("aten", "torch"), ("onnx", "onnx")):
         if system in systems:
             yield _each(question, "types", _types_in(system, operator))
-    if spelled := _spelled(operator):
+    if spelled := _systems_with_spellings(operator):
         yield _each("readings", "system", _list(spelled))
     calls = [" ".join(example.call.text.split()) for example in operator.examples]
     if calls:
@@ -116,10 +120,14 @@ def _tests(operator: Operator) -> Iterator[str]:
 
 def _sizes(operator: Operator) -> list[str]:
     """The places of the sample's sizes that can be symbols."""
-    return [spell_place(place) for place in places(operator) if place[0] not in known(operator)]
+    return [
+        spell_place(place)
+        for place in size_places(operator)
+        if place[0] not in constant_sizes(operator)
+    ]
 
 
-def _spelled(operator: Operator) -> list[str]:
+def _systems_with_spellings(operator: Operator) -> list[str]:
     """The systems that have several spellings of a call: they take more than tensors of ours."""
     aliases = [
         alias
@@ -135,7 +143,7 @@ def _spelled(operator: Operator) -> list[str]:
 
 def _types_in(system: str, operator: Operator) -> Doc:
     """The tuples of dtypes that a system has tensors of, and the word for all examples."""
-    used = {str(each) for types in legal(operator) for each in types.values()}
+    used = {str(each) for types in legal_tuples(operator) for each in types.values()}
     lacking = sorted(used & LACKING[system])
     kept = "".join(f' if "{name}" not in t' for name in lacking)
     types = f"[t for t in TYPES{kept}]" if lacking else "TYPES"
@@ -160,4 +168,4 @@ def _test(question: str, argument: str) -> str:
 
 
 def _list(texts: Sequence[str]) -> Doc:
-    return bracketed("[", [quoted(text) for text in texts], "]")
+    return bracket_list("[", [quote(text) for text in texts], "]")

@@ -4,23 +4,23 @@ import ast
 
 from tripybuild.codegen.operators.arguments import (
     TRACED,
-    Parameter,
+    SignatureParameter,
     annotation,
     field_annotation,
     parameters,
 )
+from tripybuild.codegen.operators.check_scope import CheckScope
 from tripybuild.codegen.operators.checks import check_call, output_types
-from tripybuild.codegen.operators.inference import Scope
-from tripybuild.codegen.python.expressions import document, quoted
+from tripybuild.codegen.python.expressions import document, quote
 from tripybuild.codegen.python.file_text import Body, Imports, docstring, header
-from tripybuild.codegen.python.layout import Doc, bracketed, call, render
+from tripybuild.codegen.python.layout import Doc, bracket_list, call, render
 from tripybuild.codegen.python.statements import define
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.operator.checks import reason
 from tripybuild.schema.operator.families import source
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.snippets.law_argument import subject
-from tripybuild.schema.snippets.scope import words
+from tripybuild.schema.snippets.law_argument import law_argument
+from tripybuild.schema.snippets.snippet_scope import choice_words
 from tripybuild.types.naming import CAPTURED, class_name
 
 # What a parameter of `infer` can be called as it is.
@@ -74,7 +74,7 @@ def trace_file(operator: Operator, package: str) -> str:
 
 def declaration(operator: Operator, imports: Imports, indent: int, start: str) -> str:
     """`Declaration("softmax", "ops_registry/nn/softmax.yaml", {"law": Law("...")})`."""
-    arguments: list[Doc] = [quoted(operator.name), quoted(operator.path)]
+    arguments: list[Doc] = [quote(operator.name), quote(operator.path)]
     if operator.laws:
         imports.name("tripybuild.trace", "Law")
         entries: list[Doc] = []
@@ -84,18 +84,22 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
                 facts.append(_text(law.message))
             if law.that.document is not operator.document:
                 facts.append(["source=", _text(source(operator, law.that))])
-            if used := [word for word in free(law.that.program) if word in words(operator)]:
-                facts.append(["words=", bracketed("(", [_text(w) for w in used], ")", comma=True)])
+            if used := [
+                word for word in free_names(law.that.program) if word in choice_words(operator)
+            ]:
+                facts.append(
+                    ["words=", bracket_list("(", [_text(w) for w in used], ")", comma=True)]
+                )
             if law.hint is not None:
                 facts.append(["hint=", _text(law.hint)])
-            if (about := subject(operator, law)) is not None:
+            if (about := law_argument(operator, law)) is not None:
                 facts.append(["about=", _text(about)])
             entries.append([_text(law.name), ": ", call("Law", facts)])
-        arguments.append(bracketed("{", entries, "}"))
+        arguments.append(bracket_list("{", entries, "}"))
     refused = ((name, reason(operator, name)) for name in operator.targets)
     whys: list[Doc] = [[_text(name), ": ", _text(why)] for name, why in refused if why is not None]
     if whys:
-        arguments.append(["refuses=", bracketed("{", whys, "}")])
+        arguments.append(["refuses=", bracket_list("{", whys, "}")])
     return " " * indent + render([start.lstrip(), call("Declaration", arguments)], indent)
 
 
@@ -107,13 +111,15 @@ def _infer(operator: Operator, imports: Imports) -> list[str]:
     """The method `infer`."""
     chosen = parameters(operator, imports)
     body = Body(imports, 8)
-    body.written(lambda part, unread: _write_checks(Scope(operator, chosen, part, unread)))
+    body.write_block(lambda part, unread: _write_checks(CheckScope(operator, chosen, part, unread)))
     imports.name("typing", "Self")
     returns = "Self"
     if operator.shortcut is not None:
         imports.name("tripybuild.trace", "Value")
         returns = "Self | Value"
-    given = [parameter.declared(_accepted(parameter, imports)) for parameter in chosen]
+    given = [
+        parameter.declaration(_parameter_annotation(parameter, imports)) for parameter in chosen
+    ]
     if operator.regions():
         given.append(f"{CAPTURED}: Any = ()")
     signature = call("def infer", ["cls", "check: Check", *given])
@@ -124,22 +130,22 @@ def _infer(operator: Operator, imports: Imports) -> list[str]:
     ]
 
 
-def _write_checks(scope: Scope) -> None:
+def _write_checks(scope: CheckScope) -> None:
     """The body of `infer`: the checks, a way out where nothing is left to do, and the record."""
     check_call(scope)
     shortcut = scope.operator.shortcut
     if shortcut is not None:
         define("shortcut: Value | None", shortcut.program, scope.rewriter, scope.body)
         scope.body.block("if shortcut is not None:").add("return shortcut")
-    made = call("cls", [*(each.name for each in scope.parameters), *_captured(scope)])
-    scope.body.add("return ", call([made, ".gives"], output_types(scope)))
+    made = call("cls", [*(each.name for each in scope.parameters), *_capture_arguments(scope)])
+    scope.body.add("return ", call([made, ".with_types"], output_types(scope)))
 
 
-def _captured(scope: Scope) -> list[str]:
+def _capture_arguments(scope: CheckScope) -> list[str]:
     return [CAPTURED] if scope.operator.regions() else []
 
 
-def _accepted(parameter: Parameter, imports: Imports) -> str:
+def _parameter_annotation(parameter: SignatureParameter, imports: Imports) -> str:
     """The annotation of a parameter; what comes in many forms leaves in one, so those are `Any`."""
     if annotation(parameter, TRACED, Imports()) in _ONE_FORM:
         return annotation(parameter, TRACED, imports)

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tripybuild.codegen.package.conftest import account_file
-from tripybuild.codegen.package.fragment import Contribution
+from tripybuild.codegen.package.conftest import conftest_file
+from tripybuild.codegen.package.foreign_names import foreign_names_file
+from tripybuild.codegen.package.fragment import PackageFragment
 from tripybuild.codegen.package.index import index_page
-from tripybuild.codegen.package.missing_names import others_file
 from tripybuild.codegen.package.package import front_door, submodules, tensor_file
-from tripybuild.codegen.package.paths import BUILT_IN, DOCS, MODULE_DOCS, SUITES
+from tripybuild.codegen.package.package_paths import BUILT_IN, DOCS, MODULE_DOCS, SUITES
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 
 
-def assembled(
-    parts: Sequence[Contribution], schemas: Mapping[str, str], package: str
+def assemble_package(
+    parts: Sequence[PackageFragment], schemas: Mapping[str, str], package: str
 ) -> dict[str, str]:
     """All files of a package whose operators and modules give these parts, in their order."""
     own = [each for each in parts if each.files]
@@ -24,9 +24,9 @@ def assembled(
     for each in own:
         files.update(each.files)
     files[f"{package}/__init__.py"] = front_door(package, own)
-    files[f"{package}/others.py"] = others_file(own)
+    files[f"{package}/others.py"] = foreign_names_file(own)
     files[f"{package}/py.typed"] = ""
-    files[f"{SUITES}/conftest.py"] = account_file(package)
+    files[f"{SUITES}/conftest.py"] = conftest_file(package)
     if package == BUILT_IN:
         files |= {f"{package}/tensor.py": tensor_file(own), **submodules(package)}
     for folder in sorted(_folders(path for path in files if path.startswith(f"{package}/"))):

@@ -1,6 +1,6 @@
 """The `conftest.py` of generated suites: whoever runs them is told what was left out."""
 
-from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.package.package_paths import BUILT_IN
 from tripybuild.codegen.python.file_text import Imports, header
 
 _FILE = '''{header}"""The account of what the suites left out, and why."""
@@ -10,19 +10,19 @@ _FILE = '''{header}"""The account of what the suites left out, and why."""
 
 def pytest_configure(config: pytest.Config) -> None:
     """{about}"""
-    keep({arguments})
+    report_skips({arguments})
 '''
 _ABOUT = "Keep the account of the suites."
 
 
-def account_file(package: str) -> str:
+def conftest_file(package: str) -> str:
     """The file beside the suites, which find a package of one's own beside their folder."""
     own = package != BUILT_IN
     about = "Keep the account of the suites, and find the package." if own else _ABOUT
     arguments = f'config, __file__, "{package}"' if own else "config, __file__"
     imports = Imports()
     imports.module("pytest")
-    imports.name("tripybuild.testing.skip_report", "keep")
+    imports.name("tripybuild.testing.skip_report", "report_skips")
     return _FILE.format(
         imports=imports.text(package),
         header=header("ops_registry/"),

@@ -9,12 +9,12 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
+class PackageFragment:
     """One operator's or module's part of a package.
 
     `home` is where its public name lives, and `others` are what other systems call it. `uses` are
     the operators that its decomposition calls. `takes` are the ways to call it, and
-    `calls` what it calls in which way, both for `codegen.snippets.argument_check`. `methods` are
+    `calls` what it calls in which way, both for `codegen.snippets.call_check`. `methods` are
     the texts of the Tensor's methods by name, and `imports` the modules that they need, with the
     names taken from them. `files` has none where another package holds it. `digest` is that of an
     operator's declaration.
@@ -40,6 +40,6 @@ class Contribution:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> "Contribution":
+    def of(cls, data: Mapping[str, Any]) -> "PackageFragment":
         """The contribution that `data()` gave."""
         return cls(**{**data, "uses": tuple(data["uses"]), "others": tuple(data["others"])})

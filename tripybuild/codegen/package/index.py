@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tripybuild.codegen.package.fragment import Contribution
+from tripybuild.codegen.package.fragment import PackageFragment
 from tripybuild.codegen.python.file_text import header
 
 
@@ -11,7 +11,7 @@ def mark(source: str) -> str:
     return f"<!-- {header(source)[2:-1]} -->"
 
 
-def index_page(title: str, members: Iterable[Contribution]) -> str:
+def index_page(title: str, members: Iterable[PackageFragment]) -> str:
     """All operators, or all modules, by folder, each with its first sentence, and the families.
 
     ```markdown
@@ -24,8 +24,8 @@ def index_page(title: str, members: Iterable[Contribution]) -> str:
     - comparison: [eq](eq.md), [ge](ge.md), ...
     ```
     """
-    folders: dict[str, list[Contribution]] = {}
-    families: dict[str, list[Contribution]] = {}
+    folders: dict[str, list[PackageFragment]] = {}
+    families: dict[str, list[PackageFragment]] = {}
     for each in members:
         folders.setdefault(each.folder, []).append(each)
         if each.family is not None:
@@ -45,5 +45,5 @@ def index_page(title: str, members: Iterable[Contribution]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _link(operator: Contribution) -> str:
+def _link(operator: PackageFragment) -> str:
     return f"[{operator.name}]({operator.name}.md)"

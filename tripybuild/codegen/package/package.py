@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
-from tripybuild.codegen.package.fragment import Contribution
-from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.package.fragment import PackageFragment
+from tripybuild.codegen.package.package_paths import BUILT_IN
 from tripybuild.codegen.python.file_text import Imports, docstring, header, import_order
 from tripybuild.codegen.python.layout import WIDTH
 
@@ -35,12 +35,12 @@ if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
         place = _PLACES.get(name)
         if place is None:
             import_module("tripybuild.eager")  # who shows errors
-            unknown = import_module("tripybuild.frontend.missing_names")
-            raise unknown.unknown_name(__name__, name, __all__)
+            errors = import_module("tripybuild.frontend.missing_names")
+            raise errors.missing_name(__name__, name, __all__)
         if place == __name__:
             return import_module(f"{{place}}.{{name}}")
-        guarded = import_module("tripybuild.frontend.guard").guarded
-        value = guarded(name, getattr(import_module(place), name), __name__)
+        guard_value = import_module("tripybuild.frontend.guard").guard_value
+        value = guard_value(name, getattr(import_module(place), name), __name__)
         globals()[name] = value
         return value
 
@@ -50,13 +50,13 @@ def __dir__() -> list[str]:
 '''
 
 
-def _digest(contributions: Iterable[Contribution]) -> str:
+def _digest(contributions: Iterable[PackageFragment]) -> str:
     """The digest of the operators' declarations, whatever the package is called."""
     digests = sorted(f"{each.name} {each.digest}" for each in contributions if each.digest)
     return sha256("\n".join(digests).encode()).hexdigest()
 
 
-def front_door(package: str, contributions: Sequence[Contribution]) -> str:
+def front_door(package: str, contributions: Sequence[PackageFragment]) -> str:
     """The package's `__init__`: a table of names, resolved when they are used."""
     places = {each.name: each.home for each in contributions}
     if package == BUILT_IN:
@@ -175,7 +175,7 @@ _PARAMETER_ARGUMENTS = [
 _NO_PARAMETER = ("Raises", [("DiagnosticError", "A size is no whole number, or is negative.")])
 
 
-def tensor_file(contributions: Iterable[Contribution]) -> str:
+def tensor_file(contributions: Iterable[PackageFragment]) -> str:
     """The Tensor: the hand-written half plus a method for each alias that a declaration gives."""
     imports = Imports()
     imports.module("tripyapi as tp")
@@ -195,7 +195,7 @@ def tensor_file(contributions: Iterable[Contribution]) -> str:
         f"{docstring(_TENSOR, 4, [('Args', _TENSOR_ARGUMENTS), _NO_TENSOR])}\n\n"
         + "\n\n".join(methods[name] for name in sorted(methods))
         + "\n\n    __hash__ = frontend.Tensor.__hash__\n\n\n"
-        "class DimensionSize(eager.Dimension, Tensor, of_sizes=True):\n"
+        "class DimensionSize(eager.DimensionTensor, Tensor, of_sizes=True):\n"
         '    """A size of a tensor, which may be known only when a graph runs."""\n\n\n'
         "class Parameter(eager.Parameter, Tensor):\n"
         f"{docstring(_PARAMETER, 4, [('Args', _PARAMETER_ARGUMENTS), _NO_PARAMETER])}\n"

@@ -7,8 +7,8 @@ a `$ref`. The keys stand in reading order, so that an editor proposes them in it
 import json
 from typing import Any
 
-from tripybuild.codegen.package.paths import SCHEMAS
-from tripybuild.schema.entries import Strict
+from tripybuild.codegen.package.package_paths import SCHEMAS
+from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import PartEntry
 from tripybuild.schema.kinds import KINDS
 from tripybuild.schema.reading_order import reading_order
@@ -60,7 +60,7 @@ def schema_file(kind: str) -> str:
     return json.dumps(_draft7(whole), indent=2, ensure_ascii=False) + "\n"
 
 
-def _in_reading_order(schema: dict[str, Any], model: type[Strict]) -> dict[str, Any]:
+def _in_reading_order(schema: dict[str, Any], model: type[StrictModel]) -> dict[str, Any]:
     properties = schema["properties"]
     order = reading_order(model)
     return schema | {

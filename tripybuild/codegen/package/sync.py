@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from tripybuild.codegen.package.paths import owned
+from tripybuild.codegen.package.package_paths import generated_folders
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.atomic_write import publish_all, stages, unwritable
-from tripybuild.process.paths import COMPILED, below
+from tripybuild.process.atomic_write import atomic_write_tree, leftover_stages, write_error
+from tripybuild.process.paths import COMPILED, list_files
 
 LOCK = ".gen.lock"
 PATIENCE = 600.0  # seconds; another run compares and writes for a few of them
@@ -32,7 +32,7 @@ _MARKER = "__init__.py"  # the only empty file that makes a folder a part of a p
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FileDifference:
     """A file that is not as it would be generated: `missing`, `different` or `stale`.
 
     `line` is the first that differs, from 1.
@@ -45,7 +45,7 @@ class Difference:
     found: str = ""
 
 
-def differences(root: Path, files: Mapping[str, str], package: str) -> list[Difference]:
+def differences(root: Path, files: Mapping[str, str], package: str) -> list[FileDifference]:
     """Compare the files below `root` with those planned, and find stale ones of the package.
 
     Raises:
@@ -59,55 +59,58 @@ def differences(root: Path, files: Mapping[str, str], package: str) -> list[Diff
         raise DiagnosticError(Diagnostic("file-unreadable", message)) from error
 
 
-def write(root: Path, files: Mapping[str, str], package: str) -> list[Difference]:
+def write(root: Path, files: Mapping[str, str], package: str) -> list[FileDifference]:
     """Make the files below `root` those planned; what was changed is returned.
 
     Raises:
         DiagnosticError: As `differences` does, or the operating system does not let it be written.
     """
     changed = differences(root, files, package)
-    if changed or stages(root) or _mode(f"{root}/{LOCK}") is not None:
-        with _alone(root):
-            for stage in stages(root):
+    if changed or leftover_stages(root) or _mode(f"{root}/{LOCK}") is not None:
+        with _lock_folder(root):
+            for stage in leftover_stages(root):
                 shutil.rmtree(stage, ignore_errors=True)
             changed = differences(root, files, package)  # what others have left to do
             _apply(root, files, changed, package)
     return changed
 
 
-def _differences(root: Path, files: Mapping[str, str], package: str) -> list[Difference]:
-    folders = dict.fromkeys(owned(package))
+def _differences(root: Path, files: Mapping[str, str], package: str) -> list[FileDifference]:
+    folders = dict.fromkeys(generated_folders(package))
     for path in files:
         folders[path.rpartition("/")[0]] = None
-    obstacles = [*_neighbours(root, package), *_blocked(root, folders)]
+    obstacles = [*_foreign_packages(root, package), *_path_conflicts(root, folders)]
     if obstacles:  # what is below a link is not looked at
         raise DiagnosticError(*obstacles)
     result = []
     for path, text in files.items():
         found, reason = _content(f"{root}/{path}")
         if found is None and reason is None:
-            result.append(Difference(path, "missing"))
-        elif found is None or (found and not _is_generated(found)):
+            result.append(FileDifference(path, "missing"))
+        elif found is None or (found and not _has_header(found)):
             obstacles.append(_obstacle(root / path, reason or "was not generated"))
         elif found != text.encode():
-            result.append(_different(path, text, found.decode("utf-8", errors="replace")))
+            result.append(_text_difference(path, text, found.decode("utf-8", errors="replace")))
     if obstacles:
         raise DiagnosticError(*obstacles)
-    return [*result, *(Difference(path, "stale") for path in _stale(root, files, package))]
+    return [
+        *result,
+        *(FileDifference(path, "stale") for path in _stale_files(root, files, package)),
+    ]
 
 
-def _neighbours(root: Path, package: str) -> Iterator[Diagnostic]:
+def _foreign_packages(root: Path, package: str) -> Iterator[Diagnostic]:
     """Refuse the folder of another package: its suites and pages would be stale ones of this."""
     for front in sorted(root.glob(f"*/{_MARKER}")):
         other = front.parent.name
-        if other != package and _is_generated(_content(str(front))[0] or b""):
+        if other != package and _has_header(_content(str(front))[0] or b""):
             message = f"`{root}` holds the generated package `{other}`, and would hold `{package}`"
             hint = "give each package a folder of its own with `--out`"
             yield Diagnostic("not-generated", message, hint=hint)
             return
 
 
-def _blocked(root: Path, folders: Iterable[str]) -> Iterator[Diagnostic]:
+def _path_conflicts(root: Path, folders: Iterable[str]) -> Iterator[Diagnostic]:
     """What stands where a folder would be, or would lead out of `root`: the outermost of each."""
     known: dict[str, bool] = {}  # whether all is well with a folder
     for path in folders:
@@ -160,26 +163,28 @@ def _content(place: str, most: int = -1) -> tuple[bytes | None, str | None]:
         return None, None
 
 
-def _different(path: str, wanted: str, found: str) -> Difference:
+def _text_difference(path: str, wanted: str, found: str) -> FileDifference:
     new, old = wanted.splitlines(), found.splitlines()
     for index, (a, b) in enumerate(zip(new, old, strict=False)):
         if a != b:
-            return Difference(path, "different", index + 1, a, b)
+            return FileDifference(path, "different", index + 1, a, b)
     shorter = min(len(new), len(old))
-    return Difference(
+    return FileDifference(
         path, "different", shorter + 1, *("".join(x[shorter : shorter + 1]) for x in (new, old))
     )
 
 
-def _stale(root: Path, files: Mapping[str, str], package: str) -> Iterator[str]:
+def _stale_files(root: Path, files: Mapping[str, str], package: str) -> Iterator[str]:
     """The generated files that nothing declares any more.
 
     An empty file that makes a folder a package is one where nothing else is left in the folder.
     """
-    present = [f"{top}/{path}" for top in owned(package) for path in below(root / top)]
+    present = [
+        f"{top}/{path}" for top in generated_folders(package) for path in list_files(root / top)
+    ]
     left = [path for path in present if path not in files]
     beginnings = {path: _content(f"{root}/{path}", HEADER_WITHIN)[0] or b"" for path in left}
-    stale = {path for path, beginning in beginnings.items() if _is_generated(beginning)}
+    stale = {path for path, beginning in beginnings.items() if _has_header(beginning)}
     kept = [path for path in present if path not in stale and not _is_marker(root, path)]
     needed = {path[:at] for path in kept for at, letter in enumerate(path) if letter == "/"}
     for path in left:
@@ -196,13 +201,13 @@ def _is_marker(root: Path, path: str) -> bool:
     return False
 
 
-def _is_generated(content: bytes) -> bool:
+def _has_header(content: bytes) -> bool:
     """Whether a file says in its first line, or as JSON does, that it was generated."""
     return _HEADER.match(content, 0, HEADER_WITHIN) is not None
 
 
 @contextlib.contextmanager
-def _alone(root: Path) -> Iterator[None]:
+def _lock_folder(root: Path) -> Iterator[None]:
     """Hold the lock of a folder, which is made; on systems without locks, go on without."""
     from filelock import FileLock, Timeout  # noqa: PLC0415 - most runs change nothing
 
@@ -216,7 +221,7 @@ def _alone(root: Path) -> Iterator[None]:
         message = f"`{root}` is written to by another `tripybuild gen`, which does not end"
         raise DiagnosticError(Diagnostic("output-unwritable", message)) from error
     except OSError as error:
-        raise DiagnosticError(unwritable(root, error)) from error
+        raise DiagnosticError(write_error(root, error)) from error
     try:
         yield
     finally:
@@ -229,29 +234,31 @@ def _alone(root: Path) -> Iterator[None]:
 
 
 def _apply(
-    root: Path, files: Mapping[str, str], changed: Iterable[Difference], package: str
+    root: Path, files: Mapping[str, str], changed: Iterable[FileDifference], package: str
 ) -> None:
     """Write what differs, where all of it conforms, then remove what is stale."""
     stale = [each.path for each in changed if each.kind == "stale"]
     made = [each.path for each in changed if each.kind != "stale"]
     if made:  # a run with nothing to write needs no tables of the grammar
         conformance = import_module("tripybuild.codegen.conformance")
-        if found := conformance.nonconforming({path: files[path] for path in made}, package):
+        if found := conformance.find_violations({path: files[path] for path in made}, package):
             raise DiagnosticError(*found)
-    publish_all(root, {path: files[path].encode() for path in made})
+    atomic_write_tree(root, {path: files[path].encode() for path in made})
     for path in stale:
         place = root / path
         try:
             place.unlink(missing_ok=True)
             _remove_empty(place.parent, root)
         except OSError as error:
-            raise DiagnosticError(unwritable(place, error)) from error
+            raise DiagnosticError(write_error(place, error)) from error
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
     """Remove a folder that holds nothing but what Python compiled, and those above it."""
     while (
-        folder != root and folder.is_dir() and all(_is_compiled(each) for each in folder.iterdir())
+        folder != root
+        and folder.is_dir()
+        and all(_is_bytecode_cache(each) for each in folder.iterdir())
     ):
         for compiled in folder.iterdir():
             for each in compiled.iterdir():
@@ -261,7 +268,7 @@ def _remove_empty(folder: Path, root: Path) -> None:
         folder = folder.parent
 
 
-def _is_compiled(folder: Path) -> bool:
+def _is_bytecode_cache(folder: Path) -> bool:
     """Whether a folder is Python's own, with nothing of anybody's in it."""
     if folder.name != COMPILED or folder.is_symlink() or not folder.is_dir():
         return False

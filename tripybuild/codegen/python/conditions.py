@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.snippets.scope import region_names, shape_names
+from tripybuild.schema.snippets.snippet_scope import region_names, shape_names
 from tripybuild.types.patterns import ValuePattern, options
 
 # What counts or classifies gives no size, whatever it is given.

@@ -9,13 +9,13 @@ from tripybuild.codegen.python.layout import (
     SPACE,
     Doc,
     Group,
-    IfBroken,
+    IfBreak,
     Indent,
-    bracketed,
+    bracket_list,
     call,
-    enclosed,
-    joined,
-    parenthesized,
+    enclose,
+    intersperse,
+    optional_parentheses,
 )
 
 # Binding strength, weakest first, as in Python's grammar.
@@ -41,35 +41,35 @@ _UNARY: dict[type[ast.unaryop], tuple[str, int]] = {
 def statement_value(node: ast.expr) -> Doc:
     """An expression at the right of `=` or `return`: parentheses appear where it has to break."""
     if isinstance(node, (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.UnaryOp)):
-        return parenthesized(document(node))
+        return optional_parentheses(document(node))
     if isinstance(node, ast.Tuple):
-        return bracketed("(", [document(e) for e in node.elts], ")", comma=True)
+        return bracket_list("(", [document(e) for e in node.elts], ")", comma=True)
     return document(node)
 
 
 def returned_value(node: ast.expr) -> Doc:
     """What stands behind `return`: a tuple has parentheses where it has to break, too."""
     if isinstance(node, ast.Tuple) and len(node.elts) > 1:
-        return bracketed(IfBroken("("), [document(e) for e in node.elts], IfBroken(")"))
+        return bracket_list(IfBreak("("), [document(e) for e in node.elts], IfBreak(")"))
     return statement_value(node)
 
 
 def document(node: ast.expr, strength: int = TERNARY) -> Doc:
     """The document of an expression, in parentheses where it binds weaker than `strength`."""
     doc, own = _WRITERS[type(node)](node)
-    return enclosed("(", doc, ")") if own < strength else doc
+    return enclose("(", doc, ")") if own < strength else doc
 
 
 def _constant(node: ast.Constant) -> tuple[Doc, int]:
     value = node.value
     if isinstance(value, str):
-        return quoted(value), ATOM
+        return quote(value), ATOM
     if value is ...:
         return "...", ATOM
     return repr(value), ATOM
 
 
-def quoted(value: str) -> str:
+def quote(value: str) -> str:
     """A string in the quotes that the formatter prefers: those that need no escapes."""
     text = json.dumps(value, ensure_ascii=False)
     if '"' in value and "'" not in value:
@@ -110,7 +110,7 @@ def _clauses(generators: list[ast.comprehension]) -> list[Doc]:
 
 def _target(node: ast.expr) -> Doc:
     if isinstance(node, ast.Tuple):
-        return joined([_nested_target(e) for e in node.elts], ", ")
+        return intersperse([_nested_target(e) for e in node.elts], ", ")
     return document(node)
 
 
@@ -119,16 +119,16 @@ def _nested_target(node: ast.expr) -> Doc:
 
 
 def _list_comprehension(node: ast.ListComp) -> tuple[Doc, int]:
-    return enclosed("[", _generator(node), "]"), ATOM
+    return enclose("[", _generator(node), "]"), ATOM
 
 
 def _generator_alone(node: ast.GeneratorExp) -> tuple[Doc, int]:
-    return enclosed("(", _generator(node), ")"), ATOM
+    return enclose("(", _generator(node), ")"), ATOM
 
 
 def _dict_comprehension(node: ast.DictComp) -> tuple[Doc, int]:
     entry: list[Doc] = [document(node.key), ": ", document(node.value)]
-    return enclosed("{", Group([*entry, *_clauses(node.generators)]), "}"), ATOM
+    return enclose("{", Group([*entry, *_clauses(node.generators)]), "}"), ATOM
 
 
 def _binary(node: ast.BinOp) -> tuple[Doc, int]:
@@ -179,7 +179,7 @@ def _conditions(node: ast.BoolOp) -> list[Doc]:
     for value in node.values:
         inside = isinstance(value, ast.BoolOp) and isinstance(value.op, ast.And) and strength == OR
         parts.append(_conditions(value) if inside else document(value, strength + 1))  # type: ignore[arg-type]
-    return joined(parts, [SPACE, f"{symbol} "])
+    return intersperse(parts, [SPACE, f"{symbol} "])
 
 
 def _compare(node: ast.Compare) -> tuple[Doc, int]:
@@ -205,9 +205,9 @@ def _subscript(node: ast.Subscript) -> tuple[Doc, int]:
     if isinstance(inside, ast.Tuple) and inside.elts:
         return [
             document(node.value, ATOM),
-            bracketed("[", [document(e) for e in inside.elts], "]"),
+            bracket_list("[", [document(e) for e in inside.elts], "]"),
         ], ATOM
-    return [document(node.value, ATOM), enclosed("[", document(inside), "]")], ATOM
+    return [document(node.value, ATOM), enclose("[", document(inside), "]")], ATOM
 
 
 def _slice(node: ast.Slice) -> tuple[Doc, int]:
@@ -225,11 +225,11 @@ def _slice(node: ast.Slice) -> tuple[Doc, int]:
 
 
 def _tuple(node: ast.Tuple) -> tuple[Doc, int]:
-    return bracketed("(", [document(e) for e in node.elts], ")", comma=True), ATOM
+    return bracket_list("(", [document(e) for e in node.elts], ")", comma=True), ATOM
 
 
 def _list(node: ast.List) -> tuple[Doc, int]:
-    return bracketed("[", [document(e) for e in node.elts], "]"), ATOM
+    return bracket_list("[", [document(e) for e in node.elts], "]"), ATOM
 
 
 def _dict(node: ast.Dict) -> tuple[Doc, int]:
@@ -237,7 +237,7 @@ def _dict(node: ast.Dict) -> tuple[Doc, int]:
         [document(key), ": ", document(value)] if key is not None else ["**", document(value)]
         for key, value in zip(node.keys, node.values, strict=True)
     ]
-    return bracketed("{", entries, "}"), ATOM
+    return bracket_list("{", entries, "}"), ATOM
 
 
 _WRITERS: dict[type[ast.expr], Callable[..., tuple[Doc, int]]] = {

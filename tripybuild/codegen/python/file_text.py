@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from tripybuild.codegen.package.paths import BUILT_IN
+from tripybuild.codegen.package.package_paths import BUILT_IN
 from tripybuild.codegen.python.layout import WIDTH, Doc, render
 
 STANDARD = frozenset({"math", "dataclasses", "typing", "collections.abc"})
@@ -41,18 +41,18 @@ def docstring(
 def _paragraphs(text: str, width: int) -> str:
     """Paragraphs wrapped; the first line of a docstring also holds its quotes."""
     first, *rest = text.strip().split("\n\n")
-    wrapped = [_filled(first, width - 3)]
+    wrapped = [_wrap(first, width - 3)]
     for paragraph in rest:
         indented = paragraph.startswith((" ", "-", "*", "|"))
-        wrapped.append(paragraph if indented else _filled(paragraph, width))
+        wrapped.append(paragraph if indented else _wrap(paragraph, width))
     return "\n\n".join(wrapped)
 
 
 def _entry(text: str, width: int) -> str:
-    return _filled(text, width, "    ", " " * 8)
+    return _wrap(text, width, "    ", " " * 8)
 
 
-def _filled(text: str, width: int, first: str = "", rest: str = "") -> str:
+def _wrap(text: str, width: int, first: str = "", rest: str = "") -> str:
     """Lines of a width; codes such as `slice/not-negative` stay whole."""
     words = " ".join(text.split())
     if len(first) + len(words) <= width:
@@ -146,7 +146,7 @@ class Body:
         self.add(*opening)
         return Body(self.imports, self.indent + 4, self.lines)
 
-    def written(self, write: Callable[["Body", frozenset[str]], None]) -> None:
+    def write_block(self, write: Callable[["Body", frozenset[str]], None]) -> None:
         """Add what `write` writes; told of names that it assigns in vain, it writes anew."""
         part = Body(Imports(), self.indent)
         write(part, frozenset())

@@ -19,7 +19,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class IfBroken:
+class IfBreak:
     """Text that is there only where its group breaks, such as a last comma."""
 
     text: str
@@ -49,13 +49,13 @@ class Group:
         self.flat: str = _flat(inner)
 
 
-Doc = str | Line | IfBroken | Indent | Group | Sequence["Doc"]
+Doc = str | Line | IfBreak | Indent | Group | Sequence["Doc"]
 
 SOFT = Line("")
 SPACE = Line(" ")
 
 
-def joined(parts: Iterable[Doc], between: Doc) -> list[Doc]:
+def intersperse(parts: Iterable[Doc], between: Doc) -> list[Doc]:
     """The parts with `between` between them."""
     result: list[Doc] = []
     for part in parts:
@@ -69,12 +69,12 @@ def call(function: Doc, arguments: Sequence[Doc]) -> Doc:
     """`f(a, b)`: all arguments on a line of their own, or each of them."""
     if not arguments:
         return [function, "()"]
-    last: Doc = IfBroken(",") if len(arguments) > 1 else ""
-    inner = Group([*joined(arguments, [",", SPACE]), last])
+    last: Doc = IfBreak(",") if len(arguments) > 1 else ""
+    inner = Group([*intersperse(arguments, [",", SPACE]), last])
     return Group([function, "(", Indent([SOFT, inner]), SOFT, ")"])
 
 
-def bracketed(left: Doc, items: Sequence[Doc], right: Doc, *, comma: bool = False) -> Doc:
+def bracket_list(left: Doc, items: Sequence[Doc], right: Doc, *, comma: bool = False) -> Doc:
     """`[a, b]`: on one line, or each item on its own.
 
     Args:
@@ -85,16 +85,16 @@ def bracketed(left: Doc, items: Sequence[Doc], right: Doc, *, comma: bool = Fals
     """
     if not items:
         return [left, right]
-    last: Doc = "," if comma and len(items) == 1 else IfBroken(",")
-    return Group([left, Indent([SOFT, *joined(items, [",", SPACE]), last]), SOFT, right])
+    last: Doc = "," if comma and len(items) == 1 else IfBreak(",")
+    return Group([left, Indent([SOFT, *intersperse(items, [",", SPACE]), last]), SOFT, right])
 
 
-def parenthesized(inner: Doc) -> Doc:
+def optional_parentheses(inner: Doc) -> Doc:
     """Parentheses that are there only where the inside breaks."""
-    return Group([IfBroken("("), Indent([SOFT, inner]), SOFT, IfBroken(")")])
+    return Group([IfBreak("("), Indent([SOFT, inner]), SOFT, IfBreak(")")])
 
 
-def enclosed(left: str, inner: Doc, right: str) -> Doc:
+def enclose(left: str, inner: Doc, right: str) -> Doc:
     """Brackets that are always there, around an inside that may stand on lines of its own."""
     return Group([left, Indent([SOFT, inner]), SOFT, right])
 
@@ -119,7 +119,7 @@ def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
             else:
                 output.append(part.flat)
                 column += len(part.flat)
-        elif isinstance(part, IfBroken):
+        elif isinstance(part, IfBreak):
             if broken:
                 output.append(part.text)
                 column += len(part.text)
@@ -127,10 +127,19 @@ def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
             stack.append((level + 4, broken, part.inner))
         elif isinstance(part, Group):
             fits = _fits(width - column - len(part.flat), stack)
-            stack.append((level, not fits, part.inner))
+            breaks = not fits and _receiver_fits(part.inner, width - column)
+            stack.append((level, breaks, part.inner))
         else:
             stack += [(level, broken, each) for each in reversed(part)]
     return "".join(output)
+
+
+def _receiver_fits(call_parts: Doc, space: int) -> bool:
+    """Whether the call before the dot of `f(...).g(...)` fits; if not, it breaks and not `g`."""
+    if not isinstance(call_parts, list) or not isinstance(call_parts[0], list):
+        return True
+    receiver, *arguments = call_parts
+    return _fits(space - len(_flat(receiver)), [(0, True, arguments)])
 
 
 def _flat(doc: Doc) -> str:
@@ -161,7 +170,7 @@ def _fits(space: int, behind: Sequence[tuple[int, bool, Doc]]) -> bool:
             return True
         if isinstance(part, (str, Group)):
             space -= len(_flat(part))
-        elif isinstance(part, IfBroken):
+        elif isinstance(part, IfBreak):
             space -= len(part.text)
         elif isinstance(part, Indent):
             stack.append(part.inner)

@@ -15,7 +15,7 @@ MATH = frozenset({"sqrt", "ceil", "floor", "log", "log2", "exp"})
 CONSTANTS = frozenset({"inf", "nan", "pi"})
 
 
-class Rewriter:
+class NameRewriter:
     """Puts generated names in the place of a snippet's names.
 
     Args:
@@ -40,10 +40,10 @@ class Rewriter:
 
     def rewrite(self, node: ast.expr) -> ast.expr:
         """A rewritten copy, without positions: the snippet stays as it is."""
-        result: ast.expr = self._rewritten(node)
+        result: ast.expr = self._rewrite_part(node)
         return result
 
-    def _rewritten(self, node: Any) -> Any:
+    def _rewrite_part(self, node: Any) -> Any:
         """A part of the copy: of a node, of several, or of what a node holds beside nodes."""
         match node:
             case ast.Name():
@@ -55,23 +55,23 @@ class Rewriter:
             case ast.BinOp() if is_power_of_constant(node):
                 self.imports.name("tripybuild.types", "shapes")
                 function = ast.Attribute(ast.Name("shapes"), power.__name__)
-                return ast.Call(function, [*map(self._rewritten, (node.left, node.right))], [])
+                return ast.Call(function, [*map(self._rewrite_part, (node.left, node.right))], [])
             case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node)
             case ast.AST():
                 return self._copy(node)
             case list():
-                return [self._rewritten(each) for each in node]
+                return [self._rewrite_part(each) for each in node]
         return node
 
     def _copy(self, node: ast.AST) -> Any:
         parts = (getattr(node, name, None) for name in node._fields)
-        return type(node)(*map(self._rewritten, parts))
+        return type(node)(*map(self._rewrite_part, parts))
 
     def _truth(self, node: ast.expr) -> Any:
         """`shapes.some([n == 1, n == m])`, where `or` would ask a truth that is undecided."""
         told = explicit(node, self.sizes)
-        return self._copy(node) if told is node else self._rewritten(told)
+        return self._copy(node) if told is node else self._rewrite_part(told)
 
     def _name(self, node: ast.Name) -> ast.expr:
         """What stands for a name: `op.dim`, `dtypes.float32`, `math.inf`, or the name itself."""
@@ -94,9 +94,9 @@ class Rewriter:
         if isinstance(function, ast.Name) and function.id not in self.local:
             function = self.operator_call(node) or self._function(function.id, node.args)
         else:
-            function = self._rewritten(function)
-        keywords = [ast.keyword(k.arg, self._rewritten(k.value)) for k in node.keywords]
-        return ast.Call(function, self._rewritten(node.args), keywords)
+            function = self._rewrite_part(function)
+        keywords = [ast.keyword(k.arg, self._rewrite_part(k.value)) for k in node.keywords]
+        return ast.Call(function, self._rewrite_part(node.args), keywords)
 
     def _function(self, name: str, arguments: list[ast.expr]) -> ast.expr:
         known = SHAPE_FUNCTIONS.get(name)
@@ -114,16 +114,18 @@ class Rewriter:
         """Names that a comprehension binds are its own."""
         outer, sizes, loops = self.local, self.sizes, []
         for loop in node.generators:
-            values = self._rewritten(loop.iter)
+            values = self._rewrite_part(loop.iter)
             self.local |= {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
             self.sizes = sizes_in_loop(loop, self.sizes)
-            conditions = self._rewritten(loop.ifs)
+            conditions = self._rewrite_part(loop.ifs)
             loops.append(ast.comprehension(loop.target, values, conditions, loop.is_async))
         result: ast.expr
         if isinstance(node, ast.DictComp):
-            result = ast.DictComp(self._rewritten(node.key), self._rewritten(node.value), loops)
+            result = ast.DictComp(
+                self._rewrite_part(node.key), self._rewrite_part(node.value), loops
+            )
         else:
-            result = type(node)(self._rewritten(node.elt), loops)
+            result = type(node)(self._rewrite_part(node.elt), loops)
         self.local, self.sizes = outer, sizes
         return result
 

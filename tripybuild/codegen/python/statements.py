@@ -5,26 +5,26 @@ from collections.abc import Callable, Iterable, Set as AbstractSet
 
 from tripybuild.codegen.python.expressions import document, returned_value, statement_value
 from tripybuild.codegen.python.file_text import Body
-from tripybuild.codegen.python.rewrite import Rewriter
+from tripybuild.codegen.python.rewrite import NameRewriter
 from tripybuild.language.cases import Choice, Line, Lines
 from tripybuild.language.grammar import UNREAD, Assignment, Program
 
 
-def assign(program: Program, rewriter: Rewriter, body: Body) -> None:
+def assign(program: Program, rewriter: NameRewriter, body: Body) -> None:
     """Write the assignments of a program: `weights = tp.exp(input)`."""
-    names = read(program)
+    names = read_names(program)
     for step in program.assignments:
         _assign(step, names, rewriter, body)
 
 
 def _assign(
-    step: Assignment | Line, names: AbstractSet[str], rewriter: Rewriter, body: Body
+    step: Assignment | Line, names: AbstractSet[str], rewriter: NameRewriter, body: Body
 ) -> None:
-    targets = [kept(target, names) for target in step.targets]
+    targets = [target_name(target, names) for target in step.targets]
     body.add(f"{', '.join(targets)} = ", statement_value(rewriter.rewrite(step.value)))
 
 
-def read(program: Program) -> frozenset[str]:
+def read_names(program: Program) -> frozenset[str]:
     """The names that a program reads, its own among them."""
     return read_in([*(step.value for step in program.assignments), program.result])
 
@@ -35,13 +35,13 @@ def read_in(values: Iterable[ast.expr]) -> frozenset[str]:
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
-def kept(target: str, read: AbstractSet[str]) -> str:
+def target_name(target: str, read: AbstractSet[str]) -> str:
     """A target; what nobody reads begins with an underscore, as linters want it."""
     name = target.lstrip("*")
     return target if name in read or name == UNREAD else f"{target.removesuffix(name)}_{name}"
 
 
-def define(name: str, program: Program, rewriter: Rewriter, body: Body) -> None:
+def define(name: str, program: Program, rewriter: NameRewriter, body: Body) -> None:
     """Write a program that gives a name its value: `D = len(S) - 2`.
 
     Two cases are one conditional expression, as linters want it; else they are `if` and `elif`.
@@ -50,7 +50,7 @@ def define(name: str, program: Program, rewriter: Rewriter, body: Body) -> None:
     _define(name, program.result, rewriter, body)
 
 
-def _define(name: str, node: ast.expr, rewriter: Rewriter, body: Body) -> None:
+def _define(name: str, node: ast.expr, rewriter: NameRewriter, body: Body) -> None:
     names = read_in([node])
     if isinstance(node, Choice) and not any(
         isinstance(end, Choice | Lines) for end in (node.body, node.orelse)
@@ -67,14 +67,14 @@ def _define(name: str, node: ast.expr, rewriter: Rewriter, body: Body) -> None:
     end.add(f"{name} = ", statement_value(rewriter.rewrite(node)))
 
 
-def give(program: Program, rewriter: Rewriter, body: Body) -> None:
+def write_return(program: Program, rewriter: NameRewriter, body: Body) -> None:
     """Write a program as the end of a function: `return weights / total`."""
     assign(program, rewriter, body)
     end(program, rewriter, body, lambda value, block: block.add("return ", returned_value(value)))
 
 
 def end(
-    program: Program, rewriter: Rewriter, body: Body, finish: Callable[[ast.expr, Body], None]
+    program: Program, rewriter: NameRewriter, body: Body, finish: Callable[[ast.expr, Body], None]
 ) -> None:
     """Write the result of a program: each case is an `if` that ends the function.
 
@@ -84,13 +84,13 @@ def end(
     return tp.sum(size, op.dim)
     ```
     """
-    _end(program.result, read(program), rewriter, body, finish)
+    _end(program.result, read_names(program), rewriter, body, finish)
 
 
 def _end(
     node: ast.expr,
     names: AbstractSet[str],
-    rewriter: Rewriter,
+    rewriter: NameRewriter,
     body: Body,
     finish: Callable[[ast.expr, Body], None],
 ) -> None:
@@ -103,7 +103,7 @@ def _end(
     finish(rewriter.rewrite(node), body)
 
 
-def _lines(node: Lines, names: AbstractSet[str], rewriter: Rewriter, body: Body) -> ast.expr:
+def _lines(node: Lines, names: AbstractSet[str], rewriter: NameRewriter, body: Body) -> ast.expr:
     """Write the lines of a case; what is left is its value."""
     for line in node.lines:
         _assign(line, names, rewriter, body)

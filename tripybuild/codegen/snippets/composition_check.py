@@ -1,33 +1,33 @@
 """The proof of snippets that call operators: each call is one that the declaration allows.
 
 Decompositions, the steps of modules, and examples are read. A call is held against the operator's
-declaration where that was read, too; others are kept as data (`codegen.snippets.argument_check`).
+declaration where that was read, too; others are kept as data (`codegen.snippets.call_check`).
 """
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
 
 from tripybuild.codegen.modules.module_forward import follow_step, tensors_of
-from tripybuild.codegen.operators.arguments import Parameter, parameters
-from tripybuild.codegen.operators.operator_calls import followed, input_kinds
+from tripybuild.codegen.operators.arguments import SignatureParameter, parameters
+from tripybuild.codegen.operators.operator_calls import infer_kinds, input_kinds
 from tripybuild.codegen.operators.signatures import ways
 from tripybuild.codegen.python.file_text import Imports
-from tripybuild.codegen.snippets.argument_check import (
+from tripybuild.codegen.snippets.builder_check import check_builders
+from tripybuild.codegen.snippets.call_check import (
     ANY,
     ONE,
     SEVERAL,
     VALUE,
     Accepted,
-    Used,
-    called_as,
-    misfit,
+    CallRecord,
+    find_mismatch,
+    usage_hint,
 )
-from tripybuild.codegen.snippets.builder_check import check_builders
-from tripybuild.codegen.snippets.findings import OperatorCall
-from tripybuild.codegen.snippets.kind_inference import TENSOR_OF, Tensors
-from tripybuild.codegen.snippets.kinds import OTHER, TENSOR, Kind
+from tripybuild.codegen.snippets.kind_inference import TENSOR_OF, KindInference
+from tripybuild.codegen.snippets.snippet_faults import OperatorCall
+from tripybuild.codegen.snippets.value_kinds import OTHER, TENSOR, ValueKind
 from tripybuild.errors.diagnostics import Diagnostic, suggest
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.load import Registry
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.operator import Attribute, Operator, Snippet
@@ -56,10 +56,10 @@ def check_compositions(registry: Registry, names: Collection[str]) -> list[Diagn
     """
     accepted: dict[str, list[list[str]]] = {}
     for operator in registry.operators.values():
-        accepted |= accepts(operator)
+        accepted |= call_forms(operator)
     found: list[Diagnostic] = []
     for operator in registry.operators.values():
-        for snippet, tensors in _followed(operator, names):
+        for snippet, tensors in _decomposition_kinds(operator, names):
             found += _diagnostics(snippet, tensors, accepted)
         found += _shortcut(operator, names)
         found += _examples(operator, names, accepted)
@@ -70,36 +70,40 @@ def check_compositions(registry: Registry, names: Collection[str]) -> list[Diagn
     return found
 
 
-def accepts(operator: Operator) -> dict[str, list[list[str]]]:
+def call_forms(operator: Operator) -> dict[str, list[list[str]]]:
     """The ways to call an operator, as `arguments_proof` reads them, by its name."""
     chosen = parameters(operator, Imports())
     several = ways(operator, chosen) if len(operator.signatures) > 1 else [chosen]
-    return {operator.name: [[_taken(each) for each in way] for way in several]}
+    return {operator.name: [[_parameter_text(each) for each in way] for way in several]}
 
 
-def uses_of(operator: Operator, names: Collection[str]) -> list[Used]:
+def decomposition_calls(operator: Operator, names: Collection[str]) -> list[CallRecord]:
     """The calls in an operator's decomposition."""
-    return [used(call) for _, tensors in _followed(operator, names) for call in tensors.calls]
+    return [
+        call_record(call)
+        for _, tensors in _decomposition_kinds(operator, names)
+        for call in tensors.calls
+    ]
 
 
-def uses_of_part(part: Part, names: Collection[str]) -> list[Used]:
+def step_calls(part: Part, names: Collection[str]) -> list[CallRecord]:
     """The calls in a module's steps."""
-    return [used(call) for _, tensors in _steps(part, names) for call in tensors.calls]
+    return [call_record(call) for _, tensors in _steps(part, names) for call in tensors.calls]
 
 
-def used(call: OperatorCall) -> Used:
+def call_record(call: OperatorCall) -> CallRecord:
     """A call as it is held against a declaration."""
     named = {name: _letter(kind) for name, kind in call.named.items()}
-    return Used(call.name, "".join(map(_letter, call.given)), named, call.starred)
+    return CallRecord(call.name, "".join(map(_letter, call.given)), named, call.starred)
 
 
-def _letter(kind: Kind) -> str:
+def _letter(kind: ValueKind) -> str:
     if kind.is_list:
         return SEVERAL
     return {TENSOR: ONE, OTHER: VALUE}.get(kind, ANY)
 
 
-def _taken(parameter: Parameter) -> str:
+def _parameter_text(parameter: SignatureParameter) -> str:
     """`input:t`, `dim:p?`, `**fields`: a parameter as text."""
     if parameter.keywords:
         return f"**{parameter.name}"
@@ -120,12 +124,14 @@ def _is_size(form: object) -> bool:
     return isinstance(form, ValuePattern) and form.kind == "size"
 
 
-def _followed(operator: Operator, names: Collection[str]) -> Iterator[tuple[Snippet, Tensors]]:
+def _decomposition_kinds(
+    operator: Operator, names: Collection[str]
+) -> Iterator[tuple[Snippet, KindInference]]:
     if operator.decompose is not None:
-        yield operator.decompose, followed(operator, names)
+        yield operator.decompose, infer_kinds(operator, names)
 
 
-def _steps(part: Part, names: Collection[str]) -> Iterator[tuple[Snippet, Tensors]]:
+def _steps(part: Part, names: Collection[str]) -> Iterator[tuple[Snippet, KindInference]]:
     """Each step with what is known there, and with its own calls and faults alone."""
     tensors = tensors_of(part, names)
     for step in (*part.steps, *part.outputs):
@@ -134,18 +140,20 @@ def _steps(part: Part, names: Collection[str]) -> Iterator[tuple[Snippet, Tensor
         yield step.value, tensors
 
 
-def _diagnostics(snippet: Snippet, tensors: Tensors, accepted: Accepted) -> Iterator[Diagnostic]:
+def _diagnostics(
+    snippet: Snippet, tensors: KindInference, accepted: Accepted
+) -> Iterator[Diagnostic]:
     for fault in tensors.faults:
         yield Diagnostic(fault.code, fault.message, snippet.span(fault.node), hint=fault.hint)
     for call in tensors.calls:
-        yield from _misfit(snippet, call.node, used(call), accepted)
+        yield from _mismatch_diagnostic(snippet, call.node, call_record(call), accepted)
 
 
-def _misfit(
-    snippet: Snippet, node: ast.Call, call: Used, accepted: Accepted
+def _mismatch_diagnostic(
+    snippet: Snippet, node: ast.Call, call: CallRecord, accepted: Accepted
 ) -> Iterator[Diagnostic]:
     known = accepted.get(call.name)
-    found = misfit(call, known) if known is not None else None
+    found = find_mismatch(call, known) if known is not None else None
     if known is None or found is None:
         return
     place: ast.expr = node
@@ -153,7 +161,7 @@ def _misfit(
         place = node.args[found.argument]
     elif isinstance(found.argument, str):
         place = next((k.value for k in node.keywords if k.arg == found.argument), node)
-    hint = called_as(call.name, known)
+    hint = usage_hint(call.name, known)
     yield Diagnostic("operator-arguments", found.message, snippet.span(place), hint=hint)
 
 
@@ -161,7 +169,7 @@ def _shortcut(operator: Operator, names: Collection[str]) -> Iterator[Diagnostic
     """A shortcut gives an input as it is, or None: it decides before anything is recorded."""
     if operator.shortcut is None:
         return
-    tensors = Tensors(input_kinds(operator), names)
+    tensors = KindInference(input_kinds(operator), names)
     tensors.follow(operator.shortcut.program)
     yield from _diagnostics(operator.shortcut, tensors, {})
     for call in tensors.calls:
@@ -182,16 +190,16 @@ def _examples(
                 continue
             starred = any(isinstance(argument, ast.Starred) for argument in node.args)
             named = {word.arg: ANY for word in node.keywords if word.arg}
-            call = Used(node.func.id, ANY * len(node.args), named, starred)
+            call = CallRecord(node.func.id, ANY * len(node.args), named, starred)
             if call.name in names:
-                yield from _misfit(snippet, node, call, accepted)
+                yield from _mismatch_diagnostic(snippet, node, call, accepted)
         own = operator.inputs if operator.regions() else ()  # what regions are given
         yield from _unbound(snippet, names, [*example.sizes, *own])
 
 
 def _unbound(snippet: Snippet, names: Collection[str], more: Iterable[str]) -> Iterator[Diagnostic]:
     known = {*SHAPE, *DTYPES, *more, TENSOR_OF}
-    for name in free(snippet.program):
+    for name in free_names(snippet.program):
         if name not in known and name not in names:
             nodes = ast.walk(snippet.result)
             first = next(n for n in nodes if isinstance(n, ast.Name) and n.id == name)

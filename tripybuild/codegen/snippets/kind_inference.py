@@ -9,18 +9,18 @@ that a declaration is read without theirs.
 import ast
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
-from tripybuild.codegen.snippets.findings import Fault, OperatorCall
-from tripybuild.codegen.snippets.function_kinds import computed, given_by
-from tripybuild.codegen.snippets.kinds import (
+from tripybuild.codegen.snippets.function_kinds import arithmetic_kind, result_kind
+from tripybuild.codegen.snippets.snippet_faults import OperatorCall, SnippetFault
+from tripybuild.codegen.snippets.value_kinds import (
     NONE,
     OTHER,
     RESULT,
     TENSOR,
     TENSORS,
-    Kind,
+    ValueKind,
     any_of,
+    list_of,
     row,
-    several,
 )
 from tripybuild.language.cases import Choice, Line, Lines
 from tripybuild.language.grammar import Assignment, Program
@@ -36,7 +36,7 @@ _JUDGES = frozenset({"all", "any", "bool", "max", "min", "sorted"})
 _UNTRUE = "whether a tensor is true is known only when the model runs"
 
 
-class Tensors:
+class KindInference:
     """The kinds of a snippet's values.
 
     Args:
@@ -48,7 +48,7 @@ class Tensors:
 
     def __init__(
         self,
-        names: Mapping[str, Kind],
+        names: Mapping[str, ValueKind],
         operators: Container[str],
         parts: Container[str] = (),
         functions: Container[str] = (),
@@ -57,15 +57,15 @@ class Tensors:
         self.operators = operators
         self.parts = parts
         self.functions = functions
-        self.faults: list[Fault] = []
+        self.faults: list[SnippetFault] = []
         self.calls: list[OperatorCall] = []
         self._operator: dict[int, bool] = {}
 
-    def follow(self, program: Program) -> Kind:
+    def follow(self, program: Program) -> ValueKind:
         """What a program gives. The names that it assigns are its own."""
         return self._end(program.assignments, program.result)
 
-    def _end(self, lines: Iterable[Assignment | Line], result: ast.expr) -> Kind:
+    def _end(self, lines: Iterable[Assignment | Line], result: ast.expr) -> ValueKind:
         outer = self.names
         self.names = dict(outer)
         for step in lines:
@@ -74,7 +74,7 @@ class Tensors:
         self.names = outer
         return found
 
-    def _lines(self, node: Lines) -> Kind:
+    def _lines(self, node: Lines) -> ValueKind:
         return self._end(node.lines, node.value)
 
     def calls_operator(self, node: ast.Call) -> bool:
@@ -87,14 +87,14 @@ class Tensors:
 
     # --- kinds ---
 
-    def _kind(self, node: ast.expr) -> Kind:
-        read: Callable[..., Kind] = getattr(self, _READERS[type(node)])
+    def _kind(self, node: ast.expr) -> ValueKind:
+        read: Callable[..., ValueKind] = getattr(self, _READERS[type(node)])
         return read(node)
 
-    def _many(self, nodes: list[ast.expr]) -> list[Kind]:
+    def _many(self, nodes: list[ast.expr]) -> list[ValueKind]:
         return [self._kind(node) for node in nodes]
 
-    def give(self, targets: Sequence[str], value: Kind) -> None:
+    def give(self, targets: Sequence[str], value: ValueKind) -> None:
         """Note what names stand for: one for a value, several for its items."""
         if len(targets) == 1:
             self.names[targets[0]] = value
@@ -106,111 +106,111 @@ class Tensors:
             elif index > star:
                 self.names[target] = value.item(index - len(targets))
             else:
-                self.names[target.removeprefix("*")] = several(value.item())
+                self.names[target.removeprefix("*")] = list_of(value.item())
 
-    def _name(self, node: ast.Name) -> Kind:
+    def _name(self, node: ast.Name) -> ValueKind:
         return self.names.get(node.id, OTHER)
 
-    def _constant(self, node: ast.Constant) -> Kind:
+    def _constant(self, node: ast.Constant) -> ValueKind:
         return NONE if node.value is None else OTHER
 
-    def _display(self, node: ast.List | ast.Tuple) -> Kind:
+    def _display(self, node: ast.List | ast.Tuple) -> ValueKind:
         if not any(isinstance(each, ast.Starred) for each in node.elts):
             return row(*self._many(node.elts))
-        return several(any_of(self._spread(node.elts)))
+        return list_of(any_of(self._spread(node.elts)))
 
-    def _spread(self, nodes: list[ast.expr]) -> Iterator[Kind]:
+    def _spread(self, nodes: list[ast.expr]) -> Iterator[ValueKind]:
         for node in nodes:
             if isinstance(node, ast.Starred):
                 yield self._kind(node.value).item()
             else:
                 yield self._kind(node)
 
-    def _dict(self, node: ast.Dict) -> Kind:
+    def _dict(self, node: ast.Dict) -> ValueKind:
         self._many([key for key in node.keys if key is not None])
-        return several(any_of(self._many(node.values)))
+        return list_of(any_of(self._many(node.values)))
 
-    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp) -> Kind:
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp) -> ValueKind:
         outer = self.names
         self.names = dict(outer)
         for loop in node.generators:
             self._bind(loop.target, self._kind(loop.iter).item())
             for condition in loop.ifs:
-                self._judge(condition)
+                self._condition(condition)
         if isinstance(node, ast.DictComp):
             self._kind(node.key)
-        found = several(self._kind(node.value if isinstance(node, ast.DictComp) else node.elt))
+        found = list_of(self._kind(node.value if isinstance(node, ast.DictComp) else node.elt))
         self.names = outer
         return found
 
-    def _bind(self, target: ast.expr, value: Kind) -> None:
+    def _bind(self, target: ast.expr, value: ValueKind) -> None:
         if isinstance(target, ast.Name):
             self.names[target.id] = value
         elif isinstance(target, ast.Tuple):
             for index, each in enumerate(target.elts):
                 self._bind(each, value.item(index))
 
-    def _unary(self, node: ast.UnaryOp) -> Kind:
+    def _unary(self, node: ast.UnaryOp) -> ValueKind:
         if isinstance(node.op, ast.Not):
-            self._judge(node.operand)
+            self._condition(node.operand)
             return OTHER
         return self._kind(node.operand)
 
-    def _binary(self, node: ast.BinOp) -> Kind:
+    def _binary(self, node: ast.BinOp) -> ValueKind:
         found = self._kind(node.left), self._kind(node.right)
         lists = [each for each in found if each.is_list]
-        return several(any_of(each.item() for each in lists)) if lists else computed(*found)
+        return list_of(any_of(each.item() for each in lists)) if lists else arithmetic_kind(*found)
 
-    def _compare(self, node: ast.Compare) -> Kind:
+    def _compare(self, node: ast.Compare) -> ValueKind:
         found = self._many([node.left, *node.comparators])
         if all(isinstance(sign, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for sign in node.ops):
             return OTHER
-        result = computed(*found)
+        result = arithmetic_kind(*found)
         if len(node.ops) > 1 and result.only_tensors:
             hint = "compare twice, and join both by `logical_and`"
-            self.faults.append(Fault(node, "ambiguous-truth", _UNTRUE, hint))
+            self.faults.append(SnippetFault(node, "ambiguous-truth", _UNTRUE, hint))
         return OTHER if any(each.is_list for each in found) else result
 
-    def _boolean(self, node: ast.BoolOp) -> Kind:
-        found = [self._judge(value) for value in node.values[:-1]]
+    def _boolean(self, node: ast.BoolOp) -> ValueKind:
+        found = [self._condition(value) for value in node.values[:-1]]
         return any_of([*found, self._kind(node.values[-1])])
 
-    def _conditional(self, node: ast.IfExp) -> Kind:
-        self._judge(node.test)
+    def _conditional(self, node: ast.IfExp) -> ValueKind:
+        self._condition(node.test)
         return self._kind(node.body) | self._kind(node.orelse)
 
-    def _judge(self, node: ast.expr) -> Kind:
+    def _condition(self, node: ast.expr) -> ValueKind:
         """The kind of what must be true or false while a call is recorded."""
         found = self._kind(node)
         if found.tensor and not found.other and found.items is None:
             hint = (
                 "`where(condition, a, b)` chooses between tensors, `logical_and` joins conditions"
             )
-            self.faults.append(Fault(node, "ambiguous-truth", _UNTRUE, hint))
+            self.faults.append(SnippetFault(node, "ambiguous-truth", _UNTRUE, hint))
         return found
 
-    def _subscript(self, node: ast.Subscript) -> Kind:
+    def _subscript(self, node: ast.Subscript) -> ValueKind:
         value = self._kind(node.value)
         self._kind(node.slice)
         if isinstance(node.slice, ast.Slice):
-            return Kind(value.tensor, value.other, value.items)
+            return ValueKind(value.tensor, value.other, value.items)
         return value.item(_literal(node.slice))
 
-    def _slice(self, node: ast.Slice) -> Kind:
+    def _slice(self, node: ast.Slice) -> ValueKind:
         self._many([each for each in (node.lower, node.upper, node.step) if each is not None])
         return OTHER
 
-    def _attribute(self, node: ast.Attribute) -> Kind:
+    def _attribute(self, node: ast.Attribute) -> ValueKind:
         self._kind(node.value)
         part = isinstance(node.value, ast.Name) and node.value.id in self.parts
         return TENSOR | OTHER if part else OTHER
 
-    def _starred(self, node: ast.Starred) -> Kind:
+    def _star(self, node: ast.Starred) -> ValueKind:
         return self._kind(node.value)
 
     # --- calls ---
 
-    def _call(self, node: ast.Call) -> Kind:
+    def _call(self, node: ast.Call) -> ValueKind:
         given = list(self._spread(node.args))
         named = {word.arg: self._kind(word.value) for word in node.keywords if word.arg}
         if not isinstance(node.func, ast.Name):  # what a part holds: values have no methods here
@@ -236,7 +236,7 @@ class Tensors:
         return RESULT
 
     def _means_operator(
-        self, node: ast.Call, name: str, given: list[Kind], named: Mapping[str, Kind]
+        self, node: ast.Call, name: str, given: list[ValueKind], named: Mapping[str, ValueKind]
     ) -> bool:
         """Whether a call is one of the operator, where a function has the same name."""
         if not given:
@@ -246,19 +246,19 @@ class Tensors:
             message = f"`{name}` is an operator on tensors and a function on sizes, and"
             message = f"{message} `{ast.unparse(node.args[0])}` can be either"
             hint = "give it one of them in each case: `a if condition else b` around the call"
-            self.faults.append(Fault(node.args[0], "ambiguous-call", message, hint))
+            self.faults.append(SnippetFault(node.args[0], "ambiguous-call", message, hint))
         return first.tensor
 
-    def _of_function(self, node: ast.Call, name: str, given: list[Kind]) -> Kind:
+    def _of_function(self, node: ast.Call, name: str, given: list[ValueKind]) -> ValueKind:
         """What a function of the snippets gives; those that take lists give what is in them."""
         if name in _JUDGES and any(each.only_tensors for each in given):
             among = [each for each in given if each.only_tensors]
             if any(each.item().only_tensors and each.item().tensor for each in among):
                 hint = "join the tensors first: `stack` or `concatenate`, or an operator of two"
                 message = f"`{name}` of several tensors asks for more than is known: {_UNTRUE}"
-                self.faults.append(Fault(node, "ambiguous-truth", message, hint))
+                self.faults.append(SnippetFault(node, "ambiguous-truth", message, hint))
             return OTHER
-        return given_by(name, given)
+        return result_kind(name, given)
 
 
 def _literal(node: ast.expr) -> int | None:
@@ -294,6 +294,6 @@ _READERS: Mapping[type[ast.expr], str] = {
     ast.Subscript: "_subscript",
     ast.Slice: "_slice",
     ast.Attribute: "_attribute",
-    ast.Starred: "_starred",
+    ast.Starred: "_star",
     ast.Call: "_call",
 }

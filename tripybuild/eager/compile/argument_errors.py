@@ -13,15 +13,15 @@ from types import TracebackType
 from typing import Any
 
 from tripybuild.eager.compile.infos import Bounds, DimensionInputInfo, InputInfo, NamedDimension
-from tripybuild.eager.excepthook import outside
+from tripybuild.eager.excepthook import strip_internal_frames
 from tripybuild.eager.module.module import Module
 from tripybuild.eager.tensor.tensor import Tensor
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Related, Span
 from tripybuild.errors.user_frames import is_library
-from tripybuild.frontend.binding_errors import misfits
-from tripybuild.frontend.checks.argument_error import refused
+from tripybuild.frontend.binding_errors import binding_errors
+from tripybuild.frontend.checks.argument_error import argument_error
 from tripybuild.frontend.checks.call_site import call_at
-from tripybuild.frontend.checks.messages import PYTHON, shown
+from tripybuild.frontend.checks.messages import PYTHON, format_value
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.types.dtypes import dtype
@@ -37,7 +37,7 @@ _KINDS = (*_INFOS, NamedDimension, Bounds, Tensor, Module)
 _FAILURES = (TypeError, AttributeError, IndexError, KeyError, ValueError)
 
 
-def refuse_arguments(func: object, args: object, kwargs: object, place: Span) -> None:
+def check_arguments(func: object, args: object, kwargs: object, place: Span) -> None:
     """Refuse what no function can be compiled with.
 
     Args:
@@ -49,7 +49,7 @@ def refuse_arguments(func: object, args: object, kwargs: object, place: Span) ->
     Raises:
         DiagnosticError: At the argument.
     """
-    refuse = partial(refused, "compile", instead=place)
+    refuse = partial(argument_error, "compile", instead=place)
     if isinstance(func, type) or not callable(func):
         raise refuse("func", "a function or a module", func, _instance(func))
     if not isinstance(args, (list, tuple)):
@@ -81,7 +81,9 @@ def _leaves(given: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, given
 
 
-def unbound(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: Any) -> list[str]:
+def binding_problems(
+    name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: Any
+) -> list[str]:
     """Why a function cannot be called with some arguments, in sentences."""
     kinds = inspect.Parameter
     several = {kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD, kinds.POSITIONAL_ONLY}
@@ -90,11 +92,11 @@ def unbound(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs
         return []
     by_place = [each.name for each in parameters if each.kind is kinds.POSITIONAL_OR_KEYWORD]
     optional = [p.name for p in parameters if p.default is not p.empty or p.name not in by_place]
-    return [each.message for each in misfits(name, args, kwargs, by_place, optional)]
+    return [each.message for each in binding_errors(name, args, kwargs, by_place, optional)]
 
 
 @contextmanager
-def blamed_on_constants(
+def explain_constants(
     func: Callable[..., Any], arguments: Mapping[str, Any], kwargs: Mapping[str, Any], at: Location
 ) -> Iterator[None]:
     """Say of a function that fails which of its arguments are constants.
@@ -117,13 +119,15 @@ def blamed_on_constants(
         yield
     except DiagnosticError as error:
         constants = _constants(arguments, kwargs, at)
-        error.diagnostics = tuple([_told(each, arguments, constants) for each in error.diagnostics])
+        error.diagnostics = tuple(
+            [_relate_constant(each, arguments, constants) for each in error.diagnostics]
+        )
         raise
     except _FAILURES as error:
         constants = _constants(arguments, kwargs, at)
         if not constants or len(constants) < len(arguments):
             raise
-        raise DiagnosticError(_failed(func, error, [*constants.values()], at)) from error
+        raise DiagnosticError(_call_failure(func, error, [*constants.values()], at)) from error
 
 
 def _constants(
@@ -131,7 +135,9 @@ def _constants(
 ) -> dict[str, Related]:
     """The arguments that calls could give as well, each with its place."""
     return {
-        name: Related(f"`{name}` is a constant: {shown(each)}", _place(name, arguments, kwargs, at))
+        name: Related(
+            f"`{name}` is a constant: {format_value(each)}", _place(name, arguments, kwargs, at)
+        )
         for name, each in arguments.items()
         if _is_data(each)
     }
@@ -140,10 +146,10 @@ def _constants(
 def _is_data(given: object) -> bool:
     """Whether an argument is what a call could give as well: a number, an array, lists of these."""
     leaves = [each for _, each in _leaves(given)]
-    return all(isinstance(each, dtype) or not _is_used(each) for each in leaves)
+    return all(isinstance(each, dtype) or not _is_info_or_callable(each) for each in leaves)
 
 
-def _is_used(given: object) -> bool:
+def _is_info_or_callable(given: object) -> bool:
     """Whether a function calls what it is given, or is given an info."""
     return isinstance(given, _INFOS) or callable(given)
 
@@ -159,24 +165,24 @@ def _place(
     return call.argument(path[0], path[1:]) or at.span()
 
 
-def _told(
+def _relate_constant(
     diagnostic: Diagnostic, arguments: Mapping[str, Any], constants: Mapping[str, Related]
 ) -> Diagnostic:
     """What was found, with who gave it, if that is a constant."""
     for name, related in constants.items():
-        if diagnostic.label == f"found {shown(arguments[name])}":
+        if diagnostic.label == f"found {format_value(arguments[name])}":
             found = (*diagnostic.related, related)
             return replace(diagnostic, hint=INFO, related=found)
     return diagnostic
 
 
-def _failed(
+def _call_failure(
     func: Callable[..., Any], error: Exception, constants: Sequence[Related], at: Location
 ) -> Diagnostic:
     """An error of Python's in a function that is compiled for nothing but constants."""
     name = getattr(func, "__name__", type(func).__name__)
     message = f"`{name}` fails with {type(error).__name__}: {error}"
-    raised = _innermost(outside(error.__traceback__))
+    raised = _innermost(strip_internal_frames(error.__traceback__))
     related = (*constants, *([] if raised is None else [Related("it is raised here", raised)]))
     return Diagnostic("wrong-type", message, at.span(), hint=INFO, related=related)
 

@@ -6,9 +6,9 @@ from typing import Any
 from tripybuild.eager.compile.infos import Bounds, DimensionInputInfo, Info
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES, Tensor
-from tripybuild.model.sizes import Range
+from tripybuild.model.sizes import SizeRange
 from tripybuild.symbolic.dims import symbol
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 from tripybuild.trace.values import Size, TensorType, Value
 from tripybuild.types.dtypes import int32
 
@@ -19,10 +19,10 @@ class Inputs:
     def __init__(self) -> None:
         self.values: dict[str, Value] = {}
         self.infos: dict[str, Info] = {}
-        self.ranges: dict[str, Range] = {}
+        self.ranges: dict[str, SizeRange] = {}
         self._bounds: dict[str, Bounds[int]] = {}
 
-    def take(self, name: str, info: Info) -> Tensor:
+    def add_input(self, name: str, info: Info) -> Tensor:
         """Make an input.
 
         A size is the size of an input of its own, whose elements nobody reads: so all that decides
@@ -30,7 +30,9 @@ class Inputs:
         """
         if name in self.values:
             message = f"two inputs would be called `{name}`"
-            raise DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
+            raise DiagnosticError(
+                Diagnostic("wrong-type", message, caller_location(PACKAGES).span())
+            )
         if isinstance(info, DimensionInputInfo):
             size = self._size(f"{name}_value", info.value_bounds)
             self.values[name] = Value(TensorType(int32, (size,)), name=name)
@@ -51,17 +53,19 @@ class Inputs:
         if known != bounds:
             spelt = [f"({each.min}, {each.opt}, {each.max})" for each in (known, bounds)]
             message = f"the dimension `{name}` is {spelt[0]} in one input and {spelt[1]} in another"
-            raise DiagnosticError(Diagnostic("bad-range", message, here(PACKAGES).span()))
-        self.ranges[name] = Range(bounds.min, bounds.opt, bounds.max)
+            raise DiagnosticError(
+                Diagnostic("bad-range", message, caller_location(PACKAGES).span())
+            )
+        self.ranges[name] = SizeRange(bounds.min, bounds.opt, bounds.max)
         try:
             return symbol(name, bounds.min, bounds.max)
         except ValueError as error:
             raise DiagnosticError(
-                Diagnostic("bad-range", str(error), here(PACKAGES).span())
+                Diagnostic("bad-range", str(error), caller_location(PACKAGES).span())
             ) from error
 
 
-def replaced(name: str, given: Any, change: Callable[[str, Info], Any]) -> Any:
+def replace_infos(name: str, given: Any, change: Callable[[str, Info], Any]) -> Any:
     """An argument with something else for each info in it, also in lists and dictionaries.
 
     Args:
@@ -72,19 +76,21 @@ def replaced(name: str, given: Any, change: Callable[[str, Info], Any]) -> Any:
     if isinstance(given, Info):
         return change(name, given)
     if isinstance(given, (list, tuple)):
-        items = [replaced(below(name, i), each, change) for i, each in enumerate(given)]
+        items = [replace_infos(child_name(name, i), each, change) for i, each in enumerate(given)]
         return type(given)(*items) if hasattr(given, "_fields") else type(given)(items)
     if isinstance(given, dict):
-        return {key: replaced(below(name, key), each, change) for key, each in given.items()}
+        return {
+            key: replace_infos(child_name(name, key), each, change) for key, each in given.items()
+        }
     return given
 
 
-def below(name: str, key: object) -> str:
+def child_name(name: str, key: object) -> str:
     """The name of what stands in an argument, by its key or place."""
     return f"{name}_{key}" if name else str(key)
 
 
-def matched(name: str, form: Any, given: Any) -> Iterator[tuple[str, Any]]:
+def match_infos(name: str, form: Any, given: Any) -> Iterator[tuple[str, Any]]:
     """What a call gives for each info of an argument, by the info's name.
 
     Constants may be given, too, or left out.
@@ -96,23 +102,23 @@ def matched(name: str, form: Any, given: Any) -> Iterator[tuple[str, Any]]:
         yield name, given
     elif isinstance(form, Mapping):
         if not isinstance(given, Mapping) or given.keys() != form.keys():
-            form = _needed(name, form, given)
+            form = _required_entries(name, form, given)
         for key, each in form.items():
-            yield from matched(below(name, key), each, given[key])
+            yield from match_infos(child_name(name, key), each, given[key])
     elif isinstance(form, (list, tuple)):
         places: Sequence[int] = range(len(form))
         if not isinstance(given, Sequence) or len(given) != len(form):
             places = _places(name, form, given)
         for i, each in zip(places, given, strict=True):
-            yield from matched(below(name, i), form[i], each)
+            yield from match_infos(child_name(name, i), form[i], each)
 
 
 def has_infos(form: Any) -> bool:
     """Whether an argument is an info, or holds some."""
-    return any(isinstance(each, Info) for _, each in matched("", form, form))
+    return any(isinstance(each, Info) for _, each in match_infos("", form, form))
 
 
-def _needed(name: str, form: Mapping[str, Any], given: Any) -> dict[str, Any]:
+def _required_entries(name: str, form: Mapping[str, Any], given: Any) -> dict[str, Any]:
     """The entries of a dictionary that are no constants, all of which must be given."""
     needed = {key: each for key, each in form.items() if has_infos(each)}
     if not isinstance(given, Mapping) or not needed.keys() <= given.keys() <= form.keys():
@@ -131,4 +137,4 @@ def _places(name: str, form: Sequence[Any], given: Any) -> Sequence[int]:
 def _other(name: str, wanted: str) -> DiagnosticError:
     what = f"`{name}`" if name else "what is given by name"
     message = f"{what} must be {wanted}, as the function was compiled for"
-    return DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
+    return DiagnosticError(Diagnostic("wrong-type", message, caller_location(PACKAGES).span()))

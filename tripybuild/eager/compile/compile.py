@@ -3,20 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tripybuild.compiler.session import compile_built, wanted
+from tripybuild.compiler.session import compile_graph, sizes_to_compile
 from tripybuild.eager.compile.executable import Executable
+from tripybuild.eager.compile.function_graph import FunctionGraph, InMemoryWeights, record_function
 from tripybuild.eager.compile.infos import Info
-from tripybuild.eager.compile.record import Held, Recorded, recorded
-from tripybuild.eager.evaluate.error_locations import blamed
+from tripybuild.eager.evaluate.error_locations import locate_errors
 from tripybuild.eager.evaluate.evaluate import array_of
-from tripybuild.eager.module.unset import refuse_missing
+from tripybuild.eager.module.placeholders import require_parameters
 from tripybuild.errors.diagnostics import render, text_of
 from tripybuild.errors.logger import logger
-from tripybuild.frontend.checks.argument_error import refused
+from tripybuild.frontend.checks.argument_error import argument_error
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.schema.target_names import ENGINES, parse_target
 from tripybuild.tensorrt.translation.options import Options
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 
 
 def compile(
@@ -44,24 +44,24 @@ def compile(
         DiagnosticError: The function cannot be called like this, gives something that is no tensor,
             parameters have not been given, or its graph cannot be compiled.
     """
-    place = here(PACKAGES).span()
+    place = caller_location(PACKAGES).span()
     if isinstance(optimization_level, (Info, list, tuple)):
         hint = "what to call the function with is `args=[...]`"
-        raise refused("compile", "optimization_level", "a number", optimization_level, hint)
-    with blamed((), place, "compiled"):
+        raise argument_error("compile", "optimization_level", "a number", optimization_level, hint)
+    with locate_errors((), place, "compiled"):
         parse_target(target)
         Options.of({"optimization_level": optimization_level})
-    found = recorded(func, args, kwargs, place)
-    with blamed(found.graph.operations, place, "compiled"):
-        refuse_missing(found.graph.weights, lambda: place)
-        made = compiled(found, target, options={"optimization_level": optimization_level})
+    found = record_function(func, args, kwargs, place)
+    with locate_errors(found.graph.operations, place, "compiled"):
+        require_parameters(found.graph.weights, lambda: place)
+        made = compile_function(found, target, options={"optimization_level": optimization_level})
     for warning in made.program.warnings:
         logger.warning(render(warning, text_of, kind="warning"))
     return made
 
 
-def compiled(
-    found: Recorded,
+def compile_function(
+    found: FunctionGraph,
     target: str,
     shapes: Sequence[Mapping[str, int]] = (),
     tell: Callable[[str], None] = lambda _: None,
@@ -83,14 +83,14 @@ def compiled(
             in no range.
     """
     chosen = parse_target(target)
-    refuse_missing(found.graph.weights, lambda: found.place)
+    require_parameters(found.graph.weights, lambda: found.place)
     for each in found.graph.weights.values():
         array_of(each)
-    made = compile_built(
-        found.built,
-        Held(found.graph.weights, found.place),
+    made = compile_graph(
+        found.compiler_input,
+        InMemoryWeights(found.graph.weights, found.place),
         chosen,
-        wanted(found.built, shapes),
+        sizes_to_compile(found.compiler_input, shapes),
         found.provenance,
         tell,
         timeout,

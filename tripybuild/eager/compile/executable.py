@@ -9,14 +9,14 @@ from typing import Any, Self
 import numpy as np
 
 from tripybuild.compiler.engine import PLAN
-from tripybuild.compiler.executable import Executable as Program, opened
+from tripybuild.compiler.executable import Executable as Program, read_executable
 from tripybuild.eager.compile import results
 from tripybuild.eager.compile.argument_errors import INFO
-from tripybuild.eager.compile.arguments import matched
-from tripybuild.eager.compile.call import KEY, Call, prefix, read_info
+from tripybuild.eager.compile.arguments import match_infos
+from tripybuild.eager.compile.call_form import KEY, CallForm, prefix, read_info
 from tripybuild.eager.compile.infos import DimensionInputInfo, Info, OutputInfo
 from tripybuild.eager.compile.stream import Stream, default_stream
-from tripybuild.eager.evaluate.error_locations import blamed
+from tripybuild.eager.evaluate.error_locations import locate_errors
 from tripybuild.eager.evaluate.evaluate import array_of
 from tripybuild.eager.settings import config
 from tripybuild.eager.tensor.device import on_gpu
@@ -26,7 +26,7 @@ from tripybuild.reference.numerics.arrays import Array
 from tripybuild.schema.target_names import ENGINES
 from tripybuild.trace.constants import constant
 from tripybuild.trace.generated_code import BUILT_IN
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 from tripybuild.types.dtypes import BY_NAME, from_numpy
 
 PYTORCH = "torch."  # before the names of its dtypes
@@ -44,7 +44,7 @@ class Executable:
         infos: What it takes, by the inputs' names.
     """
 
-    def __init__(self, program: Program, call: Call, infos: Mapping[str, Info]) -> None:
+    def __init__(self, program: Program, call: CallForm, infos: Mapping[str, Info]) -> None:
         public = import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
         self.program, self.call, self.input_infos = program, call, dict(infos)
         self.__signature__ = call.signature(public.Tensor)
@@ -71,7 +71,9 @@ class Executable:
     def stream(self, stream: Stream) -> None:
         if not isinstance(stream, Stream):
             message = f"`stream` of an executable is a `Stream`, and no {type(stream).__name__}"
-            raise DiagnosticError(Diagnostic("wrong-type", message, here(PACKAGES).span()))
+            raise DiagnosticError(
+                Diagnostic("wrong-type", message, caller_location(PACKAGES).span())
+            )
         self._stream = stream
 
     @property
@@ -85,7 +87,7 @@ class Executable:
         if target not in ENGINES:
             message = f"this was compiled for `{target}`, and has no engine"
             hint = 'compile with `target="tensorrt-rtx"`'
-            span = here(PACKAGES).span()
+            span = caller_location(PACKAGES).span()
             raise DiagnosticError(Diagnostic("target-unfit", message, span, hint=hint))
         return bytes(self.program.member(PLAN))
 
@@ -104,29 +106,31 @@ class Executable:
             DiagnosticError: A tensor is missing, or of another dtype or shape than compiled for.
         """
         try:
-            given = dict(self._given(args, kwargs))
-            self._refuse_miscast(given)
+            given = dict(self._bind_arguments(args, kwargs))
+            self._check_dtypes(given)
             arrays = {name: self._array(name, each) for name, each in given.items()}
             if self._stream is not None:
                 self._stream.synchronize()
             outputs = self.program(**arrays)
         except DiagnosticError as error:
-            raise DiagnosticError(*map(self._placed, error.diagnostics)) from error
-        return results.given(self.call.gives, lambda name: _tensor(outputs[name]))
+            raise DiagnosticError(*map(self._add_call_site, error.diagnostics)) from error
+        return results.unflatten_results(self.call.gives, lambda name: _tensor(outputs[name]))
 
-    def _given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _bind_arguments(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Iterator[tuple[str, Any]]:
         try:
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
-            message = f"this was compiled for {self._takes()}: {error}"
+            message = f"this was compiled for {self._input_description()}: {error}"
             hint = None if self.call.forms else INFO
             raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint)) from error
         for name, form in self.call.forms.items():
             empty: Any = {} if isinstance(form, dict) else ()
             given = bound.arguments.get(name, empty)
-            yield from matched(prefix(name, self.call.kinds[name]), form, given)
+            yield from match_infos(prefix(name, self.call.kinds[name]), form, given)
 
-    def _refuse_miscast(self, given: Mapping[str, Any]) -> None:
+    def _check_dtypes(self, given: Mapping[str, Any]) -> None:
         """Compare the dtypes of tensors, and of PyTorch's; the program compares those of arrays."""
         found = []
         for name, each in given.items():
@@ -154,14 +158,16 @@ class Executable:
             on_gpu(name, given)
         return array_of(given.value)
 
-    def _placed(self, diagnostic: Diagnostic) -> Diagnostic:
+    def _add_call_site(self, diagnostic: Diagnostic) -> Diagnostic:
         """A problem of a call, at the caller's line."""
         hint = diagnostic.hint
         if diagnostic.code == "size-out-of-range":
-            hint = f"this was compiled for {self._takes()}"
-        return replace(diagnostic, span=diagnostic.span or here(PACKAGES).span(), hint=hint)
+            hint = f"this was compiled for {self._input_description()}"
+        return replace(
+            diagnostic, span=diagnostic.span or caller_location(PACKAGES).span(), hint=hint
+        )
 
-    def _takes(self) -> str:
+    def _input_description(self) -> str:
         return f"({', '.join(f'{name}: {info}' for name, info in self.input_infos.items())})"
 
     def save(self, path: Path | str) -> None:
@@ -175,12 +181,12 @@ class Executable:
         Raises:
             DiagnosticError: There is none, it was altered, or it was made from no function.
         """
-        with blamed((), here(PACKAGES).span(), "loaded"):
-            return cls._loaded(Path(path))
+        with locate_errors((), caller_location(PACKAGES).span(), "loaded"):
+            return cls._read(Path(path))
 
     @classmethod
-    def _loaded(cls, path: Path) -> Self:
-        program = opened(path)
+    def _read(cls, path: Path) -> Self:
+        program = read_executable(path)
         data = program.manifest["provenance"].get(KEY)
         if data is None:
             message = f"`{path}` was compiled from a spec, and no function"
@@ -188,11 +194,11 @@ class Executable:
             raise DiagnosticError(Diagnostic("executable-not-recognised", message, hint=hint))
         # An object of JSON has no order, and the inputs of the program have that of the function's.
         infos = {name: read_info(data["infos"][name]) for name in program.signature.inputs}
-        return cls(program, Call.read(data, infos), infos)
+        return cls(program, CallForm.read(data, infos), infos)
 
     def __str__(self) -> str:
         gives = ", ".join(f"{name}: {info}" for name, info in self.output_infos.items())
-        return f"Executable{self._takes()} -> ({gives})"
+        return f"Executable{self._input_description()} -> ({gives})"
 
     __repr__ = __str__
 

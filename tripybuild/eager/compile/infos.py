@@ -6,9 +6,9 @@ from operator import index
 from typing import Any, Generic, SupportsIndex, TypeVar
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.frontend.checks.argument_error import dtype_of, refused
+from tripybuild.frontend.checks.argument_error import argument_error, dtype_argument
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 from tripybuild.types.dtypes import dtype as DType  # noqa: N812 - it is a class
 from tripybuild.types.shapes import is_int
 
@@ -40,7 +40,10 @@ class Bounds(Generic[Sizes]):
         kinds = {(type(each), len(shape)) for each, shape in zip(three, shapes, strict=True)}
         if len(kinds) != 1 or not all(map(_in_order, *shapes)):
             message = f"{tuple(three)} is no least, best and greatest size"
-            place, hint = here(PACKAGES).span(), "they are integers: 0 <= min <= opt <= max"
+            place, hint = (
+                caller_location(PACKAGES).span(),
+                "they are integers: 0 <= min <= opt <= max",
+            )
             raise DiagnosticError(Diagnostic("wrong-value", message, place, hint=hint))
 
     def is_static(self) -> bool:
@@ -76,7 +79,7 @@ class NamedDimension:
 
     def __init__(self, name: str, min: int, opt: int, max: int) -> None:
         if not isinstance(name, str):
-            raise refused("NamedDimension", "name", "a text", name)
+            raise argument_error("NamedDimension", "name", "a text", name)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "bounds", Bounds(min, opt, max))
 
@@ -123,12 +126,12 @@ class InputInfo:
     ) -> None:
         if isinstance(shape, DType):
             hint = "the shape comes first: `tp.InputInfo(shape, dtype)`"
-            raise refused("InputInfo", "shape", "a sequence of sizes", shape, hint)
+            raise argument_error("InputInfo", "shape", "a sequence of sizes", shape, hint)
         if not isinstance(dtype, DType):
-            dtype = dtype_of("InputInfo", "dtype", dtype)
+            dtype = dtype_argument("InputInfo", "dtype", dtype)
         if isinstance(shape, str) or not isinstance(shape, Sequence):
             hint = "put it into a list: `[...]`" if _is_size(shape) else None
-            raise refused("InputInfo", "shape", "a sequence of sizes", shape, hint)
+            raise argument_error("InputInfo", "shape", "a sequence of sizes", shape, hint)
         names = {i: s.name for i, s in enumerate(shape) if isinstance(s, NamedDimension)}
         several = list(_bounds(shape))
         least, best = tuple(each.min for each in several), tuple(each.opt for each in several)
@@ -166,7 +169,7 @@ class DimensionInputInfo:
 
     def __init__(self, value_bounds: Three) -> None:
         wanted = "a number or (min, opt, max)"
-        bounds = _bound("DimensionInputInfo", "value_bounds", wanted, value_bounds)
+        bounds = _parse_bounds("DimensionInputInfo", "value_bounds", wanted, value_bounds)
         object.__setattr__(self, "value_bounds", bounds)
 
     def __str__(self) -> str:
@@ -195,7 +198,7 @@ def _bounds(shape: Sequence[Any]) -> Iterator[Bounds[int]]:
             yield size.bounds
         else:
             wanted = "a number, (min, opt, max) or a NamedDimension"
-            yield _bound("InputInfo", "shape", wanted, size, place)
+            yield _parse_bounds("InputInfo", "shape", wanted, size, place)
 
 
 def _integer(given: Any) -> int | None:
@@ -206,7 +209,7 @@ def _integer(given: Any) -> int | None:
         return None
 
 
-def _bound(owner: str, argument: str, wanted: str, size: Any, *path: int) -> Bounds[int]:
+def _parse_bounds(owner: str, argument: str, wanted: str, size: Any, *path: int) -> Bounds[int]:
     """The bounds that a number or three numbers in an argument stand for."""
     three = tuple(size) if isinstance(size, (tuple, list)) else (size,) * THREE
     numbers = [number for number in map(_integer, three) if number is not None]
@@ -214,7 +217,7 @@ def _bound(owner: str, argument: str, wanted: str, size: Any, *path: int) -> Bou
         hint = HINT if size is None or len(three) != THREE else None
         if isinstance(size, str) and path:
             hint = f"a size with a name is `tp.NamedDimension({size!r}, min, opt, max)`"
-        raise refused(owner, argument, wanted, size, hint, path=path, code="wrong-value")
+        raise argument_error(owner, argument, wanted, size, hint, path=path, code="wrong-value")
     if not _in_order(*numbers):
         wanted = (
             "(min, opt, max) in their order"
@@ -222,5 +225,5 @@ def _bound(owner: str, argument: str, wanted: str, size: Any, *path: int) -> Bou
             else "no less than 0"
         )
         hint = None if isinstance(size, (tuple, list)) else HINT
-        raise refused(owner, argument, wanted, size, hint, path=path, code="wrong-value")
+        raise argument_error(owner, argument, wanted, size, hint, path=path, code="wrong-value")
     return Bounds(*numbers)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.frontend.checks.messages import shown
+from tripybuild.frontend.checks.messages import format_value
 from tripybuild.frontend.checks.python_numbers import is_data
 from tripybuild.frontend.tensor import Tensor
 from tripybuild.trace.values import Value
@@ -17,7 +17,9 @@ TUPLE, DICT = "tuple", "dict"
 ONLY = "output"
 
 
-def taken(result: Any, place: Span, inputs: Iterable[str] = ()) -> tuple[Any, dict[str, Value]]:
+def flatten_results(
+    result: Any, place: Span, inputs: Iterable[str] = ()
+) -> tuple[Any, dict[str, Value]]:
     """The form of what a function gave, and its tensors by name.
 
     They have the names that the function gave them, where all are different, or those of places;
@@ -29,15 +31,15 @@ def taken(result: Any, place: Span, inputs: Iterable[str] = ()) -> tuple[Any, di
     found: dict[str, Value] = {}
     form = _form(result, ONLY, found, place)
     if not found:
-        raise _refused("the function gives nothing", place)
-    own = {name: _own(value) or name for name, value in found.items()}
+        raise _type_error("the function gives nothing", place)
+    own = {name: _own_name(value) or name for name, value in found.items()}
     if len({*own.values()}) < len(own):
         own = {name: name for name in own}
-    own = dict(zip(own, _apart(own.values(), inputs), strict=True))
-    return _renamed(form, own), {own[name]: value for name, value in found.items()}
+    own = dict(zip(own, _unique_names(own.values(), inputs), strict=True))
+    return _rename(form, own), {own[name]: value for name, value in found.items()}
 
 
-def _apart(names: Iterable[str], inputs: Iterable[str]) -> Iterator[str]:
+def _unique_names(names: Iterable[str], inputs: Iterable[str]) -> Iterator[str]:
     """Names of results that no input and no other result has."""
     known = {*inputs}
     for each in names:
@@ -47,19 +49,19 @@ def _apart(names: Iterable[str], inputs: Iterable[str]) -> Iterator[str]:
         yield each
 
 
-def _own(value: Value) -> str | None:
+def _own_name(value: Value) -> str | None:
     """The name that a program gave to a result; an input keeps its own."""
     name = value.name if value.producer is not None else None
     return name if name is not None and name.isidentifier() else None
 
 
-def _renamed(form: Any, names: Mapping[str, str]) -> Any:
+def _rename(form: Any, names: Mapping[str, str]) -> Any:
     if isinstance(form, str):
         return names[form]
     kind, *inner = form
     if kind == DICT:
-        return [DICT, *([key, _renamed(each, names)] for key, each in inner)]
-    return [TUPLE, *(_renamed(each, names) for each in inner)]
+        return [DICT, *([key, _rename(each, names)] for key, each in inner)]
+    return [TUPLE, *(_rename(each, names) for each in inner)]
 
 
 def _form(result: Any, name: str, found: dict[str, Value], place: Span) -> Any:
@@ -71,14 +73,16 @@ def _form(result: Any, name: str, found: dict[str, Value], place: Span) -> Any:
         return [TUPLE, *forms]
     if isinstance(result, Mapping):
         if wrong := [key for key in result if not isinstance(key, str)]:
-            raise _refused(f"{_which(name)} has the key {wrong[0]!r}, which is no text", place)
+            raise _type_error(f"{_which(name)} has the key {wrong[0]!r}, which is no text", place)
         return [DICT, *([k, _form(e, f"{name}_{k}", found, place)] for k, e in result.items())]
     if not isinstance(result, Tensor):
         hint = "make one of it: `tp.Tensor(...)`" if is_data(result) else None
         hint = "`return` what is to be computed" if result is None and name == ONLY else hint
-        raise _refused(f"{_which(name)} must be a tensor, but is {shown(result)}", place, hint)
+        raise _type_error(
+            f"{_which(name)} must be a tensor, but is {format_value(result)}", place, hint
+        )
     if name in found:
-        raise _refused(f"two results would be called `{name}`", place)
+        raise _type_error(f"two results would be called `{name}`", place)
     found[name] = result.value
     return name
 
@@ -88,15 +92,15 @@ def _which(name: str) -> str:
     return f"result {path} of the function" if path else "the function's result"
 
 
-def _refused(message: str, place: Span, hint: str | None = None) -> DiagnosticError:
+def _type_error(message: str, place: Span, hint: str | None = None) -> DiagnosticError:
     return DiagnosticError(Diagnostic("wrong-type", message, place, hint=hint))
 
 
-def given(form: Any, tensors: Callable[[str], Tensor]) -> Any:
+def unflatten_results(form: Any, tensors: Callable[[str], Tensor]) -> Any:
     """Put tensors in the places of their names."""
     if isinstance(form, str):
         return tensors(form)
     kind, *inner = form
     if kind == DICT:
-        return {key: given(each, tensors) for key, each in inner}
-    return tuple(given(each, tensors) for each in inner)
+        return {key: unflatten_results(each, tensors) for key, each in inner}
+    return tuple(unflatten_results(each, tensors) for each in inner)

@@ -7,9 +7,9 @@ from tripybuild.eager.settings import config
 from tripybuild.eager.tensor.device import device as Device  # noqa: N812 - it is a class
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.process.per_process import once
+from tripybuild.process.per_process import per_process
 from tripybuild.tensorrt.runtime import gpu
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 
 GPU = Device("gpu")
 
@@ -66,24 +66,24 @@ def default_stream(device: Device = GPU) -> Stream:
     """
     if not isinstance(device, Device) or device.kind != GPU.kind:
         message = f"`{device}` has no streams: a GPU has"
-        raise DiagnosticError(Diagnostic("wrong-value", message, here(PACKAGES).span()))
+        raise DiagnosticError(Diagnostic("wrong-value", message, caller_location(PACKAGES).span()))
     return _default()
 
 
-@once
+@per_process
 def _default() -> Stream:
     return Stream()
 
 
 def _cuda() -> Any:
     """What makes streams, or None where a program only looks as if there was a GPU."""
-    absence = gpu.found()
+    absence = gpu.find_gpu()
     if isinstance(absence, gpu.Absence):
         if config.nvtripy_devices:
             return None
         message = f"a stream is one of a GPU, and this machine has {absence.what}"
         hint = "`tp.config.nvtripy_devices = True` lets a program run as if there was one"
-        span, notes = here(PACKAGES).span(), (absence.note,)
+        span, notes = caller_location(PACKAGES).span(), (absence.note,)
         raise DiagnosticError(Diagnostic("no-gpu", message, span, notes=notes, hint=hint))
     from tripybuild.tensorrt.runtime.cuda import Cuda  # noqa: PLC0415 - when used
 

@@ -7,16 +7,16 @@ same types, which are known, as is all that a tensor that is looked at depends o
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tripybuild.frontend.decompose import decomposed
+from tripybuild.frontend.decompose import decompose_operation
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.region import copied
-from tripybuild.trace.structural_key import form
-from tripybuild.trace.values import Value, unscoped
+from tripybuild.trace.region import copy_operations
+from tripybuild.trace.structural_key import operation_key
+from tripybuild.trace.values import Value, leave_scope
 
 MOST = 1024  # forms of operations
 
 
-class Composition(NamedTuple):
+class Decomposition(NamedTuple):
     """The operations that one stands for.
 
     Args:
@@ -30,10 +30,10 @@ class Composition(NamedTuple):
     gives: Sequence[Value]
 
 
-_compositions: dict[object, Composition] = {}
+_compositions: dict[object, Decomposition] = {}
 
 
-def composition(operation: TraceOp) -> Composition:
+def cached_decomposition(operation: TraceOp) -> Decomposition:
     """What an operation is made of.
 
     Raises:
@@ -41,20 +41,20 @@ def composition(operation: TraceOp) -> Composition:
     """
     read = tuple(dict.fromkeys(operation.reads()))
     if operation.region_fields():  # whose functions are different each time
-        return Composition(read, *decomposed(operation))
+        return Decomposition(read, *decompose_operation(operation))
     numbers = {value: number for number, value in enumerate(read)}
     types = [(value.type.dtype, value.type.shape) for value in read]
-    key = (form(operation, numbers), *types)
+    key = (operation_key(operation, numbers), *types)
     if key not in _compositions:
         if len(_compositions) >= MOST:
             _compositions.clear()
-        _compositions[key] = _recorded(operation, read)
+        _compositions[key] = _decompose(operation, read)
     return _compositions[key]
 
 
-def _recorded(operation: TraceOp, read: tuple[Value, ...]) -> Composition:
-    with unscoped():
+def _decompose(operation: TraceOp, read: tuple[Value, ...]) -> Decomposition:
+    with leave_scope():
         stand_ins = [Value(value.type, name=value.name, weight=True) for value in read]
         values = dict(zip(read, stand_ins, strict=True))
-        (copy,) = copied([operation], values)
-        return Composition(tuple(stand_ins), *decomposed(copy))
+        (copy,) = copy_operations([operation], values)
+        return Decomposition(tuple(stand_ins), *decompose_operation(copy))

@@ -18,7 +18,7 @@ from tripybuild.trace.operation import TraceOp
 
 
 @contextmanager
-def blamed(operations: Iterable[TraceOp], asked: Span, what: str) -> Iterator[None]:
+def locate_errors(operations: Iterable[TraceOp], asked: Span, what: str) -> Iterator[None]:
     """Give the errors inside of the context the places of operations.
 
     Args:
@@ -33,11 +33,11 @@ def blamed(operations: Iterable[TraceOp], asked: Span, what: str) -> Iterator[No
         yield
     except DiagnosticError as error:
         found = list(operations)
-        placed = [_placed(each, found, asked, what) for each in error.diagnostics]
+        placed = [_locate(each, found, asked, what) for each in error.diagnostics]
         raise DiagnosticError(*placed) from error
 
 
-def _placed(
+def _locate(
     diagnostic: Diagnostic, operations: Iterable[TraceOp], asked: Span, what: str
 ) -> Diagnostic:
     span = diagnostic.span
@@ -48,7 +48,7 @@ def _placed(
         for operation in operations
         if isinstance(operation.location, PythonLocation)
         and operation.location.code.co_filename == span.path
-        and _is(span, place := operation.location.span())
+        and _matches_span(span, place := operation.location.span())
     }
     if not whole:
         return diagnostic
@@ -61,7 +61,7 @@ def _placed(
     return replace(diagnostic, span=largest, label=label, related=related)
 
 
-def _is(point: Span, whole: Span) -> bool:
+def _matches_span(point: Span, whole: Span) -> bool:
     """Whether a place is an expression's, or the point where it begins."""
     begins = (point.line, point.column) == (whole.line, whole.column)
     return point == whole or (

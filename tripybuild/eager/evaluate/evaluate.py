@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tripybuild.eager.evaluate.error_locations import blamed
-from tripybuild.eager.evaluate.subgraph import Pending, is_symbol, parts, pending
+from tripybuild.eager.evaluate.error_locations import locate_errors
+from tripybuild.eager.evaluate.subgraph import Subgraph, find_subgraph, is_symbol, split_subgraph
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.errors.logger import logger
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace import printer
-from tripybuild.trace.constants import Constant, settle
+from tripybuild.trace.constants import Constant, fold_to_constant
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.location import PythonLocation, here
+from tripybuild.trace.location import PythonLocation, caller_location
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Value
 
@@ -45,33 +45,33 @@ def array_of(value: Value) -> "Array":
 
 def evaluate(value: Value) -> None:
     """Compute a value, and keep what it holds in the place of how it was asked for."""
-    graph = pending(value)
+    graph = find_subgraph(value)
     if logger.watched:
-        _shown(graph, value)
+        _compute_with_log(graph, value)
     else:
         _compute(graph, value)
 
 
-def _shown(graph: Pending, value: Value) -> None:
+def _compute_with_log(graph: Subgraph, value: Value) -> None:
     """The same for somebody who wants to see what is done."""
     logger.trace(lambda: printer.text(Graph("eager", {}, {}, {"output0": value})))
-    with logger.timed(f"compute {value.name or value.type}"):
+    with logger.log_time(f"compute {value.name or value.type}"):
         _compute(graph, value)
 
 
-def _compute(graph: Pending, value: Value) -> None:
+def _compute(graph: Subgraph, value: Value) -> None:
     try:
         if graph.elements <= SMALL + SMALL_EACH * len(graph.operations):
-            settle(value, _references()(graph.operations, [value])[0])
+            fold_to_constant(value, _references()(graph.operations, [value])[0])
             return
-        for part, wanted in parts(graph.operations, value, MOST):
+        for part, wanted in split_subgraph(graph.operations, value, MOST):
             for each, array in zip(wanted, _programs()(part, wanted), strict=True):
-                settle(each, array)
+                fold_to_constant(each, array)
     except DiagnosticError:
-        asked = here(PACKAGES)
+        asked = caller_location(PACKAGES)
         if not isinstance(asked, PythonLocation):
             raise
-        with blamed(graph.operations, asked.span(), "computed"):
+        with locate_errors(graph.operations, asked.span(), "computed"):
             raise
 
 
@@ -82,11 +82,11 @@ _Engine = Callable[[Sequence[TraceOp], Sequence[Value]], "list[Array]"]
 def _references() -> _Engine:
     from tripybuild.eager.evaluate import interpret  # noqa: PLC0415 - NumPy
 
-    return interpret.computed
+    return interpret.compute
 
 
 @cache
 def _programs() -> _Engine:
     from tripybuild.eager.evaluate import xla_backend  # noqa: PLC0415 - heavy
 
-    return xla_backend.computed
+    return xla_backend.compute

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.eager.evaluate.decomposition_cache import composition
+from tripybuild.eager.evaluate.decomposition_cache import cached_decomposition
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.memory import refuse
-from tripybuild.reference.numerics.arrays import Array, rounded_quietly, working
+from tripybuild.process.memory import memory_error
+from tripybuild.reference.numerics.arrays import Array, round_cast_quiet, widen
 from tripybuild.trace.constants import Constant
-from tripybuild.trace.generated_code import decomposition, reference
+from tripybuild.trace.generated_code import decomposition_function, reference_function
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
 from tripybuild.trace.values import Value
@@ -37,7 +37,7 @@ class _Arrays:
         array = self.wide.get(value)
         if array is None:
             held = self.held.get(value)
-            array = self.wide[value] = working(_constant(value) if held is None else held)
+            array = self.wide[value] = widen(_constant(value) if held is None else held)
         return array
 
 
@@ -46,7 +46,7 @@ _QUIET = copy_context()
 _QUIET.run(np.seterr, all="ignore")
 
 
-def computed(operations: Iterable[TraceOp], wanted: Sequence[Value]) -> list[Array]:
+def compute(operations: Iterable[TraceOp], wanted: Sequence[Value]) -> list[Array]:
     """Compute operations in their order.
 
     Args:
@@ -73,14 +73,14 @@ def _run(operations: Iterable[TraceOp], arrays: _Arrays) -> None:
             continue
         results = _results(operation, arrays, operation)
         for output, result in zip(operation.outputs, results, strict=True):
-            held[output] = rounded_quietly(result, output.type.dtype)
+            held[output] = round_cast_quiet(result, output.type.dtype)
 
 
 def _results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> Sequence[Any]:
     """The outputs of an operation, not yet rounded; it is a part of what was asked for."""
-    meaning = _meaning(type(operation))
+    meaning = _reference_of(type(operation))
     if meaning.function is None:
-        return _composed(operation, arrays, asked)
+        return _compute_decomposition(operation, arrays, asked)
     arguments = [_argument(getattr(operation, name), arrays) for name in meaning.tensors]
     if meaning.has_regions:
         outside = [arrays.read(value) for value in operation.captured]
@@ -89,12 +89,12 @@ def _results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> Sequence[An
         if 0 not in [arrays.wide[value].size for value in operation.reads()]:
             result = meaning.function(operation, *arguments)
         else:
-            with unwarned():
+            with ignore_warnings():
                 result = meaning.function(operation, *arguments)
     except MemoryError as error:
         message = f"`{asked.operator}` needs more memory than there is"
         types = [f"it gives {each.type}" for each in asked.outputs]
-        raise refuse(message, types, error, asked.location.span()) from error
+        raise memory_error(message, types, error, asked.location.span()) from error
     except (IndexError, ValueError) as error:  # of what is known only now: positions, for one
         message = f"`{asked.operator}` cannot be computed: {error}"
         found = Diagnostic("wrong-value", message, asked.location.span())
@@ -108,7 +108,7 @@ def _constant(value: Value) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class _Meaning:
+class _OperationReference:
     """How operations of a class are computed: all that is asked for each one."""
 
     function: Callable[..., Any] | None
@@ -116,20 +116,22 @@ class _Meaning:
     has_regions: bool
 
 
-_meanings: dict[type[TraceOp], _Meaning] = {}
+_meanings: dict[type[TraceOp], _OperationReference] = {}
 
 
-def _meaning(operation: type[TraceOp]) -> _Meaning:
+def _reference_of(operation: type[TraceOp]) -> _OperationReference:
     found = _meanings.get(operation)
     if found is None:
         has_regions = bool(operation.region_fields())
-        found = _Meaning(reference(operation), operation.tensor_fields(), has_regions)
+        found = _OperationReference(
+            reference_function(operation), operation.tensor_fields(), has_regions
+        )
         _meanings[operation] = found
     return found
 
 
 @contextmanager
-def unwarned() -> Iterator[None]:
+def ignore_warnings() -> Iterator[None]:
     """The mean of nothing is nan, of which NumPy warns in a way that is costly to stop."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -140,21 +142,21 @@ def _body(region: Region, outside: Sequence[Array]) -> Callable[..., list[Array]
     """What a reference calls to run a region."""
 
     def run(*taken: Array) -> list[Array]:
-        given = zip(region.takes, (*taken, *outside), strict=True)
-        arrays = _Arrays({v: rounded_quietly(array, v.dtype) for v, array in given}, {})
+        given = zip(region.parameters, (*taken, *outside), strict=True)
+        arrays = _Arrays({v: round_cast_quiet(array, v.dtype) for v, array in given}, {})
         _run(region.operations, arrays)
-        return [arrays.read(value) for value in region.gives]
+        return [arrays.read(value) for value in region.results]
 
     return run
 
 
-def _composed(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> Sequence[Any]:
+def _compute_decomposition(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> Sequence[Any]:
     """What an operation is made of, computed without rounding in between."""
-    if decomposition(type(operation)) is None:
+    if decomposition_function(type(operation)) is None:
         message = f"`{operation.operator}` has no meaning outside of an engine"
         why = operation.declaration.refuses.get("reference", "")
         raise DiagnosticError(Diagnostic("target-unfit", message, asked.location.span(), why))
-    made_of = composition(operation)
+    made_of = cached_decomposition(operation)
     read = map(arrays.read, dict.fromkeys(operation.reads()))
     inner = _Arrays({}, dict(zip(made_of.reads, read, strict=True)))
     for step in made_of.steps:

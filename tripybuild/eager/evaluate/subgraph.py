@@ -5,13 +5,13 @@ from math import prod
 from operator import attrgetter
 from typing import NamedTuple
 
-from tripybuild.eager.module.unset import Unset, missing
+from tripybuild.eager.module.placeholders import PlaceholderValue, missing_parameter
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Related
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant
-from tripybuild.trace.graph import between
-from tripybuild.trace.location import Location, PythonLocation, here
+from tripybuild.trace.graph import operations_between
+from tripybuild.trace.location import Location, PythonLocation, caller_location
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Value
 
@@ -20,7 +20,7 @@ class UnknownValueError(DiagnosticError):
     """A value depends on an input, a size or a parameter that is not known yet."""
 
 
-class Pending(NamedTuple):
+class Subgraph(NamedTuple):
     """A graph that is to be computed.
 
     Args:
@@ -36,7 +36,7 @@ class Pending(NamedTuple):
 _serial = attrgetter("serial")
 
 
-def pending(wanted: Value) -> Pending:
+def find_subgraph(wanted: Value) -> Subgraph:
     """Find what a value still needs. It is one walk, since each result that is looked at asks.
 
     Raises:
@@ -51,21 +51,21 @@ def pending(wanted: Value) -> Pending:
         operation = value.producer
         if isinstance(operation, Constant):
             if is_symbol(operation):
-                raise UnknownValueError(_refused(wanted))
+                raise UnknownValueError(_dependency_error(wanted))
             if value not in given:
                 given.add(value)
                 elements += _elements(value)
         elif operation is None:
-            raise UnknownValueError(_refused(wanted))
+            raise UnknownValueError(_dependency_error(wanted))
         elif operation not in found:
             found[operation] = None
             stack += operation.reads()
             for output in operation.outputs:
                 elements += _elements(output)
-    return Pending(sorted(found, key=_serial) if len(found) > 1 else list(found), elements)
+    return Subgraph(sorted(found, key=_serial) if len(found) > 1 else list(found), elements)
 
 
-def parts(
+def split_subgraph(
     operations: list[TraceOp], wanted: Value, most: int
 ) -> Iterator[tuple[list[TraceOp], list[Value]]]:
     """Cut a long graph into parts that can be computed one after the other.
@@ -94,12 +94,12 @@ def _elements(value: Value) -> int:
     return found if isinstance(found, int) else prod([e for e in shape if isinstance(e, int)])
 
 
-def _refused(wanted: Value) -> Diagnostic:
+def _dependency_error(wanted: Value) -> Diagnostic:
     """What is said of the first operation that depends on what is not known yet."""
-    for operation in between(frozenset(), [wanted]):
+    for operation in operations_between(frozenset(), [wanted]):
         if isinstance(operation, Constant):
             if is_symbol(operation):
-                return symbolic(operation.data.value)
+                return symbol_error(operation.data.value)
             continue
         for operand in operation.reads():
             if operand.producer is None:
@@ -112,18 +112,18 @@ def is_symbol(constant: Constant) -> bool:
     return isinstance(constant.data.value, Dim)
 
 
-def symbolic(size: object) -> Diagnostic:
+def symbol_error(size: object) -> Diagnostic:
     """What is said where the number is asked for that a symbol stands for, at the user's line."""
     message = f"the size `{size}` is known only when the graph runs"
     hint = "use it as it is: in shapes, in slices, or with other sizes"
-    return Diagnostic("not-known-yet", message, here(PACKAGES).span(), hint=hint)
+    return Diagnostic("not-known-yet", message, caller_location(PACKAGES).span(), hint=hint)
 
 
 def _unknown(value: Value, reads: Location | None) -> Diagnostic:
     """What is said of a value that depends on an input, which an operation at a place reads."""
-    if isinstance(value, Unset):
+    if isinstance(value, PlaceholderValue):
         span = None if reads is None else reads.span()
-        return missing(value.name or "without a name", value.type, span)
+        return missing_parameter(value.name or "without a name", value.type, span)
     message = (
         f"this cannot be computed now: it depends on the input `{value.name}`, of {value.type}"
     )
@@ -131,7 +131,7 @@ def _unknown(value: Value, reads: Location | None) -> Diagnostic:
         "a graph is being recorded, whose inputs are known when it runs; `where` and `cond` choose "
         "then"
     )
-    asked = here(PACKAGES)
+    asked = caller_location(PACKAGES)
     span = asked.span() if isinstance(asked, PythonLocation) or reads is None else reads.span()
     related = (
         (Related("the input is read here", reads.span()),)

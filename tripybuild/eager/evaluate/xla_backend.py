@@ -11,27 +11,27 @@ from operator import attrgetter
 
 from tripybuild.compiler.footprint import check_footprint
 from tripybuild.compiler.lower import lower_stablehlo
-from tripybuild.compiler.specialize import compiled
+from tripybuild.compiler.specialize import compile_module
 from tripybuild.errors.logger import logger
-from tripybuild.process.per_process import once
+from tripybuild.process.per_process import per_process
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.targets.xla import pjrt
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.structural_key import forms
+from tripybuild.trace.structural_key import subgraph_key
 from tripybuild.trace.values import Value
 
 MOST = 1024  # programs that are kept loaded
 
 
-@once
-def _programs() -> OrderedDict[object, pjrt.Executable]:
+@per_process
+def _programs() -> OrderedDict[object, pjrt.LoadedProgram]:
     """Those of this process."""
     return OrderedDict()
 
 
-def computed(operations: Sequence[TraceOp], wanted: Sequence[Value]) -> list[Array]:
+def compute(operations: Sequence[TraceOp], wanted: Sequence[Value]) -> list[Array]:
     """Compute operations in their order.
 
     Args:
@@ -50,7 +50,7 @@ def computed(operations: Sequence[TraceOp], wanted: Sequence[Value]) -> list[Arr
     programs = _programs()
     program = programs.pop(key, None)  # another thread that misses it now loads it, too
     if program is None:
-        program = _loaded(given, wanted)
+        program = _load_program(given, wanted)
     programs[key] = program
     if len(programs) > MOST:
         programs.popitem(last=False)
@@ -63,15 +63,15 @@ def structure(
     """What two graphs have in common that one program computes."""
     begins = [each.outputs[0] for each in given]
     types = tuple([value.type for value in begins])
-    return types, *forms(begins, steps, wanted)
+    return types, *subgraph_key(begins, steps, wanted)
 
 
-def _loaded(given: Sequence[Constant], wanted: Sequence[Value]) -> pjrt.Executable:
+def _load_program(given: Sequence[Constant], wanted: Sequence[Value]) -> pjrt.LoadedProgram:
     inputs = {f"input{i}": each.outputs[0] for i, each in enumerate(given)}
     outputs = {f"output{i}": value for i, value in enumerate(wanted)}
     graph = Graph("eager", inputs, {}, outputs)
     check_footprint(graph)
     module = lower_stablehlo(graph)
     logger.mlir(module.text)
-    payload, _ = compiled(module.bytecode(locations=False))
+    payload, _ = compile_module(module.bytecode(locations=False))
     return pjrt.load(payload)

@@ -12,7 +12,7 @@ DEEPEST = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ModuleMember:
     """Something that a module holds, and where: `holder[key]` is its `value`."""
 
     name: str
@@ -21,26 +21,30 @@ class Member:
     key: Any
 
 
-def members(attributes: dict[str, Any], kinds: tuple[type, ...]) -> Iterator[Member]:
+def members(attributes: dict[str, Any], kinds: tuple[type, ...]) -> Iterator[ModuleMember]:
     """What is of some kinds among attributes, in their order."""
     for key, value in attributes.items():
         if isinstance(value, kinds):
-            yield Member(key, value, attributes, key)
+            yield ModuleMember(key, value, attributes, key)
         elif isinstance(value, (list, dict)):
-            yield from _inside(Member(key, value, attributes, key), kinds, 0)
+            yield from _inside(ModuleMember(key, value, attributes, key), kinds, 0)
 
 
-def _inside(member: Member, kinds: tuple[type, ...], depth: int) -> Iterator[Member]:
+def _inside(member: ModuleMember, kinds: tuple[type, ...], depth: int) -> Iterator[ModuleMember]:
     value, name = member.value, member.name
     if isinstance(value, kinds):
         yield member
     elif depth < DEEPEST and isinstance(value, list) and not _is_data(value):
         for index, item in enumerate(value):
-            yield from _inside(Member(f"{name}.{index}", item, value, index), kinds, depth + 1)
+            yield from _inside(
+                ModuleMember(f"{name}.{index}", item, value, index), kinds, depth + 1
+            )
     elif depth < DEEPEST and isinstance(value, dict):
         for key, item in value.items():
             if isinstance(key, str):
-                yield from _inside(Member(f"{name}.{key}", item, value, key), kinds, depth + 1)
+                yield from _inside(
+                    ModuleMember(f"{name}.{key}", item, value, key), kinds, depth + 1
+                )
 
 
 def _is_data(items: list[Any]) -> bool:
@@ -48,7 +52,7 @@ def _is_data(items: list[Any]) -> bool:
     return bool(items) and isinstance(items[0], (int, float, str))
 
 
-def below(
+def walk_modules(
     module: Any, children: Callable[[Any], Iterator[tuple[str, Any]]], path: str = ""
 ) -> Iterator[tuple[str, Any]]:
     """A module and all that are below it, each with its path; one within itself is left out."""

@@ -8,15 +8,21 @@ from pathlib import Path
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
 
-from tripybuild.eager.evaluate.error_locations import blamed
-from tripybuild.eager.module.members import Member, below, members
-from tripybuild.eager.module.state import compared, load
-from tripybuild.eager.module.unset import dummy, is_optional, is_unset, parameter_of, refuse_missing
+from tripybuild.eager.evaluate.error_locations import locate_errors
+from tripybuild.eager.module.members import ModuleMember, members, walk_modules
+from tripybuild.eager.module.placeholders import (
+    dummy,
+    is_optional,
+    is_placeholder,
+    parameter_of,
+    require_parameters,
+)
+from tripybuild.eager.module.state import check_replacement, load
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.frontend.checks.argument_error import refused
+from tripybuild.frontend.checks.argument_error import argument_error
 from tripybuild.frontend.guard import refuse_call
 from tripybuild.frontend.tensor import PACKAGES, Tensor
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 
 if TYPE_CHECKING:
     from tripyapi.tensor import Tensor as PublicTensor
@@ -30,7 +36,7 @@ Result_co = TypeVar("Result_co", covariant=True)  # what a `forward` gives
 
 
 @contextmanager
-def looked_at() -> Iterator[None]:
+def skip_parameter_check() -> Iterator[None]:
     """Call modules whose parameters somebody else looks at: none asks whether they are given."""
     token = _looked_at.set(True)
     try:
@@ -39,20 +45,20 @@ def looked_at() -> Iterator[None]:
         _looked_at.reset(token)
 
 
-class UnsaidError(DiagnosticError, NotImplementedError):
+class MissingForwardError(DiagnosticError, NotImplementedError):
     """A module does not say what it does."""
 
 
-class _Forward(Protocol[Taken, Result_co]):
+class _ForwardProtocol(Protocol[Taken, Result_co]):
     """A module by what its `forward` takes and gives."""
 
     def forward(self, *args: Taken.args, **kwargs: Taken.kwargs) -> Result_co:
         """What the module does."""
 
-    def _refuse_missing(self) -> None: ...
+    def _require_parameters(self) -> None: ...
 
 
-def called(function: Callable[..., Any]) -> Callable[..., Any]:
+def call_target(function: Callable[..., Any]) -> Callable[..., Any]:
     """What says how a function is called: of a module `forward`, or a `__call__` of its own."""
     if not isinstance(function, Module):
         return function
@@ -66,7 +72,7 @@ class _Signature:
     def __get__(self, module: "Module | None", kind: type["Module"]) -> inspect.Signature:
         if module is None:
             raise AttributeError("__signature__", name="__signature__", obj=kind)
-        return inspect.signature(called(module))
+        return inspect.signature(call_target(module))
 
 
 class Module:
@@ -101,7 +107,7 @@ class Module:
         cls._fixed |= frozenset(fixed)
 
     def __call__(
-        self: "_Forward[Taken, Result_co]", *args: Taken.args, **kwargs: Taken.kwargs
+        self: "_ForwardProtocol[Taken, Result_co]", *args: Taken.args, **kwargs: Taken.kwargs
     ) -> Result_co:
         """Call `forward`, whose signature it has to type checkers.
 
@@ -111,8 +117,8 @@ class Module:
         try:
             if _looked_at.get():
                 return self.forward(*args, **kwargs)
-            self._refuse_missing()
-            with looked_at():
+            self._require_parameters()
+            with skip_parameter_check():
                 return self.forward(*args, **kwargs)
         except TypeError as error:
             refuse_call(type(self).__name__, self.forward, args, kwargs, error)
@@ -123,7 +129,9 @@ class Module:
         del args, kwargs
         message = f"`{type(self).__name__}` does not say in `forward` what it does"
         hint = "define `forward(self, ...)` in the class"
-        raise UnsaidError(Diagnostic("wrong-type", message, here(PACKAGES).span(), hint=hint))
+        raise MissingForwardError(
+            Diagnostic("wrong-type", message, caller_location(PACKAGES).span(), hint=hint)
+        )
 
     if not TYPE_CHECKING:  # to type checkers, an attribute that is nowhere declared is wrong
 
@@ -136,13 +144,13 @@ class Module:
             elif before is None and name in vars(self).get(OPTIONAL, ()):
                 before = parameter_of(vars(self)[OPTIONAL][name])
             if isinstance(before, Tensor) and value is not None:
-                if found := list(compared(path, before, value)):
+                if found := list(check_replacement(path, before, value)):
                     raise DiagnosticError(*found)
-            elif isinstance(value, Tensor) and is_unset(value) and value.value.name is None:
+            elif isinstance(value, Tensor) and is_placeholder(value) and value.value.name is None:
                 value.value.name = path
             elif name in self._fixed and name in vars(self) and before != value:
                 message = f"`{path}` is {before}, and parameters were made from it"
-                span, hint = here(PACKAGES).span(), "make another module"
+                span, hint = caller_location(PACKAGES).span(), "make another module"
                 raise DiagnosticError(Diagnostic("wrong-value", message, span, hint=hint))
             super().__setattr__(name, value)
 
@@ -182,7 +190,7 @@ class Module:
         if not isinstance(state_dict, Mapping):
             isfile = isinstance(state_dict, (str, Path))
             hint = "`load_weights` reads a file" if isfile else None
-            raise refused(
+            raise argument_error(
                 "load_state_dict", "state_dict", "a dictionary of tensors", state_dict, hint
             )
         given = {path: each for path, each in state_dict.items() if not is_optional(each)}
@@ -196,43 +204,43 @@ class Module:
     def initialize_dummy_parameters(self) -> None:
         """Fill parameters that have not been given yet with ones."""
         for _, member in self._state():
-            if is_unset(member.value):
+            if is_placeholder(member.value):
                 member.holder[member.key] = dummy(member.value)
 
     def save_weights(self, path: str | Path) -> None:
         """Write all parameters to a safetensors file, under their paths."""
-        from tripybuild.eager.module.files import save  # noqa: PLC0415 - NumPy
+        from tripybuild.eager.module.weight_files import save  # noqa: PLC0415 - NumPy
 
-        with blamed((), here(PACKAGES).span(), "written"):
+        with locate_errors((), caller_location(PACKAGES).span(), "written"):
             save({path: member.value for path, member in self._state()}, Path(path))
 
     def load_weights(self, path: str | Path, strict: bool = True) -> tuple[set[str], set[str]]:
         """Read parameters from a safetensors file, as `load_state_dict` takes them."""
-        from tripybuild.eager.module.files import tensors  # noqa: PLC0415 - NumPy
+        from tripybuild.eager.module.weight_files import tensors  # noqa: PLC0415 - NumPy
 
-        with blamed((), here(PACKAGES).span(), "read"):
+        with locate_errors((), caller_location(PACKAGES).span(), "read"):
             state = tensors(Path(path))
         return self.load_state_dict(state, strict=strict)
 
-    def _parameters(self) -> Iterable[Member]:
+    def _parameters(self) -> Iterable[ModuleMember]:
         return members(vars(self), (Tensor,))
 
-    def _optional(self) -> Iterator[Member]:
+    def _optional(self) -> Iterator[ModuleMember]:
         """The places of parameters that nobody has to give, and nobody has given."""
         for name, value in vars(self).get(OPTIONAL, {}).items():
             if vars(self)[name] is None:
-                yield Member(name, parameter_of(value), vars(self), name)
+                yield ModuleMember(name, parameter_of(value), vars(self), name)
 
-    def _state(self, *, optional: bool = False) -> Iterator[tuple[str, Member]]:
-        for path, module in below(self, lambda module: module.named_children()):
+    def _state(self, *, optional: bool = False) -> Iterator[tuple[str, ModuleMember]]:
+        for path, module in walk_modules(self, lambda module: module.named_children()):
             for member in module._parameters():  # noqa: SLF001 - of another module
                 yield path + member.name, member
             for member in module._optional() if optional else ():  # noqa: SLF001 - of another
                 yield path + member.name, member
 
-    def _refuse_missing(self) -> None:
+    def _require_parameters(self) -> None:
         values = {path: member.value.value for path, member in self._state()}
-        refuse_missing(values, here(PACKAGES).span)
+        require_parameters(values, caller_location(PACKAGES).span)
 
     @recursive_repr(fillvalue="...")
     def __str__(self) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tripybuild.eager.module.unset import Unset
-from tripybuild.frontend.checks.argument_error import dtype_of, refused
+from tripybuild.eager.module.placeholders import PlaceholderValue
+from tripybuild.frontend.checks.argument_error import argument_error, dtype_argument
 from tripybuild.frontend.tensor import Tensor
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import dtype, dtype as DType, float32  # noqa: N812 - it is a class
@@ -27,11 +27,13 @@ class Parameter:
             self.value: Value = value.value
             return
         if not isinstance(dtype, DType):
-            dtype = dtype_of("Parameter", "dtype", dtype)
+            dtype = dtype_argument("Parameter", "dtype", dtype)
         sizes: list[Any] = list(value) if isinstance(value, (list, tuple)) else [value]
         if any(not is_int(size) or size < 0 for size in sizes):
             data = hasattr(value, "__array__") or any(isinstance(each, float) for each in sizes)
             hint = "make a tensor of it: `tp.Tensor(...)`" if data else None
             wanted = "a tensor, or a list of sizes"
-            raise refused("Parameter", "value", wanted, value, hint, code="wrong-value")
-        self.value = Unset(TensorType(dtype, tuple(map(int, sizes))), ranks, optional=optional)
+            raise argument_error("Parameter", "value", wanted, value, hint, code="wrong-value")
+        self.value = PlaceholderValue(
+            TensorType(dtype, tuple(map(int, sizes))), ranks, optional=optional
+        )

@@ -6,9 +6,9 @@ from typing import Any
 
 from tripybuild.eager.module.module import Module
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
-from tripybuild.frontend.checks.messages import shown
+from tripybuild.frontend.checks.messages import format_value
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 
 ModuleLike = Module | Callable[[Any], Any]
 
@@ -39,11 +39,11 @@ class Sequential(Module):
             named = dict(modules[0])
         for name, module in named.items():
             if not isinstance(name, str) or not callable(module):
-                what = f"the module `{name}` is {shown(module)}, which cannot be called"
+                what = f"the module `{name}` is {format_value(module)}, which cannot be called"
                 message = what if isinstance(name, str) else f"the name {name!r} is no text"
                 several = isinstance(module, (list, tuple))
                 hint = "give them one by one: `tp.Sequential(*modules)`" if several else None
-                place = here(PACKAGES).span()
+                place = caller_location(PACKAGES).span()
                 raise DiagnosticError(Diagnostic("wrong-type", message, place, hint=hint))
         self.modules = named
 
@@ -82,7 +82,9 @@ class Sequential(Module):
         near = suggest(name, self.modules)
         message = f"there is no module `{name}` among {len(self)}"
         hint = f"did you mean `{near}`?" if near else None
-        raise DiagnosticError(Diagnostic("wrong-value", message, here(PACKAGES).span(), hint=hint))
+        raise DiagnosticError(
+            Diagnostic("wrong-value", message, caller_location(PACKAGES).span(), hint=hint)
+        )
 
     def __getattr__(self, name: str) -> Any:
         """A module that has a name: `model.up`."""

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 
-from tripybuild.eager.module.members import Member
-from tripybuild.eager.module.unset import fits
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, paired
+from tripybuild.eager.module.members import ModuleMember
+from tripybuild.eager.module.placeholders import fits
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, pair_names
 from tripybuild.frontend.checks.call_site import call_at
-from tripybuild.frontend.checks.messages import shown
+from tripybuild.frontend.checks.messages import format_value
 from tripybuild.frontend.checks.python_numbers import is_data
 from tripybuild.frontend.tensor import PACKAGES, Tensor
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 
 MATRIX = 2  # dimensions
 MOST = 12  # problems of one kind that are spelt out
 
 
-def compared(name: str, before: Tensor, after: object) -> Iterator[Diagnostic]:
+def check_replacement(name: str, before: Tensor, after: object) -> Iterator[Diagnostic]:
     """What is wrong with a new tensor for a parameter: it has the dtype and shape of the old one.
 
     Args:
@@ -24,7 +24,7 @@ def compared(name: str, before: Tensor, after: object) -> Iterator[Diagnostic]:
         after: What is to be there.
     """
     if not isinstance(after, Tensor):
-        message = f"the parameter `{name}` is a tensor, but this is {shown(after)}"
+        message = f"the parameter `{name}` is a tensor, but this is {format_value(after)}"
         hint = "make one of it: `tp.Tensor(...)`" if is_data(after) else None
         yield Diagnostic("wrong-type", message, _place(name), hint=hint)
     elif not fits(before, after):
@@ -40,13 +40,13 @@ def compared(name: str, before: Tensor, after: object) -> Iterator[Diagnostic]:
 
 def _place(name: str) -> Span:
     """Where a tensor is written that is given under a name; else who gives it."""
-    place = here(PACKAGES)
+    place = caller_location(PACKAGES)
     call = call_at(place)
     return (call and call.argument("state_dict", (name,))) or place.span()
 
 
 def load(
-    state: Mapping[str, Member], given: Mapping[str, Tensor], *, strict: bool
+    state: Mapping[str, ModuleMember], given: Mapping[str, Tensor], *, strict: bool
 ) -> tuple[set[str], set[str]]:
     """Put tensors in the place of parameters.
 
@@ -63,16 +63,20 @@ def load(
         problem
         for path, member in state.items()
         if path in given
-        for problem in compared(path, member.value, given[path])
+        for problem in check_replacement(path, member.value, given[path])
     ]
     if strict and (missing or left):
-        span = here(PACKAGES).span()
+        span = caller_location(PACKAGES).span()
         absent = [path for path in state if path in missing]
         extra = [path for path in given if path in left]
-        meant = _meant(absent, extra)
-        found += _listed(absent, "weight-missing", "the parameter `{}` is not given", meant, span)
+        meant = _match_paths(absent, extra)
+        found += _path_diagnostics(
+            absent, "weight-missing", "the parameter `{}` is not given", meant, span
+        )
         meant = {other: path for path, other in meant.items()}
-        found += _listed(extra, "weight-unused", "there is no parameter `{}`", meant, span)
+        found += _path_diagnostics(
+            extra, "weight-unused", "there is no parameter `{}`", meant, span
+        )
     if found:
         raise DiagnosticError(*found)
     for path, member in state.items():
@@ -81,15 +85,15 @@ def load(
     return missing, left
 
 
-def _meant(absent: list[str], extra: list[str]) -> dict[str, str]:
+def _match_paths(absent: list[str], extra: list[str]) -> dict[str, str]:
     """Which of the paths that are shown was meant by which: each by one, and the nearest first."""
-    meant = paired(absent[:MOST], extra)
+    meant = pair_names(absent[:MOST], extra)
     rest = [path for path in absent if path not in meant]
     left = [path for path in extra if path not in meant.values()]
-    return meant | {path: other for other, path in paired(left[:MOST], rest).items()}
+    return meant | {path: other for other, path in pair_names(left[:MOST], rest).items()}
 
 
-def _listed(
+def _path_diagnostics(
     paths: list[str], code: str, message: str, meant: Mapping[str, str], span: Span
 ) -> Iterator[Diagnostic]:
     """One diagnostic for each path, but for those of a long list."""

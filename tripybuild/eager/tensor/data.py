@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.frontend.checks.python_numbers import own_dtype, python_number
+from tripybuild.frontend.checks.python_numbers import default_dtype, python_number
 from tripybuild.process.memory import limit
+from tripybuild.reference.numerics.alignment import aligned_copy
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.reference.numerics.memory import owned
 from tripybuild.trace.values import is_tensor
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import dtype, from_numpy
@@ -53,7 +53,7 @@ def array_of(data: Any, type: dtype | None = None) -> Array:
         DataError: It is no data, or not of one shape and dtype.
     """
     if hasattr(data, "__dlpack__"):
-        found = _exchanged(data)
+        found = _import_array(data)
         if type is None or found.dtype == type.numpy:
             return found
         hint = f"cast the tensor: `tp.cast(tp.Tensor(...), tp.{type})`"
@@ -62,10 +62,10 @@ def array_of(data: Any, type: dtype | None = None) -> Array:
     if prod(shape) > MANY and (met := limit()) and prod(shape) * NUMBER > met.size:
         raise MemoryError(f"it has {prod(shape)} numbers; {met.reason}")
     flat = _of_one_class(data, shape)
-    kind = type or own_dtype(flat[0] if flat else 0.0)
+    kind = type or default_dtype(flat[0] if flat else 0.0)
     if not flat or not _fit(flat, kind):
         numbers = list(_numbers(data, ()))
-        kind = type or own_dtype(numbers[0][1] if numbers else 0.0)
+        kind = type or default_dtype(numbers[0][1] if numbers else 0.0)
         for place, number in numbers:
             _check(place, number, kind, given=type is not None)
         flat = [number for _, number in numbers]
@@ -151,20 +151,20 @@ def _check(place: Sequence[int], number: Any, kind: dtype, *, given: bool) -> No
         raise DataError(f"{where} is no {kind}, which is {why}", hint, place)
 
 
-def _exchanged(data: Any) -> Array:
+def _import_array(data: Any) -> Array:
     """A copy of another library's array in this machine's memory."""
-    array = _known(data)
+    array = _dlpack_array(data)
     if array is None:
         raise DataError("it lies in another device's memory", "copy it to the CPU first")
     native = array.dtype.newbyteorder("=")
-    if not _is_taken(native):
+    if not _has_dtype(native):
         near = _nearest(native)
         hint = f"cast it first, as to {near}" if near else None
         raise DataError(f"there are no tensors of {native}", hint)
-    return owned(array, native)
+    return aligned_copy(array, native)
 
 
-def _is_taken(kind: "np.dtype[Any]") -> bool:
+def _has_dtype(kind: "np.dtype[Any]") -> bool:
     """Whether operators take what NumPy holds as this."""
     try:
         return from_numpy(kind) not in UNTAKEN
@@ -172,7 +172,7 @@ def _is_taken(kind: "np.dtype[Any]") -> bool:
         return False
 
 
-def _known(data: Any) -> Array | None:
+def _dlpack_array(data: Any) -> Array | None:
     """Another library's array, unless it is elsewhere; also of what NumPy cannot exchange."""
     if isinstance(data, np.ndarray):
         return data

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 
 KINDS = ("cpu", "gpu")
 
@@ -29,11 +29,11 @@ class device:  # noqa: N801 - the API's name
         if kind not in KINDS:
             near = "gpu" if kind == "cuda" else suggest(kind, KINDS)
             hint = f"did you mean `{near}`?" if near else None
-            raise _refused(f"there is no kind of device `{kind}`; there are cpu and gpu", hint)
+            raise _value_error(f"there is no kind of device `{kind}`; there are cpu and gpu", hint)
         if colon and not index.isdecimal():
-            raise _refused(f"`{device}` has no number behind its colon", None)
+            raise _value_error(f"`{device}` has no number behind its colon", None)
         if int(index or 0) != 0:
-            raise _refused(f"there is no `{device}`: the only index is 0", None)
+            raise _value_error(f"there is no `{device}`: the only index is 0", None)
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "index", 0)
 
@@ -62,8 +62,10 @@ def on_gpu(name: str, tensor: Any) -> None:
     if tensor.device.kind != "gpu":
         message = f"the input `{name}` must be on gpu:0, but is on {tensor.device}"
         hint = f'copy it: `tp.copy({name}, tp.device("gpu"))`'
-        raise _refused(message, hint)
+        raise _value_error(message, hint)
 
 
-def _refused(message: str, hint: str | None) -> DiagnosticError:
-    return DiagnosticError(Diagnostic("wrong-value", message, here(PACKAGES).span(), hint=hint))
+def _value_error(message: str, hint: str | None) -> DiagnosticError:
+    return DiagnosticError(
+        Diagnostic("wrong-value", message, caller_location(PACKAGES).span(), hint=hint)
+    )

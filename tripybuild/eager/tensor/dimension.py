@@ -3,10 +3,10 @@
 from typing import Any, Self
 
 from tripybuild import frontend
-from tripybuild.eager.evaluate.subgraph import symbolic
+from tripybuild.eager.evaluate.subgraph import symbol_error
 from tripybuild.eager.tensor.device import device as Device  # noqa: N812 - it is a class
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.frontend.checks.argument_error import refused
+from tripybuild.frontend.checks.argument_error import argument_error
 from tripybuild.frontend.checks.python_numbers import python_number
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.values import Size, Value
@@ -14,7 +14,7 @@ from tripybuild.types.dtypes import int32
 from tripybuild.types.shapes import is_int
 
 
-class Dimension:
+class DimensionTensor:
     """The half of `DimensionSize` that is written by hand: an int32 tensor of rank 0.
 
     What operators that know sizes give for it is one again, and records nothing: only where it is
@@ -33,9 +33,9 @@ class Dimension:
     def __init__(self, data: Size, name: str | None = None) -> None:
         data = python_number(data)
         if not isinstance(data, Dim) and not is_int(data):
-            raise refused("DimensionSize", "data", "an integer", data)
+            raise argument_error("DimensionSize", "data", "an integer", data)
         if name is not None and not isinstance(name, str):
-            raise refused("DimensionSize", "name", "a text", name)
+            raise argument_error("DimensionSize", "name", "a text", name)
         self.dimension = data
         self.value: Value = frontend.tensor(data, int32).value
         self.value.name = name
@@ -56,7 +56,7 @@ class Dimension:
             DiagnosticError: It is known only when the graph runs.
         """
         if isinstance(self.dimension, Dim):
-            raise DiagnosticError(symbolic(self.dimension))
+            raise DiagnosticError(symbol_error(self.dimension))
         return self.dimension
 
     def __int__(self) -> int:

@@ -8,7 +8,7 @@ from tripybuild.eager.evaluate.evaluate import array_of
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.trace.constants import constant
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import from_numpy
 
@@ -27,7 +27,7 @@ class Immutable(Tensor):
 
     def __copy__(self) -> Self:
         """Another tensor that holds the same."""
-        return _made(type(self), self.value, vars(self))
+        return _make(type(self), self.value, vars(self))
 
     def __deepcopy__(self, memo: object) -> Self:
         """The same as a copy: what cannot change need not be there twice."""
@@ -35,7 +35,7 @@ class Immutable(Tensor):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What Python keeps of a tensor: what it holds, and not how it was made."""
-        return _restored, (type(self), array_of(self.value), self.value.name, vars(self))
+        return _restore, (type(self), array_of(self.value), self.value.name, vars(self))
 
     if not TYPE_CHECKING:  # a type checker would let it pass then
 
@@ -45,22 +45,24 @@ class Immutable(Tensor):
             hint = (
                 "make another one: `where` and `masked_fill` choose elements, `concatenate` joins"
             )
-            raise ChangeError(Diagnostic("wrong-type", message, here(PACKAGES).span(), hint=hint))
+            raise ChangeError(
+                Diagnostic("wrong-type", message, caller_location(PACKAGES).span(), hint=hint)
+            )
 
         def __delitem__(self, index: object) -> None:
             """Refused, too."""
             self[index] = None
 
 
-def _restored(
+def _restore(
     kind: type[Tensor], array: "Array", name: str | None, members: dict[str, Any]
 ) -> Tensor:
     value = constant(array, from_numpy(array.dtype))
     value.name = name
-    return _made(kind, value, members)
+    return _make(kind, value, members)
 
 
-def _made(kind: type[Kind], value: Value, members: Mapping[str, Any]) -> Kind:
+def _make(kind: type[Kind], value: Value, members: Mapping[str, Any]) -> Kind:
     made = object.__new__(kind)
     vars(made).update(members)
     made.value = value

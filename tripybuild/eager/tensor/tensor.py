@@ -4,21 +4,21 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tripybuild.eager.evaluate.evaluate import array_of
 from tripybuild.eager.evaluate.subgraph import UnknownValueError
-from tripybuild.eager.module.unset import is_unset
+from tripybuild.eager.module.placeholders import is_placeholder
 from tripybuild.eager.settings import config
 from tripybuild.eager.tensor.device import device as Device  # noqa: N812 - it is a class
 from tripybuild.eager.tensor.immutable import Immutable
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, render, text_of
 from tripybuild.errors.logger import logger
-from tripybuild.frontend.checks.argument_error import dtype_of, refused
+from tripybuild.frontend.checks.argument_error import argument_error, dtype_argument
 from tripybuild.frontend.checks.call_site import call_at
-from tripybuild.frontend.checks.messages import in_python
-from tripybuild.frontend.missing_names import PROTOCOL, unknown_member
+from tripybuild.frontend.checks.messages import python_hint
+from tripybuild.frontend.missing_names import PROTOCOL, missing_member
 from tripybuild.frontend.sizes import StaticSize, static_sizes
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.frontend.trace_mode import is_tracing
+from tripybuild.frontend.trace_mode import in_trace
 from tripybuild.trace.constants import constant
-from tripybuild.trace.location import Location, PythonLocation, here
+from tripybuild.trace.location import Location, PythonLocation, caller_location
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import dtype as DType, from_numpy  # noqa: N812
 
@@ -51,7 +51,7 @@ class _Kind(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         """Whether something is of a class; those of the frontend ask for any tensor."""
         if super().__instancecheck__(instance):
-            return cls is not Tensor._kind or not is_unset(instance)  # noqa: SLF001 - of this layer
+            return cls is not Tensor._kind or not is_placeholder(instance)  # noqa: SLF001 - of this layer
         return isinstance(instance, StaticSize) and cls is Tensor._size_kind  # noqa: SLF001 - too
 
 
@@ -70,13 +70,13 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
         from tripybuild.eager.tensor.data import DataError, array_of as made  # noqa: PLC0415 - NumPy
 
         if dtype is not None and not isinstance(dtype, DType):
-            dtype = dtype_of("Tensor", "dtype", dtype)
+            dtype = dtype_argument("Tensor", "dtype", dtype)
         if name is not None and not isinstance(name, str):
-            raise refused("Tensor", "name", "a text", name)
+            raise argument_error("Tensor", "name", "a text", name)
         if device is not None and not isinstance(device, (str, Device)):
             hint = '`tp.device("cpu")` is one'
-            raise refused("Tensor", "device", "a device or the name of one", device, hint)
-        place = here(PACKAGES)
+            raise argument_error("Tensor", "device", "a device or the name of one", device, hint)
+        place = caller_location(PACKAGES)
         exchanged = hasattr(data, "__dlpack__")
         if exchanged and device is not None:
             message = "a device is given for numbers and lists only"
@@ -103,7 +103,7 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
     @name.setter
     def name(self, name: str) -> None:
         if not isinstance(name, str):
-            raise refused("Tensor", "name", "a text", name)
+            raise argument_error("Tensor", "name", "a text", name)
         self.value.name = name
 
     @property
@@ -115,14 +115,14 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
     def shape(self) -> tuple[Any, ...]:
         """The sizes: integers; where a function is recorded to be compiled, `DimensionSize`s."""
         shape = self.value.type.shape
-        return tuple(map(Tensor.of_size, shape)) if is_tracing() else static_sizes(shape)
+        return tuple(map(Tensor.of_size, shape)) if in_trace() else static_sizes(shape)
 
     @property
     def trace_tensor(self) -> Value:
         """The value of the graph that it stands for."""
         return self.value
 
-    def placed_on(self, device: str) -> Any:
+    def to_device(self, device: str) -> Any:
         """The same tensor, which says that it is somewhere else.
 
         Args:
@@ -139,7 +139,7 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
 
     def _place(self) -> Location:
         producer = self.value.producer
-        return here(PACKAGES) if producer is None else producer.location
+        return caller_location(PACKAGES) if producer is None else producer.location
 
     def eval(self) -> Self:
         """Compute the tensor now.
@@ -187,8 +187,8 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
     def __iter__(self) -> Any:
         """Refused: how many rows there are may be known only when the graph runs."""
         message = f"{self.type} cannot be iterated over: its size may be known only when it runs"
-        place, hint = here(PACKAGES), "take rows by their index, or `split(...)` it"
-        hint = in_python(hint) if isinstance(place, PythonLocation) else hint
+        place, hint = caller_location(PACKAGES), "take rows by their index, or `split(...)` it"
+        hint = python_hint(hint) if isinstance(place, PythonLocation) else hint
         raise IterationError(Diagnostic("not-iterable", message, place.span(), hint=hint))
 
     def __bool__(self) -> bool:
@@ -203,10 +203,13 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
             if array.size == 1:
                 return bool(array)
             message = f"whether {self.type} is true is ambiguous: it has {array.size} elements"
-            span, hint = here(PACKAGES).span(), "ask `tp.all(...)` or `tp.any(...)` of it"
+            span, hint = (
+                caller_location(PACKAGES).span(),
+                "ask `tp.all(...)` or `tp.any(...)` of it",
+            )
             raise TruthError(Diagnostic("ambiguous-truth", message, span, hint=hint))
         except DiagnosticError as error:
-            if isinstance(here(PACKAGES), PythonLocation):
+            if isinstance(caller_location(PACKAGES), PythonLocation):
                 raise
             message = "whether a tensor is true is known only when it runs; use `where`"
             raise TypeError(message) from error
@@ -220,7 +223,9 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
         """
         if not self.value.type.shape:
             message = "a tensor of rank 0 has no length"
-            raise IterationError(Diagnostic("not-iterable", message, here(PACKAGES).span()))
+            raise IterationError(
+                Diagnostic("not-iterable", message, caller_location(PACKAGES).span())
+            )
         size: Any = Tensor.of_size(self.value.type.shape[0])
         return int(size)
 
@@ -231,7 +236,7 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
             if name.startswith(PROTOCOL):  # NumPy asks each tensor for two that are not there
                 raise AttributeError(f"a tensor has no attribute `{name}`")
             home = type(self).__module__.partition(".")[0]
-            raise unknown_member(name, lambda: dir(type(self)), "tp", home)
+            raise missing_member(name, lambda: dir(type(self)), "tp", home)
 
     def __int__(self) -> int:
         """The only element as an integer.
@@ -255,7 +260,9 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
             return array.item()
         message = f"{self.type} is no number: it has {array.size} elements"
         hint = "take one of them by its index, or `tolist()`"
-        raise NumberError(Diagnostic("wrong-type", message, here(PACKAGES).span(), hint=hint))
+        raise NumberError(
+            Diagnostic("wrong-type", message, caller_location(PACKAGES).span(), hint=hint)
+        )
 
     def __format__(self, how: str) -> str:
         """The only element as a number is formatted (`f"{loss:.3f}"`), or all as `str` shows it.

@@ -2,6 +2,6 @@
 
 from tripybuild.frontend.checks.check import Check
 from tripybuild.frontend.checks.indexing import Index
-from tripybuild.frontend.checks.region_checks import Wanted
+from tripybuild.frontend.checks.region_checks import RequiredType
 
-__all__ = ["Check", "Index", "Wanted"]
+__all__ = ["Check", "Index", "RequiredType"]

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.user_frames import PACKAGES
 from tripybuild.frontend.checks.call_site import call_at
-from tripybuild.frontend.checks.messages import PYTHON, nearest_dtype, shown
-from tripybuild.trace.location import here
+from tripybuild.frontend.checks.messages import PYTHON, format_value, nearest_dtype
+from tripybuild.trace.location import caller_location
 from tripybuild.types.dtypes import BY_NAME, dtype
 
 
-def refused(
+def argument_error(
     owner: str,
     name: str,
     wanted: str,
@@ -33,16 +33,16 @@ def refused(
         code: What kind of a mistake it is.
         instead: The place, where no line of a program asks.
     """
-    place = here(PACKAGES)
+    place = caller_location(PACKAGES)
     call = call_at(place)
     span = instead if call is None else call.argument(name, path)
     inside = "".join(f"[{each!r}]" for each in path)
     message = f"`{name}{inside}` of `{owner}` must be {wanted}"
-    label = f"found {shown(found)}"
+    label = f"found {format_value(found)}"
     return DiagnosticError(Diagnostic(code, message, span or place.span(), label, hint=hint))
 
 
-def dtype_of(owner: str, name: str, given: object) -> dtype:
+def dtype_argument(owner: str, name: str, given: object) -> dtype:
     """An argument that must be a dtype.
 
     Raises:
@@ -52,4 +52,4 @@ def dtype_of(owner: str, name: str, given: object) -> dtype:
         return given
     near = nearest_dtype(given, BY_NAME)
     hint = f"did you mean `{PYTHON}.{near}`?" if near else None
-    raise refused(owner, name, "a dtype", given, hint)
+    raise argument_error(owner, name, "a dtype", given, hint)

@@ -10,7 +10,7 @@ from typing import Any, Protocol, overload
 
 from tripybuild.frontend.checks.check_errors import Failures
 from tripybuild.frontend.checks.indexing import Index, IndexFormError, resolve
-from tripybuild.frontend.checks.messages import nearest_dtype, shown
+from tripybuild.frontend.checks.messages import format_value, nearest_dtype
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import dimension_of
 from tripybuild.trace.location import PythonLocation
@@ -115,7 +115,7 @@ class Attributes(Failures):
 
     def device(self, name: str, value: object) -> str:
         """`device`: `cpu` or `gpu`, in words or as an object that says its kind and index."""
-        text = value if isinstance(value, str) else _spelled_device(value)
+        text = value if isinstance(value, str) else _device_text(value)
         kind, colon, index = text.partition(":")
         if kind not in ("cpu", "gpu") or (colon and index != "0"):
             hint = "did you mean `gpu`?" if kind == "cuda" else None
@@ -174,7 +174,7 @@ class Attributes(Failures):
             return tuple(value)
         if not isinstance(value, (bool, int, float, str)):
             wanted = "be a number, a text or a sequence of numbers"
-            self.must(name, wanted, f"found {shown(value)}", part=mapping)
+            self.must(name, wanted, f"found {format_value(value)}", part=mapping)
         return value
 
     def axis(self, name: str, value: object, rank: int) -> int:
@@ -240,6 +240,6 @@ def _is_array(value: object) -> bool:
     return is_tensor(value) or hasattr(value, "__array__")
 
 
-def _spelled_device(value: object) -> str:
+def _device_text(value: object) -> str:
     kind, index = getattr(value, "kind", ""), getattr(value, "index", "")
     return f"{kind}:{index}"

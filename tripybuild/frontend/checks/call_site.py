@@ -15,10 +15,10 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import Related, Span
 from tripybuild.frontend.checks.source_ast import (
+    argument_nodes,
     element,
     elements,
     expression_at,
-    given_in,
     span_of,
     text_of,
 )
@@ -59,7 +59,7 @@ class CallSite:
         node = expression_at(self.location)
         if node is None:
             return None
-        given = dict(given_in(node, self.entry)).get(self._parameter(name))
+        given = dict(argument_nodes(node, self.entry)).get(self._parameter(name))
         if given is None:
             return None
         for index in path:
@@ -69,7 +69,7 @@ class CallSite:
             given = inner
         return span_of(self.location, given)
 
-    def operands(self) -> dict[str, str]:
+    def operand_texts(self) -> dict[str, str]:
         """What the user wrote for the parameters of what is checked, where it is no call.
 
         `a + b` names no parameters, so they are called as they are written: `a` and `b`. An index,
@@ -79,17 +79,19 @@ class CallSite:
         if isinstance(node, ast.Call):
             return {}
         index = node.slice if isinstance(node, ast.Subscript) else None
-        named = {name: operand for name, operand in self._given(node) if operand is not index}
-        return {name: text for name, text in self.written().items() if name in named}
+        named = {
+            name: operand for name, operand in self._argument_nodes(node) if operand is not index
+        }
+        return {name: text for name, text in self.argument_texts().items() if name in named}
 
-    def written(self) -> dict[str, str]:
+    def argument_texts(self) -> dict[str, str]:
         """What the user wrote for each parameter of what is checked, and for each tensor of a list.
 
         An index that is no expression, and what is long or on several lines, is not there.
         """
         node = expression_at(self.location)
         found: dict[str, str] = {}
-        for name, operand in self._given(node):
+        for name, operand in self._argument_nodes(node):
             in_brackets = isinstance(node, ast.Subscript) and operand is node.slice
             if in_brackets and isinstance(operand, (ast.Slice, ast.Tuple)):
                 continue
@@ -99,9 +101,9 @@ class CallSite:
             found |= {part: text for part, text in texts.items() if 0 < len(text) <= LONGEST}
         return found
 
-    def _given(self, node: ast.AST | None) -> Iterator[tuple[str, ast.expr]]:
+    def _argument_nodes(self, node: ast.AST | None) -> Iterator[tuple[str, ast.expr]]:
         """What is written for the parameters of what is checked."""
-        given = {} if node is None else dict(given_in(node, self.entry))
+        given = {} if node is None else dict(argument_nodes(node, self.entry))
         for name, _ in _values(self.checked):
             operand = given.get(self._parameter(name))
             if operand is not None:
@@ -113,8 +115,10 @@ class CallSite:
         if name in outer and name not in self.checked.f_locals:
             return name
         value = self.checked.f_locals.get(name)
-        same = [each for each, found in outer.items() if _is(found, value)]
-        if name in same or (name in outer and self.entry.f_code.co_name == _operator(self.checked)):
+        same = [each for each, found in outer.items() if _is_same(found, value)]
+        if name in same or (
+            name in outer and self.entry.f_code.co_name == _operator_name(self.checked)
+        ):
             return name
         distinct = not isinstance(value, _SCALARS) or self.entry is self.checked
         return same[0] if len(same) == 1 and distinct else None
@@ -141,17 +145,17 @@ def call_at(location: Location) -> CallSite | None:
     while frame is not None:
         if frame.f_code is location.code and frame.f_lasti == location.instruction:
             break
-        if _module(frame) != GUARD:
+        if _module_name(frame) != GUARD:
             frames.append(frame)
         frame = frame.f_back
-    checked = next((each for each in frames if not _module(each).startswith(CHECKS)), None)
+    checked = next((each for each in frames if not _module_name(each).startswith(CHECKS)), None)
     if frame is None or checked is None:
         return None
-    whole = next((name for each in reversed(frames) if (name := _operator(each))), "")
+    whole = next((name for each in reversed(frames) if (name := _operator_name(each))), "")
     return CallSite(location, frames[-1], checked, whole)
 
 
-def written_keyword(location: Location, name: str) -> Span | None:
+def keyword_span(location: Location, name: str) -> Span | None:
     """The place of `name=...` in the call that is written at a place."""
     node = expression_at(location) if isinstance(location, PythonLocation) else None
     for each in node.keywords if isinstance(node, ast.Call) else ():
@@ -160,7 +164,7 @@ def written_keyword(location: Location, name: str) -> Span | None:
     return None
 
 
-def written_argument(location: Location, index: int) -> Span | None:
+def argument_span(location: Location, index: int) -> Span | None:
     """The place of an argument without a name in the call that is written at a place."""
     node = expression_at(location) if isinstance(location, PythonLocation) else None
     found = node.args if isinstance(node, ast.Call) else []
@@ -178,16 +182,16 @@ def origins(tensors: Mapping[str, Value], span: Span) -> Iterator[Related]:
         if not isinstance(location, PythonLocation):
             continue
         place = location.span()
-        if place not in seen and not _shown_in(place, span):
+        if place not in seen and not _is_within(place, span):
             seen.add(place)
             yield Related(f"`{name}` is {value.type}, made here", place)
 
 
-def _module(frame: FrameType) -> str:
+def _module_name(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", ""))
 
 
-def _operator(frame: FrameType) -> str:
+def _operator_name(frame: FrameType) -> str:
     """The name of the operator that a frame checks."""
     check = frame.f_locals.get("check")
     return str(getattr(getattr(check, "declaration", None), "name", ""))
@@ -213,15 +217,15 @@ def _value(given: object) -> Value | None:
     return found if isinstance(found, Value) and isinstance(found.type, TensorType) else None
 
 
-def _is(one: object, other: object) -> bool:
+def _is_same(one: object, other: object) -> bool:
     """Whether two arguments are the same one; a list is copied on its way to a check."""
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(_is, one, other))
+        return len(one) == len(other) and all(map(_is_same, one, other))
     value = _value(one)
     return one is other or (value is not None and value is _value(other))
 
 
-def _shown_in(inner: Span, outer: Span) -> bool:
+def _is_within(inner: Span, outer: Span) -> bool:
     """Whether a place is in the line that is shown of a larger one."""
     return (inner.path, inner.line) == (outer.path, outer.line) and (
         outer.column <= inner.column

@@ -12,19 +12,19 @@ from typing import Any, NoReturn, Self
 
 from tripybuild.frontend.checks.call_site import call_at
 from tripybuild.frontend.checks.dtype_checks import Elements
-from tripybuild.frontend.checks.messages import law_message, shown
+from tripybuild.frontend.checks.messages import format_value, law_message
 from tripybuild.frontend.checks.python_numbers import (
     NESTED,
-    becomes,
-    own_dtype,
+    default_dtype,
+    flatten_numbers,
+    is_representable,
     python_number,
-    unnested,
 )
-from tripybuild.symbolic.dims import Undecided
+from tripybuild.symbolic.dims import UndecidedSize
 from tripybuild.trace.constants import constant, number
 from tripybuild.trace.location import Location
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
-from tripybuild.trace.values import Size, is_known, is_tensor
+from tripybuild.trace.values import Size, is_static, is_tensor
 from tripybuild.types.dtypes import dtype
 
 
@@ -46,7 +46,7 @@ class Check(Elements):
         """An input that must be a sequence of tensors."""
         if not isinstance(value, (list, tuple)):
             hint = f"put it into a list: `[{name}]`" if is_tensor(value) else None
-            self.must(name, "be a sequence of tensors", f"found {shown(value)}", hint=hint)
+            self.must(name, "be a sequence of tensors", f"found {format_value(value)}", hint=hint)
         return tuple(self.tensor(name, item) for item in value)
 
     def number_or_tensor(self, name: str, value: Any, type: dtype) -> Any:
@@ -63,10 +63,10 @@ class Check(Elements):
         """A tensor, or numbers nested to one of the depths; a depth of 0 is one number."""
         if is_tensor(value):
             return value
-        shape, numbers = unnested(value)
+        shape, numbers = flatten_numbers(value)
         if shape is None or len(shape) not in depths:
             wanted = " or ".join(NESTED[depth] for depth in depths)
-            self.must(name, f"be a tensor, {wanted}", f"found {shown(value)}")
+            self.must(name, f"be a tensor, {wanted}", f"found {format_value(value)}")
         for each in numbers:
             self._turns_into(name, each, type)
         if not shape:
@@ -76,29 +76,29 @@ class Check(Elements):
         return self.data(np.array(numbers).reshape(shape).astype(type.numpy), type)
 
     def _turns_into(self, name: str, value: bool | float, type: dtype) -> None:
-        if not becomes(value, type):
+        if not is_representable(value, type):
             call = call_at(self.location)
             tensors = () if call is None else call.tensors()
             other = next((each for each, tensor in tensors if tensor.dtype is type), None)
-            wide = own_dtype(value)
+            wide = default_dtype(value)
             hint = "cast the other operand first"
-            if not becomes(value, wide):
+            if not is_representable(value, wide):
                 hint = "no dtype holds it"
             elif other is not None:
                 hint += f": `cast({other}, {wide})`"
             self.fail(
                 name,
-                f"refusing to turn `{shown(value)}` into {type}",
+                f"refusing to turn `{format_value(value)}` into {type}",
                 label=f"`{name}` takes the dtype of the other operand, {type}",
                 hint=hint,
                 at=name,
             )
 
-    def known(self, name: str, tensor: Any) -> None:
+    def static_tensor(self, name: str, tensor: Any) -> None:
         """A tensor that must be known when the engine is built: a weight, or made of constants."""
         self.lasting = False
         value = getattr(tensor, "value", tensor)
-        if not is_known(value):
+        if not is_static(value):
             origin = (
                 "the result of a step" if value.producer is not None else "an input of the model"
             )
@@ -134,19 +134,21 @@ class Check(Elements):
         for found, wanted in zip(shape, sizes, strict=True):
             if found is wanted:
                 continue
-            with self.undecided(name, Law("found == wanted"), found=found, wanted=wanted):
+            with self.defer_law(name, Law("found == wanted"), found=found, wanted=wanted):
                 if found != wanted:
                     self._mismatch(name, tensor, pattern, sizes)
 
     def _mismatch(self, name: str, tensor: Any, pattern: str, sizes: Sequence[Size]) -> NoReturn:
-        what = f"have shape {pattern} = {shown(sizes)}" if sizes else "be one value, of rank 0"
+        what = (
+            f"have shape {pattern} = {format_value(sizes)}" if sizes else "be one value, of rank 0"
+        )
         self.must(name, what, f"`{name}` is {tensor.type}")
 
     def law(self, name: str, **names: object) -> "_Require":
         """Open a law: `with check.law("groups-divide", C=C) as require:`, then `require(...)`."""
         return _Require(self, name, self.declaration.laws[name], names)
 
-    def undecided(self, name: str, law: Law, **names: object) -> "_Require":
+    def defer_law(self, name: str, law: Law, **names: object) -> "_Require":
         """Let each call decide what sizes leave open inside."""
         return _Require(self, name, law, names)
 
@@ -177,7 +179,7 @@ class _Require:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
-        if kind is not Undecided:
+        if kind is not UndecidedSize:
             if isinstance(error, ArithmeticError | LookupError):
                 operator, text = self.check.declaration.name, self.law.text
                 message = f"`{operator}` requires `{text}`, which has no value here: {error}"

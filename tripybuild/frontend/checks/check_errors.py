@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Related, Span
 from tripybuild.frontend.checks.call_site import CallSite, call_at, origins
-from tripybuild.frontend.checks.messages import in_python, named, shown
+from tripybuild.frontend.checks.messages import format_value, python_hint, replace_names
 from tripybuild.process.law_lines import declared_at
 from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.trace.operation import Declaration, Law
@@ -44,32 +44,32 @@ class Failures:
         if law is not None:
             source = declared_at(law.source or source, part, law.line)
         call = call_at(self.location)
-        words = {} if call is None else call.operands()
+        words = {} if call is None else call.operand_texts()
         if call is not None and law is not None and words:
             tensors = call.tensors(about)
             label = ", ".join(f"`{name}` is {value.type}" for name, value in tensors) or label
         message = message.replace(f"`{at}` of `{self.declaration.name}`", f"`{at}`", at in words)
-        message, label = named(message, words), named(label, words)
-        hint = None if hint is None else self._spoken(hint, call, expression=bool(words))
-        span, related = self._places(call, at, about, words)
+        message, label = replace_names(message, words), replace_names(label, words)
+        hint = None if hint is None else self._hint_text(hint, call, expression=bool(words))
+        span, related = self._error_spans(call, at, about, words)
         code = f"{self.declaration.name}/{part}"
         notes = [f"required by {source}"]
         if call is not None and call.whole not in ("", self.declaration.name):
             notes.insert(0, f"`{self.declaration.name}` is a part of `{call.whole}`")
         raise DiagnosticError(Diagnostic(code, message, span, label, tuple(notes), hint, related))
 
-    def _spoken(self, hint: str, call: CallSite | None, *, expression: bool) -> str:
+    def _hint_text(self, hint: str, call: CallSite | None, *, expression: bool) -> str:
         """A hint in the language of who reads it, with what is written there for parameters."""
         if not isinstance(self.location, PythonLocation):
             return hint
         if call is None:
-            return in_python(hint)
-        words = call.written()
+            return python_hint(hint)
+        words = call.argument_texts()
         if expression:  # which names no parameters
             words = dict.fromkeys([name for name, _ in call.tensors()], "...") | words
-        return named(in_python(hint), words, alone=expression)
+        return replace_names(python_hint(hint), words, alone=expression)
 
-    def _places(
+    def _error_spans(
         self,
         call: CallSite | None,
         at: str,
@@ -117,4 +117,4 @@ class Failures:
         *,
         shapes: bool = False,
     ) -> NoReturn:
-        self.must(name, f"be {wanted}", f"found {shown(value)}", hint=hint, shapes=shapes)
+        self.must(name, f"be {wanted}", f"found {format_value(value)}", hint=hint, shapes=shapes)

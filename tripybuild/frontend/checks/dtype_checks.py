@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
-from tripybuild.frontend.checks.messages import either, shown
-from tripybuild.frontend.checks.python_numbers import is_data, own_dtype, unnested
+from tripybuild.frontend.checks.messages import format_value, join_alternatives
+from tripybuild.frontend.checks.python_numbers import default_dtype, flatten_numbers, is_data
 from tripybuild.frontend.checks.region_checks import Regions
 from tripybuild.trace.location import PythonLocation
 from tripybuild.trace.values import TensorType, is_tensor
 from tripybuild.types.dtypes import dtype
 
 
-class Typed(Protocol):
+class HasTensorType(Protocol):
     """A value of a graph, or a tensor of the frontend."""
 
     @property
@@ -25,7 +25,7 @@ class Elements(Regions):
 
     def element(self, variable: str, allowed: tuple[dtype, ...], **tensors: object) -> dtype:
         """Bind a type variable: all given tensors have one dtype, and it is among the allowed."""
-        if (known := _agreed(allowed, tensors.values(), ())) is not None:
+        if (known := _common_dtype(allowed, tensors.values(), ())) is not None:
             return known
         bound: dtype | None = None
         first = called = ""
@@ -50,23 +50,23 @@ class Elements(Regions):
             self._castable(first, called, bound, allowed, label, variable)
         return bound
 
-    def element_beside_numbers(
+    def element_or_numbers(
         self, variable: str, allowed: tuple[dtype, ...], **values: object
     ) -> dtype:
         """The same where some inputs may be numbers; alone, they have a dtype of their own."""
-        if (known := _agreed(allowed, values.values())) is not None:
+        if (known := _common_dtype(allowed, values.values())) is not None:
             return known
         numbers = {n: v for n, v in values.items() if isinstance(v, (bool, int, float))}
         tensors = {
             name: value
             for name, value in values.items()
-            if value is not None and unnested(value)[0] is None
+            if value is not None and flatten_numbers(value)[0] is None
         }
         for name, value in tensors.items():
             self.tensor_or_number(name, value)
         if tensors:
             return self.element(variable, allowed, **tensors)
-        kinds = {name: own_dtype(value) for name, value in numbers.items()}
+        kinds = {name: default_dtype(value) for name, value in numbers.items()}
         if not kinds:
             self._needs_tensor(variable)
         first, kind = next(iter(kinds.items()))
@@ -76,14 +76,19 @@ class Elements(Regions):
                 label = f"`{first}` would be {kind}, and `{name}` {other}"
                 self.fail(variable, message, label=label)
         if kind not in allowed:
-            self.must(first, f"be {either(allowed)}", f"`{first}` would be {kind}", part=variable)
+            self.must(
+                first,
+                f"be {join_alternatives(allowed)}",
+                f"`{first}` would be {kind}",
+                part=variable,
+            )
         return kind
 
     def _needs_tensor(self, variable: str) -> NoReturn:
         message = f"`{self.declaration.name}` needs a tensor"
         self.fail(variable, message, label="no argument is one")
 
-    def dtype_of(self, name: str, tensor: Typed, *allowed: dtype) -> dtype:
+    def dtype_of(self, name: str, tensor: HasTensorType, *allowed: dtype) -> dtype:
         """An input with dtypes of its own: `bool[*A]`, or `bool[*M] | T[*M]`."""
         found: dtype = self.tensor(name, tensor).type.dtype
         if found not in allowed:
@@ -104,7 +109,7 @@ class Elements(Regions):
         mask = found.kind == "boolean" and nearest.kind == "integer"  # which is no index
         loses = found.kind == nearest.kind and nearest.bits < found.bits
         hint = None if mask or loses else f"cast it: `cast({called}, {nearest})`"
-        self.must(name, f"be {either(allowed)}", label, part=part, hint=hint)
+        self.must(name, f"be {join_alternatives(allowed)}", label, part=part, hint=hint)
 
     def tensor_or_number(self, name: str, value: object) -> None:
         """Refuse what is neither a tensor, nor a number, nor a list of tensors."""
@@ -115,7 +120,7 @@ class Elements(Regions):
         """Refuse a value, with the way to a tensor: Python has data, a model's file has none."""
         makes = isinstance(self.location, PythonLocation) and is_data(value)
         hint = f"make one of it: `Tensor({name})`" if makes else None
-        self.must(name, f"be {wanted}", f"found {shown(value)}", hint=hint)
+        self.must(name, f"be {wanted}", f"found {format_value(value)}", hint=hint)
 
     def tensor(self, name: str, value: object) -> Any:
         """An input that must be a tensor."""
@@ -133,7 +138,7 @@ def _each(tensors: Mapping[str, object]) -> Iterator[tuple[str, str, object]]:
             yield name, name, value
 
 
-def _agreed(
+def _common_dtype(
     allowed: Sequence[dtype], values: Iterable[object], numbers: tuple[type, ...] = (int, float)
 ) -> dtype | None:
     """The dtype of tensors and numbers that are as they should be, as most are."""

@@ -58,7 +58,7 @@ def resolve(index: object, shape: Sequence[Size]) -> Index:
             result.append(1)
             continue
         size = next(sizes)
-        start, length, step = _one(entry, size)
+        start, length, step = _resolve_entry(entry, size)
         taken.append((start, length, step))
         if isinstance(entry, slice):
             result.append(length)
@@ -66,7 +66,7 @@ def resolve(index: object, shape: Sequence[Size]) -> Index:
     return Index(tuple(starts), tuple(lengths), tuple(steps), tuple(result))
 
 
-def _one(entry: object, size: Size) -> tuple[Size, Size, int]:
+def _resolve_entry(entry: object, size: Size) -> tuple[Size, Size, int]:
     if isinstance(entry, slice):
         return _slice(entry, size)
     position = _size(entry)
@@ -74,7 +74,7 @@ def _one(entry: object, size: Size) -> tuple[Size, Size, int]:
         raise IndexFormError("integers, slices, `...` or None")
     if isinstance(position, int) and isinstance(size, int) and not -size <= position < size:
         raise IndexFormError(f"between {-size} and {size - 1} for a dimension of size {size}")
-    return _counted(position, size), 1, 1
+    return _from_start(position, size), 1, 1
 
 
 def _slice(entry: slice, size: Size) -> tuple[Size, Size, int]:
@@ -82,25 +82,25 @@ def _slice(entry: slice, size: Size) -> tuple[Size, Size, int]:
     if not isinstance(step, int) or step == 0:
         raise IndexFormError("a slice whose step is an integer other than 0")
     if step > 0:
-        start = _bound(entry.start, size, 0, 0, size)
-        stop = _bound(entry.stop, size, size, 0, size)
+        start = _slice_limit(entry.start, size, 0, 0, size)
+        stop = _slice_limit(entry.stop, size, size, 0, size)
         return start, _maximum(0, ceildiv(stop - start, step)), step
-    start = _bound(entry.start, size, size - 1, -1, size - 1)
-    stop = _bound(entry.stop, size, -1, -1, size - 1)
+    start = _slice_limit(entry.start, size, size - 1, -1, size - 1)
+    stop = _slice_limit(entry.stop, size, -1, -1, size - 1)
     return start, _maximum(0, ceildiv(start - stop, -step)), step
 
 
-def _bound(value: object, size: Size, missing: Size, low: Size, high: Size) -> Size:
+def _slice_limit(value: object, size: Size, missing: Size, low: Size, high: Size) -> Size:
     """One bound of a slice, counted from the start and clamped."""
     if value is None:
         return missing
     bound = _size(value)
     if bound is None:
         raise IndexFormError("a slice of integers")
-    return _minimum(_maximum(_counted(bound, size), low), high)  # type: ignore[no-any-return]
+    return _minimum(_maximum(_from_start(bound, size), low), high)  # type: ignore[no-any-return]
 
 
-def _counted(place: Size, size: Size) -> Size:
+def _from_start(place: Size, size: Size) -> Size:
     """A place from the start; whether one counts from the end may depend on sizes."""
     return _select(place < 0, place + size, place)  # type: ignore[no-any-return]
 

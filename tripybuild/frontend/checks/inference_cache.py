@@ -16,7 +16,7 @@ from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant, dimension_of, number
 from tripybuild.trace.location import Location
 from tripybuild.trace.operation import DeferredLaw, TraceOp
-from tripybuild.trace.structural_key import exact
+from tripybuild.trace.structural_key import exact_key
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import dtype
 
@@ -33,14 +33,14 @@ class _Mark(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Number:
+class _ConstantNumber:
     """An argument that is a constant: the number that the call gives, in a dtype."""
 
     type: dtype
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _CachedOperation:
     """An operation without its tensors and its place.
 
     Args:
@@ -53,20 +53,22 @@ class _Found:
     types: tuple[TensorType, ...]
     deferred: tuple[DeferredLaw, ...]
 
-    def made(self, operation: type[TraceOp], given: Sequence[Any], place: Location) -> TraceOp:
+    def instantiate(
+        self, operation: type[TraceOp], given: Sequence[Any], place: Location
+    ) -> TraceOp:
         """The operation with the tensors of a call."""
         arguments = [
             each if kept is _GIVEN and isinstance(each, Value) else _argument(kept, each, place)
             for kept, each in zip(self.arguments, given, strict=True)
         ]
-        return operation(*arguments).gives(*self.types).placed(place, self.deferred)
+        return operation(*arguments).with_types(*self.types).with_location(place, self.deferred)
 
 
 _GIVEN = _Mark.GIVEN  # each argument asks, and looking it up takes longer than asking
-_found: dict[object, _Found] = {}
+_found: dict[object, _CachedOperation] = {}
 
 
-def inferred(operation: type[TraceOp], given: Sequence[Any], location: Location) -> TraceOp | Value:
+def infer(operation: type[TraceOp], given: Sequence[Any], location: Location) -> TraceOp | Value:
     """Check the call of an operator.
 
     Args:
@@ -82,20 +84,20 @@ def inferred(operation: type[TraceOp], given: Sequence[Any], location: Location)
     """
     key = _key(operation, given)
     if (known := _found.get(key)) is not None:
-        return known.made(operation, given, location)
+        return known.instantiate(operation, given, location)
     check = Check(operation.declaration, location)
-    result = checked(operation, given, check)
+    result = run_inference(operation, given, check)
     if key is not None and check.lasting and not isinstance(result, Value):
-        _keep(key, result, given)
+        _store(key, result, given)
     return result
 
 
-def checked(operation: type[TraceOp], given: Sequence[Any], check: Check) -> TraceOp | Value:
+def run_inference(operation: type[TraceOp], given: Sequence[Any], check: Check) -> TraceOp | Value:
     """The same by checks that may be of another kind; nothing is kept."""
     result: TraceOp | Value = operation.infer(check, *given)
     if isinstance(result, Value):
         return result
-    return result.placed(check.location, tuple(check.deferred))
+    return result.with_location(check.location, tuple(check.deferred))
 
 
 def _key(operation: type[TraceOp], given: Iterable[object]) -> object:
@@ -115,7 +117,7 @@ def _part(argument: object) -> object:
     """An attribute, or tensors in a list, with the classes of all that is in it."""
     kind = type(argument)
     if kind in _PLAIN or isinstance(argument, float):
-        return exact(argument)
+        return exact_key(argument)
     if isinstance(argument, Value):  # in a list of sizes, the size itself
         size = dimension_of(argument)
         known = size if size is not argument else None
@@ -128,11 +130,11 @@ def _part(argument: object) -> object:
     return None
 
 
-def _keep(key: object, made: TraceOp, given: Sequence[object]) -> None:
+def _store(key: object, made: TraceOp, given: Sequence[object]) -> None:
     """Keep what was found, unless something of it is of this call alone."""
     fields = [getattr(made, name) for name in made.__dataclass_fields__]
     types = tuple([each.type for each in made.outputs])
-    kept = [_kept(field, each) for field, each in zip(fields, given, strict=False)]
+    kept = [_cache_field(field, each) for field, each in zip(fields, given, strict=False)]
     read = [list(law.names.values()) for law in made.deferred]
     fleeting = any(each is _Mark.FLEETING for each in kept)
     if len(kept) < len(fields) or fleeting or _tensors(read):
@@ -140,16 +142,18 @@ def _keep(key: object, made: TraceOp, given: Sequence[object]) -> None:
     if _symbols([each.shape for each in types]) <= _symbols([*given, *fields]):
         if len(_found) >= MOST:
             _found.clear()
-        _found[key] = _Found(tuple(kept), types, made.deferred)
+        _found[key] = _CachedOperation(tuple(kept), types, made.deferred)
 
 
-def _kept(field: object, given: object) -> object:
+def _cache_field(field: object, given: object) -> object:
     """What stands for a field that an argument became."""
     if isinstance(field, Value):
         if field is given:
             return _Mark.GIVEN
         constant = isinstance(field.producer, Constant) and given is not None
-        return _Number(field.dtype) if constant and field.number is given else _Mark.FLEETING
+        return (
+            _ConstantNumber(field.dtype) if constant and field.number is given else _Mark.FLEETING
+        )
     several = isinstance(given, (list, tuple))
     if _tensors(field):
         same = several and [*map(id, _leaves(field))] == [*map(id, given)]  # type: ignore[call-overload]
@@ -188,4 +192,4 @@ def _argument(kept: object, given: Any, place: Location) -> object:
     """An argument of an operation that is made from what is kept."""
     if kept is _Mark.GIVEN:
         return given if isinstance(given, Value) else tuple(given)
-    return number(given, kept.type, place) if isinstance(kept, _Number) else kept
+    return number(given, kept.type, place) if isinstance(kept, _ConstantNumber) else kept

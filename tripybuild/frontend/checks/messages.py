@@ -31,37 +31,38 @@ _FROM_PACKAGE = re.compile(rf"(?<![\w.\"'])(?:\w+(?=\()|(?:{'|'.join(BY_NAME)})\
 _MOST_ITEMS, _MOST_LETTERS = 12, 160
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A value as a person would write it: shapes with brackets, tensors as their types."""
     if isinstance(value, (list, tuple, range)):
         return f"[{', '.join(_items(value))}]"
     if isinstance(value, slice):
         bounds = [value.start, value.stop, *([] if value.step is None else [value.step])]
-        return ":".join("" if bound is None else shown(bound) for bound in bounds)
+        return ":".join("" if bound is None else format_value(bound) for bound in bounds)
     if value is ...:
         return "..."
     number = getattr(getattr(value, "value", value), "number", None)
     if isinstance(number, (bool, int, float)):
         return str(number)
     kind = getattr(value, "type", None)
-    text = str(kind) if isinstance(kind, TensorType) else _other(value)
+    text = str(kind) if isinstance(kind, TensorType) else _object_text(value)
     return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}..."
 
 
-def _other(value: object) -> str:
+def _object_text(value: object) -> str:
     """What is neither a number nor a tensor of ours: classes, arrays, and all else."""
     if isinstance(value, type) and not isinstance(value, dtype):
-        return f"the class {_called(value)}"
+        return f"the class {_class_text(value)}"
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
-        kind = _called(type(value))
-        return f"{'an array' if kind == 'numpy.ndarray' else f'a {kind}'} of shape {shown(shape)}"
+        kind = _class_text(type(value))
+        noun = "an array" if kind == "numpy.ndarray" else f"a {kind}"
+        return f"{noun} of shape {format_value(shape)}"
     if isinstance(value, FunctionType):
         return f"the function {value.__name__}"
     return repr(value) if isinstance(value, (str, bytes)) else " ".join(str(value).split())
 
 
-def _called(kind: type) -> str:
+def _class_text(kind: type) -> str:
     """The name of a class, behind its package where that is neither ours nor Python's."""
     package = kind.__module__.partition(".")[0]
     own = package in {*PACKAGES, "builtins", "__main__"}
@@ -71,14 +72,14 @@ def _called(kind: type) -> str:
 def _items(values: Sequence[object]) -> Iterator[str]:
     """The items of a list, of a long one only the ends."""
     if len(values) <= _MOST_ITEMS:
-        yield from map(shown, values)
+        yield from map(format_value, values)
         return
-    yield from map(shown, values[:3])
+    yield from map(format_value, values[:3])
     yield "..."
-    yield shown(values[-1])
+    yield format_value(values[-1])
 
 
-def either(allowed: Sequence[object]) -> str:
+def join_alternatives(allowed: Sequence[object]) -> str:
     """What is allowed, in words: `float32, float16 or bfloat16`."""
     names = list(map(str, allowed))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
@@ -97,8 +98,8 @@ def nearest_dtype(given: object, names: Iterable[str]) -> str | None:
     return meant if meant in known else suggest(word, known)
 
 
-def named(text: str, words: Mapping[str, str], *, alone: bool = True) -> str:
-    """A text with other words for some names: `rhs` and `cast(rhs, int32)` for what is written.
+def replace_names(text: str, words: Mapping[str, str], *, alone: bool = True) -> str:
+    """A text with other words for some names: `rhs` and `cast(rhs, int32)` for what is rewritten.
 
     Names stand in backticks; all else is prose. Unless they are to be changed, too, those that
     stand there `alone` keep the name of the parameter.
@@ -108,36 +109,36 @@ def named(text: str, words: Mapping[str, str], *, alone: bool = True) -> str:
     longest = sorted(words, key=len, reverse=True)
     name = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, longest))})(?![\w=])")
 
-    def written(code: re.Match[str]) -> str:
+    def rewrite_code(code: re.Match[str]) -> str:
         kept = not alone and code[0].strip("`") in words
         return code[0] if kept else name.sub(lambda found: words[found[1]], code[0])
 
-    return _CODE.sub(written, text)
+    return _CODE.sub(rewrite_code, text)
 
 
-def in_python(text: str) -> str:
+def python_hint(text: str) -> str:
     """A hint with its code as a program writes it: `tp.cast(x, tp.int32)` for `cast(x, int32)`.
 
     What a hint calls are operators. Code stands in backticks; all else is prose.
     """
-    return _CODE.sub(lambda code: _FROM_PACKAGE.sub(_of_package, code[0]), text)
+    return _CODE.sub(lambda code: _FROM_PACKAGE.sub(_qualified_name, code[0]), text)
 
 
-def _of_package(found: re.Match[str]) -> str:
+def _qualified_name(found: re.Match[str]) -> str:
     return f"{PYTHON}.{_PYTHON_NAMES.get(found[0], found[0])}"
 
 
 def law_message(operator: str, law: Law, names: Mapping[str, object]) -> tuple[str, str]:
     """The sentence of a broken law, and the value of each name in it."""
-    values = ", ".join(f"{name} = {shown(value)}" for name, value in names.items())
+    values = ", ".join(f"{name} = {format_value(value)}" for name, value in names.items())
     if law.message is None:
         return f"`{operator}` requires `{law.text}`", values
-    return PLACEHOLDER.sub(lambda found: _filled(found[1], names), law.message), values
+    return PLACEHOLDER.sub(lambda found: _placeholder_value(found[1], names), law.message), values
 
 
-def _filled(expression: str, names: Mapping[str, object]) -> str:
+def _placeholder_value(expression: str, names: Mapping[str, object]) -> str:
     """The value of one expression in braces; what cannot be evaluated stays as it was written."""
     try:
-        return shown(evaluate(parse_expression(expression), names, SHAPE))
+        return format_value(evaluate(parse_expression(expression), names, SHAPE))
     except (SnippetError, EvaluationError):
         return f"{{{expression}}}"

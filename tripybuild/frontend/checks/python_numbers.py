@@ -26,7 +26,7 @@ def python_number(value: Any) -> Any:
     return value.item() if scalar and hasattr(value, "item") else value
 
 
-def becomes(number: bool | float, type: dtype) -> bool:
+def is_representable(number: bool | float, type: dtype) -> bool:
     """Whether a number is one of a dtype without being another; floats are only rounded."""
     if type.kind == "integer":
         return not isinstance(number, float) and type.lowest <= number <= type.highest
@@ -35,7 +35,7 @@ def becomes(number: bool | float, type: dtype) -> bool:
     return isinstance(number, float) or abs(number) <= float_info.max
 
 
-def own_dtype(number: bool | float) -> dtype:
+def default_dtype(number: bool | float) -> dtype:
     """The dtype that a Python number has where it stands alone."""
     if isinstance(number, bool):
         return boolean
@@ -44,13 +44,13 @@ def own_dtype(number: bool | float) -> dtype:
     return int32 if -(2**31) <= number < 2**31 else int64
 
 
-def unnested(value: object) -> tuple[list[int] | None, list[Any]]:
+def flatten_numbers(value: object) -> tuple[list[int] | None, list[Any]]:
     """The shape of nested numbers, None where they have none, and all of the numbers in order."""
     if isinstance(value, (bool, int, float)):
         return [], [value]
     if not isinstance(value, (tuple, list)) or not value:
         return ([0], []) if isinstance(value, (tuple, list)) else (None, [])
-    shapes, numbers = zip(*map(unnested, value), strict=True)
+    shapes, numbers = zip(*map(flatten_numbers, value), strict=True)
     if shapes[0] is None or any(shape != shapes[0] for shape in shapes):
         return None, []
     return [len(value), *shapes[0]], [each for part in numbers for each in part]

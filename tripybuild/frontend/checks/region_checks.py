@@ -12,17 +12,17 @@ from typing import Any, NoReturn
 
 from tripybuild.errors.user_frames import PACKAGES
 from tripybuild.frontend.checks.attribute_checks import Attributes
-from tripybuild.frontend.checks.messages import shown
+from tripybuild.frontend.checks.messages import format_value
 from tripybuild.symbolic.dims import same
 from tripybuild.trace.operation import Law
-from tripybuild.trace.region import Draft, LeakError, Region, inside
-from tripybuild.trace.values import TensorType, Value, recording
+from tripybuild.trace.region import LeakError, Region, RegionDraft, scope_operations
+from tripybuild.trace.values import TensorType, Value, record_region
 
 Body = Callable[..., Sequence[object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequiredType:
     """The type that an output of a region must have, and why, in words."""
 
     type: TensorType
@@ -32,24 +32,24 @@ class Wanted:
 class Regions(Attributes):
     """The part of `Check` that concerns graphs."""
 
-    def undecided(
+    def defer_law(
         self, name: str, law: Law, **names: object
     ) -> AbstractContextManager[object, bool]:
         """Let each call decide what sizes leave open inside."""
         raise NotImplementedError
 
     @staticmethod
-    def like(name: str, value: Value | Sequence[Value]) -> list[Wanted]:
+    def like(name: str, value: Value | Sequence[Value]) -> list[RequiredType]:
         """What gives values of the types of an argument."""
         if isinstance(value, Value):
-            return [Wanted(value.type, f", as `{name}` is")]
-        return [Wanted(v.type, f", as `{name}[{i}]` is") for i, v in enumerate(value)]
+            return [RequiredType(value.type, f", as `{name}` is")]
+        return [RequiredType(v.type, f", as `{name}[{i}]` is") for i, v in enumerate(value)]
 
     @staticmethod
-    def as_given_by(draft: Draft) -> list[Wanted]:
+    def like_region(draft: RegionDraft) -> list[RequiredType]:
         """What gives as another region does."""
         reason = f", as that of `{draft.name}` is"
-        return [Wanted(type, reason) for type in draft.rest]
+        return [RequiredType(type, reason) for type in draft.rest]
 
     @staticmethod
     def rows(values: Iterable[Value]) -> list[TensorType]:
@@ -61,10 +61,10 @@ class Regions(Attributes):
         name: str,
         value: Any,
         takes: Sequence[TensorType],
-        wanted: Sequence[Wanted],
+        wanted: Sequence[RequiredType],
         *,
         more: bool = False,
-    ) -> Draft:
+    ) -> RegionDraft:
         """Record a function on tensors, or look at a region that was recorded already.
 
         Args:
@@ -74,44 +74,46 @@ class Regions(Attributes):
             wanted: What it must give.
             more: Whether it may give more than that.
         """
-        draft = self._drafted(name, value, takes)
-        count, least = len(draft.gives), len(wanted)
+        draft = self._record_draft(name, value, takes)
+        count, least = len(draft.results), len(wanted)
         if count != least and not (more and count > least):
             many = f"{least} tensor{'' if least == 1 else 's'}{' or more' if more else ''}"
             self.must(name, f"give {many}", f"it gives {count}")
-        for index, (found, want) in enumerate(zip(draft.gives, wanted, strict=False)):
+        for index, (found, want) in enumerate(zip(draft.results, wanted, strict=False)):
             self._agree(name, index, found.type, want)
-        return replace(draft, rest=tuple([value.type for value in draft.gives[least:]]))
+        return replace(draft, rest=tuple([value.type for value in draft.results[least:]]))
 
-    def closed(self, captured: Sequence[Value], *drafts: Draft) -> tuple[Any, ...]:
+    def close_regions(self, captured: Sequence[Value], *drafts: RegionDraft) -> tuple[Any, ...]:
         """The regions, and behind them the values that they read from outside.
 
         `captured` is not empty where the regions have been recorded before.
         """
         found = (v for draft in drafts if draft.region is None for v in draft.captured)
         outside = (*captured, *(v for v in dict.fromkeys(found) if v not in captured))
-        return (*[self._closed(draft, outside) for draft in drafts], outside)
+        return (*[self._close_draft(draft, outside) for draft in drafts], outside)
 
-    def _drafted(self, name: str, value: Any, takes: Sequence[TensorType]) -> Draft:
+    def _record_draft(self, name: str, value: Any, takes: Sequence[TensorType]) -> RegionDraft:
         if isinstance(value, Region):
-            own, captured = value.takes[: len(takes)], value.takes[len(takes) :]
-            draft = Draft(name, own, value.gives, value.operations, captured, value)
-            self._taken(name, own, takes)
+            own, captured = value.parameters[: len(takes)], value.parameters[len(takes) :]
+            draft = RegionDraft(name, own, value.results, value.operations, captured, value)
+            self._check_parameters(name, own, takes)
             return draft
         if not callable(value):
-            self.must(name, "be a function on tensors", f"found {shown(value)}")
-        with recording() as scope:
+            self.must(name, "be a function on tensors", f"found {format_value(value)}")
+        with record_region() as scope:
             named = ((f"{name}({i})", type) for i, type in enumerate(takes))
             taken = tuple([Value(type, name=each) for each, type in named])
-            gives = tuple([self._given(name, each) for each in self._called(name, value, taken)])
+            gives = tuple(
+                [self._check_result(name, each) for each in self._call_function(name, value, taken)]
+            )
         try:
-            operations, outside = inside(scope, gives)
+            operations, outside = scope_operations(scope, gives)
         except LeakError:
             label = "it was made by a function that was recorded for another region"
             self.must(name, "not use a tensor of another region", label)
-        return Draft(name, taken, gives, tuple(operations), tuple(outside))
+        return RegionDraft(name, taken, gives, tuple(operations), tuple(outside))
 
-    def _called(self, name: str, function: Any, taken: Sequence[Value]) -> Sequence[object]:
+    def _call_function(self, name: str, function: Any, taken: Sequence[Value]) -> Sequence[object]:
         """What a function gives; one with other parameters is refused."""
         try:
             given: Sequence[object] = function(*taken)
@@ -120,42 +122,47 @@ class Regions(Attributes):
             # Where Python cannot bind the arguments, the innermost frame is that of who calls.
             if str(innermost.f_globals.get("__name__")).partition(".")[0] not in PACKAGES:
                 raise
-            if innermost.f_code not in (self._called.__code__, getattr(function, "__code__", None)):
+            if innermost.f_code not in (
+                self._call_function.__code__,
+                getattr(function, "__code__", None),
+            ):
                 raise
             many = f"{len(taken)} tensor{'' if len(taken) == 1 else 's'}"
             self.must(name, f"take {many}", str(error))
         return given
 
-    def _closed(self, draft: Draft, outside: Sequence[Value]) -> Region:
+    def _close_draft(self, draft: RegionDraft, outside: Sequence[Value]) -> Region:
         if draft.region is None:
-            return draft.closed(outside)
-        self._taken(draft.name, draft.captured, [value.type for value in outside])
+            return draft.close(outside)
+        self._check_parameters(draft.name, draft.captured, [value.type for value in outside])
         return draft.region
 
-    def _taken(self, name: str, found: Sequence[Value], wanted: Sequence[TensorType]) -> None:
+    def _check_parameters(
+        self, name: str, found: Sequence[Value], wanted: Sequence[TensorType]
+    ) -> None:
         """What a region takes that was recorded before is what it would take now."""
         types = [(each.dtype, each.shape) for each in found]
         if not same(types, [(each.dtype, each.shape) for each in wanted]):
-            label = f"it takes {shown([value.type for value in found])}"
-            self.must(name, f"take {shown(list(wanted))}", label)
+            label = f"it takes {format_value([value.type for value in found])}"
+            self.must(name, f"take {format_value(list(wanted))}", label)
 
-    def _given(self, name: str, value: object) -> Value:
+    def _check_result(self, name: str, value: object) -> Value:
         if not isinstance(value, Value):
             hint = "make a tensor of it, of the dtype that is wanted: `tensor(...)`"
-            self.must(name, "give tensors", f"it gives {shown(value)}", hint=hint)
+            self.must(name, "give tensors", f"it gives {format_value(value)}", hint=hint)
         return value
 
-    def _agree(self, name: str, index: int, found: TensorType, wanted: Wanted) -> None:
+    def _agree(self, name: str, index: int, found: TensorType, wanted: RequiredType) -> None:
         """An output has a type; where sizes leave that open, each call decides it."""
         if found.dtype is not wanted.type.dtype or found.rank != wanted.type.rank:
             self._differs(name, index, found, wanted)
         for one, other in zip(found.shape, wanted.type.shape, strict=True):
             law = Law("found == wanted")
-            with self.undecided(name, law, found=one, wanted=other):
+            with self.defer_law(name, law, found=one, wanted=other):
                 if one != other:
                     self._differs(name, index, found, wanted)
 
-    def _differs(self, name: str, index: int, found: TensorType, wanted: Wanted) -> NoReturn:
+    def _differs(self, name: str, index: int, found: TensorType, wanted: RequiredType) -> NoReturn:
         dtypes = found.dtype is not wanted.type.dtype
         hint = f"cast it: `cast(..., {wanted.type.dtype})`" if dtypes else None
         what = f"give {wanted.type} as output {index}{wanted.reason}"

@@ -18,7 +18,7 @@ _COMPARED = {
 
 
 @lru_cache(maxsize=4)
-def _parsed(text: str) -> ast.Module | None:
+def _parse(text: str) -> ast.Module | None:
     """A program's tree; one refusal asks several times for that of its file."""
     try:
         return ast.parse(text)
@@ -30,7 +30,7 @@ def expression_at(location: PythonLocation) -> ast.AST | None:
     """The expression that an instruction computes."""
     line, end_line, column, end_column = location.position
     linecache.checkcache(location.code.co_filename)  # another file may have had the name
-    tree = _parsed("".join(linecache.getlines(location.code.co_filename)))
+    tree = _parse("".join(linecache.getlines(location.code.co_filename)))
     last = None
     for node in () if tree is None else ast.walk(tree):
         if isinstance(node, _KINDS):
@@ -43,13 +43,13 @@ def expression_at(location: PythonLocation) -> ast.AST | None:
     return last
 
 
-def given_in(node: ast.AST, entry: FrameType) -> Iterator[tuple[str | None, ast.expr]]:
+def argument_nodes(node: ast.AST, entry: FrameType) -> Iterator[tuple[str | None, ast.expr]]:
     """What is written for each parameter of the function that an expression calls."""
     code = entry.f_code
     names = list(code.co_varnames[: code.co_argcount])
     match node:
         case ast.Call():
-            yield from _called(node, names, entry)
+            yield from _call_arguments(node, names, entry)
         case ast.BinOp(left=one, right=other):
             reflected = code.co_name.startswith("__r") and code.co_name != "__rshift__"
             yield from zip(names, (other, one) if reflected else (one, other), strict=False)
@@ -63,7 +63,7 @@ def given_in(node: ast.AST, entry: FrameType) -> Iterator[tuple[str | None, ast.
             yield from zip(names, (one,), strict=False)
 
 
-def _called(
+def _call_arguments(
     node: ast.Call, names: list[str], entry: FrameType
 ) -> Iterator[tuple[str | None, ast.expr]]:
     """What a call gives: the object of a method first, then arguments by place and by name."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.reference.numerics.bounded import check_elements
+from tripybuild.reference.numerics.numpy_guard import check_elements
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import dtype
 
@@ -24,7 +24,7 @@ _ACCUMULATED = {
 REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
 
 
-def working(array: Array) -> Array:
+def widen(array: Array) -> Array:
     """The array as references compute on it: every float type in float64, integers as they are."""
     kind = array.dtype.kind
     if kind in "iub" or (kind == "f" and array.dtype == np.float64):
@@ -35,13 +35,13 @@ def working(array: Array) -> Array:
     return wide
 
 
-def rounded(array: Any, type: dtype) -> Array:
+def round_cast(array: Any, type: dtype) -> Array:
     """Round once to a dtype: floats to nearest even; integers wrap as in the engines."""
     with np.errstate(all="ignore"):
-        return rounded_quietly(array, type)
+        return round_cast_quiet(array, type)
 
 
-def rounded_quietly(array: Any, type: dtype) -> Array:
+def round_cast_quiet(array: Any, type: dtype) -> Array:
     """The same where NumPy is told already to say nothing of what is lost."""
     exact: Array = np.asarray(array)
     wanted = type.numpy
@@ -50,11 +50,11 @@ def rounded_quietly(array: Any, type: dtype) -> Array:
     # ml_dtypes goes from float64 to its dtypes by way of float32, and would round twice.
     registered = type.kind == "float" and wanted.isbuiltin == REGISTERED
     twice = registered and exact.dtype == np.float64
-    result: Array = (_cut_to_odd(exact) if twice else exact).astype(wanted)
+    result: Array = (_round_to_odd(exact) if twice else exact).astype(wanted)
     return np.asarray(result)  # NumPy makes a scalar of an array without dimensions
 
 
-def _cut_to_odd(array: Array) -> Array:
+def _round_to_odd(array: Array) -> Array:
     """In float32, cut off towards zero, and odd where something was: rounding that is right."""
     near = array.astype(np.float32)
     below = np.nextafter(near, np.float32(0))
@@ -77,14 +77,14 @@ def convert(input: Array, type: dtype) -> Array:
         return np.where(inside >= high, high, safe).astype(type.numpy)
     if type.kind == "integer":
         return input.astype(np.int64).astype(type.numpy)
-    return working(rounded(input, type))
+    return widen(round_cast(input, type))
 
 
 def round_to(type: dtype, input: Array) -> Array:
     """The nearest value that a dtype has, ties to even, without leaving float64."""
     if type.kind == "integer":
         return np.rint(input)
-    return working(rounded(input, type))
+    return widen(round_cast(input, type))
 
 
 def lowest(type: dtype) -> float:
@@ -130,7 +130,7 @@ def unfold(
     return sliding_windows(input, window, stride, dilation)
 
 
-def stretched(input: Array, step: Sequence[int], edges: Sequence[Sequence[int]]) -> Array:
+def dilate_pad(input: Array, step: Sequence[int], edges: Sequence[Sequence[int]]) -> Array:
     """The trailing dimensions with `step - 1` zeros between elements and zeros around them.
 
     An edge below zero cuts elements off.
@@ -149,7 +149,9 @@ def stretched(input: Array, step: Sequence[int], edges: Sequence[Sequence[int]])
     return padded[(slice(None),) * lead + inside]
 
 
-def strided(input: Array, start: Sequence[int], size: Sequence[int], step: Sequence[int]) -> Array:
+def strided_slice(
+    input: Array, start: Sequence[int], size: Sequence[int], step: Sequence[int]
+) -> Array:
     """The elements of a slice, all of which are inside of the array: a view of it."""
     ends = [a + n * t for a, n, t in zip(start, size, step, strict=True)]
     parts = [
@@ -232,7 +234,7 @@ def scatter_along(input: Array, indices: Array, updates: Array, dim: int) -> Arr
     return result
 
 
-def accumulated(
+def cumulative_reduce(
     input: Array, kind: str, dim: int, reverse: bool = False, exclusive: bool = False
 ) -> Array:
     """Each element combined with all before it: sum, product, maximum or minimum so far.

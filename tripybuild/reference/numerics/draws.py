@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.reference.numerics.bounded import check_elements
+from tripybuild.reference.numerics.numpy_guard import check_elements
 
 Array = np.ndarray[Any, Any]
 
@@ -31,13 +31,13 @@ def threefry(counters: tuple[Array, Array], key: tuple[int, int]) -> tuple[Array
     return x, y
 
 
-def drawn_uniform(shape: Sequence[int], low: float, high: float, seed: int | None) -> Array:
+def draw_uniform(shape: Sequence[int], low: float, high: float, seed: int | None) -> Array:
     """Numbers from `low` up to, but without, `high`, each as likely as any other."""
     first, _ = _units(shape, seed)
     return low + first * (high - low)
 
 
-def drawn_normal(shape: Sequence[int], mean: float, std: float, seed: int | None) -> Array:
+def draw_normal(shape: Sequence[int], mean: float, std: float, seed: int | None) -> Array:
     """Numbers of a normal distribution, by the transformation of Box and Muller."""
     first, second = _units(shape, seed)
     standard: Array = np.sqrt(-2 * np.log(first + 2.0**-24)) * np.cos(2 * np.pi * second)

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.reference.numerics.bounded import check_elements
+from tripybuild.reference.numerics.numpy_guard import check_elements
 
 Array = np.ndarray[Any, Any]
 
 
-def resized_places(length: int, resized: int, coordinates: str, selector: str = "formula") -> Array:
+def resize_coordinates(
+    length: int, resized: int, coordinates: str, selector: str = "formula"
+) -> Array:
     """Where `resized` elements lie on a line of `length` elements: NVIDIA's `IResizeLayer`.
 
     `selector` is `upper` where a single element is the first, whatever `coordinates` says.
@@ -84,7 +86,7 @@ def _along(row: Array, dim: int, rank: int) -> Array:
     return row.reshape([-1 if d == dim else 1 for d in range(rank)])
 
 
-def grid_sampled(input: Array, grid: Array, kind: str, padding: str, align_corners: bool) -> Array:
+def sample_grid(input: Array, grid: Array, kind: str, padding: str, align_corners: bool) -> Array:
     """The values of images at the places of a grid, between -1 and 1: `[N, C, *O]`.
 
     A place has a number for each spatial dimension, the last one first. `padding` says what lies

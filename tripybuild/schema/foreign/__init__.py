@@ -26,7 +26,7 @@ _WORD = re.compile(r"\*?\w+(?:\?|=(?:\[[^\]]*\]|[^,]+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class ForeignSignature:
     """What an operator of another system takes, in order, and how many results it gives.
 
     `several` is the parameter that takes any number of tensors. `results` is None for any number.
@@ -55,13 +55,13 @@ class Signature:
         return f"{self.name}({', '.join(words)})"
 
 
-class Signatures(Mapping[str, Signature]):
+class ForeignSignatures(Mapping[str, ForeignSignature]):
     """A table by name. Of a thousand lines few are asked for, and only those are taken apart."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = {line.partition("(")[0]: line for line in lines}
 
-    def __getitem__(self, name: str) -> Signature:
+    def __getitem__(self, name: str) -> ForeignSignature:
         return _signature(self._lines[name])
 
     def __iter__(self) -> Iterator[str]:
@@ -72,19 +72,19 @@ class Signatures(Mapping[str, Signature]):
 
 
 @cache
-def signatures(system: str) -> Signatures:
+def signatures(system: str) -> ForeignSignatures:
     """The operators of a system by name; ATen's with their overloads."""
     text = (Path(__file__).parent / f"{system}.txt").read_text(encoding="utf-8")
-    return Signatures(text.splitlines())
+    return ForeignSignatures(text.splitlines())
 
 
 @cache
-def _signature(line: str) -> Signature:
+def _signature(line: str) -> ForeignSignature:
     found = _LINE.fullmatch(line)
     assert found is not None
     given, named = (_WORD.findall(found[part] or "") for part in ("given", "named"))
     optional = [word for word in (*given, *named) if word.endswith("?") or "=" in word]
-    return Signature(
+    return ForeignSignature(
         name=found["name"],
         by_position=tuple(map(_name, given)),
         by_name=tuple(map(_name, named)),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tripybuild.language.grammar import SnippetError
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.language.syntax import position
 from tripybuild.schema.snippets.vocabularies import SHAPE
 
@@ -152,7 +152,7 @@ def _helper(node: ast.Call) -> Helper | None:
 
 def _other(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
     """An expression over the other's arguments, or None where one of its names is not there."""
-    names = tuple(name for name in free(node) if name not in SHAPE)
+    names = tuple(name for name in free_names(node) if name not in SHAPE)
     if any(name not in known for name in names):
         return None
     return _filled(ast.unparse(node), names, [known[name] for name in names], node)

@@ -6,8 +6,8 @@ from typing import Literal
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, suggest
-from tripybuild.language.names import free
-from tripybuild.schema.files import PartEntry, RefusedEntry
+from tripybuild.language.names import free_names
+from tripybuild.schema.files import ModuleExampleEntry, PartEntry
 from tripybuild.schema.operator.operator import Law, Location
 from tripybuild.schema.snippets.vocabularies import DTYPES, SHAPE
 from tripybuild.types.patterns import Pattern, TensorPattern, TensorsPattern
@@ -58,13 +58,13 @@ def check_types(
 
 
 def check_laws(
-    laws: Iterable[Law], sizes: Sequence[str], examples: Sequence[RefusedEntry]
+    laws: Iterable[Law], sizes: Sequence[str], examples: Sequence[ModuleExampleEntry]
 ) -> Iterator[Diagnostic]:
     """What a module requires is about its sizes, and each law has an example that breaks it."""
     known = {*sizes, *DTYPES, *SHAPE}
     broken = {example.fails for example in examples}
     for law in laws:
-        for name in free(law.that.program):
+        for name in free_names(law.that.program):
             if name not in known:
                 near = suggest(name, known)
                 hint = f"did you mean `{near}`?" if near else "a law of a module is about its sizes"

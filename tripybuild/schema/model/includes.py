@@ -12,7 +12,7 @@ from pathlib import Path
 from tripybuild.documents.document import Document, read
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.schema.files import DefinitionsFile, ModelFile
-from tripybuild.schema.model.located import located
+from tripybuild.schema.model.file_references import resolve_path
 from tripybuild.schema.model.model import Definitions, Model, elaborate_definitions, elaborate_model
 from tripybuild.schema.model.registries import registries
 from tripybuild.schema.operator.part import Part
@@ -34,7 +34,7 @@ def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
     if file is None:
         return None, found
     model, problems = elaborate_model(document, file)
-    used = _Used(found + problems)
+    used = _IncludedFiles(found + problems)
     with used.reading(path.resolve(), document.span(())):
         define = {**model.define, **used.parts(document, file)}
     model = replace(
@@ -47,7 +47,7 @@ def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
 
 
 @dataclass
-class _Used:
+class _IncludedFiles:
     """The files that have been read, and those that are being read, with where each is used."""
 
     found: list[Diagnostic]
@@ -85,12 +85,12 @@ class _Used:
                 if definitions is not None and each in definitions.define:
                     parts[each] = definitions.define[each]
                 elif definitions is not None:
-                    self.found.append(_missing(each, name, definitions, place))
+                    self.found.append(_undefined_name(each, name, definitions, place))
         return parts
 
     def _file(self, document: Document, name: str, span: Span) -> Definitions | None:
         """The definitions of a used file, or None where they are not to be had: that was said."""
-        path = located(document, name, span)
+        path = resolve_path(document, name, span)
         real = path.resolve()
         if real in self.open:
             raise DiagnosticError(_cycle(name, span, self._way(real)))
@@ -121,7 +121,7 @@ class _Used:
         assert isinstance(file, (ModelFile, DefinitionsFile))
         own, problems = elaborate_definitions(document, file)
         self._keep(problems, span)
-        return replace(own, used=self.parts(document, file))
+        return replace(own, includes=self.parts(document, file))
 
     def _keep(self, problems: list[Diagnostic], span: Span) -> None:
         """Keep what is wrong with a used file, saying who uses it."""
@@ -135,7 +135,7 @@ def _cycle(name: str, span: Span, way: list[Span]) -> Diagnostic:
     return Diagnostic("cyclic-use", message, span, notes=notes, hint=hint if way else None)
 
 
-def _missing(name: str, path: str, definitions: Definitions, span: Span) -> Diagnostic:
+def _undefined_name(name: str, path: str, definitions: Definitions, span: Span) -> Diagnostic:
     near = suggest(name, definitions.define)
     place = definitions.document.span(("define",), key=True)
     return Diagnostic(

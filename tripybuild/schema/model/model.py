@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from tripybuild.documents.document import Document
-from tripybuild.errors.amounts import budgeted
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.errors.limits import within_budget
 from tripybuild.language.grammar import Program, SnippetError, parse
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.files import (
     DefinitionsFile,
     LawEntry,
@@ -19,15 +19,15 @@ from tripybuild.schema.files import (
     ModuleFile,
     ModuleWeightEntry,
     PartEntry,
+    PartInputEntry,
     RangeEntry,
     SizeEntry,
-    TakenEntry,
     WeightEntry,
     WeightsEntry,
 )
 from tripybuild.schema.model.checks import Role, check_laws, check_names, check_type, check_types
 from tripybuild.schema.operator.operator import Law, Location, Snippet
-from tripybuild.schema.operator.part import Parameter, Part, Step, Weight
+from tripybuild.schema.operator.part import Part, PartParameter, Step, Weight
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.types.patterns import ChoicePattern, Pattern, ValuePattern, options
 from tripybuild.types.type_syntax import parse_pattern
@@ -44,7 +44,7 @@ class Definitions:
     sizes: Mapping[str, Snippet]
     types: Mapping[str, str]
     define: Mapping[str, Part]
-    used: Mapping[str, Part] = field(default_factory=dict)
+    includes: Mapping[str, Part] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +71,7 @@ class Model:
 def elaborate_model(document: Document, file: ModelFile) -> tuple[Model, list[Diagnostic]]:
     """A model without what it uses, and what is wrong with it."""
     found: list[Diagnostic] = []
-    work = _Elaboration(document, frozenset(file.types) | {DEFAULT_VARIABLE}, found)
+    work = _ModelElaboration(document, frozenset(file.types) | {DEFAULT_VARIABLE}, found)
     return work.model(file), found
 
 
@@ -83,7 +83,7 @@ def elaborate_definitions(
         model, found = elaborate_model(document, file)
         return Definitions(document, model.sizes, model.types, model.define), found
     found = []
-    work = _Elaboration(document, frozenset(file.types) | {DEFAULT_VARIABLE}, found)
+    work = _ModelElaboration(document, frozenset(file.types) | {DEFAULT_VARIABLE}, found)
     return work.definitions(file), found
 
 
@@ -91,13 +91,13 @@ def load_module(document: Document, file: ModuleFile) -> tuple[Part, list[Diagno
     """A module of a registry as a part."""
     found: list[Diagnostic] = []
     variables = frozenset(file.types) | {DEFAULT_VARIABLE}
-    with budgeted(document.span(())):
-        part = _Elaboration(document, variables, found).part(file.module, file, ())
+    with within_budget(document.span(())):
+        part = _ModelElaboration(document, variables, found).part(file.module, file, ())
     found += check_laws(part.laws.values(), [size.name for size in part.parameters], file.examples)
     return part, found
 
 
-class _Elaboration:
+class _ModelElaboration:
     def __init__(
         self, document: Document, variables: frozenset[str], found: list[Diagnostic]
     ) -> None:
@@ -136,7 +136,7 @@ class _Elaboration:
 
     def part(self, name: str, entry: PartEntry, at: Location, role: Role = "input") -> Part:
         variables = self.variables | frozenset(entry.types)
-        inner = _Elaboration(self.document, variables, self.found)
+        inner = _ModelElaboration(self.document, variables, self.found)
         self.found += check_types(entry.types, self.document, at)
         self.found += check_names(entry, self.document, at)
         return Part(
@@ -145,9 +145,11 @@ class _Elaboration:
             doc=(entry.doc or "").strip(),
             parameters=tuple(inner.parameters(entry, at)),
             types={n: each for n, each in entry.types.items() if isinstance(each, str)},
-            inputs={n: inner.taken(t, (*at, "inputs", n), role) for n, t in entry.inputs.items()},
+            inputs={
+                n: inner.input_pattern(t, (*at, "inputs", n), role) for n, t in entry.inputs.items()
+            },
             optional=frozenset(
-                n for n, t in entry.inputs.items() if isinstance(t, TakenEntry) and t.optional
+                n for n, t in entry.inputs.items() if isinstance(t, PartInputEntry) and t.optional
             ),
             parts={n: inner.snippet(v, (*at, "parts", n)) for n, v in entry.parts.items()},
             constants=tuple(inner.steps(entry.constants, (*at, "constants"))),
@@ -167,7 +169,7 @@ class _Elaboration:
             return Law(name, that, entry.message, entry.hint)
         return Law(name, self.snippet(entry, at))
 
-    def taken(self, entry: str | TakenEntry, at: Location, role: Role) -> Pattern:
+    def input_pattern(self, entry: str | PartInputEntry, at: Location, role: Role) -> Pattern:
         if isinstance(entry, str):
             return self.pattern(entry, at, role)
         return self.pattern(entry.type, (*at, "type"), role)
@@ -178,14 +180,14 @@ class _Elaboration:
         given = {k: v for k, v in given.items() if k in entry.model_fields_set and v is not None}
         return {key: self.snippet(value, (*at, key)) for key, value in given.items()}
 
-    def parameters(self, entry: PartEntry, at: Location) -> Iterator[Parameter]:
+    def parameters(self, entry: PartEntry, at: Location) -> Iterator[PartParameter]:
         if isinstance(entry.sizes, list):
-            yield from (Parameter(name, ValuePattern("int")) for name in entry.sizes)
+            yield from (PartParameter(name, ValuePattern("int")) for name in entry.sizes)
             return
         for name, size in entry.sizes.items():
             if not isinstance(size, SizeEntry):
                 value = self.snippet(size, (*at, "sizes", name))
-                yield Parameter(name, ValuePattern("int"), value)
+                yield PartParameter(name, ValuePattern("int"), value)
                 continue
             place = (*at, "sizes", name)
             pattern = self.value_pattern(size.type, (*place, "type"))
@@ -194,7 +196,7 @@ class _Elaboration:
                 message = f"`{name}` is `optional`, but has no `default`"
                 self.found.append(Diagnostic("missing-key", message, self.document.span(place)))
             default = self.snippet(size.default, (*place, "default")) if has_default else None
-            yield Parameter(name, pattern, default, size.doc, optional=size.optional)
+            yield PartParameter(name, pattern, default, size.doc, optional=size.optional)
 
     def value_pattern(self, text: str, at: Location) -> Pattern:
         """The type of a size: a Python value, and no tensor."""
@@ -225,7 +227,7 @@ class _Elaboration:
         for key, value in entries.items():
             snippet = self.snippet(value, (*at, key))
             targets = tuple(part.strip() for part in key.split(","))
-            yield Step(targets, snippet, frozenset(free(snippet.program)))
+            yield Step(targets, snippet, frozenset(free_names(snippet.program)))
 
     def pattern(self, text: str, at: Location, role: Role = "held") -> Pattern:
         try:

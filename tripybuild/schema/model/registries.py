@@ -9,7 +9,7 @@ from pathlib import Path
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.schema.files import ModelFile
-from tripybuild.schema.model.located import is_inside, located, outside
+from tripybuild.schema.model.file_references import is_inside, outside_diagnostic, resolve_path
 from tripybuild.schema.operator.places import sources
 
 
@@ -22,20 +22,22 @@ def registries(document: Document, file: ModelFile) -> tuple[list[Path], list[Di
         place = ("registry",) if isinstance(file.registry, str) else ("registry", index)
         span = document.span(place)
         try:
-            folder = located(document, name, span, folder=True)
+            folder = resolve_path(document, name, span, folder=True)
         except DiagnosticError as error:
             found += error.diagnostics
             continue
-        problems = list(_leading_out(document, name, folder, span))
+        problems = list(_outside_links(document, name, folder, span))
         found += problems
         folders += [] if problems else [folder]
     return folders, found
 
 
-def _leading_out(document: Document, name: str, folder: Path, span: Span) -> Iterator[Diagnostic]:
+def _outside_links(document: Document, name: str, folder: Path, span: Span) -> Iterator[Diagnostic]:
     """The files of a registry that are links to somewhere else."""
     allowed = Path(document.path).parent
     for path in sources(folder).values():
         if not is_inside(path, allowed):
             shown = f"{name}/{path.relative_to(folder).as_posix()}"
-            yield outside(f"`{shown}` is a link that leads out of the folder of this file", span)
+            yield outside_diagnostic(
+                f"`{shown}` is a link that leads out of the folder of this file", span
+            )

@@ -13,10 +13,10 @@ from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, suggest
 from tripybuild.language.cases import spelled
 from tripybuild.language.grammar import Program, SnippetError, parse, parse_expression
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.language.syntax import position
 from tripybuild.schema.entries import ForeignEntry
-from tripybuild.schema.foreign import TITLES, Signature, signatures
+from tripybuild.schema.foreign import TITLES, ForeignSignature, signatures
 from tripybuild.schema.foreign.inverses import Expansion, inversions
 from tripybuild.schema.operator.operator import Alias, Difference, Input, Location, Snippet
 from tripybuild.schema.snippets.expressions import Expression, expression_text
@@ -59,8 +59,8 @@ class AliasReader:
                 self._wrong("alias-argument", f"{TITLES[system]} has no opsets", (*base, "opset"))
             alias = self._alias(system, form, base, (*base, "call") if whole else base)
             if alias is not None:
-                self._say_all(alias, base)
-                self._read_all(alias, base)
+                self._check_call(alias, base)
+                self._check_inverse(alias, base)
                 yield alias
 
     def _alias(
@@ -80,7 +80,7 @@ class AliasReader:
             said = {n: expansion.expanded(each) for n, each in given.items()}
             back = dict(self._back(said, given))
         except SnippetError as error:
-            self._refused(error, where)
+            self._report_syntax(error, where)
             return None
 
         def here(node: ast.expr) -> Snippet:
@@ -122,33 +122,35 @@ class AliasReader:
         for parameter, each in given.items():
             yield from inversions(each, ast.Name(parameter, ast.Load()), known)
 
-    def _call(self, text: str, signature: Signature) -> tuple[ast.Call, int | None]:
+    def _call(self, text: str, signature: ForeignSignature) -> tuple[ast.Call, int | None]:
         """The call, and which of its results is taken; a name alone takes what we take."""
         if "(" in text:
             return _call(text, signature.name)
         star = "*" if signature.several == next(iter(signature.by_position), None) else ""
         return _call(f"{text}({star}{', '.join(self.own)})", signature.name)
 
-    def _say_all(self, alias: Alias, base: Location) -> None:
+    def _check_call(self, alias: Alias, base: Location) -> None:
         """Each of our arguments is in the other's call, or in the condition under which it is."""
-        said = self._behind({n for s in alias.snippets() for n in free(s.program)})
+        said = self._dependencies({n for s in alias.snippets() for n in free_names(s.program)})
         for name in self.own:
             if name not in said:
                 hint = "give it to the call, or say in `when:` which value it must have"
                 self._wrong("alias-argument", f"`{alias.text}` leaves out `{name}`", base, hint)
 
-    def _behind(self, names: set[str]) -> set[str]:
+    def _dependencies(self, names: set[str]) -> set[str]:
         """Names with all that they are computed of."""
         found: set[str] = set()
         while names:
             found |= names
             computed = (self.infer[name] for name in names if name in self.infer)
-            names = {n for snippet in computed for n in free(snippet.program)} - found
+            names = {n for snippet in computed for n in free_names(snippet.program)} - found
         return found
 
-    def _read_all(self, alias: Alias, base: Location) -> None:
+    def _check_inverse(self, alias: Alias, base: Location) -> None:
         """Each of our arguments comes back from the other's."""
-        given = {name for snippet in alias.arguments.values() for name in free(snippet.program)}
+        given = {
+            name for snippet in alias.arguments.values() for name in free_names(snippet.program)
+        }
         back = {*alias.plain.values(), *alias.reads}
         for name in self.own:
             if name in given and name not in back:
@@ -160,7 +162,7 @@ class AliasReader:
             place = (*base, "reads", name)
             if name not in self.own:
                 self._wrong("alias-argument", f"there is no argument `{name}`", place)
-            for used in free(snippet.program):
+            for used in free_names(snippet.program):
                 if used not in known:
                     message = f"`{alias.signature.name}` has no argument `{used}`"
                     self._wrong("alias-argument", message, place, f"it is `{alias.signature}`")
@@ -169,11 +171,11 @@ class AliasReader:
         try:
             program = parse(expression_text(value))
         except SnippetError as error:
-            self._refused(error, where)
+            self._report_syntax(error, where)
             program = Program("None", (), ast.Constant(None))
         return Snippet(program, self.document, where)
 
-    def _refused(self, error: SnippetError, where: Location) -> None:
+    def _report_syntax(self, error: SnippetError, where: Location) -> None:
         place = (error.line, error.column, error.end_line, error.end_column)
         span = self.document.snippet_span(where, *place)
         self.found.append(Diagnostic(error.code, error.message, span, hint=error.hint))
@@ -214,7 +216,7 @@ def _conjuncts(node: ast.expr) -> list[ast.expr]:
 
 
 def _text(
-    signature: Signature, call: ast.Call, said: Mapping[str, ast.expr], result: int | None
+    signature: ForeignSignature, call: ast.Call, said: Mapping[str, ast.expr], result: int | None
 ) -> str:
     """The call as it is with what its helpers say."""
     words = [
@@ -239,33 +241,35 @@ def _call(text: str, name: str) -> tuple[ast.Call, int | None]:
     return expression, result
 
 
-def _arguments(signature: Signature, call: ast.Call) -> dict[str, ast.expr]:
+def _arguments(signature: ForeignSignature, call: ast.Call) -> dict[str, ast.expr]:
     """The expressions by parameter, in the other's order."""
     name, count = signature.name, len(signature.by_position)
     if len(call.args) > count:
         many = f"{count} argument{'' if count == 1 else 's'} by position, and not {len(call.args)}"
-        raise _mistaken(f"`{name}` takes {many}: say which it gets", signature, call)
+        raise _argument_error(f"`{name}` takes {many}: say which it gets", signature, call)
     given: dict[str, ast.expr] = {}
     for parameter, value in zip(signature.by_position, call.args, strict=False):
         if (parameter == signature.several) != isinstance(value, ast.Starred):
             wanted = _SEVERAL if parameter == signature.several else "one value"
-            raise _mistaken(f"`{parameter}` takes {wanted}", signature, value)
+            raise _argument_error(f"`{parameter}` takes {wanted}", signature, value)
         given[parameter] = value.value if isinstance(value, ast.Starred) else value
     for keyword in call.keywords:
         parameter = keyword.arg or ""
         if parameter not in signature.parameters:
-            raise _mistaken(f"`{name}` has no argument `{parameter}`", signature, keyword.value)
+            raise _argument_error(
+                f"`{name}` has no argument `{parameter}`", signature, keyword.value
+            )
         if parameter in given:
-            raise _mistaken(f"`{parameter}` is given twice", signature, keyword.value)
+            raise _argument_error(f"`{parameter}` is given twice", signature, keyword.value)
         given[parameter] = keyword.value
     needed = (
         parameter for parameter in signature.parameters if parameter not in signature.optional
     )
     if missing := [f"`{parameter}`" for parameter in needed if parameter not in given]:
-        raise _mistaken(f"`{name}` needs {', '.join(missing)}", signature, call)
+        raise _argument_error(f"`{name}` needs {', '.join(missing)}", signature, call)
     return {parameter: given[parameter] for parameter in signature.parameters if parameter in given}
 
 
-def _mistaken(message: str, signature: Signature, node: ast.expr) -> SnippetError:
+def _argument_error(message: str, signature: ForeignSignature, node: ast.expr) -> SnippetError:
     hint = f"it is `{signature}`"
     return SnippetError(message, position(node), code="alias-argument", hint=hint)

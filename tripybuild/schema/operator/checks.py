@@ -6,10 +6,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.language.evaluate import EvaluationError, evaluate
-from tripybuild.language.names import calls, free
+from tripybuild.language.names import called_names, free_names
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.operator.samples import free_sizes, sized_by
-from tripybuild.schema.snippets.scope import shape_names, words
+from tripybuild.schema.operator.samples import free_sizes, static_size_name
+from tripybuild.schema.snippets.snippet_scope import choice_words, shape_names
 from tripybuild.schema.snippets.vocabularies import CONSTANTS, TARGETS
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.naming import LAYERS, RESERVED, SPOKEN, class_name
@@ -39,7 +39,7 @@ def check_operator(operator: Operator) -> Iterator[Diagnostic]:
     yield from _engines(operator)
     yield from _targets(operator)
     yield from _static(operator)
-    yield from _reserved(operator)
+    yield from _check_names(operator)
     yield from _tensors(operator)
     yield from _defaults(operator)
     yield from _examples(operator)
@@ -113,7 +113,7 @@ def uses(operator: Operator, operators: Container[str]) -> tuple[str, ...]:
     """The operators that the decomposition calls."""
     if operator.decompose is None:
         return ()
-    return tuple(name for name in calls(operator.decompose.program) if name in operators)
+    return tuple(name for name in called_names(operator.decompose.program) if name in operators)
 
 
 def reason(operator: Operator, engine: str) -> str | None:
@@ -158,7 +158,7 @@ def _static(operator: Operator) -> Iterator[Diagnostic]:
     for target, facts in operator.targets.items():
         for at, entry in enumerate(facts.static):
             span = operator.document.span(("targets", target, "static", at))
-            name = sized_by(entry)
+            name = static_size_name(entry)
             if name is None:
                 message = f"`{entry}` is no size: `C`, `K` and `S[dim]` are"
                 yield Diagnostic("wrong-value", message, span)
@@ -172,7 +172,7 @@ def _static(operator: Operator) -> Iterator[Diagnostic]:
                 )
 
 
-def _reserved(operator: Operator) -> Iterator[Diagnostic]:
+def _check_names(operator: Operator) -> Iterator[Diagnostic]:
     """Names become variables of generated functions and fields of an operation, which have some."""
     groups = {
         "types": operator.types,
@@ -182,19 +182,19 @@ def _reserved(operator: Operator) -> Iterator[Diagnostic]:
     }
     for key, names in groups.items():
         for name in names:
-            if (problem := _taken(operator, key, name)) is not None:
+            if (problem := _name_conflict(operator, key, name)) is not None:
                 span = operator.document.span((key, name), key=True)
                 yield Diagnostic("bad-name", problem, span)
     for name, input in operator.inputs.items():
         for size in sorted(SPOKEN & set(shape_names(input.pattern))):
             span = operator.document.span(("inputs", name, "type"))
-            yield Diagnostic("bad-name", _hidden(size), span)
+            yield Diagnostic("bad-name", _shadow_message(size), span)
 
 
-def _taken(operator: Operator, key: str, name: str) -> str | None:
+def _name_conflict(operator: Operator, key: str, name: str) -> str | None:
     """Why no name of a part of the declaration can be this one, or None."""
     if name in SPOKEN:
-        return _hidden(name)
+        return _shadow_message(name)
     if key not in ("inputs", "attributes"):
         return None
     if name in RESERVED and not operator.inline:
@@ -206,7 +206,7 @@ def _taken(operator: Operator, key: str, name: str) -> str | None:
     return None
 
 
-def _hidden(name: str) -> str:
+def _shadow_message(name: str) -> str:
     return f"nothing can be called `{name}`: generated functions have that"
 
 
@@ -231,10 +231,10 @@ def _tensors(operator: Operator) -> Iterator[Diagnostic]:
 
 def _defaults(operator: Operator) -> Iterator[Diagnostic]:
     """A default that reads no argument stands in a signature: it has a value, whatever is given."""
-    known: dict[str, object] = {**BY_NAME, **{word: word for word in words(operator)}}
+    known: dict[str, object] = {**BY_NAME, **{word: word for word in choice_words(operator)}}
     for attribute in operator.attributes.values():
         snippet = attribute.default
-        if snippet is not None and {*known, *CONSTANTS}.issuperset(free(snippet.program)):
+        if snippet is not None and {*known, *CONSTANTS}.issuperset(free_names(snippet.program)):
             try:
                 evaluate(snippet.program, known, SHAPE)
             except EvaluationError as error:

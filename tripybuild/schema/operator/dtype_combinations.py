@@ -10,12 +10,12 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from tripybuild.errors.amounts import spent
-from tripybuild.errors.budget import SpentError, spend
+from tripybuild.errors.budget import BudgetError, spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.language.names import filled_in, free
+from tripybuild.errors.limits import budget_diagnostic
+from tripybuild.language.names import free_names, placeholder_names
 from tripybuild.schema.operator.operator import Input, Law, Operator
-from tripybuild.schema.operator.samples import evaluated, given_as_value
+from tripybuild.schema.operator.samples import evaluate_snippet, is_sample_value
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import tensors
 
@@ -30,7 +30,7 @@ KEPT = 1_024
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class DtypeSlot:
     """One choice of a dtype.
 
     `elements` name dtypes and variables; `codes` are what a wrong choice is called.
@@ -48,27 +48,27 @@ class Slot:
 
 
 @lru_cache(maxsize=KEPT)
-def slots(operator: Operator) -> tuple[Slot, ...]:
+def slots(operator: Operator) -> tuple[DtypeSlot, ...]:
     """The slots that a call fills: variables first, then inputs with dtypes of their own."""
     found = [slot for name in operator.types if (slot := _variable(operator, name)).codes]
     for input in tensor_inputs(operator):
         elements = tuple(dict.fromkeys(t.element for t in tensors(input.pattern)))
         given = operator.sample.get(operator.dtype_list(input) or "")
-        if given is not None and "any" not in free(given.program):
+        if given is not None and "any" not in free_names(given.program):
             continue  # the sample says the dtype of each tensor
         if (elements and elements[0] not in operator.types) or len(elements) > 1:
             anything = "any" in elements or operator.dtype_list(input) is not None
             wide = ANY if anything else elements
-            found.append(Slot(input.name, wide, frozenset({input.name}), (input.name,)))
+            found.append(DtypeSlot(input.name, wide, frozenset({input.name}), (input.name,)))
     return tuple(found)
 
 
 def tensor_inputs(operator: Operator) -> list[Input]:
     """The inputs that the sample gives as tensors."""
-    return [i for i in operator.inputs.values() if not given_as_value(operator, i)]
+    return [i for i in operator.inputs.values() if not is_sample_value(operator, i)]
 
 
-def _variable(operator: Operator, name: str) -> Slot:
+def _variable(operator: Operator, name: str) -> DtypeSlot:
     inputs = tuple(
         input.name
         for input in tensor_inputs(operator)
@@ -77,7 +77,7 @@ def _variable(operator: Operator, name: str) -> Slot:
     attributes = tuple(a.name for a in operator.attributes.values() if a.variable == name)
     codes = {*([name] if inputs else []), *attributes}
     elements = tuple(str(each) for each in operator.types[name])
-    return Slot(name, elements, frozenset(codes), inputs, attributes)
+    return DtypeSlot(name, elements, frozenset(codes), inputs, attributes)
 
 
 @lru_cache(maxsize=KEPT)
@@ -87,52 +87,52 @@ def dtype_laws(operator: Operator) -> tuple[Law, ...]:
     return tuple(
         law
         for law in operator.laws.values()
-        if known.issuperset([*free(law.that.program), *filled_in(law.message or "")])
+        if known.issuperset([*free_names(law.that.program), *placeholder_names(law.message or "")])
     )
 
 
 @lru_cache(maxsize=KEPT)
-def legal(operator: Operator) -> tuple[Tuple, ...]:
+def legal_tuples(operator: Operator) -> tuple[Tuple, ...]:
     """Every tuple that the slots and the laws about dtypes allow, in the declared order."""
     ways = slots(operator)
     tuples = (
         {slot.name: BY_NAME[name] for slot, name in zip(ways, names, strict=True)}
         for names in product(*[_spread(slot, operator) for slot in ways])
     )
-    return tuple(types for types in tuples if not refusal(operator, types))
+    return tuple(types for types in tuples if not refusal_codes(operator, types))
 
 
 def check_tuples(operator: Operator) -> Iterator[Diagnostic]:
     """All tuples of dtypes are listed, here and in the suite, so there may not be too many."""
     try:
         spend("tuples", prod(len(_spread(slot, operator)) for slot in slots(operator)))
-    except SpentError as error:
-        yield spent(error, operator.document.span(("types",)))
+    except BudgetError as error:
+        yield budget_diagnostic(error, operator.document.span(("types",)))
         return
     if dtype_laws(operator):
         try:
-            legal(operator)  # which spends what the laws take of each
+            legal_tuples(operator)  # which spends what the laws take of each
         except DiagnosticError as error:
             yield from error.diagnostics
 
 
-def _spread(slot: Slot, operator: Operator) -> tuple[str, ...]:
+def _spread(slot: DtypeSlot, operator: Operator) -> tuple[str, ...]:
     """The dtypes that a slot can have: its elements, with variables replaced by their sets."""
     each = (str(t) for e in slot.elements for t in operator.types.get(e, (e,)))
     return tuple(dict.fromkeys(each))
 
 
-def refusal(operator: Operator, types: Tuple) -> frozenset[str]:
+def refusal_codes(operator: Operator, types: Tuple) -> frozenset[str]:
     """What a tuple can be refused with: parts of the declaration; none where it is legal."""
     wrong = [slot for slot in slots(operator) if not slot.allows(types)]
     if wrong:
         return frozenset(code for slot in wrong for code in slot.codes)
     names = {**BY_NAME, **types}
-    broken = [law.name for law in dtype_laws(operator) if not evaluated(law.that, names)]
+    broken = [law.name for law in dtype_laws(operator) if not evaluate_snippet(law.that, names)]
     return frozenset(broken[:1])
 
 
-def illegal(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:
+def illegal_tuples(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:
     """Every tuple that the declaration refuses, with the codes that it can be refused with."""
     ways = slots(operator)
     names = [slot.name for slot in ways]
@@ -142,35 +142,38 @@ def illegal(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:
         )
     else:
         everything = (
-            dict(t, **{n: d}) for t in legal(operator) for n in names for d in BY_NAME.values()
+            dict(t, **{n: d})
+            for t in legal_tuples(operator)
+            for n in names
+            for d in BY_NAME.values()
         )
     for types in everything:
-        codes = refusal(operator, types)
+        codes = refusal_codes(operator, types)
         if codes:
             yield types, codes
 
 
 @lru_cache(maxsize=KEPT)
 def _but_for(operator: Operator, names: frozenset[str]) -> frozenset[tuple[dtype, ...]]:
-    return frozenset(_without(types, names) for types in legal(operator))
+    return frozenset(_without(types, names) for types in legal_tuples(operator))
 
 
 def _without(types: Tuple, names: frozenset[str]) -> tuple[dtype, ...]:
     return tuple(each for name, each in types.items() if name not in names)
 
 
-def legal_but_for(operator: Operator, types: Tuple, names: frozenset[str]) -> bool:
+def is_legal_without(operator: Operator, types: Tuple, names: frozenset[str]) -> bool:
     """Whether a tuple would be legal with other dtypes for the slots of some names."""
     own = {slot.name: types[slot.name] for slot in slots(operator)}
     return _without(own, names) in _but_for(operator, names)
 
 
-def mixed(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:
+def mismatched_tuples(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:
     """Tuples in which tensors that share a variable have different dtypes, with their codes.
 
     Such a tuple gives the input that differs a dtype of its own, by its name.
     """
-    first = next(iter(legal(operator)), None)
+    first = next(iter(legal_tuples(operator)), None)
     for slot in slots(operator) if first else ():
         shared = len(slot.inputs) + len(slot.attributes) > 1
         if not shared or slot.name not in operator.types:
@@ -181,6 +184,6 @@ def mixed(operator: Operator) -> Iterator[tuple[Tuple, frozenset[str]]]:
             yield {**first, name: others[0]}, slot.codes
 
 
-def spell(types: Tuple) -> str:
+def format_tuple(types: Tuple) -> str:
     """A tuple as a test's name: `float32`, `float32-int8`."""
     return "-".join(str(each) for each in types.values()) or "any"

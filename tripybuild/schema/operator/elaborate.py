@@ -27,8 +27,8 @@ from tripybuild.schema.operator.families import (
     Families,
     families_of,
     lineage,
-    put_in,
     repeated,
+    substitute,
 )
 from tripybuild.schema.operator.operator import (
     Alias,
@@ -61,12 +61,12 @@ def elaborate(
         place: The path as shown to people, and the folder below the registry's root.
         families: What `like:` can name.
     """
-    work = _Elaboration(document, file, families)
+    work = _OperatorElaboration(document, file, families)
     operator = work.operator(*place)
     return (None if work.found else operator), work.found
 
 
-class _Elaboration:
+class _OperatorElaboration:
     def __init__(self, document: Document, file: OperatorFile, families: Families) -> None:
         self.document = document
         self.file = file
@@ -115,7 +115,7 @@ class _Elaboration:
                 for n, e, d in self.entries("outputs")
             },
             laws={n: self.law(n, e, d) for n, e, d in self.entries("requires")},
-            infer=(infer := self.inferred()),
+            infer=(infer := self.infer_snippets()),
             on_sizes=self.optional("on_sizes"),
             shortcut=self.optional("shortcut"),
             decompose=self.optional("decompose"),
@@ -134,7 +134,7 @@ class _Elaboration:
             families=families_of(self.bodies),
         )
 
-    def inferred(self) -> dict[str, Snippet]:
+    def infer_snippets(self) -> dict[str, Snippet]:
         """What is computed of the arguments, by name."""
         return {n: self.snippet(e, d, ("infer", n)) for n, e, d in self.entries("infer")}
 
@@ -209,7 +209,7 @@ class _Elaboration:
             self.found += problems
             if chosen is not None:
                 spend("characters", len(chosen.text))
-                return replace(chosen, program=put_in(chosen.program, parameters))
+                return replace(chosen, program=substitute(chosen.program, parameters))
             value = "None"
         text = expression_text(value)
         spend("characters", len(text))
@@ -218,7 +218,7 @@ class _Elaboration:
         except SnippetError as error:
             self.found.append(self.syntax(error, document, location))
             program = Program("None", (), ast.Constant(None))
-        return Snippet(put_in(program, parameters), document, location)
+        return Snippet(substitute(program, parameters), document, location)
 
     def optional(self, key: str) -> Snippet | None:
         value, document = self.get(key)

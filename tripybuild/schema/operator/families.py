@@ -27,7 +27,7 @@ JOINED = frozenset({"examples"})
 Families = Mapping[str, tuple[Document, FamilyFile]]
 
 
-class _Replace(ast.NodeTransformer):
+class _Substitution(ast.NodeTransformer):
     def __init__(self, parameters: Mapping[str, ast.expr]) -> None:
         self.parameters = parameters
 
@@ -35,11 +35,11 @@ class _Replace(ast.NodeTransformer):
         return self.parameters.get(node.id, node)
 
 
-def put_in(program: Program, parameters: Mapping[str, ast.expr]) -> Program:
+def substitute(program: Program, parameters: Mapping[str, ast.expr]) -> Program:
     """A program with the names of `parameters` replaced by their expressions."""
     if not any(name in program.text for name in parameters):
         return program
-    replacing = _Replace(parameters)
+    replacing = _Substitution(parameters)
     lines = [
         replace(step, value=replacing.visit(_copy(step.value))) for step in program.assignments
     ]
@@ -88,7 +88,7 @@ def lineage(
             found.append(Diagnostic("cyclic-family", message, place.span((key,))))
             break
         names.append(name)
-        replacing = _Replace(parameters)
+        replacing = _Substitution(parameters)
         parameters = {n: replacing.visit(_copy(value)) for n, value in given.items()}
         place, family = families[name]
         bodies.insert(0, Body(place, family, parameters))

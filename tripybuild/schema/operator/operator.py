@@ -9,7 +9,7 @@ from tripybuild.errors.diagnostics import Span
 from tripybuild.language.grammar import Program
 from tripybuild.schema.entries import AliasEntry
 from tripybuild.schema.files import ToleranceEntry
-from tripybuild.schema.foreign import Signature
+from tripybuild.schema.foreign import ForeignSignature
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import (
     LikePattern,
@@ -159,7 +159,7 @@ class Alias:
     """
 
     system: str
-    signature: Signature
+    signature: ForeignSignature
     text: str
     arguments: Mapping[str, Snippet]
     result: int | None = None

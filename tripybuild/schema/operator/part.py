@@ -10,7 +10,7 @@ from tripybuild.types.patterns import Pattern, ValuePattern
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parameter:
+class PartParameter:
     """A size that a part is made with. None stands for the default of one that is `optional`."""
 
     name: str
@@ -65,7 +65,7 @@ class Part:
     name: str
     document: Document
     doc: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[PartParameter, ...]
     types: Mapping[str, str]
     inputs: Mapping[str, Pattern]
     parts: Mapping[str, Snippet]

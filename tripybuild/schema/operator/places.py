@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from tripybuild.process.paths import below
+from tripybuild.process.paths import list_files
 
 TARGETS = "targets.yaml"  # what is true of targets for all operators; a registry has one
 
@@ -16,7 +16,7 @@ def root_name(root: Path) -> str:
 def sources(root: Path) -> dict[str, Path]:
     """The files of a registry by their shown paths, in the order in which they are read."""
     name = root_name(root)
-    return {f"{name}/{path}": root / path for path in below(root, ".yaml")}
+    return {f"{name}/{path}": root / path for path in list_files(root, ".yaml")}
 
 
 def shown_path(root: Path, path: Path) -> str:

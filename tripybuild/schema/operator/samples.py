@@ -7,9 +7,9 @@ from itertools import count
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse_expression
-from tripybuild.language.names import calls, free
+from tripybuild.language.names import called_names, free_names
 from tripybuild.schema.operator.operator import Input, Operator, Snippet
-from tripybuild.schema.snippets.scope import shape_names
+from tripybuild.schema.snippets.snippet_scope import shape_names
 from tripybuild.types.patterns import tensors
 from tripybuild.types.vocabulary import SHAPE
 
@@ -41,15 +41,15 @@ def free_sizes(operator: Operator) -> dict[str, object]:
         DiagnosticError: One of them has no value.
     """
     return {
-        name: evaluated(snippet, {})
+        name: evaluate_snippet(snippet, {})
         for name, snippet in operator.sample.items()
         if name not in operator.inputs
         and name not in operator.attributes
-        and not free(snippet.program)
+        and not free_names(snippet.program)
     }
 
 
-def evaluated(snippet: Snippet, names: Mapping[str, object]) -> object:
+def evaluate_snippet(snippet: Snippet, names: Mapping[str, object]) -> object:
     """The value of a snippet over these names and the functions of shapes.
 
     Raises:
@@ -62,19 +62,19 @@ def evaluated(snippet: Snippet, names: Mapping[str, object]) -> object:
         raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error
 
 
-def places(operator: Operator) -> Iterator[Place]:
+def size_places(operator: Operator) -> Iterator[Place]:
     """Each number among the free sizes: `("S", (1,))` is the second size of `S`."""
     for name, value in free_sizes(operator).items():
         yield from ((name, path) for path in _paths(value))
 
 
-def known(operator: Operator) -> frozenset[str]:
+def constant_sizes(operator: Operator) -> frozenset[str]:
     """The names of sizes that are always numbers: constants have them."""
     constant = (i for i in operator.inputs.values() if i.constant is not None)
     return frozenset(name for input in constant for name in shape_names(input.pattern))
 
 
-def sized_by(entry: str) -> str | None:
+def static_size_name(entry: str) -> str | None:
     """The name of the sizes that an entry of `static` means, or None where it means none.
 
     `C` and `K` are all sizes of that name, `S[dim]` is one of them.
@@ -87,14 +87,14 @@ def sized_by(entry: str) -> str | None:
     return base.id if isinstance(base, ast.Name) else None
 
 
-def given_as_value(operator: Operator, input: Input) -> bool:
+def is_sample_value(operator: Operator, input: Input) -> bool:
     """Whether the sample gives a Python value where the input could also be a tensor."""
     return _is_value(input, operator.sample)
 
 
 def _is_value(input: Input, sample: Mapping[str, Snippet]) -> bool:
     snippet = sample.get(input.name)
-    return input.value is not None and snippet is not None and not calls(snippet.program)
+    return input.value is not None and snippet is not None and not called_names(snippet.program)
 
 
 def _paths(value: object) -> Iterator[tuple[int, ...]]:
@@ -105,7 +105,7 @@ def _paths(value: object) -> Iterator[tuple[int, ...]]:
         yield ()
 
 
-def spell(place: Place) -> str:
+def format_place(place: Place) -> str:
     """A place as a test's name: `N`, `S[1]`."""
     name, path = place
     return name + "".join(f"[{index}]" for index in path)

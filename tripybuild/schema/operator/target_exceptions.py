@@ -60,14 +60,14 @@ def _fact(name: str, entry: Any, document: Document, place: Location, read: Read
     found = Fact(name, read(entry.when, document, (*place, "when")), entry.why, sample=own)
     if isinstance(entry, BuildEntry):
         return found
-    return replace(found, says=words(entry), silent=entry.silent, gpus=tuple(entry.gpus))
+    return replace(found, says=expected_words(entry), silent=entry.silent, gpus=tuple(entry.gpus))
 
 
-def explained(operator: Operator, common: Common) -> tuple[Operator, list[Diagnostic]]:
+def attach_reasons(operator: Operator, common: Common) -> tuple[Operator, list[Diagnostic]]:
     """An operator whose facts have their reasons, and those facts that nobody explains."""
-    targets = {t: _explained(t, f, common) for t, f in operator.targets.items()}
+    targets = {t: _attach_target_reasons(t, f, common) for t, f in operator.targets.items()}
     missing = [
-        _unexplained(operator, target, fact, common)
+        _missing_reason(operator, target, fact, common)
         for target, facts in targets.items()
         for fact in (*facts.refuses.values(), *facts.builds.values())
         if not fact.why
@@ -75,7 +75,7 @@ def explained(operator: Operator, common: Common) -> tuple[Operator, list[Diagno
     return replace(operator, targets=targets), missing
 
 
-def _explained(target: str, facts: Facts, common: Common) -> Facts:
+def _attach_target_reasons(target: str, facts: Facts, common: Common) -> Facts:
     stock = common.get(target, CommonFactsEntry())
     return replace(
         facts,
@@ -89,15 +89,15 @@ def _with_reason(fact: Fact, stock: Stock | None) -> Fact:
         return fact
     if isinstance(stock, StockBuildEntry):
         return replace(fact, why=stock.why)
-    return replace(fact, why=stock.why, says=words(stock), gpus=tuple(stock.gpus))
+    return replace(fact, why=stock.why, says=expected_words(stock), gpus=tuple(stock.gpus))
 
 
-def words(refusal: RefusalEntry | StockRefusalEntry) -> tuple[str, ...]:
+def expected_words(refusal: RefusalEntry | StockRefusalEntry) -> tuple[str, ...]:
     """What a target says, of which one is enough."""
     return (refusal.says,) if isinstance(refusal.says, str) else tuple(refusal.says)
 
 
-def _unexplained(operator: Operator, target: str, fact: Fact, common: Common) -> Diagnostic:
+def _missing_reason(operator: Operator, target: str, fact: Fact, common: Common) -> Diagnostic:
     stock = common.get(target, CommonFactsEntry())
     known = [*stock.refuses, *stock.builds]
     near = suggest(fact.name, known)
@@ -109,7 +109,7 @@ def _unexplained(operator: Operator, target: str, fact: Fact, common: Common) ->
     )
 
 
-def merged(files: Iterable[tuple[TargetsFile, Document]]) -> tuple[Common, list[Diagnostic]]:
+def merge_facts(files: Iterable[tuple[TargetsFile, Document]]) -> tuple[Common, list[Diagnostic]]:
     """The facts of several registries: later ones add to earlier ones, and change nothing."""
     found: dict[str, CommonFactsEntry] = {}
     problems: list[Diagnostic] = []
@@ -119,7 +119,7 @@ def merged(files: Iterable[tuple[TargetsFile, Document]]) -> tuple[Common, list[
             if before is None:
                 found[target] = entry
                 continue
-            problems += _twice(target, before, entry, document)
+            problems += _duplicate_facts(target, before, entry, document)
             found[target] = before.model_copy(
                 update={
                     "refuses": {**before.refuses, **entry.refuses},
@@ -132,7 +132,7 @@ def merged(files: Iterable[tuple[TargetsFile, Document]]) -> tuple[Common, list[
     return found, problems
 
 
-def _twice(
+def _duplicate_facts(
     target: str, before: CommonFactsEntry, entry: CommonFactsEntry, document: Document
 ) -> Iterator[Diagnostic]:
     for key in ("refuses", "builds", "needs"):

@@ -14,11 +14,11 @@ from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.language.cases import Choice, choice
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import Program, SnippetError, parse
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.entries import CasesEntry
 from tripybuild.schema.operator.operator import Location, Operator, Snippet
 from tripybuild.schema.snippets.expressions import expression_text
-from tripybuild.schema.snippets.scope import words
+from tripybuild.schema.snippets.snippet_scope import choice_words
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.patterns import ChoicePattern, ValuePattern, options
 from tripybuild.types.vocabulary import SHAPE
@@ -135,12 +135,12 @@ def _unreached(snippet: Snippet, node: ast.expr, label: str) -> Diagnostic:
 
 def _domains(operator: Operator) -> Mapping[str, Sequence[Any]]:
     """The values of each name that has few of them: dtypes, words, booleans."""
-    found: dict[str, Sequence[Any]] = {word: [word] for word in words(operator)}
+    found: dict[str, Sequence[Any]] = {word: [word] for word in choice_words(operator)}
     found |= operator.types
     for attribute in operator.attributes.values():
         forms = options(attribute.pattern)
         if all(isinstance(form, ChoicePattern) for form in forms):
-            found[attribute.name] = sorted(words(operator))
+            found[attribute.name] = sorted(choice_words(operator))
         elif all(isinstance(form, ValuePattern) and str(form) == "bool" for form in forms):
             found[attribute.name] = [False, True]
     return found
@@ -148,9 +148,9 @@ def _domains(operator: Operator) -> Mapping[str, Sequence[Any]]:
 
 def _reached(tests: Sequence[ast.expr], domains: Mapping[str, Sequence[Any]]) -> set[int]:
     """The cases that come first for some values; what else a condition reads may be anything."""
-    names = {name for test in tests for name in free(test) if name in domains}
+    names = {name for test in tests for name in free_names(test) if name in domains}
     readable = {*domains, *BY_NAME, *SHAPE.words}
-    known = [test for test in tests if readable.issuperset(free(test))]
+    known = [test for test in tests if readable.issuperset(free_names(test))]
     others = {ast.dump(test) for test in tests if test not in known}
     axes = {**{name: domains[name] for name in names}, **{key: [False, True] for key in others}}
     count = 1

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.operator.operator import Attribute, Input, Law, Operator, Snippet
-from tripybuild.schema.snippets.scope import region_names, shape_names
+from tripybuild.schema.snippets.snippet_scope import region_names, shape_names
 from tripybuild.types.patterns import RegionPattern, tensors
 
 
-def subject(operator: Operator, law: Law) -> str | None:
+def law_argument(operator: Operator, law: Law) -> str | None:
     """The argument that a law is about.
 
     Args:
@@ -27,7 +27,7 @@ def _sources(operator: Operator, snippet: Snippet) -> set[str]:
     arguments: list[Input | Attribute] = list(operator.inputs.values())
     arguments += operator.attributes.values()
     found = set[str]()
-    for name in free(snippet.program):
+    for name in free_names(snippet.program):
         if name in operator.infer:
             found |= _sources(operator, operator.infer[name])
         else:

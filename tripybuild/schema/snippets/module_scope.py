@@ -12,8 +12,7 @@ from tripybuild.language.grammar import Program
 from tripybuild.schema.model.model import DEFAULT_VARIABLE
 from tripybuild.schema.operator.operator import Location, Snippet
 from tripybuild.schema.operator.part import Part
-from tripybuild.schema.snippets.confinement import Surface, confined
-from tripybuild.schema.snippets.scope import in_message, unbound_names
+from tripybuild.schema.snippets.snippet_scope import in_message, unbound_names
 from tripybuild.schema.snippets.vocabularies import (
     ATTRIBUTES,
     CONSTANTS,
@@ -22,11 +21,14 @@ from tripybuild.schema.snippets.vocabularies import (
     DTYPES,
     SHAPE,
 )
+from tripybuild.schema.snippets.vocabulary_check import AllowedNames, check_vocabulary
 from tripybuild.types.naming import MEMBERS, SPOKEN
 from tripybuild.types.patterns import Pattern, expressions, tensors
 
 
-def outside(part: Part, operators: frozenset[str], modules: frozenset[str]) -> Iterator[Diagnostic]:
+def check_module_scope(
+    part: Part, operators: frozenset[str], modules: frozenset[str]
+) -> Iterator[Diagnostic]:
     """A diagnostic for each place at which a module leaves its vocabularies."""
     yield from _members(part)
     if not part.outputs:
@@ -40,38 +42,40 @@ def outside(part: Part, operators: frozenset[str], modules: frozenset[str]) -> I
         for dimension in tensor.shape or ()
         if dimension.name is not None
     )
-    for snippet in about_sizes(part):
-        yield from _checked(snippet, sizes, _surface(SHAPE, sizes, DTYPE_ATTRIBUTES))
+    for snippet in size_snippets(part):
+        yield from _check_snippet(snippet, sizes, _surface(SHAPE, sizes, DTYPE_ATTRIBUTES))
     for law in part.laws.values():
         yield from in_message(law, sizes, _surface(SHAPE, sizes, DTYPE_ATTRIBUTES))
     for name, pattern in part.inputs.items():
-        for snippet in in_type(part, pattern, ("inputs", name)):
+        for snippet in type_expressions(part, pattern, ("inputs", name)):
             bound = sizes | shapes
-            yield from _checked(snippet, bound, _surface(SHAPE, bound, DTYPE_ATTRIBUTES))
+            yield from _check_snippet(snippet, bound, _surface(SHAPE, bound, DTYPE_ATTRIBUTES))
     making = _surface(SHAPE | modules, sizes, DTYPE_ATTRIBUTES)
     for snippet in part.parts.values():
-        yield from _checked(snippet, sizes, making)
-        yield from _no_part(snippet, snippet.result, modules)
+        yield from _check_snippet(snippet, sizes, making)
+        yield from _part_diagnostic(snippet, snippet.result, modules)
     bound = sizes | shapes | frozenset({*part.inputs, *part.weights, *part.parts})
     for step in (*part.steps, *part.outputs):
         reach = _surface(
             SHAPE | DECOMPOSE | operators, bound, ATTRIBUTES["decompose"], frozenset(part.parts)
         )
-        yield from _checked(step.value, bound, reach)
+        yield from _check_snippet(step.value, bound, reach)
         bound |= set(step.targets)
 
 
-def _no_part(snippet: Snippet, node: ast.expr, modules: frozenset[str]) -> Iterator[Diagnostic]:
+def _part_diagnostic(
+    snippet: Snippet, node: ast.expr, modules: frozenset[str]
+) -> Iterator[Diagnostic]:
     """A part is what a module makes, whichever way an expression chooses or repeats it."""
     match node:
         case ast.IfExp(body=body, orelse=orelse):
-            yield from _no_part(snippet, body, modules)
-            yield from _no_part(snippet, orelse, modules)
+            yield from _part_diagnostic(snippet, body, modules)
+            yield from _part_diagnostic(snippet, orelse, modules)
         case ast.List(elts=items) | ast.Tuple(elts=items):
             for item in items:
-                yield from _no_part(snippet, item, modules)
+                yield from _part_diagnostic(snippet, item, modules)
         case ast.ListComp(elt=each) | ast.Starred(value=each) | ast.BinOp(left=each, op=ast.Mult()):
-            yield from _no_part(snippet, each, modules)
+            yield from _part_diagnostic(snippet, each, modules)
         case ast.Call(func=ast.Name(id=name)) if name in modules:
             return
         case ast.Constant(value=None):
@@ -82,9 +86,11 @@ def _no_part(snippet: Snippet, node: ast.expr, modules: frozenset[str]) -> Itera
             yield Diagnostic("wrong-value", message, snippet.span(node), hint=hint)
 
 
-def _checked(snippet: Snippet, bound: frozenset[str], surface: Surface) -> Iterator[Diagnostic]:
+def _check_snippet(
+    snippet: Snippet, bound: frozenset[str], surface: AllowedNames
+) -> Iterator[Diagnostic]:
     yield from unbound_names(snippet, bound, surface.functions | DTYPES | CONSTANTS)
-    yield from confined(snippet, surface)
+    yield from check_vocabulary(snippet, surface)
 
 
 @lru_cache(maxsize=64)
@@ -93,9 +99,9 @@ def _surface(
     values: frozenset[str],
     attributes: frozenset[str],
     callables: frozenset[str] = frozenset(),
-) -> Surface:
+) -> AllowedNames:
     known = functions - CONSTANTS - DTYPES
-    return Surface(known, values, callables, attributes=attributes)
+    return AllowedNames(known, values, callables, attributes=attributes)
 
 
 def _variables(part: Part) -> frozenset[str]:
@@ -103,18 +109,18 @@ def _variables(part: Part) -> frozenset[str]:
     return frozenset({DEFAULT_VARIABLE, *part.types, *part.allowed, *chosen})
 
 
-def about_sizes(part: Part) -> Iterator[Snippet]:
+def size_snippets(part: Part) -> Iterator[Snippet]:
     """The snippets over a module's sizes alone."""
     yield from (size.default for size in part.parameters if size.default is not None)
     yield from (law.that for law in part.laws.values())
     for size in part.parameters:
-        yield from in_type(part, size.pattern, ("sizes", size.name, "type"))
+        yield from type_expressions(part, size.pattern, ("sizes", size.name, "type"))
     for weight in part.weights.values():
         yield from (snippet for snippet in (weight.when, weight.optional) if snippet)
-        yield from in_type(part, weight.pattern, weight.location)
+        yield from type_expressions(part, weight.pattern, weight.location)
 
 
-def in_type(part: Part, pattern: Pattern, at: Location) -> Iterator[Snippet]:
+def type_expressions(part: Part, pattern: Pattern, at: Location) -> Iterator[Snippet]:
     """The expressions inside a type of a module."""
     for node in expressions(pattern):
         yield Snippet(Program(str(pattern), (), node), part.document, at)

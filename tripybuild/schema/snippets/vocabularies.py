@@ -21,7 +21,7 @@ TYPING = frozenset({"casting", "dtype", "like", "order", "signature", "subok"})
 HELPERS = {
     "arrays": frozenset(
         [
-            "accumulated",
+            "cumulative_reduce",
             "convert",
             "erf",
             "highest",
@@ -34,15 +34,15 @@ HELPERS = {
             "scatter_nd",
             "sliding_windows",
             "spread_scale",
-            "stretched",
-            "strided",
+            "dilate_pad",
+            "strided_slice",
             "unfold",
             "write_rows",
         ]
     ),
     "control": frozenset({"run_scan", "run_while"}),
-    "draws": frozenset({"drawn_normal", "drawn_uniform"}),
-    "sampling": frozenset({"grid_sampled", "interpolate", "nearest", "resized_places"}),
+    "draws": frozenset({"draw_normal", "draw_uniform"}),
+    "sampling": frozenset({"sample_grid", "interpolate", "nearest", "resize_coordinates"}),
 }
 REFERENCE = frozenset().union(*HELPERS.values())
 

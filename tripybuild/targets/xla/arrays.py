@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class TensorType:
+class ArrayType:
     """The type of one argument or result; also what the client reads as an abstract value."""
 
     shape: tuple[int, ...]
@@ -33,7 +33,7 @@ class TensorType:
         return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
 
 
-def reader(type: TensorType) -> Callable[[Any], Array]:
+def reader(type: ArrayType) -> Callable[[Any], Array]:
     """Return a function from a result on the device to an array over the same memory."""
     shape, dtype = type.shape, type.dtype
     count = math.prod(shape)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import memory
-from tripybuild.process.per_process import once
+from tripybuild.process.per_process import per_process
 
 # Bytes of addresses that the client and a small program take, and those of its threads for each
 # processor, whose stacks have 8 MB.
@@ -15,7 +15,7 @@ CLIENT_SPACE, THREAD_SPACE = 160 << 20, 64 << 20
 _ARENA_MAX = -8  # glibc's M_ARENA_MAX
 
 
-@once
+@per_process
 def client() -> Any:
     """Return the process's one CPU client, without its start-up lines on stderr."""
     import jaxlib.xla_client  # noqa: PLC0415 - heavy
@@ -42,11 +42,11 @@ def _check_address_space() -> None:
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
     needed = CLIENT_SPACE + THREAD_SPACE * (os.cpu_count() or 1)
     if left.size < needed:
-        message = f"XLA needs {memory.spelled(needed)} of address space"
-        raise DiagnosticError(memory.exhausted(message, at=left))
+        message = f"XLA needs {memory.format_bytes(needed)} of address space"
+        raise DiagnosticError(memory.memory_diagnostic(message, at=left))
 
 
-@once
+@per_process
 def devices() -> Any:
     """Return the list of the one device."""
     from jaxlib import xla_client  # noqa: PLC0415 - heavy
@@ -54,7 +54,7 @@ def devices() -> Any:
     return xla_client.DeviceList(tuple(client().local_devices()[:1]))
 
 
-@once
+@per_process
 def placement() -> Any:
     """Return the sharding of an array that is whole on the one device."""
     from jaxlib import xla_client  # noqa: PLC0415 - heavy

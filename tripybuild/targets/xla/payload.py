@@ -33,19 +33,19 @@ class Field:
     kind: int
     content: bytes
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         """The field as it stands in a message."""
         tag = _varint(self.number << 3 | self.kind)
         size = _varint(len(self.content)) if self.kind == BYTES else b""
         return tag + size + self.content
 
 
-def canonical(payload: bytes) -> bytes:
+def canonicalize(payload: bytes) -> bytes:
     """Put a serialized program into its canonical form; it is the same program."""
     try:
         size, start = _number(payload, 0)
         start += size
-        return payload[:start] + _changed(payload[start:], RESULT, _result)
+        return payload[:start] + _map_field(payload[start:], RESULT, _result)
     except UnknownFormError:
         return payload
 
@@ -63,10 +63,10 @@ def _result(content: bytes) -> bytes:
         if each.number == OBJECTS:
             content = next(objects)
         elif each.number == MODULE and number is not None:
-            content = _changed(content, HLO, _unnumbered)
+            content = _map_field(content, HLO, _strip_number)
         elif each.number == THUNKS and number is not None:
             content = _anonymous(content, name, number)
-        made.append(Field(each.number, each.kind, content).encoded())
+        made.append(Field(each.number, each.kind, content).encode())
     return b"".join(made)
 
 
@@ -88,8 +88,8 @@ def _identity(module: bytes) -> tuple[bytes, bytes | None]:
     raise UnknownFormError
 
 
-def _unnumbered(module: bytes) -> bytes:
-    return b"".join(each.encoded() for each in _fields(module) if each.number != NUMBER)
+def _strip_number(module: bytes) -> bytes:
+    return b"".join(each.encode() for each in _fields(module) if each.number != NUMBER)
 
 
 def _anonymous(content: bytes, name: bytes, number: bytes) -> bytes:
@@ -99,7 +99,7 @@ def _anonymous(content: bytes, name: bytes, number: bytes) -> bytes:
     field 2 with its number as field 3 right behind it.
     """
     told = [Field(2, BYTES, name), Field(3, VARINT, number)]
-    sought = b"".join(each.encoded() for each in told)
+    sought = b"".join(each.encode() for each in told)
     if sought not in content:
         return content
     try:
@@ -111,16 +111,16 @@ def _anonymous(content: bytes, name: bytes, number: bytes) -> bytes:
         if [before, each] == told:
             continue
         inner = _anonymous(each.content, name, number) if each.kind == BYTES else each.content
-        made.append(Field(each.number, each.kind, inner).encoded())
+        made.append(Field(each.number, each.kind, inner).encode())
     return b"".join(made)
 
 
-def _changed(content: bytes, number: int, change: Callable[[bytes], bytes]) -> bytes:
+def _map_field(content: bytes, number: int, change: Callable[[bytes], bytes]) -> bytes:
     """Change the contents of a message's fields of a number."""
     return b"".join(
-        Field(each.number, each.kind, change(each.content)).encoded()
+        Field(each.number, each.kind, change(each.content)).encode()
         if each.number == number
-        else each.encoded()
+        else each.encode()
         for each in _fields(content)
     )
 

@@ -19,10 +19,10 @@ import numpy as np
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import memory
-from tripybuild.process.per_process import once, process
-from tripybuild.targets.xla.arrays import DTYPES, Array, TensorType, reader
+from tripybuild.process.per_process import per_process, process
+from tripybuild.targets.xla.arrays import DTYPES, Array, ArrayType, reader
 from tripybuild.targets.xla.client import client, devices, placement
-from tripybuild.targets.xla.payload import canonical
+from tripybuild.targets.xla.payload import canonicalize
 
 MAGIC = b"tbpjrt01"
 ALWAYS_THERE = 1 << 28  # bytes that are not worth a look at the limits
@@ -33,7 +33,7 @@ class CompileError(RuntimeError):
     """The compiler refused the module; the text is the compiler's own."""
 
 
-@once
+@per_process
 def identity() -> dict[str, str]:
     """Return what a compiled payload depends on besides the module and its options."""
     import jaxlib.version  # noqa: PLC0415 - heavy
@@ -87,7 +87,7 @@ def compile(stablehlo: str | bytes, options: Mapping[str, str | bool | int] | No
         "results": [_spell(each) for each in results],
     }
     text = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    return b"".join((MAGIC, struct.pack("<I", len(text)), text, canonical(_serialize(loaded))))
+    return b"".join((MAGIC, struct.pack("<I", len(text)), text, canonicalize(_serialize(loaded))))
 
 
 def _serialize(loaded: Any) -> bytes:
@@ -103,7 +103,7 @@ def _spell(shape: Any) -> list[Any]:
     return [name, list(shape.dimensions())]
 
 
-def load(payload: bytes | memoryview, constants: Sequence[Array] = ()) -> "Executable":
+def load(payload: bytes | memoryview, constants: Sequence[Array] = ()) -> "LoadedProgram":
     """Load a payload that `compile` made on such a machine; the caller has checked its digest.
 
     Args:
@@ -118,7 +118,7 @@ def load(payload: bytes | memoryview, constants: Sequence[Array] = ()) -> "Execu
     if header["identity"] != identity():
         raise DiagnosticError(_incompatible(header["identity"]))
     types = _types(header["parameters"]), _types(header["results"])
-    return Executable(content, *types, constants)
+    return LoadedProgram(content, *types, constants)
 
 
 def _deserialize(content: memoryview) -> Any:
@@ -130,13 +130,13 @@ def _deserialize(content: memoryview) -> Any:
             bytes(content), devices(), xla_client.CompileOptions()
         )
     except RuntimeError as error:
-        raise _not_recognised(str(error).splitlines()[0]) from error
+        raise _format_error(str(error).splitlines()[0]) from error
 
 
 def _split(payload: memoryview) -> tuple[dict[str, Any], memoryview]:
     start = len(MAGIC) + 4
     if len(payload) < start or payload[: len(MAGIC)] != MAGIC:
-        raise _not_recognised("it does not begin as one")
+        raise _format_error("it does not begin as one")
     end = start + struct.unpack_from("<I", payload, len(MAGIC))[0]
     try:
         header = json.loads(bytes(payload[start:end]))
@@ -144,15 +144,15 @@ def _split(payload: memoryview) -> tuple[dict[str, Any], memoryview]:
     except (ValueError, AttributeError):
         known = False
     if not known:
-        raise _not_recognised("its header is malformed")
+        raise _format_error("its header is malformed")
     return header, payload[end:]
 
 
-def _types(spelled: Sequence[tuple[str, Sequence[int]]]) -> tuple[TensorType, ...]:
-    return tuple(TensorType(tuple(shape), DTYPES[name]) for name, shape in spelled)
+def _types(spelled: Sequence[tuple[str, Sequence[int]]]) -> tuple[ArrayType, ...]:
+    return tuple(ArrayType(tuple(shape), DTYPES[name]) for name, shape in spelled)
 
 
-def _not_recognised(reason: str) -> DiagnosticError:
+def _format_error(reason: str) -> DiagnosticError:
     message = f"The payload is not a compiled CPU program: {reason}"
     hint = "compile the model again"
     return DiagnosticError(Diagnostic("executable-not-recognised", message, hint=hint))
@@ -170,13 +170,13 @@ def _incompatible(found: Mapping[str, str]) -> Diagnostic:
     )
 
 
-@once
-def _reloading() -> RLock:
+@per_process
+def _reload_lock() -> RLock:
     """Serialize the threads of a forked process that call what was loaded before the fork."""
     return RLock()
 
 
-class Executable:
+class LoadedProgram:
     """A loaded program: call it with arrays of exactly its parameters' types.
 
     A forked process has none of the client's threads, and a call that needs them would never
@@ -186,8 +186,8 @@ class Executable:
     def __init__(
         self,
         content: memoryview,
-        parameters: tuple[TensorType, ...],
-        results: tuple[TensorType, ...],
+        parameters: tuple[ArrayType, ...],
+        results: tuple[ArrayType, ...],
         constants: Sequence[Array],
     ) -> None:
         self.parameters = parameters[len(constants) :]
@@ -221,7 +221,7 @@ class Executable:
     def __call__(self, *arrays: Array) -> list[Array]:
         """Run the program; the results own their memory and may be written to."""
         if self._mark is not process.mark:
-            with _reloading():
+            with _reload_lock():
                 if self._mark is not process.mark:
                     self._load()
         try:
@@ -229,9 +229,9 @@ class Executable:
             outcome = self._execute(arguments).consume_with_handlers(self._handlers)
             return [read(buffer) for read, buffer in zip(self._readers, outcome, strict=True)]
         except (RuntimeError, MemoryError) as error:
-            if not memory.is_exhaustion(error):
+            if not memory.is_out_of_memory(error):
                 raise
-            raise memory.refuse(EXHAUSTED, self._types(), error) from error
+            raise memory.memory_error(EXHAUSTED, self._types(), error) from error
 
     def _check_size(self, loaded: Any) -> None:
         """Refuse a program that cannot run: the system might end the process amid a call.
@@ -242,15 +242,15 @@ class Executable:
         sizes = loaded.get_compiled_memory_stats()
         needed = sizes.temp_size_in_bytes + sizes.output_size_in_bytes
         if needed > ALWAYS_THERE and (met := memory.limit()) and needed > met.size:
-            message = f"the program takes {memory.spelled(needed)} beside its inputs"
-            raise DiagnosticError(memory.exhausted(message, self._types(), at=met))
+            message = f"the program takes {memory.format_bytes(needed)} beside its inputs"
+            raise DiagnosticError(memory.memory_diagnostic(message, self._types(), at=met))
 
     def _types(self) -> list[str]:
         """What it takes and gives, in words."""
         taken, given = (", ".join(map(str, each)) for each in (self.parameters, self.results))
         return [f"it takes {taken or 'nothing'} and gives {given}"]
 
-    def _place(self, arrays: Sequence[Array], types: Sequence[TensorType]) -> list[Any]:
+    def _place(self, arrays: Sequence[Array], types: Sequence[ArrayType]) -> list[Any]:
         """Hand arrays to the device, behind the constants: 7 microseconds each, no copy."""
         put, placement, devices, share = self._put, self._placement, self._devices, self._share
         placed = self._constants.copy()

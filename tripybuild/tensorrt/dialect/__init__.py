@@ -3,7 +3,7 @@
 from xdsl.ir import Dialect
 
 from tripybuild.tensorrt.dialect.attributes import ATTRIBUTES, ShapeProfileAttr
-from tripybuild.tensorrt.dialect.base import Component, Problem, TensorrtOperation
+from tripybuild.tensorrt.dialect.base import Component, OpProblem, TensorrtOperation
 from tripybuild.tensorrt.dialect.ops.arithmetic import (
     ActivationOp,
     CastOp,
@@ -195,11 +195,11 @@ __all__ = [
     "NonZeroOp",
     "NormalizationOp",
     "OneHotOp",
+    "OpProblem",
     "OpaquePluginOp",
     "PaddingOp",
     "ParametricReLUOp",
     "PoolingOp",
-    "Problem",
     "QuantizeOp",
     "QuantizeToF4Op",
     "RaggedSoftMaxOp",

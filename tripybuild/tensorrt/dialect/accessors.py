@@ -10,20 +10,20 @@ from xdsl.ir import Operation
 from xdsl.irdl.operations import BeforeVariadicSingleAccessor, VarIRConstruct
 
 
-class _Operand(BeforeVariadicSingleAccessor):
+class _OperandAccessor(BeforeVariadicSingleAccessor):
     def __get__(self, obj: Operation, objtype: object = None) -> Any:
         return obj._operands[self.idx]  # noqa: SLF001  # `operands` makes a view first
 
 
-class _Result(BeforeVariadicSingleAccessor):
+class _ResultAccessor(BeforeVariadicSingleAccessor):
     def __get__(self, obj: Operation, objtype: object = None) -> Any:
         return tuple.__getitem__(obj.results, self.idx)  # its own `[]` is for slices, too
 
 
-_QUICK = {VarIRConstruct.OPERAND: _Operand, VarIRConstruct.RESULT: _Result}
+_QUICK = {VarIRConstruct.OPERAND: _OperandAccessor, VarIRConstruct.RESULT: _ResultAccessor}
 
 
-def quicken(op_class: type[Operation]) -> None:
+def install_accessors(op_class: type[Operation]) -> None:
     """Give a declared class quick fields; xDSL still finds accessors of its own kind there."""
     for name, accessor in list(vars(op_class).items()):
         quick = _QUICK.get(accessor.construct) if _is_plain(accessor) else None

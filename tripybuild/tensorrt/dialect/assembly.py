@@ -19,13 +19,13 @@ from xdsl.irdl import (
     VarOperandDef,
 )
 
-from tripybuild.tensorrt.mlir.operation_factory import created
+from tripybuild.tensorrt.mlir.operation_factory import create_operation
 
 Made = TypeVar("Made", bound=IRDLOperation)
 _VALUES = (OpResult, BlockArgument)  # exactly: to ask an abstract class is slow
 
 
-def assembled(
+def assemble(
     op_class: type[Made],
     operands: Sequence[Any],
     types: Sequence[Any] | None,
@@ -48,8 +48,8 @@ def assembled(
         return None
     if types is None:
         kinds = tuple([each.type for each in flat])
-        types = _inferred(op_class, kinds, tuple(properties.items()))
-    return created(op_class, flat, types, properties, location=location)
+        types = _infer_types(op_class, kinds, tuple(properties.items()))
+    return create_operation(op_class, flat, types, properties, location=location)
 
 
 def _flat(
@@ -73,7 +73,7 @@ def _flat(
 
 
 @functools.lru_cache(4096)
-def _inferred(
+def _infer_types(
     op_class: type[Any],
     operands: tuple[Attribute, ...],
     properties: tuple[tuple[str, Attribute], ...],
@@ -83,8 +83,8 @@ def _inferred(
     A model has the same few layers again and again. TypeError where nothing can be inferred.
     """
     unknown = [NoneType()] * len(op_class.get_irdl_definition().results)
-    draft = created(op_class, Block(arg_types=operands).args, unknown, dict(properties))
-    inferred: list[Attribute] | None = draft.inferred()
+    draft = create_operation(op_class, Block(arg_types=operands).args, unknown, dict(properties))
+    inferred: list[Attribute] | None = draft.infer_types()
     if inferred is None:
         raise TypeError(f"the result types of {op_class.name} cannot be inferred: give them")
     return inferred

@@ -36,11 +36,11 @@ from xdsl.irdl import (
 )
 
 from tripybuild.tensorrt.dialect.attributes import ENUMERATION_ATTRIBUTES, EnumerationAttribute
-from tripybuild.tensorrt.dialect.types import Kind
+from tripybuild.tensorrt.dialect.types import ConstraintKind
 
 
 @dataclass(frozen=True)
-class AttributeKind(Kind):
+class AttributeKind(ConstraintKind):
     """A set of attributes that stand for Python values."""
 
     base: type[Attribute] | None
@@ -181,7 +181,7 @@ def _is_elements(given: Attribute) -> bool:
 
 
 @dataclass(frozen=True)
-class Weights(AttributeKind):
+class WeightsKind(AttributeKind):
     """Elements whose type, the variable `T`, is that of the result, which a format leaves out."""
 
     @override
@@ -195,10 +195,10 @@ class Weights(AttributeKind):
 
 
 ELEMENTS = AttributeKind("constant vector/tensor attribute", _is_elements, None, _itself, _itself)
-WEIGHTS = Weights(ELEMENTS.summary, _is_elements, None, _itself, _itself)
+WEIGHTS = WeightsKind(ELEMENTS.summary, _is_elements, None, _itself, _itself)
 
 
-def _is_sorted(values: Sequence[int]) -> bool:
+def _is_strictly_monotonic(values: Sequence[int]) -> bool:
     return all(low < high for low, high in pairwise(values))
 
 
@@ -207,7 +207,7 @@ DIMENSIONS = AttributeKind(
     f"{I64_ARRAY.summary} should be in increasing order whose value is non-negative",
     lambda given: (
         I64_ARRAY.accepts(given)
-        and _is_sorted(I64_ARRAY.value(given))
+        and _is_strictly_monotonic(I64_ARRAY.value(given))
         and all(axis >= 0 for axis in I64_ARRAY.value(given))
     ),
     DenseArrayBase,

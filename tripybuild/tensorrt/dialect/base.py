@@ -37,9 +37,9 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tripybuild.tensorrt.dialect import declaration
-from tripybuild.tensorrt.dialect.accessors import quicken
-from tripybuild.tensorrt.dialect.assembly import assembled
-from tripybuild.tensorrt.dialect.problem import Problem as Problem  # noqa: PLC0414
+from tripybuild.tensorrt.dialect.accessors import install_accessors
+from tripybuild.tensorrt.dialect.assembly import assemble
+from tripybuild.tensorrt.dialect.problem import OpProblem as OpProblem  # noqa: PLC0414
 from tripybuild.tensorrt.shape_rules import ShapeError, Sizes, compatible
 
 SEGMENTED = (ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True))
@@ -102,7 +102,7 @@ class TensorrtOperation(IRDLOperation):
 
     irdl_options: tuple[IRDLOption, ...] = (ParsePropInAttrDict(),)
 
-    CHECKS: ClassVar[tuple[Callable[[Any], Problem | None], ...]] = ()
+    CHECKS: ClassVar[tuple[Callable[[Any], OpProblem | None], ...]] = ()
     INFERRED: ClassVar[bool] = False
     READ_WITHOUT_TYPE: ClassVar[bool] = False
 
@@ -118,14 +118,14 @@ class TensorrtOperation(IRDLOperation):
         """Make the operation of operands in their order and of attributes as Python values."""
         properties = _properties(cls, attributes)
         place = UNKNOWN_LOC if location is None else location
-        made = None if regions else assembled(cls, operands, result_types, properties, place)
+        made = None if regions else assemble(cls, operands, result_types, properties, place)
         if made is None:
-            made = cls._built(operands, result_types, properties, regions)
+            made = cls._build_generic(operands, result_types, properties, regions)
             made.location = place
         return made
 
     @classmethod
-    def _built(
+    def _build_generic(
         cls,
         operands: Sequence[Any],
         types: Sequence[Any] | None,
@@ -146,7 +146,7 @@ class TensorrtOperation(IRDLOperation):
 
     def _take_types(self) -> None:
         try:
-            inferred = self.inferred()
+            inferred = self.infer_types()
         except ShapeError:
             self.drop_all_references()
             raise
@@ -166,21 +166,21 @@ class TensorrtOperation(IRDLOperation):
         """Infer the results; None where nothing can be inferred."""
         return None
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Verify what declarations do not say."""
         yield from ()
 
-    def region_problems(self) -> Iterator[Problem]:
+    def region_problems(self) -> Iterator[OpProblem]:
         """Give what is wrong with the regions as they are declared."""
         yield from ()
 
-    def inferred(self) -> list[TensorType[Attribute]] | None:
+    def infer_types(self) -> list[TensorType[Attribute]] | None:
         """Give the result types, if all is inferred; ShapeError where there are none."""
         found = [each.complete() for each in self.components() or ()]
         types = [each for each in found if each is not None]
         return types if len(types) == len(found) == len(self.results) else None
 
-    def problems(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[OpProblem]:
         """Give what is wrong, as MLIR would say it."""
         first = next(self._failures(), None)
         if first is not None:
@@ -188,16 +188,16 @@ class TensorrtOperation(IRDLOperation):
         elif self.INFERRED:
             yield from self._mismatches()
 
-    def _failures(self) -> Iterator[Problem]:
+    def _failures(self) -> Iterator[OpProblem]:
         if self.READ_WITHOUT_TYPE:
             yield from self._unreadable()
         yield from declaration.problems(self, self.region_problems)
         yield from (found for check in self.CHECKS if (found := check(self)) is not None)
         yield from declaration.trait_problems(self)
-        for wrong in self.wrong():
-            yield Problem(wrong) if isinstance(wrong, str) else wrong
+        for wrong in self.semantic_problems():
+            yield OpProblem(wrong) if isinstance(wrong, str) else wrong
 
-    def _unreadable(self) -> Iterator[Problem]:
+    def _unreadable(self) -> Iterator[OpProblem]:
         slots = declaration.declaration(type(self)).operands
         kinds = [type(each.type) for each in self.operands]
         if kinds != [TensorType] * len(slots):
@@ -205,24 +205,24 @@ class TensorrtOperation(IRDLOperation):
         try:
             self.components()
         except ShapeError as error:
-            yield Problem(str(error), op_name_first=False)
+            yield OpProblem(str(error), op_name_first=False)
 
-    def _mismatches(self) -> Iterator[Problem]:
+    def _mismatches(self) -> Iterator[OpProblem]:
         """MLIR compares as many types as there are on both sides: a region may yield too few."""
         try:
             parts = self.components() or ()
         except ShapeError as error:
-            yield Problem(str(error), op_name_first=False)
-            yield Problem("failed to infer returned types")
+            yield OpProblem(str(error), op_name_first=False)
+            yield OpProblem("failed to infer returned types")
             return
         given = self.result_types
         if not all(map(Component.fits, parts, given)):
             inferred = [part.complete() for part in parts]
-            yield Problem(
-                f"inferred type(s) {_quoted(inferred)} are incompatible with return type(s) of "
-                f"operation {_quoted(given)}"
+            yield OpProblem(
+                f"inferred type(s) {_quote_types(inferred)} are incompatible with return type(s) "
+                f"of operation {_quote_types(given)}"
             )
-            yield Problem("failed to infer returned types")
+            yield OpProblem("failed to infer returned types")
 
     @override
     def verify_(self) -> None:
@@ -230,7 +230,7 @@ class TensorrtOperation(IRDLOperation):
             raise VerifyException(problem.text(self.name))
 
 
-def _quoted(types: Sequence[Attribute | None]) -> str:
+def _quote_types(types: Sequence[Attribute | None]) -> str:
     return ", ".join(f"'{each}'" for each in types)
 
 
@@ -252,5 +252,5 @@ def operation(cls: type[Declared]) -> type[Declared]:
     """Declare an operation to xDSL; `problems` says what is wrong with one, and nobody else."""
     defined = irdl_op_definition(cls)
     type.__setattr__(defined, "verify_", TensorrtOperation.verify_)
-    quicken(defined)
+    install_accessors(defined)
     return defined

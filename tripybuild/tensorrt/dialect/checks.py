@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from tripybuild.tensorrt.dialect.base import Component, TensorrtOperation, element, sizes
-from tripybuild.tensorrt.dialect.problem import Problem
+from tripybuild.tensorrt.dialect.problem import OpProblem
 from tripybuild.tensorrt.shape_rules import ShapeError, compatible
 
-Check = Callable[[TensorrtOperation], Problem | None]
+Check = Callable[[TensorrtOperation], OpProblem | None]
 Checks = tuple[Check, ...]
 
 _ASPECTS: dict[str, Callable[[Attribute], object]] = {
@@ -34,9 +34,9 @@ def all_match(aspect: str, *names: str) -> Check:
     fields = [re.sub("([A-Z])", r"_\1", name).lower() for name in names]
     message = f"failed to verify that all of {{{', '.join(names)}}} have same {aspect}"
 
-    def check(op: TensorrtOperation) -> Problem | None:
+    def check(op: TensorrtOperation) -> OpProblem | None:
         found = {read(each) for name in fields for each in _types(getattr(op, name))}
-        return Problem(message) if len(found) > 1 else None
+        return OpProblem(message) if len(found) > 1 else None
 
     return check
 
@@ -45,23 +45,23 @@ def same_element_type(*, results: bool) -> Check:
     """All operands (and results) have the same element type."""
     message = "requires the same element type for all operands" + " and results" * results
 
-    def check(op: TensorrtOperation) -> Problem | None:
+    def check(op: TensorrtOperation) -> OpProblem | None:
         values = [*op.operands, *(op.results if results else ())]
-        return Problem(message) if len({element(value) for value in values}) > 1 else None
+        return OpProblem(message) if len({element(value) for value in values}) > 1 else None
 
     return check
 
 
-def partially_inferred(op: TensorrtOperation) -> Problem | None:
+def matches_inference(op: TensorrtOperation) -> OpProblem | None:
     """The results are what inference knows about them."""
     try:
         components = op.components() or ()
     except ShapeError as error:
-        return Problem(str(error), op_name_first=False)
+        return OpProblem(str(error), op_name_first=False)
     for index, (component, given) in enumerate(zip(components, op.result_types, strict=False)):
         message = _mismatch(component, given)
         if message is not None:
-            return Problem(f"result {index} has {message}")
+            return OpProblem(f"result {index} has {message}")
     return None
 
 
@@ -75,7 +75,7 @@ def _mismatch(component: Component, given: Attribute) -> str | None:
     return None
 
 
-PARTIALLY_INFERRED: Check = partially_inferred
+PARTIALLY_INFERRED: Check = matches_inference
 SAME_OPERANDS_ELEMENT_TYPE = same_element_type(results=False)
 SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE = same_element_type(results=True)
 

@@ -30,8 +30,8 @@ from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from tripybuild.tensorrt.dialect.attribute_kinds import AttributeKind
-from tripybuild.tensorrt.dialect.problem import Problem
-from tripybuild.tensorrt.dialect.types import Kind
+from tripybuild.tensorrt.dialect.problem import OpProblem
+from tripybuild.tensorrt.dialect.types import ConstraintKind
 
 _SINGULAR = {"operands": "a single operand", "results": "one result", "regions": "one region"}
 
@@ -49,22 +49,22 @@ def kind(constraint: AttrConstraint | RangeConstraint) -> AttrConstraint:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class DeclaredValue:
     """A declared operand or result."""
 
     name: str
-    kind: Kind | None
+    kind: ConstraintKind | None
     single: bool
     prefix: str
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class OpDeclaration:
     """What the class of an operation declares, as it is checked: read once for each class."""
 
-    attributes: tuple[tuple[str, Kind | None, bool], ...]
-    operands: tuple[Slot, ...]
-    results: tuple[Slot, ...]
+    attributes: tuple[tuple[str, ConstraintKind | None, bool], ...]
+    operands: tuple[DeclaredValue, ...]
+    results: tuple[DeclaredValue, ...]
     regions: tuple[bool, ...]
     segmented: bool
     traits: tuple[OpTrait, ...]
@@ -72,7 +72,7 @@ class Declaration:
 
 
 @functools.cache
-def declaration(cls: type[IRDLOperation]) -> Declaration:
+def declaration(cls: type[IRDLOperation]) -> OpDeclaration:
     """Read what a class declares."""
     definition = cls.get_irdl_definition()
     attributes = (
@@ -83,7 +83,7 @@ def declaration(cls: type[IRDLOperation]) -> Declaration:
         )
         for name, each in sorted(definition.properties.items())
     )
-    return Declaration(
+    return OpDeclaration(
         tuple(attributes),
         tuple(_slot(name, each) for name, each in definition.operands),
         tuple(_slot(name, each) for name, each in definition.results),
@@ -103,18 +103,18 @@ def _readers(definition: OpDef) -> Iterator[tuple[str, tuple[str, AttributeKind,
             yield name, (prop_name, found, each.default_value)
 
 
-def _kind(constraint: AttrConstraint | RangeConstraint) -> Kind | None:
+def _kind(constraint: AttrConstraint | RangeConstraint) -> ConstraintKind | None:
     found = kind(constraint)
-    return found if isinstance(found, Kind) else None
+    return found if isinstance(found, ConstraintKind) else None
 
 
-def _slot(name: str, declared: OperandDef | ResultDef) -> Slot:
+def _slot(name: str, declared: OperandDef | ResultDef) -> DeclaredValue:
     single = not isinstance(declared, VariadicDef)
     prefix = "" if single or isinstance(declared, OptionalDef) else "variadic of "
-    return Slot(name, _kind(declared.constr), single, prefix)
+    return DeclaredValue(name, _kind(declared.constr), single, prefix)
 
 
-def problems(op: IRDLOperation, regions: Callable[[], Iterator[Problem]]) -> Iterator[Problem]:
+def problems(op: IRDLOperation, regions: Callable[[], Iterator[OpProblem]]) -> Iterator[OpProblem]:
     """Give what an operation's declaration finds wrong."""
     declared = declaration(type(op))
     yield from _counts(op, declared)
@@ -124,16 +124,16 @@ def problems(op: IRDLOperation, regions: Callable[[], Iterator[Problem]]) -> Ite
     yield from regions()
 
 
-def trait_problems(op: IRDLOperation) -> Iterator[Problem]:
+def trait_problems(op: IRDLOperation) -> Iterator[OpProblem]:
     """Give what xDSL's traits find wrong: symbols, terminators, isolation."""
     for trait in declaration(type(op)).traits:
         try:
             trait.verify(op)
         except VerifyException as error:
-            yield Problem(str(error))
+            yield OpProblem(str(error))
 
 
-def _counts(op: IRDLOperation, declared: Declaration) -> Iterator[Problem]:
+def _counts(op: IRDLOperation, declared: OpDeclaration) -> Iterator[OpProblem]:
     yield from _count("regions", declared.regions, len(op.regions))
     yield from _count("results", [slot.single for slot in declared.results], len(op.results))
     if not declared.segmented:
@@ -142,40 +142,42 @@ def _counts(op: IRDLOperation, declared: Declaration) -> Iterator[Problem]:
     try:
         verify_variadic_size(op, op.get_irdl_definition(), VarIRConstruct.OPERAND)
     except VerifyException as error:
-        yield Problem(str(error))
+        yield OpProblem(str(error))
 
 
-def _count(plural: str, singles: Sequence[bool], found: int) -> Iterator[Problem]:
+def _count(plural: str, singles: Sequence[bool], found: int) -> Iterator[OpProblem]:
     needed = sum(singles)
     if found == needed or (found > needed and needed < len(singles)):
         return
     suffix = f", but found {found}" if plural == "operands" else ""
     if needed < len(singles):
-        yield Problem(f"expected {needed} or more {plural}{suffix}")
+        yield OpProblem(f"expected {needed} or more {plural}{suffix}")
     else:
         exact = {0: f"requires zero {plural}", 1: f"requires {_SINGULAR[plural]}"}
-        yield Problem(exact.get(needed, f"expected {needed} {plural}{suffix}"))
+        yield OpProblem(exact.get(needed, f"expected {needed} {plural}{suffix}"))
 
 
-def _attributes(op: IRDLOperation, declared: Declaration) -> Iterator[Problem]:
+def _attributes(op: IRDLOperation, declared: OpDeclaration) -> Iterator[OpProblem]:
     given = op.properties
     for name, _, required in declared.attributes:
         if required and name not in given:
-            yield Problem(f"requires attribute '{name}'")
+            yield OpProblem(f"requires attribute '{name}'")
     for name, allowed, _ in declared.attributes:
         if allowed is not None and name in given and not allowed.accepts(given[name]):
-            yield Problem(f"attribute '{name}' failed to satisfy constraint: {allowed.summary}")
+            yield OpProblem(f"attribute '{name}' failed to satisfy constraint: {allowed.summary}")
 
 
-def _types(word: str, op: IRDLOperation, declared: Declaration) -> Iterator[Problem]:
+def _types(word: str, op: IRDLOperation, declared: OpDeclaration) -> Iterator[OpProblem]:
     slots = declared.operands if word == "operand" else declared.results
     for index, (slot, given) in enumerate(_values(op, slots)):
         if slot.kind is not None and not slot.kind.accepts(given.type):
             summary = f"{slot.prefix}{slot.kind.summary}"
-            yield Problem(f"{word} #{index} must be {summary}, but got '{given.type}'")
+            yield OpProblem(f"{word} #{index} must be {summary}, but got '{given.type}'")
 
 
-def _values(op: IRDLOperation, slots: Sequence[Slot]) -> Iterator[tuple[Slot, SSAValue]]:
+def _values(
+    op: IRDLOperation, slots: Sequence[DeclaredValue]
+) -> Iterator[tuple[DeclaredValue, SSAValue]]:
     for slot in slots:
         values: Any = getattr(op, slot.name)
         if slot.single or isinstance(values, SSAValue):

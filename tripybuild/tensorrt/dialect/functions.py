@@ -19,13 +19,13 @@ from xdsl.ir import Attribute
 
 from tripybuild.tensorrt.dialect.attributes import ShapeProfileAttr
 from tripybuild.tensorrt.dialect.base import element, sizes
-from tripybuild.tensorrt.dialect.problem import Problem
+from tripybuild.tensorrt.dialect.problem import OpProblem
 from tripybuild.tensorrt.shape_rules import MaybeSize, differ
 
 PREFIX = "tensorrt."
 
 
-def function_problems(function: FuncOp) -> Iterator[Problem]:
+def function_problems(function: FuncOp) -> Iterator[OpProblem]:
     """Give what is wrong with the attributes of a function's arguments."""
     described = function.arg_attrs or ()
     pairs = zip(described, function.function_type.inputs.data, strict=False)
@@ -34,7 +34,7 @@ def function_problems(function: FuncOp) -> Iterator[Problem]:
             check = _CHECKS.get(name)
             if check is not None:
                 for message in check(attribute, kind):
-                    yield Problem(f"argument #{index}: {message}")
+                    yield OpProblem(f"argument #{index}: {message}")
 
 
 def _profiles(given: Attribute) -> list[ShapeProfileAttr] | None:

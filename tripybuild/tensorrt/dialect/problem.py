@@ -6,7 +6,7 @@ from xdsl.ir import Operation
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class OpProblem:
     """A message; MLIR puts the operation's name before it, or shows it bare.
 
     `at` is the operation that is shown, where it is another one, inside.

@@ -26,7 +26,7 @@ from xdsl.irdl import AttrConstraint, IntConstraint, VerificationContext
 
 
 @dataclass(frozen=True)
-class Kind(AttrConstraint[Attribute]):
+class ConstraintKind(AttrConstraint[Attribute]):
     """A set of attributes or types, and its name in MLIR."""
 
     summary: str
@@ -39,17 +39,19 @@ class Kind(AttrConstraint[Attribute]):
     @override
     def mapping_type_vars(
         self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
-    ) -> "Kind":
+    ) -> "ConstraintKind":
         return self
 
 
-def _integer(width: int, signedness: Signedness = Signedness.SIGNLESS) -> Kind:
+def _integer(width: int, signedness: Signedness = Signedness.SIGNLESS) -> ConstraintKind:
     wanted = IntegerType(width, signedness)
-    return Kind(f"{width}-bit {signedness.name.lower()} integer", lambda element: element == wanted)
+    return ConstraintKind(
+        f"{width}-bit {signedness.name.lower()} integer", lambda element: element == wanted
+    )
 
 
-def _float(summary: str, wanted: Attribute) -> Kind:
-    return Kind(summary, lambda element: element == wanted)
+def _float(summary: str, wanted: Attribute) -> ConstraintKind:
+    return ConstraintKind(summary, lambda element: element == wanted)
 
 
 def _is_quantized(element: Attribute) -> bool:
@@ -64,7 +66,7 @@ def _is_quantized(element: Attribute) -> bool:
 I1, I4, I32, I64 = (_integer(width) for width in (1, 4, 32, 64))
 PLAIN_I8 = _integer(8)
 UI8 = _integer(8, Signedness.UNSIGNED)
-I8 = Kind(
+I8 = ConstraintKind(
     "allowed TensorRT tensor i8 element types",
     lambda element: element == i8 or _is_quantized(element),
 )
@@ -79,17 +81,19 @@ USUAL = (I1, I8, I32, I64, *FLOATS)
 EVERY = (I1, I4, I8, I32, I64, F8, *FLOATS)
 
 
-def _container(name: str, elements: Sequence[Kind], fits: Callable[[TensorType], bool]) -> Kind:
+def _container(
+    name: str, elements: Sequence[ConstraintKind], fits: Callable[[TensorType], bool]
+) -> ConstraintKind:
     allowed = functools.cache(lambda element: any(kind.accepts(element) for kind in elements))
 
     def accepts(given: Attribute) -> bool:
         return type(given) is TensorType and fits(given) and allowed(given.element_type)
 
     kinds = " or ".join(element.summary for element in elements)
-    return Kind(f"{name} of {kinds} values", accepts)
+    return ConstraintKind(f"{name} of {kinds} values", accepts)
 
 
-def tensor(*elements: Kind, ranks: Sequence[int] = range(9)) -> Kind:
+def tensor(*elements: ConstraintKind, ranks: Sequence[int] = range(9)) -> ConstraintKind:
     """Tensors of these element types; the dialect's have eight dimensions at most."""
     allowed = frozenset(ranks)
     name = "/".join(f"{rank}D" for rank in ranks) + " tensor"
@@ -100,7 +104,7 @@ def _is_shape(given: TensorType) -> bool:
     return given.get_num_dims() == 1 and given.has_static_shape()
 
 
-ANY = Kind("any type", lambda _: True)
+ANY = ConstraintKind("any type", lambda _: True)
 RANKED = _container("ranked tensor", (ANY,), lambda _: True)
 SHAPE = _container("1D static i32 tensor representing a shape", (I32,), _is_shape)
 TENSOR = tensor(*USUAL)

@@ -1,5 +1,5 @@
 """A recorded network becomes a module of the dialect."""
 
-from tripybuild.tensorrt.emission.module import EmissionError, Emitted, Profile, emitted
+from tripybuild.tensorrt.emission.module import EmissionError, EmittedModule, Profile, emit_module
 
-__all__ = ["EmissionError", "Emitted", "Profile", "emitted"]
+__all__ = ["EmissionError", "EmittedModule", "Profile", "emit_module"]

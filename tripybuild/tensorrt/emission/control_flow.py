@@ -11,23 +11,23 @@ from xdsl.ir import Attribute, Block, Operation, Region as Body, SSAValue
 
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import TensorrtOperation
-from tripybuild.tensorrt.emission.reshapes import Place
-from tripybuild.tensorrt.emission.types import typed
-from tripybuild.tensorrt.recorder.network import Layer, Region
-from tripybuild.tensorrt.recorder.value import Value
+from tripybuild.tensorrt.emission.reshapes import LayerEmission
+from tripybuild.tensorrt.emission.types import type_of
+from tripybuild.tensorrt.recorder.network import Layer, NetworkRegion
+from tripybuild.tensorrt.recorder.value import NetworkValue
 
 Emit = Callable[[Sequence[Layer]], None]
-Values = dict[Value, SSAValue]
+Values = dict[NetworkValue, SSAValue]
 
 
-class Control:
+class ControlFlowEmitter:
     """Emits layers with regions; `emit` is what emits the layers inside them."""
 
     def __init__(self, values: Values, emit: Emit) -> None:
         self.values = values
         self.emit = emit
 
-    def branches(self, place: Place) -> Operation:
+    def branches(self, place: LayerEmission) -> Operation:
         """`if`: one of two regions."""
         condition = place.argument("condition")
         bodies = [self.body(place, region, (), dialect.YieldOp) for region in place.layer.regions]
@@ -35,7 +35,7 @@ class Control:
             dialect.IfOp, condition, regions=bodies, result_types=[_types(place)]
         )
 
-    def repeat(self, place: Place) -> Operation:
+    def repeat(self, place: LayerEmission) -> Operation:
         """`while`: a region that decides and one that computes."""
         state = [self.values[each] for each in place.layer.arguments["state"]]
         first, second = place.layer.regions
@@ -47,7 +47,7 @@ class Control:
             dialect.WhileOp, state, regions=bodies, result_types=[_types(place)]
         )
 
-    def count(self, place: Place) -> Operation:
+    def count(self, place: LayerEmission) -> Operation:
         """`for`: a region that is run for each number."""
         limits = [place.argument(name) for name in ("start", "stop", "step")]
         state = [self.values[each] for each in place.layer.arguments["state"]]
@@ -60,27 +60,27 @@ class Control:
 
     def body(
         self,
-        place: Place,
-        region: Region,
-        takes: Sequence[Value],
+        place: LayerEmission,
+        region: NetworkRegion,
+        takes: Sequence[NetworkValue],
         end: type[TensorrtOperation],
-        carried: Sequence[Value] = (),
+        carried: Sequence[NetworkValue] = (),
     ) -> Body:
         """A region of one block, which ends by giving its values."""
-        types = [typed(each) for each in takes]
+        types = [type_of(each) for each in takes]
         block = Block(arg_types=types)
         self.values.update(zip(takes, block.args, strict=True))
-        with place.scopes.inside() as scope:
+        with place.scopes.region() as scope:
             self.emit(region.layers)
             gives = [self.values[each] for each in region.gives]
             passed = [self.values[each] for each in carried]
             operands: list[Any] = [gives[0], passed] if end is dialect.ConditionOp else [gives]
             place.scopes.add(end, *operands)
-        block.add_ops(scope.used())
+        block.add_ops(scope.live_operations())
         return Body(block)
 
 
-def plugin(place: Place) -> Operation:
+def plugin(place: LayerEmission) -> Operation:
     """A layer that somebody else wrote."""
     given = place.layer.arguments
     return place.scopes.add(
@@ -106,13 +106,13 @@ def _parameter(given: Any) -> Attribute:
     return IntegerAttr(int(given), i64) if isinstance(given, int) else FloatAttr(given, f64)
 
 
-def _types(place: Place) -> list[Any]:
-    return [typed(each) for each in place.layer.results]
+def _types(place: LayerEmission) -> list[Any]:
+    return [type_of(each) for each in place.layer.results]
 
 
-CONTROLLED: Mapping[str, Callable[[Control, Place], Operation]] = {
-    "if_": Control.branches,
-    "while_": Control.repeat,
-    "for_": Control.count,
+CONTROLLED: Mapping[str, Callable[[ControlFlowEmitter, LayerEmission], Operation]] = {
+    "if_": ControlFlowEmitter.branches,
+    "while_": ControlFlowEmitter.repeat,
+    "for_": ControlFlowEmitter.count,
     "opaque_plugin": lambda _, place: plugin(place),
 }

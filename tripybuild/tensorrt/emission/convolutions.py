@@ -6,23 +6,23 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from tripybuild.tensorrt import dialect
-from tripybuild.tensorrt.emission.reshapes import Place
-from tripybuild.tensorrt.emission.types import typed
+from tripybuild.tensorrt.emission.reshapes import LayerEmission
+from tripybuild.tensorrt.emission.types import type_of
 
 
-def convolution(place: Place) -> SSAValue:
+def convolution(place: LayerEmission) -> SSAValue:
     """A kernel over the spatial dimensions."""
     operands, attributes = _convolution(place)
     return place.one(dialect.ConvolutionOp, *operands, **attributes)
 
 
-def deconvolution(place: Place) -> SSAValue:
+def deconvolution(place: LayerEmission) -> SSAValue:
     """The transpose of a convolution."""
     operands, attributes = _convolution(place)
     return place.one(dialect.DeconvolutionOp, *operands, **attributes)
 
 
-def _convolution(place: Place) -> tuple[list[Any], dict[str, Any]]:
+def _convolution(place: LayerEmission) -> tuple[list[Any], dict[str, Any]]:
     given = place.layer.arguments
     count = given["weight"].rank - 2
     if not all(isinstance(size, int) for size in given["weight"].shape[2:]):
@@ -35,11 +35,11 @@ def _convolution(place: Place) -> tuple[list[Any], dict[str, Any]]:
         "post_padding": given["post_padding"] or zeros,
         "dilation": given["dilation"] or ones,
         "num_groups": given["num_groups"],
-        "result_types": [typed(place.layer.results[0])],
+        "result_types": [type_of(place.layer.results[0])],
     }
 
 
-def pooling(place: Place) -> SSAValue:
+def pool(place: LayerEmission) -> SSAValue:
     """The largest or the mean value of each window."""
     given = place.layer.arguments
     count = len(given["window"])
@@ -58,8 +58,8 @@ def pooling(place: Place) -> SSAValue:
     return place.one(dialect.PoolingOp, place.argument("input"), **attributes)
 
 
-WINDOWED: Mapping[str, Callable[[Place], SSAValue]] = {
+WINDOWED: Mapping[str, Callable[[LayerEmission], SSAValue]] = {
     "convolution": convolution,
     "deconvolution": deconvolution,
-    "pooling": pooling,
+    "pooling": pool,
 }

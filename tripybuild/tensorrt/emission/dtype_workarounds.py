@@ -16,7 +16,7 @@ from tripybuild.tensorrt.emission.scope import Scopes
 from tripybuild.tensorrt.emission.types import ELEMENTS, tensor
 from tripybuild.tensorrt.mlir.elements import from_numpy
 from tripybuild.tensorrt.recorder.network import Layer
-from tripybuild.tensorrt.recorder.value import Value
+from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.types import dtypes
 
 _TRIGONOMETRY = frozenset(
@@ -26,7 +26,7 @@ _BEYOND_EDGES = frozenset({"kCLAMP", "kFILL", "kREFLECT"})
 _MOVES = frozenset({"slice", "gather", "gather_elements", "gather_nd", "concatenation"})
 
 
-def bridged(layer: Layer) -> dtypes.dtype | None:
+def unsupported_dtype(layer: Layer) -> dtypes.dtype | None:
     """The type that a layer is not taken in, if there is a way around; None where all is well."""
     name, given = layer.signature.name, layer.arguments
     if not layer.results:
@@ -40,43 +40,45 @@ def bridged(layer: Layer) -> dtypes.dtype | None:
     return own if odd and own is dtypes.bfloat16 else None
 
 
-def widened(
-    layer: Layer, narrow: dtypes.dtype, values: Mapping[Value, SSAValue], scopes: Scopes
-) -> tuple[Layer, dict[Value, SSAValue]]:
+def widen_layer(
+    layer: Layer, narrow: dtypes.dtype, values: Mapping[NetworkValue, SSAValue], scopes: Scopes
+) -> tuple[Layer, dict[NetworkValue, SSAValue]]:
     """The same layer on float32, and its operands in it."""
     known = dict(values)
 
     def wide(argument: object) -> object:
         if isinstance(argument, tuple):
             return tuple(wide(each) for each in argument)
-        if not isinstance(argument, Value) or argument.dtype is not narrow:
+        if not isinstance(argument, NetworkValue) or argument.dtype is not narrow:
             return argument
-        made = Value(dtypes.float32, argument.shape)
+        made = NetworkValue(dtypes.float32, argument.shape)
         known[made] = _to_float32(values[argument], narrow, scopes)
         return made
 
     arguments = {name: wide(argument) for name, argument in layer.arguments.items()}
-    results = tuple(Value(dtypes.float32, each.shape) for each in layer.results)
+    results = tuple(NetworkValue(dtypes.float32, each.shape) for each in layer.results)
     return Layer(layer.signature, arguments, results, layer.regions, layer.location), known
 
 
-def narrowed(value: SSAValue, narrow: dtypes.dtype, like: Value, scopes: Scopes) -> SSAValue:
+def narrow_result(
+    value: SSAValue, narrow: dtypes.dtype, like: NetworkValue, scopes: Scopes
+) -> SSAValue:
     """A result in the type that was asked for."""
     shape = sizes(value) if like.shape is None else like.shape
     result = [tensor(narrow, shape)]
     if narrow is dtypes.int4:
-        return scopes.one(dialect.QuantizeOp, value, _one(scopes), result_types=result)
+        return scopes.one(dialect.QuantizeOp, value, _unit_scale(scopes), result_types=result)
     return scopes.one(dialect.CastOp, value, result_types=result)
 
 
 def _to_float32(value: SSAValue, narrow: dtypes.dtype, scopes: Scopes) -> SSAValue:
     result = [tensor_type(sizes(value), ELEMENTS["float32"])]
     if narrow is dtypes.int4:
-        return scopes.one(dialect.DequantizeOp, value, _one(scopes), result_types=result)
+        return scopes.one(dialect.DequantizeOp, value, _unit_scale(scopes), result_types=result)
     return scopes.one(dialect.CastOp, value, result_types=result)
 
 
-def _one(scopes: Scopes) -> SSAValue:
+def _unit_scale(scopes: Scopes) -> SSAValue:
     """The scale that changes nothing."""
     weights = from_numpy(np.array(1, np.float32), TensorType(f32, []))
     return scopes.one(dialect.ConstantOp, weights=weights)

@@ -13,9 +13,9 @@ from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import TensorrtOperation
 from tripybuild.tensorrt.dialect.trtx import OPERATIONS as TRTX_OPERATIONS, QuantizeToF4Op
 from tripybuild.tensorrt.emission.scope import Scopes
-from tripybuild.tensorrt.emission.types import typed
+from tripybuild.tensorrt.emission.types import type_of
 from tripybuild.tensorrt.recorder.network import Layer
-from tripybuild.tensorrt.recorder.value import Value
+from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.types.dtypes import float4
 
 _OPERATIONS: tuple[type[TensorrtOperation], ...] = (*TRTX_OPERATIONS, *dialect.OPERATIONS)
@@ -40,7 +40,7 @@ TYPES = frozenset({"dtype", "scale_dtype"})
 TYPED = frozenset({"cast", "identity", "quantize", "dequantize", "dynamic_quantize"})
 
 
-def plain(layer: Layer, values: Mapping[Value, SSAValue], scopes: Scopes) -> Operation:
+def plain(layer: Layer, values: Mapping[NetworkValue, SSAValue], scopes: Scopes) -> Operation:
     """The one operation that a layer is."""
     name = layer.signature.name
     operands: list[Any] = []
@@ -55,6 +55,6 @@ def plain(layer: Layer, values: Mapping[Value, SSAValue], scopes: Scopes) -> Ope
             said = sorted(argument) if parameter == "axes" else argument
             attributes[NAMES.get(name, {}).get(parameter, parameter)] = said
     if name in TYPED:
-        attributes["result_types"] = [typed(result) for result in layer.results]
+        attributes["result_types"] = [type_of(result) for result in layer.results]
     kinds = SHORT if layer.results and layer.results[0].dtype is float4 else KINDS
     return scopes.add(kinds.get(name, KINDS[name]), *operands, **attributes)

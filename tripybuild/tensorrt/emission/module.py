@@ -24,18 +24,22 @@ from tripybuild.errors.diagnostics import portable_path
 from tripybuild.symbolic.dims import Dim, evaluate
 from tripybuild.tensorrt.dialect.attributes import ShapeProfileAttr
 from tripybuild.tensorrt.emission.classify_floats import TRUTHS
-from tripybuild.tensorrt.emission.constants import SOURCED, Resources, weight
-from tripybuild.tensorrt.emission.control_flow import CONTROLLED, Control
+from tripybuild.tensorrt.emission.constants import SOURCED, ConstantArrays, weight
+from tripybuild.tensorrt.emission.control_flow import CONTROLLED, ControlFlowEmitter
 from tripybuild.tensorrt.emission.convolutions import WINDOWED
-from tripybuild.tensorrt.emission.dtype_workarounds import bridged, narrowed, widened
+from tripybuild.tensorrt.emission.dtype_workarounds import (
+    narrow_result,
+    unsupported_dtype,
+    widen_layer,
+)
 from tripybuild.tensorrt.emission.layers import plain
-from tripybuild.tensorrt.emission.reshapes import SHAPED, Place
+from tripybuild.tensorrt.emission.reshapes import SHAPED, LayerEmission
 from tripybuild.tensorrt.emission.scope import Scopes
-from tripybuild.tensorrt.emission.sizes import Sizes
-from tripybuild.tensorrt.emission.types import typed
-from tripybuild.tensorrt.mlir.locations import UNKNOWN, file_location, made
+from tripybuild.tensorrt.emission.sizes import SizeTensors
+from tripybuild.tensorrt.emission.types import type_of
+from tripybuild.tensorrt.mlir.locations import UNKNOWN, file_location, make_location
 from tripybuild.tensorrt.recorder.network import Layer, Location, Network
-from tripybuild.tensorrt.recorder.value import Value
+from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.types import dtypes
 
 ENTRY = "main"
@@ -54,13 +58,13 @@ class EmissionError(ValueError):
 class Profile:
     """The sizes that an engine is made for: the smallest, the best and the largest, by symbol."""
 
-    smallest: Mapping[str, int]
-    best: Mapping[str, int]
-    largest: Mapping[str, int]
+    min: Mapping[str, int]
+    opt: Mapping[str, int]
+    max: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Emitted:
+class EmittedModule:
     """A module, the arrays of its constants, and the names of the weights among its resources."""
 
     module: ModuleOp
@@ -68,9 +72,9 @@ class Emitted:
     weights: frozenset[str]
 
 
-def emitted(
+def emit_module(
     network: Network, name: str, profiles: Sequence[Profile] = (), folder: Path | None = None
-) -> Emitted:
+) -> EmittedModule:
     """Write a recorded network in the dialect.
 
     Args:
@@ -83,84 +87,88 @@ def emitted(
     Raises:
         EmissionError: Where a layer cannot be said in the dialect.
     """
-    return _Emission(network, profiles, folder).run(name)
+    return _ModuleEmitter(network, profiles, folder).run(name)
 
 
 @dataclass
-class _Emission:
+class _ModuleEmitter:
     network: Network
     profiles: Sequence[Profile]
     folder: Path | None
-    values: dict[Value, SSAValue] = field(default_factory=dict)
+    values: dict[NetworkValue, SSAValue] = field(default_factory=dict)
     scopes: Scopes = field(default_factory=Scopes)
-    resources: Resources = field(default_factory=Resources)
+    resources: ConstantArrays = field(default_factory=ConstantArrays)
 
     def __post_init__(self) -> None:
-        self.sizes = Sizes(self.scopes)
-        self.control = Control(self.values, self.layers)
+        self.sizes = SizeTensors(self.scopes)
+        self.control = ControlFlowEmitter(self.values, self.layers)
         self._places: dict[Location | None, LocationAttr] = {}
 
-    def run(self, name: str) -> Emitted:
+    def run(self, name: str) -> EmittedModule:
         """The module."""
         inputs = self.network.inputs
-        block = Block(arg_types=[typed(v) for v in inputs.values()])
+        block = Block(arg_types=[type_of(v) for v in inputs.values()])
         for value, argument in zip(inputs.values(), block.args, strict=True):
             self.values[value] = argument
             self.sizes.learn(value.shape or (), argument, self.scopes.prologue)
         for path, value in self.network.weights.items():
-            self.scopes.location = made(NameLoc, desc=StringAttr(path), location=UNKNOWN)
-            self.values[value] = weight(self.scopes, path, typed(value))
+            self.scopes.location = make_location(NameLoc, desc=StringAttr(path), location=UNKNOWN)
+            self.values[value] = weight(self.scopes, path, type_of(value))
         self.layers(self.network.layers)
         gives = [self.values[value] for value in self.network.outputs.values()]
         end = func.ReturnOp(*gives)
-        block.add_ops([*self.scopes.prologue.used(), *self.scopes.body.used(), end])
+        block.add_ops(
+            [*self.scopes.prologue.live_operations(), *self.scopes.body.live_operations(), end]
+        )
         function = func.FuncOp(
             ENTRY,
             ([each.type for each in block.args], [each.type for each in gives]),
             Region(block),
-            arg_attrs=ArrayAttr([self._described(n, v) for n, v in inputs.items()]),
+            arg_attrs=ArrayAttr([self._argument_attributes(n, v) for n, v in inputs.items()]),
             res_attrs=ArrayAttr(
                 [DictionaryAttr({NAME: StringAttr(each)}) for each in self.network.outputs]
             ),
         )
         module = ModuleOp([function], sym_name=StringAttr(name))
-        return Emitted(module, self.resources, frozenset(self.network.weights))
+        return EmittedModule(module, self.resources, frozenset(self.network.weights))
 
     def layers(self, layers: Sequence[Layer]) -> None:
         """Emit layers in their order into the current scope."""
         for layer in layers:
-            self.scopes.location = self._located(layer.location)
-            given = self._given(layer)
+            self.scopes.location = self._location(layer.location)
+            given = self._emit_layer(layer)
             for value, emitted in zip(layer.results, given, strict=True):
                 self.values[value] = emitted
                 self.sizes.learn(value.shape or (), emitted, self.scopes.current)
 
-    def _located(self, place: Location | None) -> LocationAttr:
+    def _location(self, place: Location | None) -> LocationAttr:
         """Many layers come from one place."""
         found = self._places.get(place)
         if found is None:
-            found = self._places[place] = located(place, self.folder)
+            found = self._places[place] = location_of(place, self.folder)
         return found
 
-    def _given(self, layer: Layer) -> Sequence[SSAValue]:
-        narrow = bridged(layer)
+    def _emit_layer(self, layer: Layer) -> Sequence[SSAValue]:
+        narrow = unsupported_dtype(layer)
         try:
             if narrow is None:
-                return self._layer(layer, self.values)
-            return self._around(layer, narrow)
+                return self._emit_operations(layer, self.values)
+            return self._emit_widened_layer(layer, narrow)
         except EmissionError:
             raise
         except (ValueError, TypeError) as error:
             raise EmissionError(error, layer) from error
 
-    def _around(self, layer: Layer, narrow: dtypes.dtype) -> Sequence[SSAValue]:
-        wide, values = widened(layer, narrow, self.values, self.scopes)
-        given = zip(self._layer(wide, values), layer.results, strict=True)
-        return [narrowed(value, narrow, like, self.scopes) for value, like in given]
+    def _emit_widened_layer(self, layer: Layer, narrow: dtypes.dtype) -> Sequence[SSAValue]:
+        wide, values = widen_layer(layer, narrow, self.values, self.scopes)
+        given = zip(self._emit_operations(wide, values), layer.results, strict=True)
+        return [narrow_result(value, narrow, like, self.scopes) for value, like in given]
 
-    def _layer(self, layer: Layer, values: dict[Value, SSAValue]) -> Sequence[SSAValue]:
+    def _emit_operations(
+        self, layer: Layer, values: dict[NetworkValue, SSAValue]
+    ) -> Sequence[SSAValue]:
         name = layer.signature.name
-        place = Place(layer, values, self.scopes, self.sizes)
+        place = LayerEmission(layer, values, self.scopes, self.sizes)
         shaped = (
             SHAPED.get(name) or WINDOWED.get(name) or TRUTHS.get(layer.arguments.get("kind", ""))
         )
@@ -172,7 +180,7 @@ class _Emission:
             return CONTROLLED[name](self.control, place).results
         return plain(layer, values, self.scopes).results
 
-    def _described(self, name: str, value: Value) -> DictionaryAttr:
+    def _argument_attributes(self, name: str, value: NetworkValue) -> DictionaryAttr:
         """What the function says of an argument: its name, sizes and names of dimensions."""
         shape = value.shape or ()
         said: dict[str, Attribute] = {NAME: StringAttr(name)}
@@ -181,39 +189,39 @@ class _Emission:
         if plain:
             said["tensorrt.dimension_names"] = DictionaryAttr(plain)
         if shape:
-            ranges = [_range(shape, each) for each in self.profiles if named]
-            profiles = [ShapeProfileAttr.of(*each) for each in ranges or [_fixed(shape)]]
+            ranges = [_profile_sizes(shape, each) for each in self.profiles if named]
+            profiles = [ShapeProfileAttr.of(*each) for each in ranges or [_static_profile(shape)]]
             said["tensorrt.shape_profile"] = (
                 profiles[0] if len(profiles) == 1 else ArrayAttr(profiles)
             )
         return DictionaryAttr(dict(sorted(said.items())))
 
 
-def _fixed(shape: Sequence[Any]) -> tuple[list[int], list[int], list[int]]:
+def _static_profile(shape: Sequence[Any]) -> tuple[list[int], list[int], list[int]]:
     sizes = [size if isinstance(size, int) else 1 for size in shape]
     return sizes, sizes, sizes
 
 
-def _range(shape: Sequence[Any], profile: Profile) -> tuple[list[int], list[int], list[int]]:
+def _profile_sizes(
+    shape: Sequence[Any], profile: Profile
+) -> tuple[list[int], list[int], list[int]]:
     """The least, best and largest of each dimension; one that shrinks as a symbol grows, too."""
-    corners = [
-        [evaluate(size, sizes) for size in shape] for sizes in (profile.smallest, profile.largest)
-    ]
-    best = [evaluate(size, profile.best) for size in shape]
+    corners = [[evaluate(size, sizes) for size in shape] for sizes in (profile.min, profile.max)]
+    best = [evaluate(size, profile.opt) for size in shape]
     low = [min(pair) for pair in zip(*corners, best, strict=True)]
     high = [max(pair) for pair in zip(*corners, best, strict=True)]
     return low, best, high
 
 
-def located(place: Location | None, folder: Path | None) -> LocationAttr:
+def location_of(place: Location | None, folder: Path | None) -> LocationAttr:
     """The location of a layer: the name of its step, at a line of the user's file."""
     if place is None:
         return UNKNOWN
     name, file, line, column = place
-    where = file_location(_shown(file, folder), line, column)
-    return made(NameLoc, desc=StringAttr(name), location=where) if name else where
+    where = file_location(_file_name(file, folder), line, column)
+    return make_location(NameLoc, desc=StringAttr(name), location=where) if name else where
 
 
 @lru_cache
-def _shown(file: str, folder: Path | None) -> StringAttr:
+def _file_name(file: str, folder: Path | None) -> StringAttr:
     return StringAttr(portable_path(Path(file).as_posix() if folder is None else file, folder))

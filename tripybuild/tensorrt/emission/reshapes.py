@@ -19,53 +19,55 @@ from tripybuild.symbolic.dims import Dim, Size, same
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, sizes as sizes_of
 from tripybuild.tensorrt.emission.scope import Scopes
-from tripybuild.tensorrt.emission.sizes import Sizes, key_of
+from tripybuild.tensorrt.emission.sizes import SizeTensors, key_of
 from tripybuild.tensorrt.emission.types import tensor
 from tripybuild.tensorrt.mlir.resources import resource
 from tripybuild.tensorrt.recorder.network import Layer
-from tripybuild.tensorrt.recorder.value import Value
+from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.tensorrt.shape_rules import resizing
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LayerEmission:
     """What is being emitted: the layer, and all that emitting it may use."""
 
     layer: Layer
-    values: Mapping[Value, SSAValue]
+    values: Mapping[NetworkValue, SSAValue]
     scopes: Scopes
-    sizes: Sizes
+    sizes: SizeTensors
 
     def argument(self, name: str) -> Any:
         """An argument of the layer; a tensor as the dialect's value."""
         found = self.layer.arguments[name]
-        return self.values[found] if isinstance(found, Value) else found
+        return self.values[found] if isinstance(found, NetworkValue) else found
 
     def one(self, kind: type[TensorrtOperation], /, *operands: Any, **attributes: Any) -> SSAValue:
         """Append an operation that has one result."""
         return self.scopes.one(kind, *operands, **attributes)
 
 
-def _known(sizes: Sequence[Any]) -> bool:
+def _is_static(sizes: Sequence[Any]) -> bool:
     return all(isinstance(size, int) for size in sizes)
 
 
-def reshape(place: Place) -> SSAValue:
+def reshape(place: LayerEmission) -> SSAValue:
     """The same elements in another shape."""
-    source: Value = place.layer.arguments["input"]
-    return reshaped(place, place.values[source], source, place.layer.arguments["shape"])
+    source: NetworkValue = place.layer.arguments["input"]
+    return emit_reshape(place, place.values[source], source, place.layer.arguments["shape"])
 
 
-def reshaped(place: Place, value: SSAValue, source: Value, shape: Sequence[Size]) -> SSAValue:
+def emit_reshape(
+    place: LayerEmission, value: SSAValue, source: NetworkValue, shape: Sequence[Size]
+) -> SSAValue:
     """A value in another shape: by unit dimensions, by a fixed shape, or by placeholders."""
     before = source.shape
     if before is not None and same(tuple(before), tuple(shape)):
         return value
     key = ("reshape", value, key_of(shape))
-    return place.scopes.current.once(key, lambda: _reshaped(place, value, source, shape))
+    return place.scopes.current.once(key, lambda: _emit_new_reshape(place, value, source, shape))
 
 
-def _constant(place: Place, value: SSAValue, kind: TensorType[Any]) -> SSAValue | None:
+def _constant(place: LayerEmission, value: SSAValue, kind: TensorType[Any]) -> SSAValue | None:
     """A constant in another shape is another constant of the same data."""
     owner = value.owner
     if type(owner) is not dialect.ConstantOp or not kind.has_static_shape():
@@ -80,7 +82,9 @@ def _constant(place: Place, value: SSAValue, kind: TensorType[Any]) -> SSAValue 
     return place.scopes.constant(weights, kind, owner.location)
 
 
-def _reshaped(place: Place, value: SSAValue, source: Value, shape: Sequence[Size]) -> SSAValue:
+def _emit_new_reshape(
+    place: LayerEmission, value: SSAValue, source: NetworkValue, shape: Sequence[Size]
+) -> SSAValue:
     before = source.shape
     kind = tensor(source.dtype, shape)
     constant = _constant(place, value, kind)
@@ -93,13 +97,13 @@ def _reshaped(place: Place, value: SSAValue, source: Value, shape: Sequence[Size
                 return place.one(dialect.ExpandRankOp, value, result_types=result)
             if _keeps(shape, before):
                 return place.one(dialect.CollapseRankOp, value, result_types=result)
-        if _known(before) and _known(shape):
+        if _is_static(before) and _is_static(shape):
             return place.one(dialect.ReshapeOp, value, result_types=result)
-    return _shuffled(place, value, before or (), shape, result_types=result)
+    return _emit_shuffle(place, value, before or (), shape, result_types=result)
 
 
-def _shuffled(
-    place: Place, value: SSAValue, before: Sequence[Any], shape: Sequence[Size], **said: Any
+def _emit_shuffle(
+    place: LayerEmission, value: SSAValue, before: Sequence[Any], shape: Sequence[Size], **said: Any
 ) -> SSAValue:
     """A shuffle to a shape; what it does not say otherwise keeps its order."""
     said = {
@@ -147,15 +151,15 @@ def placeholders(before: Sequence[Any], shape: Sequence[Size]) -> tuple[int, ...
     return tuple(form)
 
 
-def shuffle(place: Place) -> SSAValue:
+def shuffle(place: LayerEmission) -> SSAValue:
     """Transpose, reshape, transpose."""
     given, result = place.layer.arguments, place.layer.results[0]
-    source: Value = given["input"]
+    source: NetworkValue = given["input"]
     order = given["first_transpose"] or range(source.rank)
     assert source.shape is not None
     assert result.shape is not None
     before = [source.shape[axis] for axis in order]
-    return _shuffled(
+    return _emit_shuffle(
         place,
         place.values[source],
         before,
@@ -166,14 +170,14 @@ def shuffle(place: Place) -> SSAValue:
     )
 
 
-def changed_rank(place: Place) -> SSAValue:
+def change_rank(place: LayerEmission) -> SSAValue:
     """Unit dimensions put in or taken out: the shape of the result says which."""
     source, result = place.layer.arguments["input"], place.layer.results[0]
     assert result.shape is not None
-    return reshaped(place, place.values[source], source, result.shape)  # type: ignore[arg-type]
+    return emit_reshape(place, place.values[source], source, result.shape)  # type: ignore[arg-type]
 
 
-def transpose(place: Place) -> SSAValue:
+def transpose(place: LayerEmission) -> SSAValue:
     """The dimensions in another order."""
     order = place.layer.arguments["permutation"]
     if tuple(order) == tuple(range(len(order))):
@@ -181,7 +185,7 @@ def transpose(place: Place) -> SSAValue:
     return place.one(dialect.TransposeOp, place.argument("input"), permutation=order)
 
 
-def broadcast(place: Place) -> SSAValue:
+def broadcast(place: LayerEmission) -> SSAValue:
     """The values repeated along new dimensions and along those of size one."""
     source, shape = place.layer.arguments["input"], place.layer.arguments["shape"]
     if source.shape is not None and same(tuple(source.shape), tuple(shape)):
@@ -189,36 +193,40 @@ def broadcast(place: Place) -> SSAValue:
     dims = place.layer.arguments["broadcast_dims"]
     if dims is None:
         dims = range(len(shape) - source.rank, len(shape))
-    return repeated(place, place.values[source], source, shape, tuple(dims))
+    return emit_broadcast(place, place.values[source], source, shape, tuple(dims))
 
 
-def repeated(
-    place: Place, value: SSAValue, source: Value, shape: Sequence[Size], dims: Sequence[int]
+def emit_broadcast(
+    place: LayerEmission,
+    value: SSAValue,
+    source: NetworkValue,
+    shape: Sequence[Size],
+    dims: Sequence[int],
 ) -> SSAValue:
     """A value repeated to a shape."""
-    sizes = None if _known(shape) else place.sizes.vector(shape)
+    sizes = None if _is_static(shape) else place.sizes.vector(shape)
     result = tensor(source.dtype, shape)
     return place.one(dialect.BroadcastOp, value, sizes, broadcast_dims=dims, result_types=[result])
 
 
-def slice(place: Place) -> SSAValue:  # the layer's name
+def slice(place: LayerEmission) -> SSAValue:  # the layer's name
     """Some of the elements along each dimension."""
     given = place.layer.arguments
     step = given["step"] or [1] * len(given["start"])
     tensors: list[SSAValue | None] = []
     attributes: dict[str, Any] = {"mode": given["mode"]}
     for name, sizes in (("start", given["start"]), ("size", given["size"]), ("stride", step)):
-        fixed = _known(sizes)
+        fixed = _is_static(sizes)
         tensors.append(None if fixed else place.sizes.vector(sizes))
         if fixed:
             attributes[f"static_{name}"] = sizes
     fill = None if given["fill"] is None else place.values[given["fill"]]
-    source: Value = given["input"]
+    source: NetworkValue = given["input"]
     attributes["result_types"] = [tensor(source.dtype, given["size"])]
     return place.one(dialect.SliceOp, place.values[source], fill, *tensors, **attributes)
 
 
-def resize(place: Place) -> SSAValue:
+def resize(place: LayerEmission) -> SSAValue:
     """The values interpolated to another size of the last dimensions."""
     name, given = place.layer.signature.name, place.layer.arguments
     kinds: dict[str, type[TensorrtOperation]] = {
@@ -229,7 +237,7 @@ def resize(place: Place) -> SSAValue:
     shape = place.layer.results[0].shape
     if shape is None or (given["shape"] is None and given["scales"] is None):
         raise ValueError("it needs a shape, or scales of an input with a known shape")
-    scales = given["scales"] if _give(given["scales"], place.layer) else None
+    scales = given["scales"] if _scales_match(given["scales"], place.layer) else None
     attributes = {
         "coordinate_transformation": given["coordinates"],
         "selector_for_single_pixel": given["selector"],
@@ -237,7 +245,7 @@ def resize(place: Place) -> SSAValue:
         "nearest_rounding": given.get("rounding"),
         "cubic_coeff": given.get("cubic_coefficient"),
     }
-    sizes = None if scales or _known(shape) else place.sizes.vector(shape)  # type: ignore[arg-type]
+    sizes = None if scales or _is_static(shape) else place.sizes.vector(shape)  # type: ignore[arg-type]
     return place.one(
         kinds[name],
         place.argument("input"),
@@ -247,7 +255,7 @@ def resize(place: Place) -> SSAValue:
     )
 
 
-def _give(scales: Sequence[float] | None, layer: Layer) -> bool:
+def _scales_match(scales: Sequence[float] | None, layer: Layer) -> bool:
     """Whether scales give the shape of the result, by the engine's arithmetic too."""
     before, after = layer.arguments["input"].shape, layer.results[0].shape
     if scales is None or before is None or after is None:
@@ -256,19 +264,19 @@ def _give(scales: Sequence[float] | None, layer: Layer) -> bool:
     return same(resizing.resize(before, scales, cubic=cubic), tuple(after))
 
 
-def gather_nd(place: Place) -> SSAValue:
+def gather_nd(place: LayerEmission) -> SSAValue:
     """What each vector of indices leads to."""
     if place.layer.arguments["num_broadcast_dims"]:
         raise ValueError("the dialect's `gather_nd` has no `num_broadcast_dims`: use `gather`")
     return place.one(dialect.GatherNdOp, place.argument("data"), place.argument("indices"))
 
 
-SHAPED: Mapping[str, Callable[[Place], SSAValue]] = {
+SHAPED: Mapping[str, Callable[[LayerEmission], SSAValue]] = {
     "reshape": reshape,
     "expand_rank": reshape,
     "collapse_rank": reshape,
-    "squeeze": changed_rank,
-    "unsqueeze": changed_rank,
+    "squeeze": change_rank,
+    "unsqueeze": change_rank,
     "shuffle": shuffle,
     "transpose": transpose,
     "broadcast": broadcast,

@@ -13,10 +13,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, element
-from tripybuild.tensorrt.mlir.operation_factory import created
+from tripybuild.tensorrt.mlir.operation_factory import create_operation
 
 
-class Source(NamedTuple):
+class SymbolSource(NamedTuple):
     """Where a symbol is a part of a dimension: the dimension is `factor * symbol + offset`."""
 
     value: SSAValue
@@ -25,18 +25,18 @@ class Source(NamedTuple):
     offset: int
 
 
-class Scope:
+class EmissionScope:
     """A list of operations that is being filled, and what was computed in it."""
 
-    def __init__(self, outer: "Scope | None" = None) -> None:
+    def __init__(self, outer: "EmissionScope | None" = None) -> None:
         self.outer = outer
         self.operations: list[Operation] = []
         self.known: dict[object, SSAValue] = {}
-        self.sources: dict[str, Source] = {}
+        self.sources: dict[str, SymbolSource] = {}
 
-    def chain(self) -> Iterator["Scope"]:
+    def chain(self) -> Iterator["EmissionScope"]:
         """This scope, the one around it, and so on."""
-        scope: Scope | None = self
+        scope: EmissionScope | None = self
         while scope is not None:
             yield scope
             scope = scope.outer
@@ -52,11 +52,11 @@ class Scope:
             found = self.known[key] = make()
         return found
 
-    def used(self) -> list[Operation]:
+    def live_operations(self) -> list[Operation]:
         """The operations, without the constants that only others were made of."""
-        return [op for op in self.operations if not _is_unused(op)]
+        return [op for op in self.operations if not _is_dead_constant(op)]
 
-    def of(self, *symbols: str) -> "Scope":
+    def of(self, *symbols: str) -> "EmissionScope":
         """The outermost scope in which all symbols are known; ValueError if one is in none."""
         scopes = list(self.chain())
         for name in symbols:
@@ -66,7 +66,7 @@ class Scope:
         return next(inside, scopes[-1])
 
 
-def _is_unused(op: Operation) -> bool:
+def _is_dead_constant(op: Operation) -> bool:
     return (
         type(op) in (dialect.ConstantOp, dialect.ConstantF4Op) and op.results[0].first_use is None
     )
@@ -76,15 +76,15 @@ class Scopes:
     """The scopes of a function; `current` is the one that layers go to."""
 
     def __init__(self) -> None:
-        self.prologue = Scope()
-        self.current = Scope(self.prologue)
+        self.prologue = EmissionScope()
+        self.current = EmissionScope(self.prologue)
         self.body = self.current
         self.location: LocationAttr = UnknownLoc()
 
     @contextmanager
-    def inside(self) -> Iterator[Scope]:
+    def region(self) -> Iterator[EmissionScope]:
         """A region's scope."""
-        outer, self.current = self.current, Scope(self.current)
+        outer, self.current = self.current, EmissionScope(self.current)
         try:
             yield self.current
         finally:
@@ -95,7 +95,7 @@ class Scopes:
         kind: type[TensorrtOperation],
         /,
         *operands: Any,
-        scope: Scope | None = None,
+        scope: EmissionScope | None = None,
         location: LocationAttr | None = None,
         **attributes: Any,
     ) -> Operation:
@@ -115,6 +115,6 @@ class Scopes:
         place = location or self.location
         short = isinstance(element(type), Float4E2M1FNType)
         kind = dialect.ConstantF4Op if short else dialect.ConstantOp
-        operation = created(kind, (), [type], {"weights": weights}, location=place)
+        operation = create_operation(kind, (), [type], {"weights": weights}, location=place)
         self.current.operations.append(operation)
         return operation.results[0]

@@ -17,7 +17,7 @@ from tripybuild.symbolic.dims import Dim, Size
 from tripybuild.symbolic.polynomials import Atom, Terms, constant
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, tensor_type
-from tripybuild.tensorrt.emission.scope import Scope, Scopes, Source
+from tripybuild.tensorrt.emission.scope import EmissionScope, Scopes, SymbolSource
 from tripybuild.tensorrt.mlir.elements import from_numpy
 
 _EXTREMES = {"max": "kMAX", "min": "kMIN"}
@@ -32,13 +32,13 @@ _COMPARISONS: Mapping[str, tuple[str, bool]] = {
 }
 
 
-class Sizes:
+class SizeTensors:
     """The sizes of one function."""
 
     def __init__(self, scopes: Scopes) -> None:
         self.scopes = scopes
 
-    def learn(self, shape: Sequence[Any], value: SSAValue, scope: Scope) -> None:
+    def learn(self, shape: Sequence[Any], value: SSAValue, scope: EmissionScope) -> None:
         """Note the symbols that are dimensions of a value, or follow from one."""
         for axis, size in enumerate(shape):
             if isinstance(size, Dim) and (found := _line(size)) is not None:
@@ -46,7 +46,7 @@ class Sizes:
                 known = next((s.sources[name] for s in scope.chain() if name in s.sources), None)
                 plain = (factor, offset) == (1, 0)
                 if known is None or (plain and known[2:] != (1, 0) and name in scope.sources):
-                    scope.sources[name] = Source(value, axis, factor, offset)
+                    scope.sources[name] = SymbolSource(value, axis, factor, offset)
 
     def vector(self, sizes: Sequence[Size]) -> SSAValue:
         """A list of sizes as a tensor of one dimension."""
@@ -62,22 +62,22 @@ class Sizes:
             scope.known[key] = found
         return found
 
-    def _run(self, run: Sequence[Size], scope: Scope) -> SSAValue:
+    def _run(self, run: Sequence[Size], scope: EmissionScope) -> SSAValue:
         if isinstance(run[0], Dim):
             return self._terms(run[0].terms, scope)
         return self._numbers([size for size in run if isinstance(size, int)], scope)
 
-    def _numbers(self, numbers: Sequence[int], scope: Scope) -> SSAValue:
+    def _numbers(self, numbers: Sequence[int], scope: EmissionScope) -> SSAValue:
         def constant() -> SSAValue:
             weights = from_numpy(np.array(numbers, np.int32), tensor_type((len(numbers),), i32))
             return self.scopes.one(dialect.ConstantOp, weights=weights, scope=scope)
 
         return scope.once(("numbers", *numbers), constant)
 
-    def _terms(self, terms: Terms, scope: Scope) -> SSAValue:
+    def _terms(self, terms: Terms, scope: EmissionScope) -> SSAValue:
         return scope.once(("terms", terms), lambda: self._sum(terms, scope))
 
-    def _sum(self, terms: Terms, scope: Scope) -> SSAValue:
+    def _sum(self, terms: Terms, scope: EmissionScope) -> SSAValue:
         positive = sorted(terms, key=lambda term: term[1] < 0)  # `a - b` and not `-b + a`
         total: SSAValue | None = None
         for monomial, coefficient in positive:
@@ -96,7 +96,7 @@ class Sizes:
         return self._numbers([0], scope) if total is None else total
 
     def _factors(
-        self, monomial: Sequence[Atom], coefficient: int, scope: Scope
+        self, monomial: Sequence[Atom], coefficient: int, scope: EmissionScope
     ) -> tuple[int, list[SSAValue]]:
         """A number and the tensors to multiply it with; `16 * (S // 16)` is S, if S is such."""
         parts = []
@@ -113,7 +113,7 @@ class Sizes:
             parts.append(part)
         return coefficient, parts
 
-    def _symbol(self, name: str, inner: Scope) -> SSAValue:
+    def _symbol(self, name: str, inner: EmissionScope) -> SSAValue:
         """A symbol, from the shape of a value that it is a dimension of."""
         scope = inner.of(name)
         value, axis, factor, offset = scope.sources[name]
@@ -133,20 +133,20 @@ class Sizes:
             size = self._binary("kFLOOR_DIV", size, self._numbers([factor], scope), scope)
         return size
 
-    def _compound(self, atom: Atom, scope: Scope) -> SSAValue:
+    def _compound(self, atom: Atom, scope: EmissionScope) -> SSAValue:
         arguments = [self._terms(each, scope) for each in atom.arguments]
         if atom.operator == "//":
             numerator, denominator = arguments
             return self._binary("kFLOOR_DIV", numerator, denominator, scope)
         if isinstance(atom.choice, Condition):
             condition = self._condition(atom.choice, scope)
-            return self._made(dialect.SelectOp, condition, *arguments, scope=scope)
+            return self._emit_once(dialect.SelectOp, condition, *arguments, scope=scope)
         result = arguments[0]
         for other in arguments[1:]:
             result = self._binary(_EXTREMES[atom.operator], result, other, scope)
         return result
 
-    def _condition(self, condition: Condition, scope: Scope) -> SSAValue:
+    def _condition(self, condition: Condition, scope: EmissionScope) -> SSAValue:
         if not condition.sides:
             parts = [self._condition(each, scope) for each in condition.parts]
             kind, result = "kAND" if condition.operator == "and" else "kOR", parts[0]
@@ -157,17 +157,17 @@ class Sizes:
         left, right = (self._terms(each, scope) for each in condition.sides)
         result = self._binary(kind, left, right, scope)
         if negated:
-            result = self._made(dialect.UnaryOp, result, unary_operation="kNOT", scope=scope)
+            result = self._emit_once(dialect.UnaryOp, result, unary_operation="kNOT", scope=scope)
         assert result.type.get_element_type() == i1  # type: ignore[attr-defined]
         return result
 
-    def _binary(self, kind: str, left: SSAValue, right: SSAValue, scope: Scope) -> SSAValue:
-        return self._made(
+    def _binary(self, kind: str, left: SSAValue, right: SSAValue, scope: EmissionScope) -> SSAValue:
+        return self._emit_once(
             dialect.ElementWiseOp, left, right, elementwise_operation=kind, scope=scope
         )
 
-    def _made(
-        self, kind: type[TensorrtOperation], *operands: SSAValue, scope: Scope, **said: str
+    def _emit_once(
+        self, kind: type[TensorrtOperation], *operands: SSAValue, scope: EmissionScope, **said: str
     ) -> SSAValue:
         """An operation, which is there once for its operands."""
         key = (kind, *operands, *said.values())

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from tripybuild.tensorrt.dialect.base import tensor_type
-from tripybuild.tensorrt.recorder.value import Value
+from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.types import dtypes
 
 ELEMENTS: dict[str, Attribute] = {
@@ -32,7 +32,7 @@ def tensor(dtype: dtypes.dtype, shape: Sequence[Any]) -> TensorType[Any]:
     return tensor_type([s if isinstance(s, int) else None for s in shape], ELEMENTS[dtype.name])
 
 
-def typed(value: Value) -> TensorType[Any]:
+def type_of(value: NetworkValue) -> TensorType[Any]:
     """The type of a recorded value; ValueError where its shape is not known."""
     if value.shape is None:
         raise ValueError(f"the shape of {value!r} is not known")

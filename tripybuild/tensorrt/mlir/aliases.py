@@ -29,11 +29,11 @@ class Aliases:
         self._depths: dict[Attribute, int] = {}
         self._early: set[Attribute] = set()
 
-    def met(self, location: Attribute, *, early: bool) -> int:
+    def register(self, location: Attribute, *, early: bool) -> int:
         """Note a location and those in it; give how deep it is."""
         if location in self._depths and not early:
             return self._depths[location]
-        inner = [self.met(each, early=early) for each in _shown(location)]
+        inner = [self.register(each, early=early) for each in _nested_locations(location)]
         if early:
             self._early.add(location)
         return self._depths.setdefault(location, max(inner, default=-1) + 1)
@@ -51,21 +51,21 @@ class Aliases:
         """Give the lines before, or behind, the module."""
         for location, name in (self.names or {}).items():
             if (location in self._early) is early:
-                yield f"{name} = loc({self.written(location, write)})"
+                yield f"{name} = loc({self.text(location, write)})"
 
-    def written(self, location: Attribute, write: Callable[[Attribute], str]) -> str:
+    def text(self, location: Attribute, write: Callable[[Attribute], str]) -> str:
         """Give a location in terms of the aliases in it."""
-        return written(location, write, self.name)
+        return location_text(location, write, self.name)
 
 
-def _shown(location: Attribute) -> list[Attribute]:
+def _nested_locations(location: Attribute) -> list[Attribute]:
     """Give the locations in one that are written: a name from nowhere is a name alone."""
     inner: list[Attribute] = [each for each in children(location) if isinstance(each, LOCATIONS)]
     nowhere = isinstance(location, NameLoc) and isinstance(location.location, UnknownLoc)
     return [] if nowhere else inner
 
 
-def written(
+def location_text(
     location: Attribute, write: Callable[[Attribute], str], child: Callable[[Attribute], str]
 ) -> str:
     """Give what stands in `loc(...)`.
@@ -82,7 +82,7 @@ def written(
         start = f"{location.line.data}:{location.column.data}"
         return f"{write(location.filename)}:{start} to {end}:{location.end_column.data}"
     if isinstance(location, NameLoc):
-        inner = _shown(location)
+        inner = _nested_locations(location)
         return write(location.desc) + (f"({child(inner[0])})" if inner else "")
     if isinstance(location, CallSiteLoc):
         return f"callsite({child(location.callee)} at {child(location.caller)})"

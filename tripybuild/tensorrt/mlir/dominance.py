@@ -10,7 +10,7 @@ class Dominance:
     """The blocks of a region that come before each of its blocks, itself among them."""
 
     def __init__(self, region: Region) -> None:
-        order = _reached(region)
+        order = _reachable_blocks(region)
         before: dict[Block, list[Block]] = {block: [] for block in order}
         for block in order:
             for successor in _successors(block):
@@ -37,7 +37,7 @@ def _successors(block: Block) -> list[Block]:
     return [] if block.last_op is None else list(block.last_op.successors)
 
 
-def _reached(region: Region) -> list[Block]:
+def _reachable_blocks(region: Region) -> list[Block]:
     """Give the blocks that can be run, the entry first."""
     entry = region.blocks.first
     found = [] if entry is None else [entry]

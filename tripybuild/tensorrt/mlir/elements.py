@@ -97,30 +97,30 @@ def from_numpy(array: Array, type: Attribute | None = None) -> DenseIntOrFPEleme
     dtype = dtype_of(tensor.element_type)
     if array.dtype != dtype or array.shape != tensor.get_shape():
         raise TypeError(f"an array of {array.dtype}{list(array.shape)} is no `{tensor}`")
-    if repeats(array):
-        one = _filled(np.ascontiguousarray(array[(0,) * array.ndim]), tensor.element_type)
-        return DenseIntOrFPElementsAttr(tensor, BytesAttr(repeated(one, array.size)))
-    data = _filled(np.ascontiguousarray(array), tensor.element_type)
+    if is_splat_array(array):
+        one = _to_xdsl_bytes(np.ascontiguousarray(array[(0,) * array.ndim]), tensor.element_type)
+        return DenseIntOrFPElementsAttr(tensor, BytesAttr(splat_bytes(one, array.size)))
+    data = _to_xdsl_bytes(np.ascontiguousarray(array), tensor.element_type)
     size = size_of(tensor.element_type)
     if len(data) > LARGEST_SPLAT and is_splat(data, size):
         data = data[:size]
     return DenseIntOrFPElementsAttr(tensor, BytesAttr(data))
 
 
-def repeats(array: Array) -> bool:
+def is_splat_array(array: Array) -> bool:
     """Whether an array is one element, seen again and again."""
     return array.size > 1 and not any(array.strides)
 
 
-def mapped(compute: Callable[..., Any], *arrays: Array) -> Array:
+def map_elements(compute: Callable[..., Any], *arrays: Array) -> Array:
     """Compute something of each element; of arrays that repeat one, once."""
-    if not all(map(repeats, arrays)):
+    if not all(map(is_splat_array, arrays)):
         return np.asarray(compute(*arrays))
     found = compute(*(array[(0,) * array.ndim] for array in arrays))
     return np.broadcast_to(np.asarray(found), arrays[0].shape)
 
 
-def repeated(one: bytes, count: int) -> bytes:
+def splat_bytes(one: bytes, count: int) -> bytes:
     """Give the bytes of an element that is there so many times, if that is not large."""
     return one if count > 0 and len(one) * count > LARGEST_SPLAT else one * count
 
@@ -162,9 +162,9 @@ def size_of(element: Attribute) -> int:
     return cast("int", cast("Any", element).compile_time_size)
 
 
-def packed(data: bytes, element: Attribute) -> bytes:
+def to_mlir_bytes(data: bytes, element: Attribute) -> bytes:
     """Give bytes as MLIR stores them: eight truth values to the byte, no sign above an i4."""
-    if is_truth(element):
+    if is_i1(element):
         return np.packbits(np.frombuffer(data, np.uint8), bitorder="little").tobytes()
     if isinstance(element, IntegerType) and element.bitwidth < 8:
         mask = (1 << element.bitwidth) - 1
@@ -172,27 +172,27 @@ def packed(data: bytes, element: Attribute) -> bytes:
     return data
 
 
-def unpacked(data: bytes, element: Attribute, count: int) -> bytes | None:
+def from_mlir_bytes(data: bytes, element: Attribute, count: int) -> bytes | None:
     """Give the elements of MLIR's bytes, or None where they are not `count` elements, or one.
 
     Truth values may be packed, eight to the byte, or have a byte each.
     """
-    if is_truth(element):
-        return _truth(data, count)
+    if is_i1(element):
+        return _bool_bytes(data, count)
     size = size_of(element)
     alone = len(data) == size
     if alone:
-        data = repeated(data, count)
+        data = splat_bytes(data, count)
     elif len(data) != size * count:
         return None
     if isinstance(element, IntegerType) and element.bitwidth < 8:
-        return _filled(np.frombuffer(data, dtype_of(element)), element)
+        return _to_xdsl_bytes(np.frombuffer(data, dtype_of(element)), element)
     return data
 
 
-def _truth(data: bytes, count: int) -> bytes | None:
+def _bool_bytes(data: bytes, count: int) -> bytes | None:
     if len(data) == 1 and data[0] in {0, 255}:
-        return repeated(b"\xff" if data[0] else b"\0", count)
+        return splat_bytes(b"\xff" if data[0] else b"\0", count)
     if len(data) == -(-count // 8):
         bits = np.unpackbits(np.frombuffer(data, np.uint8), count=count, bitorder="little")
         return (bits * np.uint8(255)).tobytes()
@@ -201,16 +201,16 @@ def _truth(data: bytes, count: int) -> bytes | None:
     return None
 
 
-def _filled(array: Array, element: Attribute) -> bytes:
+def _to_xdsl_bytes(array: Array, element: Attribute) -> bytes:
     """Give the bytes of an array as xDSL keeps them."""
-    if is_truth(element):
+    if is_i1(element):
         return (array.view(np.uint8) * np.uint8(255)).tobytes()
     if isinstance(element, IntegerType) and element.bitwidth < 8:
         return array.astype(np.int8).tobytes()
     return array.tobytes()
 
 
-def is_truth(element: Attribute) -> bool:
+def is_i1(element: Attribute) -> bool:
     """Whether an element type is i1."""
     return isinstance(element, IntegerType) and element.bitwidth == 1
 

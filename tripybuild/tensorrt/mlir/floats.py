@@ -59,21 +59,21 @@ def digits(magnitude: float, precision: int) -> tuple[str, int]:
     """Give the decimal digits of a positive number to a precision, and the power of the last."""
     numerator, denominator = magnitude.as_integer_ratio()
     power = 1 - denominator.bit_length()  # the denominator is a power of two
-    significand, power = _reduced(numerator * 5**-power, power, precision)
+    significand, power = _truncate(numerator * 5**-power, power, precision)
     text = str(significand)
     kept = text.rstrip("0")
     power += len(text) - len(kept)
-    return _rounded(kept, power, precision)
+    return _round_half_up(kept, power, precision)
 
 
-def _reduced(significand: int, power: int, precision: int) -> tuple[int, int]:
+def _truncate(significand: int, power: int, precision: int) -> tuple[int, int]:
     """Cut off, without rounding, what lies far behind the precision."""
     spare = significand.bit_length() - (precision * 196 + 58) // 59
     tens = spare * 59 // 196 if spare > 0 else 0
     return significand // 10**tens, power + tens
 
 
-def _rounded(text: str, power: int, precision: int) -> tuple[str, int]:
+def _round_half_up(text: str, power: int, precision: int) -> tuple[str, int]:
     """Round to the precision, half up."""
     excess = len(text) - precision
     if excess <= 0:

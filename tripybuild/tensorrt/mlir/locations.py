@@ -50,7 +50,7 @@ LOCATIONS = (UnknownLoc, FileLineColLoc, FileLineColRange, CallSiteLoc, NameLoc,
 UNKNOWN = UnknownLoc()
 
 
-def made(kind: type[Kind], **parameters: Attribute) -> Kind:
+def make_location(kind: type[Kind], **parameters: Attribute) -> Kind:
     """Make a location without checking its parts: xDSL knows no ranges, and checks take long."""
     location = kind.__new__(kind)
     for name, value in parameters.items():
@@ -60,25 +60,25 @@ def made(kind: type[Kind], **parameters: Attribute) -> Kind:
 
 def file_location(path: StringAttr, line: int, column: int) -> FileLineColLoc:
     """Give the location of a place in a file."""
-    return made(FileLineColLoc, filename=path, line=IntAttr(line), column=IntAttr(column))
+    return make_location(FileLineColLoc, filename=path, line=IntAttr(line), column=IntAttr(column))
 
 
 def span_of(location: Attribute) -> Span | None:
     """Give the place in a file that a location stands for, if it names any."""
-    for each in places(location):
+    for each in file_positions(location):
         path, line, column = each.filename.data, each.line.data, max(each.column.data, 1)
         if path and line > 0:
             return Span(path, line, column, line, column + 1)
     return None
 
 
-def places(location: Attribute) -> Iterator[Any]:
+def file_positions(location: Attribute) -> Iterator[Any]:
     """Give the places in files that a location is made of, the nearest first."""
     if isinstance(location, FileLineColLoc | FileLineColRange):
         yield location
     else:
         for each in children(location):
-            yield from places(each)
+            yield from file_positions(each)
 
 
 def children(location: Attribute) -> tuple[Attribute, ...]:

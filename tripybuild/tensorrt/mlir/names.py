@@ -87,7 +87,7 @@ SUGGESTIONS: dict[str, Suggest] = {
 }
 
 
-class Names:
+class ValueNames:
     """The names of all values in an operation, and of its blocks."""
 
     def __init__(self, top: Operation, *, generic: bool) -> None:
@@ -111,7 +111,7 @@ class Names:
             self._used = set(names)
             self._region(region)
             inner, state = frozenset(self._used), self._state()
-            pending.extend((each, state, inner) for each in _nested(region))
+            pending.extend((each, state, inner) for each in _nested_regions(region))
 
     def _state(self) -> tuple[int, int, int]:
         return self._next, self._argument, self._conflict
@@ -161,7 +161,7 @@ def _hexadecimal(found: re.Match[str]) -> str:
     return "_" if found[0].isspace() else f"{ord(found[0]):X}"
 
 
-def _nested(region: Region) -> Iterator[Region]:
+def _nested_regions(region: Region) -> Iterator[Region]:
     for block in region.blocks:
         for operation in block.ops:
             yield from operation.regions

@@ -16,7 +16,7 @@ from xdsl.irdl import IRDLOperation, OptionalDef
 Made = TypeVar("Made", bound=IRDLOperation)
 
 
-def created(
+def create_operation(
     op_class: type[Made],
     operands: Sequence[SSAValue],
     types: Sequence[Attribute],
@@ -34,8 +34,8 @@ def created(
     op._operands, op._operand_uses = SSAValues(operands), uses  # noqa: SLF001  # the setter is slow
     op._successors = op._successor_uses = ()  # noqa: SLF001
     op.results = SSAValues([OpResult(type, op, index) for index, type in enumerate(types)])
-    op.properties = _completed(properties, _defaults(op_class)[0])
-    op.attributes = _completed(attributes or {}, _defaults(op_class)[1])
+    op.properties = _with_defaults(properties, _defaults(op_class)[0])
+    op.attributes = _with_defaults(attributes or {}, _defaults(op_class)[1])
     op.location = location
     op.regions = ()
     for region in regions:
@@ -43,7 +43,7 @@ def created(
     return op
 
 
-def _completed(
+def _with_defaults(
     given: Mapping[str, Attribute], defaults: Mapping[str, Attribute]
 ) -> dict[str, Attribute]:
     completed = dict(given)

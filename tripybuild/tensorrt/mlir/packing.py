@@ -26,12 +26,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
-from tripybuild.process.gc_pause import uncollected
+from tripybuild.process.gc_pause import pause_gc
 from tripybuild.tensorrt.mlir import resources
-from tripybuild.tensorrt.mlir.locations import made
-from tripybuild.tensorrt.mlir.operation_factory import created
+from tripybuild.tensorrt.mlir.locations import make_location
+from tripybuild.tensorrt.mlir.operation_factory import create_operation
 from tripybuild.tensorrt.mlir.reading.text_reader import TextReader
-from tripybuild.tensorrt.mlir.writing.attribute_writer import AttributeWriter, unaliased
+from tripybuild.tensorrt.mlir.writing.attribute_writer import AttributeWriter, affine_text
 
 Packed = list[Any]
 
@@ -54,18 +54,18 @@ def unpack(content: bytes, context: Context) -> ModuleOp:
         DiagnosticError: The context does not know what it says.
     """
     attributes, operation = json.loads(content)
-    with uncollected():
+    with pause_gc():
         unpacker = _Unpacker(context, attributes)
         module = cast("ModuleOp", unpacker.operation(operation))
     resources.attach(module, resources.of_context(context))
     return module
 
 
-class _Writer(AttributeWriter):
+class _FormWriter(AttributeWriter):
     """Writes all of an attribute, maps too, which have names in a text."""
 
     def _map(self, attribute: AffineMapAttr | AffineSetAttr) -> str:
-        return unaliased(attribute)
+        return affine_text(attribute)
 
 
 class _Packer:
@@ -74,14 +74,14 @@ class _Packer:
         self._by_identity: dict[int, tuple[Attribute, int]] = {}  # which is kept alive
         self._by_form: dict[object, int] = {}
         self._values: dict[SSAValue, int] = {}
-        self._writer = _Writer()
+        self._writer = _FormWriter()
 
     def operation(self, op: Operation) -> Packed:
         if isinstance(op, UnregisteredOp) or op.successors:
             raise ValueError(f"`{op.name}` cannot be packed")
-        operands = [self._used(value) for value in op.operands]
+        operands = [self._value_index(value) for value in op.operands]
         regions = [[self.block(block) for block in each.blocks] for each in op.regions]
-        self._defined(op.results)
+        self._define(op.results)
         of = self.attribute
         return [
             op.name,
@@ -97,10 +97,10 @@ class _Packer:
         """Give the number of an attribute."""
         known = self._by_identity.get(id(attribute))
         if known is None:
-            known = self._by_identity[id(attribute)] = attribute, self._numbered(attribute)
+            known = self._by_identity[id(attribute)] = attribute, self._intern(attribute)
         return known[1]
 
-    def _numbered(self, attribute: Attribute) -> int:
+    def _intern(self, attribute: Attribute) -> int:
         form = self._form(attribute)
         key = form if isinstance(form, str) else tuple(form)
         number = self._by_form.setdefault(key, len(self.attributes))
@@ -117,18 +117,18 @@ class _Packer:
         if isinstance(attribute, DenseResourceAttr):
             return ["data", attribute.resource_handle.data, self.attribute(attribute.type)]
         self._writer.print_attribute(attribute)
-        return self._writer.taken()
+        return self._writer.take_text()
 
     def block(self, block: Block) -> Packed:
         arguments = [[self.attribute(a.type), self.attribute(a.location)] for a in block.args]
-        self._defined(block.args)
+        self._define(block.args)
         return [arguments, [self.operation(op) for op in block.ops]]
 
-    def _defined(self, values: Sequence[SSAValue]) -> None:
+    def _define(self, values: Sequence[SSAValue]) -> None:
         for value in values:
             self._values[value] = len(self._values)
 
-    def _used(self, value: SSAValue) -> int:
+    def _value_index(self, value: SSAValue) -> int:
         if value not in self._values:
             raise ValueError("a value is used before it is defined")
         return self._values[value]
@@ -142,7 +142,9 @@ class _Unpacker:
         texts = iter(self._attributes)
         self._attributes = []
         for form in forms:
-            self._attributes.append(next(texts) if isinstance(form, str) else self._made(*form))
+            self._attributes.append(
+                next(texts) if isinstance(form, str) else self._make_attribute(*form)
+            )
 
     def _read(self, texts: Sequence[str]) -> list[Attribute]:
         """Read attributes and types: one reader for all of them, since to make one takes time."""
@@ -153,14 +155,14 @@ class _Unpacker:
             reader.parse_punctuation(",")
         return found
 
-    def _made(self, kind: str, name: str, *rest: int) -> Attribute:
+    def _make_attribute(self, kind: str, name: str, *rest: int) -> Attribute:
         text = StringAttr(name)
         if kind == "file":
             line, column = map(IntAttr, rest)
-            return made(FileLineColLoc, filename=text, line=line, column=column)
+            return make_location(FileLineColLoc, filename=text, line=line, column=column)
         other = self._attributes[rest[0]]
         if kind == "name":
-            return made(NameLoc, desc=text, location=other)
+            return make_location(NameLoc, desc=text, location=other)
         return resources.resource(name, other)
 
     def operation(self, form: Packed) -> Operation:
@@ -168,7 +170,7 @@ class _Unpacker:
         known = self._attributes
         values = [self._values[number] for number in operands]
         inner = [Region([self.block(*block) for block in each]) for each in regions]
-        op = created(
+        op = create_operation(
             cast("type[IRDLOperation]", self._context.get_op(name)),
             values,
             [known[number] for number in results],

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import DenseResourceAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
 
 from tripybuild.tensorrt.mlir import elements
-from tripybuild.tensorrt.mlir.locations import made
+from tripybuild.tensorrt.mlir.locations import make_location
 
 ALIGNMENT = 4  # bytes of the number in front of the data: to what it is aligned
 
@@ -42,7 +42,7 @@ class Resources(OpAsmDialectInterface):
         """Keep a blob: four bytes of alignment, then the data."""
         self._blobs[key] = blob
 
-    def give(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def add_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take weights from beside the text; they are not copied."""
         self._arrays.update(arrays)
 
@@ -79,7 +79,7 @@ class Resources(OpAsmDialectInterface):
         blob = self._blobs.get(key)
         if blob is None:
             return None
-        data = elements.unpacked(blob[ALIGNMENT:], type.element_type, count)
+        data = elements.from_mlir_bytes(blob[ALIGNMENT:], type.element_type, count)
         if data is None:
             raise ValueError(f"resource `{key}` has {len(blob) - ALIGNMENT} bytes, not a `{type}`")
         return elements.array(data, type.element_type, type.get_shape())
@@ -99,7 +99,7 @@ def _blob(text: str) -> bytes:
 
 def resource(name: str, type: Attribute) -> DenseResourceAttr:
     """Give the constant that has a name's data; neither is checked, which would take long."""
-    return made(DenseResourceAttr, resource_handle=StringAttr(name), type=type)
+    return make_location(DenseResourceAttr, resource_handle=StringAttr(name), type=type)
 
 
 def of_context(context: Context) -> Resources:

@@ -27,7 +27,7 @@ def problems(operation: Operation) -> Iterator[Finding]:
     if operation.has_trait(SymbolTable, value_if_unregistered=False):
         yield from _symbols(operation)
     if operation.has_trait(IsolatedFromAbove, value_if_unregistered=False):
-        yield from _outside(operation)
+        yield from _isolation_problems(operation)
 
 
 def _terminators(operation: Operation, region: Region) -> Iterator[Finding]:
@@ -55,7 +55,7 @@ def implicit_terminators(operation: Operation) -> Iterator[tuple[str, tuple[str,
 
 def _symbols(operation: Operation) -> Iterator[Finding]:
     seen = dict[str, Operation]()
-    for each in _inside(operation):
+    for each in _child_operations(operation):
         name = each.properties.get("sym_name", each.attributes.get("sym_name"))
         if isinstance(name, StringAttr):
             first = seen.setdefault(name.data, each)
@@ -64,13 +64,13 @@ def _symbols(operation: Operation) -> Iterator[Finding]:
                 yield each, f"redefinition of symbol named '{name.data}'", (note,)
 
 
-def _inside(operation: Operation) -> Iterator[Operation]:
+def _child_operations(operation: Operation) -> Iterator[Operation]:
     for region in operation.regions:
         for block in region.blocks:
             yield from block.ops
 
 
-def _outside(operation: Operation) -> Iterator[Finding]:
+def _isolation_problems(operation: Operation) -> Iterator[Finding]:
     """Find the first value of outside that is used inside of what is isolated."""
     regions = set(operation.regions)
     for each in operation.walk():
@@ -93,7 +93,7 @@ def _is_within(value: SSAValue, regions: set[Region]) -> bool:
     return region is not None
 
 
-def function(operation: FuncOp) -> Iterator[str]:
+def function_problems(operation: FuncOp) -> Iterator[str]:
     """Give what is wrong with a function, without its body."""
     inputs = operation.function_type.inputs.data
     for name, attributes, count in (
@@ -118,7 +118,7 @@ def function(operation: FuncOp) -> Iterator[str]:
             )
 
 
-def returned(operation: ReturnOp) -> Iterator[str]:
+def return_problems(operation: ReturnOp) -> Iterator[str]:
     """Compare what a function returns with what it says."""
     parent, block = operation.parent_op(), operation.parent
     if block is not None and block.last_op is not operation:
@@ -143,17 +143,19 @@ def returned(operation: ReturnOp) -> Iterator[str]:
             return
 
 
-def undominated(operation: Operation) -> Iterator[Finding]:
+def dominance_problems(operation: Operation) -> Iterator[Finding]:
     """Find operands that are used where their definition does not come before."""
     for region in operation.regions:
         ordered = not operation.has_trait(NoTerminator, value_if_unregistered=True)
         several = len(region.blocks) > 1
         dominance = Dominance(region) if several and ordered else None
         for block in region.blocks:
-            yield from _in_block(block, dominance, ordered=ordered)
+            yield from _block_dominance_problems(block, dominance, ordered=ordered)
 
 
-def _in_block(block: Block, dominance: Dominance | None, *, ordered: bool) -> Iterator[Finding]:
+def _block_dominance_problems(
+    block: Block, dominance: Dominance | None, *, ordered: bool
+) -> Iterator[Finding]:
     seen = set[SSAValue](block.args)
     for operation in block.ops:
         if ordered:
@@ -161,7 +163,7 @@ def _in_block(block: Block, dominance: Dominance | None, *, ordered: bool) -> It
                 if not _precedes(value, block, seen, dominance):
                     yield operation, f"operand #{index} does not dominate this use", ()
         seen.update(operation.results)
-        yield from undominated(operation)
+        yield from dominance_problems(operation)
 
 
 def _precedes(

@@ -25,12 +25,14 @@ CODE = "mlir-invalid"
 def problems(module: ModuleOp) -> list[Diagnostic]:
     """Give all that is wrong with a module; nothing, if it is well formed."""
     found = list(_within(module))
-    return found or [diagnostic(*each) for each in structure.undominated(module)]
+    return found or [diagnostic(*each) for each in structure.dominance_problems(module)]
 
 
 def first_problems(module: ModuleOp) -> list[Diagnostic]:
     """Give what MLIR says: an operation as such, what is in it, and then how that fits."""
-    return _first(module) or [diagnostic(*each) for each in structure.undominated(module)][:1]
+    return (
+        _first(module) or [diagnostic(*each) for each in structure.dominance_problems(module)][:1]
+    )
 
 
 def diagnostic(operation: Operation, message: str, notes: tuple[str, ...] = ()) -> Diagnostic:
@@ -39,7 +41,7 @@ def diagnostic(operation: Operation, message: str, notes: tuple[str, ...] = ()) 
 
 
 def _within(operation: Operation) -> Iterator[Diagnostic]:
-    own = list(_own(operation))
+    own = list(_own_diagnostics(operation))
     yield from own
     for region in operation.regions:
         for block in region.blocks:
@@ -51,51 +53,55 @@ def _within(operation: Operation) -> Iterator[Diagnostic]:
 
 def _first(operation: Operation) -> list[Diagnostic]:
     ours: Any = operation
-    has_inside = hasattr(operation, "outside")
-    found = list(_said(operation, ours.outside()) if has_inside else _own(operation))
+    has_inside = hasattr(operation, "own_problems")
+    found = list(
+        _problem_diagnostics(operation, ours.own_problems())
+        if has_inside
+        else _own_diagnostics(operation)
+    )
     if found:
         return found
     inner = [each for region in operation.regions for block in region.blocks for each in block.ops]
-    for each in sorted(inner, key=_is_isolated):
+    for each in sorted(inner, key=_has_isolated_scope):
         if found := _first(each):
             return found
-    fitting = list(_own(operation)) if has_inside else []
+    fitting = list(_own_diagnostics(operation)) if has_inside else []
     return fitting or [diagnostic(*each) for each in structure.problems(operation)][:1]
 
 
-def _is_isolated(operation: Operation) -> bool:
+def _has_isolated_scope(operation: Operation) -> bool:
     """Whether MLIR looks at the operation after its neighbours."""
     return bool(operation.regions) and operation.has_trait(
         IsolatedFromAbove, value_if_unregistered=False
     )
 
 
-def _own(operation: Operation) -> Iterator[Diagnostic]:
+def _own_diagnostics(operation: Operation) -> Iterator[Diagnostic]:
     """Give what an operation itself says, without what is in it."""
     ours: Any = operation
     if isinstance(operation, UnregisteredOp | ModuleOp):
         return
     if hasattr(operation, "problems"):
-        yield from _said(operation, ours.problems())
+        yield from _problem_diagnostics(operation, ours.problems())
     elif isinstance(operation, ReturnOp):
-        for message in structure.returned(operation):
+        for message in structure.return_problems(operation):
             yield diagnostic(operation, message)
     elif isinstance(operation, FuncOp):
-        yield from _spoken(operation, structure.function(operation))
-        yield from _said(operation, _described(operation))
+        yield from _message_diagnostics(operation, structure.function_problems(operation))
+        yield from _problem_diagnostics(operation, _argument_problems(operation))
     elif ends := list(structure.implicit_terminators(operation)):
         for message, notes in ends:
             yield diagnostic(operation, f"'{operation.name}' op {message}", notes)
     else:
-        yield from _spoken(operation, _checked(operation))
+        yield from _message_diagnostics(operation, _xdsl_problems(operation))
 
 
-def _said(operation: Operation, found: Iterator[Any]) -> Iterator[Diagnostic]:
+def _problem_diagnostics(operation: Operation, found: Iterator[Any]) -> Iterator[Diagnostic]:
     for each in found:
         yield diagnostic(each.at or operation, each.text(operation.name), each.notes)
 
 
-def _described(function: FuncOp) -> Iterator[Any]:
+def _argument_problems(function: FuncOp) -> Iterator[Any]:
     """Look at what arguments say about an engine, where they say something."""
     if any(name.startswith("tensorrt.") for each in function.arg_attrs or () for name in each.data):
         from tripybuild.tensorrt.dialect.functions import function_problems  # noqa: PLC0415
@@ -103,7 +109,7 @@ def _described(function: FuncOp) -> Iterator[Any]:
         yield from function_problems(function)
 
 
-def _checked(operation: Operation) -> Iterator[str]:
+def _xdsl_problems(operation: Operation) -> Iterator[str]:
     """Give what xDSL says about an operation; its own checks of regions are left out."""
     try:
         operation.verify_()
@@ -111,6 +117,6 @@ def _checked(operation: Operation) -> Iterator[str]:
         yield " ".join(str(error).split()) or type(error).__name__
 
 
-def _spoken(operation: Operation, messages: Iterator[str]) -> Iterator[Diagnostic]:
+def _message_diagnostics(operation: Operation, messages: Iterator[str]) -> Iterator[Diagnostic]:
     for message in messages:
         yield diagnostic(operation, f"'{operation.name}' op {message}")

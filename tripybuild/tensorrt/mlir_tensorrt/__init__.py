@@ -33,10 +33,10 @@ def prepare() -> Callable[[bytes, Mapping[str, Any]], bytes]:
     interface("compiler")
     from tripybuild.tensorrt.mlir_tensorrt import compiler  # noqa: PLC0415 - when used
 
-    return compiler.compiled
+    return compiler.compile_request
 
 
-def found(name: str) -> Any:
+def import_module_of(name: str) -> Any:
     """Import a module of `mlir_tensorrt`, such as `runtime.api`.
 
     Raises:
@@ -57,16 +57,18 @@ def interface(package: str) -> Any:
     Raises:
         DiagnosticError: It is not installed, or is another release, which has another interface.
     """
-    api = found(f"{package}.api")
+    api = import_module_of(f"{package}.api")
     kind, method = TOLD_BY[package]
     if not hasattr(getattr(api, kind, None), method):
-        message = f"The target `{NAME}` needs release {RELEASE}, and here is {installed(package)}"
+        message = (
+            f"The target `{NAME}` needs release {RELEASE}, and here is {installed_version(package)}"
+        )
         note = f"`mlir_tensorrt.{package}.api.{kind}` has no `{method}`"
         raise DiagnosticError(Diagnostic("target-unavailable", message, notes=(note,), hint=HINT))
     return api
 
 
-def installed(package: str) -> str:
+def installed_version(package: str) -> str:
     """Return the version of `compiler` or `runtime`, without what says which CUDA it is for."""
     try:
         return version(f"mlir-tensorrt-{package}").partition("+")[0]

@@ -13,13 +13,13 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.process.paths import cache_folder
-from tripybuild.process.per_process import once
+from tripybuild.process.per_process import per_process
 from tripybuild.tensorrt.mlir import resources
 from tripybuild.tensorrt.mlir.writing import printer
-from tripybuild.tensorrt.mlir_tensorrt import NAME, found, installed
-from tripybuild.tensorrt.mlir_tensorrt.module import adapted, described
-from tripybuild.tensorrt.runtime.engine import chosen
-from tripybuild.tensorrt.runtime.request import answered, module_of, run, weights_of
+from tripybuild.tensorrt.mlir_tensorrt import NAME, import_module_of, installed_version
+from tripybuild.tensorrt.mlir_tensorrt.module import adapt, function_record
+from tripybuild.tensorrt.runtime.engine import select_function
+from tripybuild.tensorrt.runtime.request import module_of, respond, run, weights_of
 
 TASK = "tensorrt-to-executable"
 PASS = "trtx-to-tensorrt"  # noqa: S105 - no password
@@ -28,7 +28,7 @@ _SAID = re.compile(r"(?P<place>.*?): (?P<level>error|warning|note|remark): (?P<t
 _PLACE = re.compile(r'"?(?P<path>[^"\s()]+)"?:(?P<line>\d+):(?P<column>\d+)')
 
 
-def compiled(content: bytes, options: Mapping[str, Any]) -> bytes:
+def compile_request(content: bytes, options: Mapping[str, Any]) -> bytes:
     """Compile the module of a request; mlir-tensorrt runs its own passes.
 
     Raises:
@@ -37,44 +37,44 @@ def compiled(content: bytes, options: Mapping[str, Any]) -> bytes:
     """
     module = module_of(content, options)
     run(module, (PASS,))
-    function = chosen(module, options.get("function"))
+    function = select_function(module, options.get("function"))
     record = {
-        **described(function),
-        "library": {"name": NAME, "version": installed("compiler")},
+        **function_record(function),
+        "library": {"name": NAME, "version": installed_version("compiler")},
         "compute_capabilities": [],
     }
-    resources.of(module).give(weights_of(options))
-    adapted(function)
+    resources.of(module).add_arrays(weights_of(options))
+    adapt(function)
     text = printer.text(module, locations=True, data=True)
 
     def make(take: Callable[[Any], bool]) -> Mapping[str, Any]:
-        take(_compiled(text))
+        take(_compile_text(text))
         return record
 
-    return answered(make, options)
+    return respond(make, options)
 
 
-def _compiled(text: str) -> bytes:
+def _compile_text(text: str) -> bytes:
     """Hand a text to the compiler; its words are diagnostics."""
-    api = found("compiler.api")
+    api = import_module_of("compiler.api")
     client, context = _client()
-    start = _end()
+    start = _stderr_end()
     try:
-        module = found("compiler.ir").Module.parse(text, context)
+        module = import_module_of("compiler.ir").Module.parse(text, context)
         task = client.get_compilation_task(TASK, _options())
         task.run(module.operation)
         executable = api.translate_mlir_to_executable(module.operation)
         return bytes(executable.serialize())
     except Exception as error:  # its classes differ from release to release
-        raise DiagnosticError(*_refusals(_since(start), str(error))) from error
+        raise DiagnosticError(*_diagnostics(_stderr_since(start), str(error))) from error
 
 
-@once
+@per_process
 def _client() -> tuple[Any, Any]:
     """The one compiler of this process and its context."""
-    context = found("compiler.ir").Context()
+    context = import_module_of("compiler.ir").Context()
     context.enable_multithreading(False)
-    return found("compiler.api").CompilerClient(context), context
+    return import_module_of("compiler.api").CompilerClient(context), context
 
 
 def _options() -> list[str]:
@@ -96,21 +96,21 @@ def _timing_cache() -> list[str]:
     return [f"--tensorrt-timing-cache-path={folder / TIMING_CACHE}"]
 
 
-def _end() -> int | None:
+def _stderr_end() -> int | None:
     """Where standard error ends, if it is a file."""
     sys.stderr.flush()
     status = os.fstat(2)
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def _since(start: int | None) -> str:
+def _stderr_since(start: int | None) -> str:
     if start is None:
         return ""
     end = os.fstat(2).st_size
     return os.pread(2, end - start, start).decode(errors="replace")
 
 
-def _refusals(said: str, reason: str) -> Iterator[Diagnostic]:
+def _diagnostics(said: str, reason: str) -> Iterator[Diagnostic]:
     """What the compiler said, each error with the notes behind it; or else why it ended."""
     errors: list[tuple[str, Span | None, list[str]]] = []
     for line in said.splitlines():

@@ -36,7 +36,7 @@ HOST_SPACE = MemorySpaceAttr(StringAttr("host"))
 DTYPES = {each.mlir: name for name, each in BY_NAME.items()}
 
 
-def described(function: FuncOp) -> Record:
+def function_record(function: FuncOp) -> Record:
     """Return the record of a function, as that of an engine."""
     body = [op for op in function.body.walk() if op.name.startswith("tensorrt.") and op.results]
     return {
@@ -81,7 +81,7 @@ def _type(value: SSAValue) -> Record:
     return {"dtype": DTYPES.get(element, element), "shape": shape}
 
 
-def adapted(function: FuncOp) -> None:
+def adapt(function: FuncOp) -> None:
     """Write a function's attributes as mlir-tensorrt reads them, in place."""
     function.arg_attrs = _attributes(function.arg_attrs)
     function.res_attrs = _attributes(function.res_attrs)
@@ -90,10 +90,10 @@ def adapted(function: FuncOp) -> None:
 def _attributes(given: ArrayAttr[DictionaryAttr] | None) -> ArrayAttr[DictionaryAttr] | None:
     if given is None:
         return None
-    return ArrayAttr([DictionaryAttr(dict(_said(each.data.items()))) for each in given])
+    return ArrayAttr([DictionaryAttr(dict(_named_attributes(each.data.items()))) for each in given])
 
 
-def _said(attributes: Any) -> list[tuple[str, Attribute]]:
+def _named_attributes(attributes: Any) -> list[tuple[str, Attribute]]:
     found: list[tuple[str, Attribute]] = []
     for name, value in attributes:
         if name == HOST and isinstance(value, UnitAttr):

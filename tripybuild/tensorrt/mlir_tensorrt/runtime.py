@@ -9,10 +9,10 @@ import numpy as np
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.per_process import process
-from tripybuild.tensorrt.mlir_tensorrt import NAME, installed, interface
+from tripybuild.tensorrt.mlir_tensorrt import NAME, installed_version, interface
 from tripybuild.tensorrt.runtime import dlpack, gpu
 from tripybuild.tensorrt.runtime.cuda import refuse_fork
-from tripybuild.tensorrt.runtime.packing import size_of, unpacked
+from tripybuild.tensorrt.runtime.packing import size_of, unpack_elements
 from tripybuild.types.dtypes import BY_NAME, dtype
 
 Array = np.ndarray[Any, Any]
@@ -20,20 +20,20 @@ Record = Mapping[str, Any]
 Shape = tuple[int, ...]
 
 
-def checked(record: Record) -> Any:
+def check_runtime(record: Record) -> Any:
     """Return the runtime, where there is a GPU and it is the compiler's release.
 
     Raises:
         DiagnosticError: With all that is missing or of another version.
     """
     problems = []
-    device = gpu.found()
+    device = gpu.find_gpu()
     if isinstance(device, gpu.Absence):
-        problems.append(gpu.absent(device, []))
+        problems.append(gpu.absence_diagnostic(device, []))
     api = None
     try:
         api = interface("runtime")
-        built, here = record["library"]["version"], installed("runtime")
+        built, here = record["library"]["version"], installed_version("runtime")
         if built != here:
             message = f"the executable was built by {NAME} {built}; here is {here}"
             hint = "compile the model again"
@@ -65,7 +65,7 @@ class Session:
         self._lock = threading.Lock()
         self._process = process.mark
 
-    def prepared(
+    def prepare(
         self, inputs: Sequence[str], shapes: Sequence[Shape]
     ) -> Callable[[Sequence[Any]], list[Array]]:
         """Return what runs arrays given in the order of these names."""
@@ -82,14 +82,16 @@ class Session:
     def _run(self, arrays: list[Any]) -> list[Array]:
         try:
             given = [
-                self._given(entry, array) for entry, array in zip(self._inputs, arrays, strict=True)
+                self._input_memref(entry, array)
+                for entry, array in zip(self._inputs, arrays, strict=True)
             ]
             results = self._session.execute_function(
                 self._function, in_args=given, stream=self._stream, client=self._client
             )
             self._stream.sync()
             taken = [
-                self._taken(each, kind) for each, kind in zip(results, self._dtypes, strict=True)
+                self._output_array(each, kind)
+                for each, kind in zip(results, self._dtypes, strict=True)
             ]
         except self._api.MTRTException as error:
             message = "mlir-tensorrt did not run the executable"
@@ -97,7 +99,7 @@ class Session:
             raise DiagnosticError(Diagnostic("engine-failed", message, notes=notes)) from error
         return [taken[place] for place in self._order]
 
-    def _given(self, entry: Record, array: Any) -> Any:
+    def _input_memref(self, entry: Record, array: Any) -> Any:
         """An input as a memref: a view of what lies on the device, or a copy there."""
         if isinstance(array, dlpack.DeviceArray):
             capsule = array.owner[1].__dlpack__(stream=dlpack.DEFAULT_STREAM)
@@ -110,13 +112,13 @@ class Session:
         place = {} if entry["host"] else {"device": self._device, "stream": self._stream}
         return self._client.create_memref(whole, shape=list(whole.shape), dtype=code, **place)
 
-    def _taken(self, memref: Any, kind: dtype) -> Array:
+    def _output_array(self, memref: Any, kind: dtype) -> Array:
         """An output as an array that owns its memory."""
         if memref.address_space == self._api.PointerType.device:
             memref = self._client.copy_to_host(device_memref=memref)
         capsule = memref.__dlpack__()
-        address, shape, _ = dlpack.told(capsule)
+        address, shape, _ = dlpack.capsule_layout(capsule)
         octets = np.frombuffer(ctypes.string_at(address, size_of(kind, shape)), np.uint8)
         if kind.bits < 8:
-            return unpacked(octets, kind, shape)
+            return unpack_elements(octets, kind, shape)
         return octets.view(kind.numpy).reshape(shape).copy()

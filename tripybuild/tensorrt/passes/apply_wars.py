@@ -20,8 +20,8 @@ from tripybuild.tensorrt.dialect import (
 from tripybuild.tensorrt.dialect.base import element, tensor_type
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS
 from tripybuild.tensorrt.passes.elimination.layouts import sizes_of
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter, greedy
-from tripybuild.tensorrt.passes.rewriting.values import made_by
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
+from tripybuild.tensorrt.passes.rewriting.values import defining_op
 
 _UI8 = IntegerType(8, Signedness.UNSIGNED)
 
@@ -40,10 +40,10 @@ def run(
         patterns.append(_UNARY)
     if tensorrt_strongly_typed:
         patterns.append(_PRODUCT)
-    slices = [op for op in module.walk() if isinstance(op, SliceOp) and _is_unbounded(op)]
+    slices = [op for op in module.walk() if isinstance(op, SliceOp) and _needs_clamp(op)]
     if force_default_slice_in_bounds:
         for op in slices:
-            _bound(op)
+            _clamp_operands(op)
     return greedy(module, patterns, FOLDERS) or (force_default_slice_in_bounds and bool(slices))
 
 
@@ -56,7 +56,7 @@ def _version(text: str) -> tuple[int, int]:
     return int(parts[0]), int(parts[1])
 
 
-def _through_f32(op: IdentityOp, rewriter: Rewriter) -> bool:
+def _through_f32(op: IdentityOp, rewriter: PatternRewriter) -> bool:
     """A byte is converted from and to floats only."""
     source, target = element(op.input), element(op.result)
     if not (
@@ -73,7 +73,7 @@ def _through_f32(op: IdentityOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _as_matrix(op: UnaryOp, rewriter: Rewriter) -> bool:
+def _as_matrix(op: UnaryOp, rewriter: PatternRewriter) -> bool:
     """Functions of i8 take two dimensions or more."""
     shape = sizes_of(op.input)
     if element(op.input) != i8 or len(shape) >= 2:
@@ -87,9 +87,9 @@ def _as_matrix(op: UnaryOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _as_vectors(op: CollapseRankOp, rewriter: Rewriter) -> bool:
+def _as_vectors(op: CollapseRankOp, rewriter: PatternRewriter) -> bool:
     """A product of a row and a column that becomes a scalar is one of vectors."""
-    product = made_by(op.input, MatrixMultiplyOp)
+    product = defining_op(op.input, MatrixMultiplyOp)
     if product is None or len(sizes_of(op.result)) or len(sizes_of(op.input)) != 2:
         return False
     found = (
@@ -115,21 +115,21 @@ def _vector(value: SSAValue, operation: str, contracted: int) -> Attribute | Non
     return tensor_type((shape[axis],), element(value)) if shape[1 - axis] == 1 else None
 
 
-def _is_unbounded(op: SliceOp) -> bool:
+def _needs_clamp(op: SliceOp) -> bool:
     return op.value("mode") == "kDEFAULT" and (op.start is not None or op.size is not None)
 
 
-def _bound(op: SliceOp) -> None:
+def _clamp_operands(op: SliceOp) -> None:
     """Offsets and sizes that only a call knows stay inside of the input."""
-    rewriter = Rewriter()
+    rewriter = PatternRewriter()
     rewriter.start(op)
     shape = _shape(op.input, rewriter)
     if op.start is not None:
-        last = _binary("kSUB", shape, _filled(1, shape, rewriter), rewriter)
-        start = _clamped(op.start, last, rewriter)
+        last = _binary("kSUB", shape, _splat(1, shape, rewriter), rewriter)
+        start = _clamp(op.start, last, rewriter)
         _replace_operand(op, op.start, start)
     if op.size is not None:
-        _replace_operand(op, op.size, _clamped(op.size, shape, rewriter))
+        _replace_operand(op, op.size, _clamp(op.size, shape, rewriter))
 
 
 def _replace_operand(op: SliceOp, old: SSAValue, new: SSAValue) -> None:
@@ -144,22 +144,22 @@ def _index_operands(op: SliceOp) -> Iterator[int]:
     yield from range(1 + (op.fill is not None), len(op.operands))
 
 
-def _clamped(value: SSAValue, most: SSAValue, rewriter: Rewriter) -> SSAValue:
+def _clamp(value: SSAValue, most: SSAValue, rewriter: PatternRewriter) -> SSAValue:
     low = _binary("kMIN", value, most, rewriter)
-    return _binary("kMAX", low, _filled(0, value, rewriter), rewriter)
+    return _binary("kMAX", low, _splat(0, value, rewriter), rewriter)
 
 
-def _binary(kind: str, a: SSAValue, b: SSAValue, rewriter: Rewriter) -> SSAValue:
+def _binary(kind: str, a: SSAValue, b: SSAValue, rewriter: PatternRewriter) -> SSAValue:
     return rewriter.create(ElementWiseOp, a, b, elementwise_operation=kind).results[0]
 
 
-def _filled(number: int, like: SSAValue, rewriter: Rewriter) -> SSAValue:
+def _splat(number: int, like: SSAValue, rewriter: PatternRewriter) -> SSAValue:
     (count,) = sizes_of(like)
     assert count is not None
     return rewriter.constant(np.full([count], number, np.int32), TensorType(i32, [count]))
 
 
-def _shape(value: SSAValue, rewriter: Rewriter) -> SSAValue:
+def _shape(value: SSAValue, rewriter: PatternRewriter) -> SSAValue:
     shape = sizes_of(value)
     if None in shape:
         return rewriter.create(ShapeOp, value).results[0]

@@ -8,14 +8,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation
 
 from tripybuild.tensorrt.dialect import ConstantOp
-from tripybuild.tensorrt.passes.rewriting.effects import inner, is_isolated
+from tripybuild.tensorrt.passes.rewriting.effects import child_ops, has_isolated_scope
 
 Key = tuple[type[Operation], Attribute, Attribute]
 Constant = ConstantOp | arith.ConstantOp
 _CONSTANTS = (ConstantOp, arith.ConstantOp)
 
 
-class Constants:
+class ConstantHoister:
     """The constants that one round has seen, by the block that they are gathered in."""
 
     def __init__(self, replace: Callable[..., None], visit: Callable[[Operation], None]) -> None:
@@ -31,13 +31,13 @@ class Constants:
 
     def _walk(self, op: Operation, head: Block | None, outer_first: bool) -> None:
         """Visit what is inside of an op, whose constants are gathered in `head`."""
-        for child in list(inner(op)):
+        for child in list(child_ops(op)):
             if type(child) in _CONSTANTS and not self._merge(cast("Constant", child), head):
                 continue
             if outer_first:
                 self._visit(child)
             if child.regions:
-                own = child.regions[0].blocks.first if is_isolated(child) else head
+                own = child.regions[0].blocks.first if has_isolated_scope(child) else head
                 self._walk(child, own, outer_first)
             if not outer_first:
                 self._visit(child)

@@ -8,7 +8,7 @@ those before it in its own block and in the blocks around it, up to what is isol
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import Operation, Region
 
-from tripybuild.tensorrt.passes.rewriting.effects import is_dead, is_isolated, is_shareable
+from tripybuild.tensorrt.passes.rewriting.effects import has_isolated_scope, is_dead, is_shareable
 
 # Ops by class and operands; ops without operands (constants) by their attributes, too.
 Known = dict[tuple[object, ...], list[Operation]]
@@ -48,7 +48,7 @@ def _simplify(op: Operation, scope: list[Known]) -> int:
 def _enter(op: Operation, scope: list[Known]) -> int:
     if not op.regions:
         return 0
-    inner = [] if is_isolated(op) else scope
+    inner = [] if has_isolated_scope(op) else scope
     return sum(_simplify_region(region, inner) for region in op.regions)
 
 

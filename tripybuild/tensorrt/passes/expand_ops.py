@@ -29,13 +29,13 @@ from tripybuild.tensorrt.dialect.base import element, tensor_type
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS, shuffles
 from tripybuild.tensorrt.passes.elimination.layouts import (
     Sizes,
+    make_transpose,
+    num_dynamic_dims,
     permutation_of,
     sizes_of,
-    transposed,
-    unknown,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import applied, is_identity
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter, greedy
+from tripybuild.tensorrt.passes.elimination.permutations import is_identity, permute
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
 
 
 def run(module: ModuleOp) -> bool:
@@ -43,7 +43,7 @@ def run(module: ModuleOp) -> bool:
     return greedy(module, (*PATTERNS, *shuffles.PATTERNS), FOLDERS)
 
 
-def _as(value: SSAValue, kind: Attribute, rewriter: Rewriter) -> SSAValue:
+def _as(value: SSAValue, kind: Attribute, rewriter: PatternRewriter) -> SSAValue:
     """A value with other elements."""
     if element(value) == kind:
         return value
@@ -51,7 +51,7 @@ def _as(value: SSAValue, kind: Attribute, rewriter: Rewriter) -> SSAValue:
     return rewriter.create(IdentityOp, value, result_types=[type]).results[0]
 
 
-def _transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
+def _transpose(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     permutation = permutation_of(op)
     shuffle = rewriter.create(
         ShuffleOp,
@@ -65,7 +65,7 @@ def _transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _reshape(op: ReshapeOp | ExpandRankOp | CollapseRankOp, rewriter: Rewriter) -> bool:
+def _reshape(op: ReshapeOp | ExpandRankOp | CollapseRankOp, rewriter: PatternRewriter) -> bool:
     """As one `shuffle`; truths go through i32, which older releases of TensorRT want.
 
     Nothing is one where nothing changes (broadcasts are left with such reshapes).
@@ -73,7 +73,7 @@ def _reshape(op: ReshapeOp | ExpandRankOp | CollapseRankOp, rewriter: Rewriter) 
     result = op.results[0]
     target = sizes_of(result)
     shape = op.shape if isinstance(op, ReshapeOp) else None
-    if shape is None and op.input.type == result.type and unknown(target) <= 1:
+    if shape is None and op.input.type == result.type and num_dynamic_dims(target) <= 1:
         rewriter.replace(op, op.input)
         return True
     kind = i32 if element(op.input) == i1 else element(op.input)
@@ -84,7 +84,7 @@ def _reshape(op: ReshapeOp | ExpandRankOp | CollapseRankOp, rewriter: Rewriter) 
         reshape, zeros = _placeholders(sizes_of(op.input), target), True
         if reshape is None:
             shape, zeros = (
-                _computed(op.input, _origins(sizes_of(op.input), target), rewriter),
+                _build_shape(op.input, _origins(sizes_of(op.input), target), rewriter),
                 False,
             )
     elif shape is None:
@@ -122,7 +122,9 @@ def _origins(source: Sizes, target: Sizes) -> list[int | None]:
     return [None if size == 1 or not left else left.pop(0) for size in target]
 
 
-def _computed(value: SSAValue, origins: Sequence[int | None], rewriter: Rewriter) -> SSAValue:
+def _build_shape(
+    value: SSAValue, origins: Sequence[int | None], rewriter: PatternRewriter
+) -> SSAValue:
     """A shape, put together from the sizes of a value and from ones."""
     shape = rewriter.create(ShapeOp, value).results[0]
     one = rewriter.constant(np.array([1], np.int32), TensorType(i32, [1]))
@@ -137,7 +139,7 @@ def _computed(value: SSAValue, origins: Sequence[int | None], rewriter: Rewriter
     return rewriter.create(ConcatenationOp, parts, axis=0).results[0]
 
 
-def _arg(op: ArgMinOp | ArgMaxOp, rewriter: Rewriter) -> bool:
+def _arg(op: ArgMinOp | ArgMaxOp, rewriter: PatternRewriter) -> bool:
     """As the first of the `top_k`, which takes numbers of two dimensions or more."""
     kind = "kMIN" if isinstance(op, ArgMinOp) else "kMAX"
     own = element(op.input)
@@ -168,22 +170,22 @@ def _order(op: BroadcastOp) -> tuple[int, ...]:
     return tuple(sorted(range(len(places)), key=places.__getitem__))
 
 
-def _ordered(op: BroadcastOp, rewriter: Rewriter) -> bool:
+def _sort_dimensions(op: BroadcastOp, rewriter: PatternRewriter) -> bool:
     order = _order(op)
     if is_identity(order):
         return False
     broadcast = rewriter.create(
         BroadcastOp,
-        transposed(op.input, order, rewriter),
+        make_transpose(op.input, order, rewriter),
         op.shape,
-        broadcast_dims=applied(order, op.value("broadcast_dims")),
+        broadcast_dims=permute(order, op.value("broadcast_dims")),
         result_types=[op.result.type],
     )
     rewriter.replace(op, broadcast)
     return True
 
 
-def _full_rank(op: BroadcastOp, rewriter: Rewriter) -> SSAValue:
+def _full_rank(op: BroadcastOp, rewriter: PatternRewriter) -> SSAValue:
     """The input with ones between its dimensions, so that it has the result's rank."""
     source, count = sizes_of(op.input), len(sizes_of(op.result))
     if len(source) == count:
@@ -193,11 +195,11 @@ def _full_rank(op: BroadcastOp, rewriter: Rewriter) -> SSAValue:
     type = tensor_type([1 if i is None else source[i] for i in origins], element(op.input))
     if None not in source:
         return rewriter.create(ExpandRankOp, op.input, result_types=[type]).results[0]
-    shape = _computed(op.input, origins, rewriter)
+    shape = _build_shape(op.input, origins, rewriter)
     return rewriter.create(ReshapeOp, op.input, shape, result_types=[type]).results[0]
 
 
-def _broadcast(op: BroadcastOp, rewriter: Rewriter) -> bool:
+def _broadcast(op: BroadcastOp, rewriter: PatternRewriter) -> bool:
     if not is_identity(_order(op)):
         return False
     target = sizes_of(op.result)
@@ -226,5 +228,5 @@ PATTERNS = (
     Pattern("transpose-as-shuffle", TransposeOp, _transpose, "there is no layer for it"),
     Pattern("reshape-as-shuffle", _RESHAPES, _reshape, "there is no layer for it"),
     Pattern("broadcast-as-slice", BroadcastOp, _broadcast, "there is no layer for it"),
-    Pattern("broadcast-in-order", BroadcastOp, _ordered, "a slice does not transpose"),
+    Pattern("broadcast-in-order", BroadcastOp, _sort_dimensions, "a slice does not transpose"),
 )

@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.traits import SymbolTable
 
 from tripybuild.tensorrt.passes.pipeline_text import steps
-from tripybuild.tensorrt.passes.rewriting.effects import everything
+from tripybuild.tensorrt.passes.rewriting.effects import walk_ops
 
 NO_INLINE = "no_inline"
 ALWAYS = 2**32 - 1  # the threshold of MLIR that nothing exceeds
@@ -63,12 +63,12 @@ def _inline_all(module: ModuleOp, threshold: int) -> bool:
 
 
 def _functions(module: ModuleOp) -> list[FuncOp]:
-    return [op for op in everything(module) if isinstance(op, FuncOp)]
+    return [op for op in walk_ops(module) if isinstance(op, FuncOp)]
 
 
 def _calls(function: FuncOp) -> Iterator[tuple[CallOp, FuncOp]]:
     """Give the calls in a function, in order, with the functions that they name."""
-    for op in everything(function):
+    for op in walk_ops(function):
         if isinstance(op, CallOp):
             callee = SymbolTable.lookup_symbol(op, op.callee)
             if isinstance(callee, FuncOp):
@@ -97,7 +97,7 @@ def _is_legal(call: CallOp, callee: FuncOp, calls: Calls) -> bool:
         return False
     if any(NO_INLINE in {*op.attributes, *op.properties} for op in (call, callee)):
         return False
-    return not any(isinstance(op, UnregisteredOp) for op in everything(callee))
+    return not any(isinstance(op, UnregisteredOp) for op in walk_ops(callee))
 
 
 def _reaches(start: FuncOp, goal: FuncOp, calls: Calls) -> bool:
@@ -117,7 +117,7 @@ def _is_profitable(caller: FuncOp, callee: FuncOp, threshold: int) -> bool:
     """Compare the number of operations of a callee with its caller's, in percent."""
     if threshold >= ALWAYS:
         return True
-    ours, theirs = (sum(1 for _ in everything(each)) for each in (caller, callee))
+    ours, theirs = (sum(1 for _ in walk_ops(each)) for each in (caller, callee))
     return ours == 0 or 100 * theirs <= threshold * ours
 
 
@@ -135,7 +135,7 @@ def _inline(call: CallOp, callee: FuncOp) -> None:
     for op in inner:
         body.detach_op(op)
         block.insert_op_before(op, call)
-        for each in (op, *everything(op)):
+        for each in (op, *walk_ops(op)):
             each.location = CallSiteLoc(each.location, call.location)
     block.erase_op(call)
 
@@ -159,7 +159,7 @@ def _is_removable(function: FuncOp, module: ModuleOp) -> bool:
     return not any(
         name
         in {reference.root_reference.data, *(each.data for each in reference.nested_references)}
-        for op in everything(module)
+        for op in walk_ops(module)
         for reference in _references(op)
     )
 

@@ -21,8 +21,8 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.dialect import ConstantOp, DequantizeOp, IdentityOp, QuantizeOp, types
 from tripybuild.tensorrt.dialect.base import element, sizes, tensor_type
 from tripybuild.tensorrt.mlir import elements, locations
-from tripybuild.tensorrt.passes.rewriting.driver import Rewriter
-from tripybuild.tensorrt.passes.rewriting.effects import everything
+from tripybuild.tensorrt.passes.rewriting.driver import PatternRewriter
+from tripybuild.tensorrt.passes.rewriting.effects import walk_ops
 
 _ELIDED = "__elided__"
 _QUANTIZING = (QuantizeOp, DequantizeOp)
@@ -30,12 +30,12 @@ _QUANTIZING = (QuantizeOp, DequantizeOp)
 
 def run(module: ModuleOp) -> bool:
     """Make int8 fit in each function."""
-    changes = [_legalize(op) for op in list(everything(module)) if type(op) is FuncOp]
+    changes = [_legalize(op) for op in list(walk_ops(module)) if type(op) is FuncOp]
     return any(changes)
 
 
 def _legalize(function: FuncOp) -> bool:
-    ops = list(everything(function))
+    ops = list(walk_ops(function))
     if any(type(op) in _QUANTIZING for op in ops):
         return _bracket(function)
     constants = [op for op in ops if type(op) is ConstantOp and _is_int8(op.result)]
@@ -53,24 +53,24 @@ def _bracket(function: FuncOp) -> bool:
     block = function.body.blocks.first
     if block is None or block.first_op is None or block.last_op is None:
         return False
-    rewriter = Rewriter()
+    rewriter = PatternRewriter()
     rewriter.start(block.first_op)
     for argument in block.args:
-        if _is_int8(argument) and not _is_dequantized(argument):
+        if _is_int8(argument) and not _has_dequantize_user(argument):
             _pass_through(argument, rewriter)
     rewriter.start(block.last_op)
     for value in list(block.last_op.operands):
         quantized = isinstance(value.owner, QuantizeOp)
-        if _is_int8(value) and not quantized and not _is_dequantized(value):
+        if _is_int8(value) and not quantized and not _has_dequantize_user(value):
             _pass_through(value, rewriter)
     return rewriter.changed
 
 
-def _is_dequantized(value: SSAValue) -> bool:
+def _has_dequantize_user(value: SSAValue) -> bool:
     return any(isinstance(use.operation, DequantizeOp) for use in value.uses)
 
 
-def _pass_through(value: SSAValue, rewriter: Rewriter) -> None:
+def _pass_through(value: SSAValue, rewriter: PatternRewriter) -> None:
     """Let all that use an int8 value use it after a round through floats."""
     owner = value.owner
     location = owner.location if isinstance(owner, Operation) else None
@@ -89,7 +89,7 @@ def _pass_through(value: SSAValue, rewriter: Rewriter) -> None:
 
 
 def _widen(op: ConstantOp) -> None:
-    rewriter = Rewriter()
+    rewriter = PatternRewriter()
     rewriter.start(op)
     type = tensor_type(sizes(op.result), i32)
     wide = rewriter.constant(_as_int32(op, type), type)
@@ -100,7 +100,9 @@ def _as_int32(op: ConstantOp, type: TensorType[Attribute]) -> Attribute:
     """Elements as int32; of a resource, only the mark of elided elements is known here."""
     weights = op.weights
     if isinstance(weights, DenseIntOrFPElementsAttr):
-        wide = elements.mapped(lambda array: array.astype(np.int32), elements.to_numpy(weights))
+        wide = elements.map_elements(
+            lambda array: array.astype(np.int32), elements.to_numpy(weights)
+        )
         return elements.from_numpy(wide, type)
     if isinstance(weights, DenseResourceAttr) and weights.resource_handle.data == _ELIDED:
         return DenseResourceAttr(weights.resource_handle, type)

@@ -20,51 +20,51 @@ ANCHORS = frozenset({"any", "builtin.module", "func.func", "tensorrt.module"})
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PassStep:
     """A pass, and the options that it is given."""
 
     entry: Pass
     options: Mapping[str, OptionValue] = field(default_factory=dict)
 
 
-def steps(text: str) -> list[Step]:
+def steps(text: str) -> list[PassStep]:
     """Read a pipeline, with the operations that passes are nested in or without.
 
     Raises:
         DiagnosticError: The text is no pipeline, or names what there is not.
     """
-    reader = _Reader(text)
+    reader = _PipelineParser(text)
     found = list(reader.sequence())
     if reader.position < len(text):
         raise reader.error("expected `,` or the end")
     return found
 
 
-class _Reader:
+class _PipelineParser:
     def __init__(self, text: str) -> None:
         self.text, self.position = text, 0
 
-    def sequence(self) -> Iterator[Step]:
+    def sequence(self) -> Iterator[PassStep]:
         """Read elements with commas between them; there may be none in parentheses."""
         yield from self.element()
-        while self.taken(","):
+        while self.accept(","):
             yield from self.element()
 
-    def element(self) -> Iterator[Step]:
+    def element(self) -> Iterator[PassStep]:
         """Read a pass with its options, or an operation with what is run in it."""
         found = _NAME.match(self.text, self.position)
         if found is None:
             raise self.error("expected the name of a pass")
         name, self.position = found[1], found.end()
-        if self.taken("("):
-            yield from self.nested(name)
+        if self.accept("("):
+            yield from self.nest(name)
         elif name in PASSES:
             entry = PASSES[name]
-            yield Step(entry, self.options(entry) if self.taken("{") else {})
+            yield PassStep(entry, self.options(entry) if self.accept("{") else {})
         else:
             raise DiagnosticError(_unknown(name))
 
-    def nested(self, anchor: str) -> Iterator[Step]:
+    def nest(self, anchor: str) -> Iterator[PassStep]:
         """Read what is run in an operation, up to the parenthesis."""
         if anchor not in ANCHORS:
             near = suggest(anchor, ANCHORS)
@@ -72,16 +72,16 @@ class _Reader:
                 f"did you mean `{near}(...)`?" if near else f"one of: {', '.join(sorted(ANCHORS))}"
             )
             raise self.error(f"passes are not nested in `{anchor}`", hint)
-        if not self.taken(")"):
+        if not self.accept(")"):
             yield from self.sequence()
-            if not self.taken(")"):
+            if not self.accept(")"):
                 raise self.error("expected `,` or `)`")
 
     def options(self, entry: Pass) -> dict[str, OptionValue]:
         """Read `name=value` and flags, up to the brace."""
         known = {option.name: option for option in entry.options}
         found: dict[str, OptionValue] = {}
-        while not self.taken("}"):
+        while not self.accept("}"):
             each = _OPTION.match(self.text, self.position)
             if each is None:
                 raise self.error(f"expected an option of `{entry.name}`, or `}}`")
@@ -107,7 +107,7 @@ class _Reader:
             raise self.error(f"`{option.name}` is a number, not `{text}`")
         return text
 
-    def taken(self, mark: str) -> bool:
+    def accept(self, mark: str) -> bool:
         """Read a mark, if it is the next."""
         while self.text[self.position : self.position + 1].isspace():
             self.position += 1

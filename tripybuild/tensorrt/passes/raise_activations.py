@@ -8,13 +8,19 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.dialect import ActivationOp, ElementWiseOp
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS
 from tripybuild.tensorrt.passes.rewriting import matching as tree
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter, greedy
-from tripybuild.tensorrt.passes.rewriting.matching import Any_, Node, Number, Uniform, find
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
+from tripybuild.tensorrt.passes.rewriting.matching import (
+    AnyValue,
+    Node,
+    NumberPattern,
+    UniformValue,
+    find,
+)
 from tripybuild.tensorrt.passes.rewriting.values import uniform
 
-_X = Any_("x")
-_HALF, _ONE, _CUBIC = Number(0.5), Number(1.0), Number(0.044715)
-_ROOT = tree.power(Number(0.63661977236), _HALF)
+_X = AnyValue("x")
+_HALF, _ONE, _CUBIC = NumberPattern(0.5), NumberPattern(1.0), NumberPattern(0.044715)
+_ROOT = tree.power(NumberPattern(0.63661977236), _HALF)
 
 
 def _tanh(a: object) -> Node:
@@ -30,14 +36,16 @@ def _half_times(a: object) -> tuple[Node, ...]:
     )
 
 
-_CUBES = tree.Either(
+_CUBES = tree.Alternatives(
     (
         tree.product(tree.product(tree.product(_X, _X), _X), _CUBIC),
-        tree.product(tree.power(_X, Number(3.0)), _CUBIC),
+        tree.product(tree.power(_X, NumberPattern(3.0)), _CUBIC),
     )
 )
-_INNER = tree.product(tree.sum_of(_X, _CUBES), tree.Either((Number(0.797884583), _ROOT)))
-_CDF = tree.unary("kERF", tree.product(_X, Number(0.70710678)))
+_INNER = tree.product(
+    tree.sum_of(_X, _CUBES), tree.Alternatives((NumberPattern(0.797884583), _ROOT))
+)
+_CDF = tree.unary("kERF", tree.product(_X, NumberPattern(0.70710678)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +64,7 @@ _GELUS = (
 _CLIPPED = Node(
     ElementWiseOp,
     "kMIN",
-    (Uniform("high"), Node(ElementWiseOp, "kMAX", (_X, Uniform("low")))),
+    (UniformValue("high"), Node(ElementWiseOp, "kMAX", (_X, UniformValue("low")))),
 )
 
 
@@ -74,7 +82,7 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in (*parts, "0", "0", "0"))[:4]
 
 
-def _gelu(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def _gelu(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """`x` must have the result's type: it may not be broadcast on the way."""
     if op.value("elementwise_operation") != "kPROD":
         return False
@@ -88,7 +96,7 @@ def _gelu(op: ElementWiseOp, rewriter: Rewriter) -> bool:
     return False
 
 
-def _clip(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def _clip(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """`min(high, max(x, low))` is a clip if `low <= high`; if not, it is `high` everywhere."""
     found = find(_CLIPPED, op.result)
     if found is None or found["x"].type != op.result.type:

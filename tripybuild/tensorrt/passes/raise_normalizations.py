@@ -22,9 +22,9 @@ from tripybuild.tensorrt.dialect import (
 from tripybuild.tensorrt.dialect.base import element, sizes, tensor_type
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS
 from tripybuild.tensorrt.passes.rewriting import matching as tree
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter, greedy
-from tripybuild.tensorrt.passes.rewriting.matching import Any_, Found, Node, Uniform, find
-from tripybuild.tensorrt.passes.rewriting.values import made_by, uniform
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
+from tripybuild.tensorrt.passes.rewriting.matching import AnyValue, Found, Node, UniformValue, find
+from tripybuild.tensorrt.passes.rewriting.values import defining_op, uniform
 
 _EPSILON = float(np.float32(1e-5))  # TensorRT's own, and the largest that an instance norm has
 
@@ -61,24 +61,24 @@ def _plane_mean(value: Any, count: str) -> Node:
     """The mean of each plane: the sum over `H * W`, divided by a number."""
     joined = Node(ReshapeOp, None, (value,), _joins_planes)
     total = Node(ReduceOp, "kSUM", (joined,), _is_last_sum)
-    return tree.quotient(Node(ExpandRankOp, None, (total,), _adds_planes), Uniform(count))
+    return tree.quotient(Node(ExpandRankOp, None, (total,), _adds_planes), UniformValue(count))
 
 
-def _row_mean(value: Any, count: str) -> tree.Either:
+def _row_mean(value: Any, count: str) -> tree.Alternatives:
     """The mean over the last dimension: `canonicalize` makes averages of divided sums."""
     total = Node(ReduceOp, "kSUM", (value,), _is_last_mean)
-    return tree.Either((tree.quotient(total, Uniform(count)), _average(value)))
+    return tree.Alternatives((tree.quotient(total, UniformValue(count)), _average(value)))
 
 
 def _average(value: Any) -> Node:
     return Node(ReduceOp, "kAVG", (value,), _is_last_mean)
 
 
-def _scaled(centred: Any, variance: Any) -> tree.Either:
+def _scale_and_shift(centred: Any, variance: Any) -> tree.Alternatives:
     """`centred * scale / sqrt(variance + eps) + offset`, in the orders of the frameworks."""
-    inverse = tree.inverse_root(tree.sum_of(variance, Uniform("epsilon")))
-    scale, offset = Any_("scale"), Any_("offset")
-    return tree.Either(
+    inverse = tree.inverse_root(tree.sum_of(variance, UniformValue("epsilon")))
+    scale, offset = AnyValue("scale"), AnyValue("offset")
+    return tree.Alternatives(
         (
             tree.sum_of(tree.product(tree.product(scale, inverse), centred), offset),
             tree.sum_of(tree.product(tree.product(centred, inverse), scale), offset),
@@ -87,18 +87,18 @@ def _scaled(centred: Any, variance: Any) -> tree.Either:
 
 
 _COUNTS = ("count", "count again")
-_X = Any_("x")
+_X = AnyValue("x")
 _CENTRED = tree.difference(_X, _plane_mean(_X, _COUNTS[0]))
-_INSTANCE = _scaled(_CENTRED, _plane_mean(tree.product(_CENTRED, _CENTRED), _COUNTS[1]))
+_INSTANCE = _scale_and_shift(_CENTRED, _plane_mean(tree.product(_CENTRED, _CENTRED), _COUNTS[1]))
 
 _AGAIN = tree.difference(_X, _row_mean(_X, _COUNTS[0]))
-_LAYER = _scaled(
+_LAYER = _scale_and_shift(
     tree.difference(_X, _average(_X)),
     _row_mean(tree.product(_AGAIN, _AGAIN), _COUNTS[1]),
 )
 
 
-def _instance_norm(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def _instance_norm(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     found = find(_INSTANCE, op.result)
     if found is None:
         return False
@@ -108,7 +108,7 @@ def _instance_norm(op: ElementWiseOp, rewriter: Rewriter) -> bool:
     return _normalize(op, found, (2, 3), None if epsilon == _EPSILON else epsilon, rewriter)
 
 
-def _layer_norm(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def _layer_norm(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     found = find(_LAYER, op.result)
     epsilon = None if found is None else _number(found["epsilon"])
     if found is None or epsilon is None:
@@ -126,7 +126,7 @@ def _normalize(
     found: Found,
     axes: tuple[int, ...],
     epsilon: float | None,
-    rewriter: Rewriter,
+    rewriter: PatternRewriter,
 ) -> bool:
     """Put a normalization in the place of an op, if it computes the same."""
     x = found["x"]
@@ -147,7 +147,7 @@ def _normalize(
     return _put(op, new, rewriter)
 
 
-def _put(op: Any, new: NormalizationOp, rewriter: Rewriter) -> bool:
+def _put(op: Any, new: NormalizationOp, rewriter: PatternRewriter) -> bool:
     if new.result.type != op.result.type or next(new.problems(), None) is not None:
         new.drop_all_references()
         return False
@@ -155,10 +155,10 @@ def _put(op: Any, new: NormalizationOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _uncast(op: CastOp, rewriter: Rewriter) -> bool:
+def _drop_casts(op: CastOp, rewriter: PatternRewriter) -> bool:
     """A normalization between casts: TensorRT's kernels add up in f32 themselves."""
-    norm = made_by(op.input, NormalizationOp)
-    cast = made_by(norm.input, CastOp) if norm is not None else None
+    norm = defining_op(op.input, NormalizationOp)
+    cast = defining_op(norm.input, CastOp) if norm is not None else None
     if norm is None or cast is None or element(cast.input) != element(op.result):
         return False
     if norm.value("num_groups") not in (None, 1):
@@ -180,7 +180,7 @@ def _uncast(op: CastOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _cast(value: SSAValue, kind: Any, rewriter: Rewriter) -> SSAValue:
+def _cast(value: SSAValue, kind: Any, rewriter: PatternRewriter) -> SSAValue:
     if element(value) == kind:
         return value
     return rewriter.create(CastOp, value, result_types=[tensor_type(sizes(value), kind)]).results[0]
@@ -191,5 +191,5 @@ _FLOATS = (f16, bf16, f32)
 PATTERNS = (
     Pattern("layer-norm", ElementWiseOp, _layer_norm, "one layer for thirteen", benefit=13),
     Pattern("instance-norm", ElementWiseOp, _instance_norm, "one layer for fifteen", benefit=15),
-    Pattern("norm-between-casts", CastOp, _uncast, "casts block fusion"),
+    Pattern("norm-between-casts", CastOp, _drop_casts, "casts block fusion"),
 )

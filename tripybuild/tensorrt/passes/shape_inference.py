@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tripybuild.tensorrt.dialect import ElementWiseOp, OpaquePluginOp, SelectOp
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, sizes
-from tripybuild.tensorrt.passes.rewriting.effects import everything, is_dead
+from tripybuild.tensorrt.passes.rewriting.effects import is_dead, walk_ops
 from tripybuild.tensorrt.shape_rules import ShapeError
 
 _INDEX = IndexType()
@@ -35,7 +35,7 @@ _SIZE_OPERANDS: Mapping[str, str] = {
 
 def run(module: ModuleOp) -> bool:
     """Replace the sizes that follow from others; tell whether there were any."""
-    pending = [op for op in everything(module) if isinstance(op, tensor.DimOp)]
+    pending = [op for op in walk_ops(module) if isinstance(op, tensor.DimOp)]
     changed = False
     while pending:
         dim = pending.pop()

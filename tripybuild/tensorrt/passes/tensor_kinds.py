@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator, SymbolTable
 
 from tripybuild.tensorrt.dialect.base import sizes
-from tripybuild.tensorrt.passes.rewriting.effects import everything
+from tripybuild.tensorrt.passes.rewriting.effects import walk_ops
 
 HOST_TENSOR = "tensorrt.host_tensor"
 SMALL = 8  # elements: what MLIR's users compute on the host
@@ -48,7 +48,7 @@ class _Analysis:
 
     def __init__(self, module: ModuleOp, *, interprocedural: bool) -> None:
         self.module = module
-        self.ops = list(everything(module))
+        self.ops = list(walk_ops(module))
         self.kinds: dict[SSAValue, Kind | None] = {}
         self.interprocedural = interprocedural
         self.changed = True

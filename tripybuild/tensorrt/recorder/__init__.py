@@ -25,6 +25,7 @@ from tripybuild.tensorrt.recorder.builder import (
     concatenation,
     constant,
     convolution,
+    crop_or_pad,
     cumulative,
     deconvolution,
     dequantize,
@@ -32,8 +33,7 @@ from tripybuild.tensorrt.recorder.builder import (
     einsum,
     element_wise,
     expand_rank,
-    filled,
-    fitted,
+    full,
     gather,
     gather_elements,
     gather_nd,
@@ -83,9 +83,9 @@ from tripybuild.tensorrt.recorder.compositions import contraction, remainder, tr
 from tripybuild.tensorrt.recorder.control import for_, if_, scan, while_
 from tripybuild.tensorrt.recorder.enumerations import ENUMERATIONS
 from tripybuild.tensorrt.recorder.layer_table import LAYERS
-from tripybuild.tensorrt.recorder.network import Layer, Network, Region
+from tripybuild.tensorrt.recorder.network import Layer, Network, NetworkRegion
 from tripybuild.tensorrt.recorder.printer import print_network
-from tripybuild.tensorrt.recorder.value import Value
+from tripybuild.tensorrt.recorder.value import NetworkValue as Value
 
 __all__ = [
     "ENUMERATIONS",
@@ -93,7 +93,7 @@ __all__ = [
     "LAYERS",
     "Layer",
     "Network",
-    "Region",
+    "NetworkRegion",
     "Value",
     "activation",
     "align",
@@ -117,6 +117,7 @@ __all__ = [
     "constant",
     "contraction",
     "convolution",
+    "crop_or_pad",
     "cumulative",
     "deconvolution",
     "dequantize",
@@ -124,9 +125,8 @@ __all__ = [
     "einsum",
     "element_wise",
     "expand_rank",
-    "filled",
-    "fitted",
     "for_",
+    "full",
     "gather",
     "gather_elements",
     "gather_nd",

@@ -10,7 +10,7 @@ from typing import Any
 
 from tripybuild.symbolic.dims import Dim
 from tripybuild.tensorrt.recorder.enumerations import ENUMERATIONS
-from tripybuild.tensorrt.recorder.value import Value
+from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.types import dtypes
 
 
@@ -25,14 +25,14 @@ REQUIRED = Required()
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ArgumentKind:
     """A set of values, and the default of the parameter that it describes."""
 
     name: str
     enumeration: str = ""
     default: object = REQUIRED
 
-    def or_else(self, default: object) -> "Kind":
+    def with_default(self, default: object) -> "ArgumentKind":
         """The same kind for a parameter with a default; None as a default allows None."""
         return replace(self, default=default)
 
@@ -62,7 +62,7 @@ def _pair(value: object) -> bool:
 
 
 def _tensor(value: object) -> bool:
-    return isinstance(value, Value)
+    return isinstance(value, NetworkValue)
 
 
 TESTS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -90,7 +90,7 @@ TESTS: dict[str, tuple[Callable[[Any], bool], str]] = {
 LISTS = frozenset({"tensors", "sizes", "integers", "reals", "types"})
 
 
-def accept(kind: Kind, value: Any) -> Any:
+def accept(kind: ArgumentKind, value: Any) -> Any:
     """The value in its normal form; ValueError says what the kind asks for."""
     if value is None and kind.default is None:
         return None
@@ -103,36 +103,36 @@ def accept(kind: Kind, value: Any) -> Any:
     test, wanted = TESTS[kind.name]
     if not test(value):
         raise ValueError(wanted)
-    if kind.name in LISTS or (kind.name == "numbers" and not isinstance(value, Value)):
+    if kind.name in LISTS or (kind.name == "numbers" and not isinstance(value, NetworkValue)):
         return tuple(value)
     if kind.name == "mapping":
         return dict(value)
     return float(value) if kind.name == "real" else value
 
 
-tensor = Kind("tensor")
-tensors = Kind("tensors")
-scalar = Kind("scalar")
-numbers = Kind("numbers")
-sizes = Kind("sizes")
-integers = Kind("integers")
-integer = Kind("integer")
-real = Kind("real")
-reals = Kind("reals")
-boolean = Kind("boolean")
-dtype = Kind("dtype")
-text = Kind("text")
-mapping = Kind("mapping")
-region = Kind("region")
-types = Kind("types")
-literal = Kind("literal")
+tensor = ArgumentKind("tensor")
+tensors = ArgumentKind("tensors")
+scalar = ArgumentKind("scalar")
+numbers = ArgumentKind("numbers")
+sizes = ArgumentKind("sizes")
+integers = ArgumentKind("integers")
+integer = ArgumentKind("integer")
+real = ArgumentKind("real")
+reals = ArgumentKind("reals")
+boolean = ArgumentKind("boolean")
+dtype = ArgumentKind("dtype")
+text = ArgumentKind("text")
+mapping = ArgumentKind("mapping")
+region = ArgumentKind("region")
+types = ArgumentKind("types")
+literal = ArgumentKind("literal")
 
 
-def one_of(enumeration: str) -> Kind:
+def one_of(enumeration: str) -> ArgumentKind:
     """The kind that holds a member of an enumeration."""
-    return Kind("enumeration", ENUMERATIONS[enumeration].name)
+    return ArgumentKind("enumeration", ENUMERATIONS[enumeration].name)
 
 
-optional_tensor = tensor.or_else(None)
-optional_integers = integers.or_else(None)
+optional_tensor = tensor.with_default(None)
+optional_integers = integers.with_default(None)
 reduction = one_of("reduce_operation")

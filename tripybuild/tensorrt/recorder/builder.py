@@ -10,39 +10,39 @@ from typing import Any, Protocol
 from tripybuild.symbolic.dims import Dim, same
 from tripybuild.tensorrt.recorder.layer_table import LAYERS
 from tripybuild.tensorrt.recorder.network import Layer, append, bind, record
-from tripybuild.tensorrt.recorder.value import OPERATORS, Number, Operand, Size, Value
+from tripybuild.tensorrt.recorder.value import OPERATORS, NetworkValue, Number, Operand, Size
 from tripybuild.types import dtypes
 
 
-class One(Protocol):
+class SingleResultLayer(Protocol):
     """A layer with one result."""
 
-    def __call__(self, *positional: Any, **keywords: Any) -> Value:
+    def __call__(self, *positional: Any, **keywords: Any) -> NetworkValue:
         """Record the layer."""
 
 
-class Several(Protocol):
+class MultiResultLayer(Protocol):
     """A layer with a tuple of results."""
 
-    def __call__(self, *positional: Any, **keywords: Any) -> tuple[Value, ...]:
+    def __call__(self, *positional: Any, **keywords: Any) -> tuple[NetworkValue, ...]:
         """Record the layer."""
 
 
-def _one(name: str) -> One:
-    def build(*positional: Any, **keywords: Any) -> Value:
+def _one(name: str) -> SingleResultLayer:
+    def build(*positional: Any, **keywords: Any) -> NetworkValue:
         return record(name, *positional, **keywords)[0]
 
-    return _named(name, build)  # type: ignore[no-any-return]
+    return _name_builder(name, build)  # type: ignore[no-any-return]
 
 
-def _several(name: str) -> Several:
-    def build(*positional: Any, **keywords: Any) -> tuple[Value, ...]:
+def _several(name: str) -> MultiResultLayer:
+    def build(*positional: Any, **keywords: Any) -> tuple[NetworkValue, ...]:
         return record(name, *positional, **keywords)
 
-    return _named(name, build)  # type: ignore[no-any-return]
+    return _name_builder(name, build)  # type: ignore[no-any-return]
 
 
-def _named(name: str, build: Any) -> Any:
+def _name_builder(name: str, build: Any) -> Any:
     parameters = ", ".join(LAYERS[name].parameters)
     build.__name__ = build.__qualname__ = name
     build.__doc__ = f"Record a `{name}` layer: {parameters}."
@@ -117,27 +117,29 @@ unary = _one("unary")
 unsqueeze = _one("unsqueeze")
 
 
-def assertion(condition: Value, message: str) -> None:
+def assertion(condition: NetworkValue, message: str) -> None:
     """Record that the condition must hold, with what to say if it does not."""
     record("assertion", condition, message)
 
 
-def opaque_plugin(inputs: Sequence[Value], *positional: Any, **keywords: Any) -> tuple[Value, ...]:
+def opaque_plugin(
+    inputs: Sequence[NetworkValue], *positional: Any, **keywords: Any
+) -> tuple[NetworkValue, ...]:
     """Record a layer that somebody else wrote; `outputs` has the rank and dtype of each result."""
     signature = LAYERS["opaque_plugin"]
     arguments = bind(signature, (inputs, *positional), keywords)
-    results = tuple(Value(dtype, (None,) * rank) for rank, dtype in arguments["outputs"])
+    results = tuple(NetworkValue(dtype, (None,) * rank) for rank, dtype in arguments["outputs"])
     append(Layer(signature, arguments, results))
     return results
 
 
-def at_least(value: Value, rank: int) -> Value:
+def at_least(value: NetworkValue, rank: int) -> NetworkValue:
     """The value with leading dimensions of size one, until it has the rank."""
     new = rank - value.rank
     return value if new <= 0 else unsqueeze(value, list(range(new)))
 
 
-def fitted(value: Value, shape: Sequence[Size]) -> Value:
+def crop_or_pad(value: NetworkValue, shape: Sequence[Size]) -> NetworkValue:
     """The value in a shape of its rank: zeros behind, or elements left out, where sizes differ."""
     own = value.shape
     if own is not None and all(same(a, b) for a, b in zip(own, shape, strict=True)):
@@ -145,7 +147,7 @@ def fitted(value: Value, shape: Sequence[Size]) -> Value:
     return slice(value, [0] * len(shape), list(shape), mode="fill")
 
 
-def filled(value: Number | Dim, dtype: dtypes.dtype, shape: Sequence[Size] = ()) -> Value:
+def full(value: Number | Dim, dtype: dtypes.dtype, shape: Sequence[Size] = ()) -> NetworkValue:
     """A number, or a size, repeated to a shape."""
     # TensorRT takes constants of int8 only before a dequantize layer.
     if dtype is dtypes.int8:
@@ -153,32 +155,34 @@ def filled(value: Number | Dim, dtype: dtypes.dtype, shape: Sequence[Size] = ())
     return constant(value, dtype, shape=shape)
 
 
-def align(*values: Operand) -> tuple[Value, ...]:
+def align(*values: Operand) -> tuple[NetworkValue, ...]:
     """The values with equal ranks; numbers take the dtype of the first value."""
-    like = next((value for value in values if isinstance(value, Value)), None)
+    like = next((value for value in values if isinstance(value, NetworkValue)), None)
     if like is None:
         raise ValueError("at least one operand must be a tensor")
-    tensors = [value for value in values if isinstance(value, Value)]
+    tensors = [value for value in values if isinstance(value, NetworkValue)]
     if len(tensors) == len(values) and all(value.shape is None for value in tensors):
         return tuple(tensors)
     rank = max(value.rank for value in tensors)
     return tuple(
-        at_least(value, rank) if isinstance(value, Value) else filled(value, like.dtype, [1] * rank)
+        at_least(value, rank)
+        if isinstance(value, NetworkValue)
+        else full(value, like.dtype, [1] * rank)
         for value in values
     )
 
 
-def _binary(kind: str) -> Callable[..., Value]:
+def _binary(kind: str) -> Callable[..., NetworkValue]:
     return lambda lhs, rhs: element_wise(*align(lhs, rhs), kind)
 
 
-def _modulo(lhs: Operand, rhs: Operand) -> Value:
+def _modulo(lhs: Operand, rhs: Operand) -> NetworkValue:
     first, second = align(lhs, rhs)
     whole = element_wise(first, second, "kFLOOR_DIV")
     return element_wise(first, element_wise(whole, second, "kPROD"), "kSUB")
 
 
-def _matmul(lhs: Value, rhs: Value) -> Value:
+def _matmul(lhs: NetworkValue, rhs: NetworkValue) -> NetworkValue:
     ops = ["kVECTOR" if value.rank == 1 else "kNONE" for value in (lhs, rhs)]
     if "kVECTOR" not in ops:
         lhs, rhs = align(lhs, rhs)

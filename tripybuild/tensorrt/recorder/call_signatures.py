@@ -17,8 +17,8 @@ HELPERS: Mapping[str, Mapping[str, bool] | None] = MappingProxyType(
         "align": None,
         "at_least": {"value": True, "rank": True},
         "contraction": {"inputs": True, "equation": True},
-        "filled": {"value": True, "dtype": True, "shape": False},
-        "fitted": {"value": True, "shape": True},
+        "full": {"value": True, "dtype": True, "shape": False},
+        "crop_or_pad": {"value": True, "shape": True},
         "remainder": {"lhs": True, "rhs": True},
         "scan": {
             "init": True,

@@ -6,17 +6,17 @@ Law: a composition takes values of any rank, and its result has the dtype of its
 from collections.abc import Sequence
 
 from tripybuild.tensorrt.recorder.builder import align, einsum, element_wise, select, unary
-from tripybuild.tensorrt.recorder.value import Operand, Value
+from tripybuild.tensorrt.recorder.value import NetworkValue, Operand
 from tripybuild.types.subscripts import pairwise
 
 
-def truncate(value: Value) -> Value:
+def truncate(value: NetworkValue) -> NetworkValue:
     """Floats without their fraction: rounded towards zero. NaN and infinities stay."""
     below_zero = element_wise(*align(value, 0.0), "kLESS")
     return select(below_zero, unary(value, "kCEIL"), unary(value, "kFLOOR"))
 
 
-def remainder(lhs: Operand, rhs: Operand) -> Value:
+def remainder(lhs: Operand, rhs: Operand) -> NetworkValue:
     """What division leaves when the quotient is cut off: it has the sign of `lhs`, as in C.
 
     A float that is smaller than the divisor is left as it is, also by an infinity.
@@ -29,7 +29,7 @@ def remainder(lhs: Operand, rhs: Operand) -> Value:
     return select(smaller, first, first - truncate(quotient) * second)
 
 
-def contraction(inputs: Sequence[Value], equation: str) -> Value:
+def contraction(inputs: Sequence[NetworkValue], equation: str) -> NetworkValue:
     """The sum of the products of any number of values, which a layer has of two at most."""
     first, *rest = inputs
     for step in pairwise(equation):

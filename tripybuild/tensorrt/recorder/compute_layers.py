@@ -27,7 +27,7 @@ _convolution = {
     "bias": optional_tensor,
     "stride": optional_integers,
     "dilation": optional_integers,
-    "num_groups": integer.or_else(1),
+    "num_groups": integer.with_default(1),
     "pre_padding": optional_integers,
     "post_padding": optional_integers,
 }
@@ -36,8 +36,8 @@ ARITHMETIC = (
         "activation",
         input=tensor,
         kind=one_of("activation_type"),
-        alpha=real.or_else(None),
-        beta=real.or_else(None),
+        alpha=real.with_default(None),
+        beta=real.with_default(None),
     ),
     layer("unary", input=tensor, kind=one_of("unary_operation")),
     layer("element_wise", "lhs", lhs=tensor, rhs=tensor, kind=one_of("element_wise_operation")),
@@ -52,7 +52,7 @@ ARITHMETIC = (
         shift=optional_tensor,
         scale=optional_tensor,
         power=optional_tensor,
-        axis=integer.or_else(1),
+        axis=integer.with_default(1),
     ),
 )
 
@@ -62,8 +62,8 @@ LINEAR = (
         "lhs",
         lhs=tensor,
         rhs=tensor,
-        op0=one_of("matrix_operation").or_else("kNONE"),
-        op1=one_of("matrix_operation").or_else("kNONE"),
+        op0=one_of("matrix_operation").with_default("kNONE"),
+        op1=one_of("matrix_operation").with_default("kNONE"),
     ),
     layer("einsum", "inputs", inputs=tensors, equation=text),
     layer("convolution", "input", **_convolution),
@@ -76,7 +76,7 @@ REDUCTIONS = (
         input=tensor,
         axes=integers,
         kind=reduction,
-        keep_dimensions=boolean.or_else(False),
+        keep_dimensions=boolean.with_default(False),
     ),
     layer("softmax", input=tensor, axis=integer),
     layer("ragged_softmax", input=tensor, bounds=tensor),
@@ -84,9 +84,9 @@ REDUCTIONS = (
         "cumulative",
         input=tensor,
         axis=integer,
-        kind=one_of("cumulative_operation").or_else("kSUM"),
-        exclusive=boolean.or_else(False),
-        reverse=boolean.or_else(False),
+        kind=one_of("cumulative_operation").with_default("kSUM"),
+        exclusive=boolean.with_default(False),
+        reverse=boolean.with_default(False),
     ),
     layer(
         "top_k",
@@ -106,8 +106,8 @@ REDUCTIONS = (
         stride=optional_integers,
         pre_padding=optional_integers,
         post_padding=optional_integers,
-        average_count_excludes_padding=boolean.or_else(None),
-        blend_factor=real.or_else(None),
+        average_count_excludes_padding=boolean.with_default(None),
+        blend_factor=real.with_default(None),
     ),
     layer("lrn", input=tensor, window=integer, alpha=real, beta=real, k=real),
     layer(
@@ -116,22 +116,34 @@ REDUCTIONS = (
         scale=tensor,
         bias=tensor,
         axes=integers,
-        epsilon=real.or_else(1e-5),
-        num_groups=integer.or_else(1),
+        epsilon=real.with_default(1e-5),
+        num_groups=integer.with_default(1),
     ),
 )
 
 SOURCES = (
-    layer("constant", "dtype", value=literal, dtype=dtype, shape=sizes.or_else(None)),
+    layer("constant", "dtype", value=literal, dtype=dtype, shape=sizes.with_default(None)),
     layer("linspace", "start", shape=sizes, start=scalar, step=numbers),
     layer("random_uniform", "dtype", shape=sizes, low=scalar, high=scalar, dtype=dtype),
     layer("random_normal", "dtype", shape=sizes, mean=scalar, deviation=scalar, dtype=dtype),
 )
 
 QUANTIZATION = (
-    layer("quantize", "dtype", input=tensor, scale=tensor, dtype=dtype, axis=integer.or_else(None)),
     layer(
-        "dequantize", "dtype", input=tensor, scale=tensor, dtype=dtype, axis=integer.or_else(None)
+        "quantize",
+        "dtype",
+        input=tensor,
+        scale=tensor,
+        dtype=dtype,
+        axis=integer.with_default(None),
+    ),
+    layer(
+        "dequantize",
+        "dtype",
+        input=tensor,
+        scale=tensor,
+        dtype=dtype,
+        axis=integer.with_default(None),
     ),
     layer(
         "dynamic_quantize",
@@ -140,7 +152,7 @@ QUANTIZATION = (
         double_quant_scale=optional_tensor,
         dtype=dtype,
         axis=integer,
-        block_size=integer.or_else(16),
-        scale_dtype=dtype.or_else(float8),
+        block_size=integer.with_default(16),
+        scale_dtype=dtype.with_default(float8),
     ),
 )

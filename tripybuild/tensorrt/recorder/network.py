@@ -15,7 +15,7 @@ from tripybuild.tensorrt.recorder.enumerations import BOOLEAN_KINDS
 from tripybuild.tensorrt.recorder.layer_table import LAYERS
 from tripybuild.tensorrt.recorder.shape_inference import infer
 from tripybuild.tensorrt.recorder.table import LayerSignature
-from tripybuild.tensorrt.recorder.value import Value
+from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.types import dtypes
 
 TensorType = tuple[dtypes.dtype, Sequence[Any]]
@@ -23,12 +23,12 @@ Location = tuple[str, str, int, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Region:
+class NetworkRegion:
     """A network inside a layer: what it takes, does and gives."""
 
-    takes: tuple[Value, ...]
+    takes: tuple[NetworkValue, ...]
     layers: tuple["Layer", ...]
-    gives: tuple[Value, ...]
+    gives: tuple[NetworkValue, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,16 +37,16 @@ class Layer:
 
     signature: LayerSignature
     arguments: Mapping[str, Any]
-    results: tuple[Value, ...]
-    regions: tuple[Region, ...] = ()
+    results: tuple[NetworkValue, ...]
+    regions: tuple[NetworkRegion, ...] = ()
     location: Location | None = None
 
 
-class _Active(threading.local):
+class _ActiveNetwork(threading.local):
     network: "Network | None" = None
 
 
-_active = _Active()
+_active = _ActiveNetwork()
 
 
 def current() -> "Network":
@@ -60,9 +60,13 @@ class Network:
     """A network that is being recorded; use it as a context manager."""
 
     def __init__(self, weights: Mapping[str, TensorType], inputs: Mapping[str, TensorType]) -> None:
-        self.weights = {name: Value(kind, tuple(s), name) for name, (kind, s) in weights.items()}
-        self.inputs = {name: Value(kind, tuple(s), name) for name, (kind, s) in inputs.items()}
-        self.outputs: dict[str, Value] = {}
+        self.weights = {
+            name: NetworkValue(kind, tuple(s), name) for name, (kind, s) in weights.items()
+        }
+        self.inputs = {
+            name: NetworkValue(kind, tuple(s), name) for name, (kind, s) in inputs.items()
+        }
+        self.outputs: dict[str, NetworkValue] = {}
         self.layers: list[Layer] = []
         self.place: Location | None = None
 
@@ -84,28 +88,28 @@ class Network:
         finally:
             self.place = outer
 
-    def finish(self, outputs: Mapping[str, Value]) -> None:
+    def finish(self, outputs: Mapping[str, NetworkValue]) -> None:
         """Say what the network gives."""
         self.outputs = dict(outputs)
 
-    def region(self, fill: Callable[..., Any], takes: Sequence[Value]) -> Region:
+    def region(self, fill: Callable[..., Any], takes: Sequence[NetworkValue]) -> NetworkRegion:
         """Record what a function does with the values, apart from the layers around it."""
         outer, self.layers = self.layers, []
         try:
             gives = fill(*takes)
-            several = (gives,) if isinstance(gives, Value) else tuple(gives)
-            return Region(tuple(takes), tuple(self.layers), several)
+            several = (gives,) if isinstance(gives, NetworkValue) else tuple(gives)
+            return NetworkRegion(tuple(takes), tuple(self.layers), several)
         finally:
             self.layers = outer
 
 
-def record(name: str, *positional: Any, **keywords: Any) -> tuple[Value, ...]:
+def record(name: str, *positional: Any, **keywords: Any) -> tuple[NetworkValue, ...]:
     """Append a layer to the current network, after a look at its arguments."""
     signature = LAYERS[name]
     arguments = bind(signature, positional, keywords)
     shapes = infer(name, arguments, len(signature.gives))
     results = tuple(
-        Value(_dtype(gives, arguments), shape)
+        NetworkValue(_dtype(gives, arguments), shape)
         for gives, shape in zip(signature.gives, shapes[: len(signature.gives)], strict=True)
     )
     append(Layer(signature, arguments, results))
@@ -152,7 +156,7 @@ def _dtype(gives: str, arguments: Mapping[str, Any]) -> dtypes.dtype:
     source = arguments.get(gives)
     if isinstance(source, tuple):
         source = source[0]
-    if isinstance(source, Value):
+    if isinstance(source, NetworkValue):
         return source.dtype
     if isinstance(source, dtypes.dtype):
         return source

@@ -7,8 +7,8 @@ equal networks have equal text.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tripybuild.tensorrt.recorder.network import Layer, Network, Region
-from tripybuild.tensorrt.recorder.value import Value, spell_size
+from tripybuild.tensorrt.recorder.network import Layer, Network, NetworkRegion
+from tripybuild.tensorrt.recorder.value import NetworkValue, spell_size
 from tripybuild.types import dtypes
 
 
@@ -23,17 +23,17 @@ def print_network(network: Network) -> str:
     return "\n".join([*lines, f"  return {', '.join(gives)}".rstrip(), "}", ""])
 
 
-def _type(value: Value) -> str:
+def _type(value: NetworkValue) -> str:
     sizes = "..." if value.shape is None else ", ".join(map(spell_size, value.shape))
     return f"{value.dtype.name}[{sizes}]"
 
 
 class _Printer:
     def __init__(self) -> None:
-        self.names: dict[Value, str] = {}
+        self.names: dict[NetworkValue, str] = {}
         self.count = 0
 
-    def define(self, *values: Value) -> str:
+    def define(self, *values: NetworkValue) -> str:
         """Give a number to the results of one layer."""
         number = f"%{self.count}"
         self.count += 1
@@ -56,7 +56,7 @@ class _Printer:
             lines += ["  " * depth + "}"] * bool(regions)
         return lines
 
-    def region(self, region: Region, depth: int) -> list[str]:
+    def region(self, region: NetworkRegion, depth: int) -> list[str]:
         """What a region takes, does and gives."""
         fresh = [value for value in region.takes if value not in self.names]
         head = "  " * (depth + 1)
@@ -70,7 +70,7 @@ class _Printer:
         spelt = []
         for name, kind in layer.signature.parameters.items():
             value = layer.arguments[name]
-            if isinstance(value, Value):
+            if isinstance(value, NetworkValue):
                 optional = kind.name != "tensor" or kind.default is None
                 spelt.append(f"{name}={self.names[value]}" if optional else self.names[value])
             elif kind.name == "tensors":
@@ -83,7 +83,7 @@ class _Printer:
             name: layer.arguments[name]
             for name, kind in layer.signature.parameters.items()
             if kind.name not in ("tensor", "tensors", "region")
-            and not isinstance(layer.arguments[name], Value)
+            and not isinstance(layer.arguments[name], NetworkValue)
             and not _is_default(layer.arguments[name], kind.default)
         }
         spelt = ", ".join(f"{name} = {_spell(value)}" for name, value in shown.items())

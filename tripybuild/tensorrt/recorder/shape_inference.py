@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tripybuild.symbolic.dims import same
-from tripybuild.tensorrt.recorder.value import Shape, Size, Value
+from tripybuild.tensorrt.recorder.value import NetworkValue, Shape, Size
 from tripybuild.tensorrt.shape_rules import (
     ShapeError,
     arithmetic,
@@ -43,7 +43,7 @@ def infer(name: str, arguments: Arguments, count: int = 1) -> tuple[Shape | None
         raise ValueError(f"`trt.{name}`: {error}") from error
 
 
-def merged(left: Shape | None, right: Shape | None) -> Shape | None:
+def join_shapes(left: Shape | None, right: Shape | None) -> Shape | None:
     """What is known of a shape that is one of two."""
     if left is None or right is None or len(left) != len(right):
         return None
@@ -51,10 +51,10 @@ def merged(left: Shape | None, right: Shape | None) -> Shape | None:
 
 
 def _has_shape(argument: Any) -> bool:
-    if isinstance(argument, Value):
+    if isinstance(argument, NetworkValue):
         return argument.shape is not None
     return not isinstance(argument, tuple) or all(
-        each.shape is not None for each in argument if isinstance(each, Value)
+        each.shape is not None for each in argument if isinstance(each, NetworkValue)
     )
 
 
@@ -68,7 +68,7 @@ def _on(rule: Callable[..., Shape], *parameters: str) -> Rule:
 
 
 def _plain(argument: Any) -> Any:
-    return argument.shape if isinstance(argument, Value) else argument
+    return argument.shape if isinstance(argument, NetworkValue) else argument
 
 
 def _sizes(parameter: str) -> Rule:
@@ -100,9 +100,9 @@ def _deconvolution(given: Arguments) -> Shape:
     return windows.deconvolution(given["input"].shape, kernel, steps, given["num_groups"])
 
 
-def _pooling(given: Arguments) -> Shape:
+def _pool(given: Arguments) -> Shape:
     window = given["window"]
-    return windows.pooling(given["input"].shape, window, _windows(given, len(window)))
+    return windows.pool(given["input"].shape, window, _windows(given, len(window)))
 
 
 def _concatenation(given: Arguments) -> Shape:
@@ -118,11 +118,13 @@ def _reshape(given: Arguments) -> Shape:
     if any(isinstance(size, int) and size < 0 for size in shape):
         raise ShapeError("sizes are 0 or more")
     if not shapes.same_volume(before, shape):
-        raise ShapeError(f"{_spelt(before)} and {_spelt(shape)} have not as many elements")
+        raise ShapeError(
+            f"{_shape_text(before)} and {_shape_text(shape)} have not as many elements"
+        )
     return shape
 
 
-def _spelt(shape: Sequence[Size]) -> str:
+def _shape_text(shape: Sequence[Size]) -> str:
     return f"[{', '.join(map(str, shape))}]"
 
 
@@ -177,7 +179,7 @@ def _constant(given: Arguments) -> Shape:
     return tuple(shape)
 
 
-def _twice(rule: Rule) -> Several:
+def _repeat(rule: Rule) -> Several:
     return lambda given: (rule(given),) * 2
 
 
@@ -199,9 +201,9 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("expand_rank", "collapse_rank", "reshape"), _reshape),
     **dict.fromkeys(("linspace", "random_uniform", "random_normal"), _sizes("shape")),
     **dict.fromkeys(("resize_nearest", "resize_linear"), _resize),
-    **dict.fromkeys(("all_gather", "collective_gather"), _on(trtx.gathered, "input", "ranks")),
+    **dict.fromkeys(("all_gather", "collective_gather"), _on(trtx.gather_ranks, "input", "ranks")),
     **dict.fromkeys(
-        ("reduce_scatter", "collective_scatter"), _on(trtx.scattered, "input", "ranks")
+        ("reduce_scatter", "collective_scatter"), _on(trtx.scatter_ranks, "input", "ranks")
     ),
     "broadcast": _sizes("shape"),
     "resize_cubic": lambda given: _resize(given, cubic=True),
@@ -211,7 +213,7 @@ RULES: Mapping[str, Rule] = {
     "einsum": _einsum,
     "convolution": _convolution,
     "deconvolution": _deconvolution,
-    "pooling": _pooling,
+    "pooling": _pool,
     "reduce": _reduce,
     "ragged_softmax": _on(reductions.ragged_softmax, "input", "bounds"),
     "shape": lambda given: (len(given["input"].shape),),
@@ -236,9 +238,9 @@ RULES: Mapping[str, Rule] = {
     "moe": _like("hidden"),
 }
 SEVERAL: Mapping[str, Several] = {
-    "top_k": _twice(_on(reductions.top_k, "input", "k", "axis")),
-    "argmin": _twice(_on(reductions.arg_extreme, "input", "axis")),
-    "argmax": _twice(_on(reductions.arg_extreme, "input", "axis")),
+    "top_k": _repeat(_on(reductions.top_k, "input", "k", "axis")),
+    "argmin": _repeat(_on(reductions.arg_extreme, "input", "axis")),
+    "argmax": _repeat(_on(reductions.arg_extreme, "input", "axis")),
     "dynamic_quantize": _dynamic_quantize,
     "nms": lambda _: ((None, 3), ()),
 }

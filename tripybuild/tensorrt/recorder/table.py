@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tripybuild.tensorrt.recorder.argument_kinds import Kind
+from tripybuild.tensorrt.recorder.argument_kinds import ArgumentKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +15,10 @@ class LayerSignature:
     """What a layer takes and gives; a loop or a plugin gives as much as its arguments say."""
 
     name: str
-    parameters: Mapping[str, Kind]
+    parameters: Mapping[str, ArgumentKind]
     gives: tuple[str, ...]
 
 
-def layer(name: str, gives: str = "input", **parameters: Kind) -> LayerSignature:
+def layer(name: str, gives: str = "input", **parameters: ArgumentKind) -> LayerSignature:
     """An entry of the table."""
     return LayerSignature(name, MappingProxyType(parameters), tuple(gives.split()))

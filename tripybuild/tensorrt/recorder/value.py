@@ -13,10 +13,10 @@ Size = int | Dim | None
 Shape = tuple[Size, ...]
 
 # What `+` and its kin record is filled in by `builder`, so that this module imports none.
-OPERATORS: dict[str, Callable[..., "Value"]] = {}
+OPERATORS: dict[str, Callable[..., "NetworkValue"]] = {}
 
 
-class Value:
+class NetworkValue:
     """One tensor of a network."""
 
     __slots__ = ("dtype", "name", "shape")
@@ -40,64 +40,64 @@ class Value:
     def __bool__(self) -> bool:
         raise TypeError("the elements of a Value are not known while a network is being recorded")
 
-    def __add__(self, other: "Operand") -> "Value":
+    def __add__(self, other: "Operand") -> "NetworkValue":
         return OPERATORS["kSUM"](self, other)
 
-    def __radd__(self, other: "Number") -> "Value":
+    def __radd__(self, other: "Number") -> "NetworkValue":
         return OPERATORS["kSUM"](other, self)
 
-    def __sub__(self, other: "Operand") -> "Value":
+    def __sub__(self, other: "Operand") -> "NetworkValue":
         return OPERATORS["kSUB"](self, other)
 
-    def __rsub__(self, other: "Number") -> "Value":
+    def __rsub__(self, other: "Number") -> "NetworkValue":
         return OPERATORS["kSUB"](other, self)
 
-    def __mul__(self, other: "Operand") -> "Value":
+    def __mul__(self, other: "Operand") -> "NetworkValue":
         return OPERATORS["kPROD"](self, other)
 
-    def __rmul__(self, other: "Number") -> "Value":
+    def __rmul__(self, other: "Number") -> "NetworkValue":
         return OPERATORS["kPROD"](other, self)
 
-    def __truediv__(self, other: "Operand") -> "Value":
+    def __truediv__(self, other: "Operand") -> "NetworkValue":
         return OPERATORS["kDIV"](self, other)
 
-    def __rtruediv__(self, other: "Number") -> "Value":
+    def __rtruediv__(self, other: "Number") -> "NetworkValue":
         return OPERATORS["kDIV"](other, self)
 
-    def __floordiv__(self, other: "Operand") -> "Value":
+    def __floordiv__(self, other: "Operand") -> "NetworkValue":
         return OPERATORS["kFLOOR_DIV"](self, other)
 
-    def __rfloordiv__(self, other: "Number") -> "Value":
+    def __rfloordiv__(self, other: "Number") -> "NetworkValue":
         return OPERATORS["kFLOOR_DIV"](other, self)
 
-    def __mod__(self, other: "Operand") -> "Value":
+    def __mod__(self, other: "Operand") -> "NetworkValue":
         return OPERATORS["modulo"](self, other)
 
-    def __rmod__(self, other: "Number") -> "Value":
+    def __rmod__(self, other: "Number") -> "NetworkValue":
         return OPERATORS["modulo"](other, self)
 
-    def __pow__(self, other: "Operand") -> "Value":
+    def __pow__(self, other: "Operand") -> "NetworkValue":
         return OPERATORS["kPOW"](self, other)
 
-    def __rpow__(self, other: "Number") -> "Value":
+    def __rpow__(self, other: "Number") -> "NetworkValue":
         return OPERATORS["kPOW"](other, self)
 
-    def __and__(self, other: "Operand") -> "Value":
+    def __and__(self, other: "Operand") -> "NetworkValue":
         return OPERATORS["kAND"](self, other)
 
-    def __or__(self, other: "Operand") -> "Value":
+    def __or__(self, other: "Operand") -> "NetworkValue":
         return OPERATORS["kOR"](self, other)
 
-    def __xor__(self, other: "Operand") -> "Value":
+    def __xor__(self, other: "Operand") -> "NetworkValue":
         return OPERATORS["kXOR"](self, other)
 
-    def __matmul__(self, other: "Value") -> "Value":
+    def __matmul__(self, other: "NetworkValue") -> "NetworkValue":
         return OPERATORS["matmul"](self, other)
 
-    def __neg__(self) -> "Value":
+    def __neg__(self) -> "NetworkValue":
         return OPERATORS["kNEG"](self)
 
-    def __invert__(self) -> "Value":
+    def __invert__(self) -> "NetworkValue":
         return OPERATORS["kNOT"](self)
 
 
@@ -107,4 +107,4 @@ def spell_size(size: Any) -> str:
 
 
 Number = bool | int | float
-Operand = Value | Number
+Operand = NetworkValue | Number

@@ -13,13 +13,13 @@ from tripybuild.tensorrt.translation.library import Library
 Record = Mapping[str, Any]
 
 
-def checked(record: Record) -> tuple[Library, gpu.Gpu]:
+def check_compatibility(record: Record) -> tuple[Library, gpu.Gpu]:
     """Return the library and the GPU that an engine is run with.
 
     Raises:
         DiagnosticError: With all that is missing, or of another kind or version.
     """
-    device = gpu.found()
+    device = gpu.find_gpu()
     problems = list(_of_device(device, record["compute_capabilities"]))
     library: Library | None = None
     try:
@@ -34,8 +34,8 @@ def checked(record: Record) -> tuple[Library, gpu.Gpu]:
 
 def _of_device(device: gpu.Gpu | gpu.Absence, capabilities: list[str]) -> Iterator[Diagnostic]:
     if isinstance(device, gpu.Absence):
-        yield gpu.absent(device, capabilities)
-    elif (problem := gpu.unfit(device, capabilities)) is not None:
+        yield gpu.absence_diagnostic(device, capabilities)
+    elif (problem := gpu.mismatch_diagnostic(device, capabilities)) is not None:
         yield problem
 
 

@@ -11,7 +11,7 @@ from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
 
 
-class Kernels(Protocol):
+class KernelStore(Protocol):
     """Where compiled kernels are kept between processes."""
 
     def read(self) -> bytes | None:
@@ -21,11 +21,11 @@ class Kernels(Protocol):
         """Keep it in the place of what was kept before."""
 
 
-class Context:
+class ExecutionContext:
     """One context of an engine, on one stream."""
 
     def __init__(
-        self, library: Library, engine: Any, log: Log, stream: int, kernels: Kernels | None
+        self, library: Library, engine: Any, log: Log, stream: int, kernels: KernelStore | None
     ) -> None:
         self._engine = engine
         self._log = log
@@ -36,11 +36,11 @@ class Context:
         self._profile = 0
         self._addresses: dict[str, int] = {}
         self._open: set[str] = set()
-        self._context = self._made(library)
+        self._context = self._create_context(library)
         if self._context is None:
             self._refuse("TensorRT cannot prepare the engine")
 
-    def _made(self, library: Library) -> Any:
+    def _create_context(self, library: Library) -> Any:
         engine = self._engine
         if self._kernels is None or not hasattr(library.module, "IRuntimeCache"):
             return engine.create_execution_context()
@@ -107,7 +107,7 @@ class Context:
         done = self._context.execute_async_v3(self.stream)
         self._need(done, "TensorRT did not run the engine")
 
-    def finished(self) -> None:
+    def finish(self) -> None:
         """Keep the kernels that were compiled, when a run with new shapes is done."""
         if self._cache is not None and self._kernels is not None and self._is_new:
             self._kernels.keep(bytes(memoryview(self._cache.serialize())))

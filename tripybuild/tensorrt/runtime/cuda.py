@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.per_process import once, process
+from tripybuild.process.per_process import per_process, process
 
 RUNTIME = "cuda.bindings.runtime"
 SPAWN = 'start processes with `multiprocessing.get_context("spawn")`'
@@ -22,7 +22,7 @@ class Cuda:
         self._across = kinds.cudaMemcpyDeviceToDevice
 
     @staticmethod
-    @once
+    @per_process
     def find() -> "Cuda":
         """Import the bindings.
 
@@ -40,7 +40,7 @@ class Cuda:
 
     def stream(self) -> int:
         """Return a new stream, which waits for what was begun on the default one."""
-        return int(self._done("cudaStreamCreate"))
+        return int(self._call("cudaStreamCreate"))
 
     def end(self, stream: int) -> None:
         """Give a stream back; at the end of a process nobody is there to take it."""
@@ -49,15 +49,15 @@ class Cuda:
 
     def device(self) -> int:
         """Return the number of the current GPU."""
-        return int(self._done("cudaGetDevice"))
+        return int(self._call("cudaGetDevice"))
 
     def finish(self, stream: int) -> None:
         """Wait until all that was asked of a stream is done."""
-        self._done("cudaStreamSynchronize", stream)
+        self._call("cudaStreamSynchronize", stream)
 
     def allocate(self, size: int) -> int:
         """Return the address of new device memory."""
-        return int(self._done("cudaMalloc", size))
+        return int(self._call("cudaMalloc", size))
 
     def free(self, address: int) -> None:
         """Give device memory back; at the end of a process nobody is there to take it."""
@@ -78,16 +78,16 @@ class Cuda:
 
     def _copy(self, target: int, source: int, size: int, kind: Any, stream: int) -> None:
         if size:
-            self._done("cudaMemcpyAsync", target, source, size, kind, stream)
+            self._call("cudaMemcpyAsync", target, source, size, kind, stream)
 
-    def _done(self, name: str, *arguments: Any) -> Any:
+    def _call(self, name: str, *arguments: Any) -> Any:
         """Call a function, whose first result is its error."""
         error, *results = getattr(self._module, name)(*arguments)
         if int(error) != 0:
-            raise DiagnosticError(self._failed(name, error))
+            raise DiagnosticError(self._failure(name, error))
         return results[0] if results else None
 
-    def _failed(self, name: str, error: Any) -> Diagnostic:
+    def _failure(self, name: str, error: Any) -> Diagnostic:
         _, text = self._module.cudaGetErrorString(error)
         said = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
         message = f"CUDA cannot run the engine: {said}"

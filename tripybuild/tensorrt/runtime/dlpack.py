@@ -39,7 +39,7 @@ _OTHERWISE: Mapping[str, tuple[Any, tuple[int, int]]] = {
 }
 
 
-class _Tensor(ctypes.Structure):
+class _DLTensor(ctypes.Structure):
     _fields_ = (
         ("data", ctypes.c_void_p),
         ("device_type", ctypes.c_int32),
@@ -88,21 +88,21 @@ def device_array(value: Any) -> DeviceArray:
         ValueError: Its elements are of no type known here, or do not lie one after the other.
     """
     capsule = value.__dlpack__(stream=DEFAULT_STREAM)
-    address, shape, kind = told(capsule)
+    address, shape, kind = capsule_layout(capsule)
     if kind not in KINDS:
         raise ValueError(f"its elements are of DLPack's type {kind}")
     device = int(value.__dlpack_device__()[1])
     return DeviceArray(address, shape, np.dtype(KINDS[kind]), (capsule, value), device)
 
 
-def told(capsule: Any) -> tuple[int, tuple[int, ...], tuple[int, int]]:
+def capsule_layout(capsule: Any) -> tuple[int, tuple[int, ...], tuple[int, int]]:
     """Return what a capsule tells: an address, sizes, and the code and bits of the elements.
 
     Raises:
         ValueError: The elements do not lie one after the other.
     """
-    address, shape, strides, kind = _laid_out(capsule)
-    if not _follow(shape, strides):
+    address, shape, strides, kind = _strided_layout(capsule)
+    if not _is_contiguous(shape, strides):
         raise ValueError("its elements do not lie one after the other")
     return address, shape, kind
 
@@ -115,7 +115,7 @@ def host_array(value: Any) -> np.ndarray[Any, Any]:
         BufferError: The other library does not give it away.
     """
     capsule = value.__dlpack__()
-    address, shape, strides, kind = _laid_out(capsule)
+    address, shape, strides, kind = _strided_layout(capsule)
     if kind not in KINDS:
         raise ValueError("its elements are of a dtype that no tensor has")
     found = np.dtype(KINDS[kind])
@@ -127,9 +127,9 @@ def host_array(value: Any) -> np.ndarray[Any, Any]:
     return np.ndarray(shape, found, memory, strides=steps).copy()
 
 
-def _laid_out(capsule: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, int]]:
+def _strided_layout(capsule: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, int]]:
     """An address, sizes, how many elements lie between two along each, and their code and bits."""
-    tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
+    tensor = _DLTensor.from_address(_pointer_of(capsule, b"dltensor"))
     if tensor.lanes != 1:
         raise ValueError("its elements are vectors")
     shape = tuple(tensor.shape[: tensor.ndim])
@@ -155,12 +155,12 @@ def capsule_of(array: np.ndarray[Any, Any], **options: Any) -> Any:
     numbers, (code, bits) = _OTHERWISE[array.dtype.name]
     options.pop("max_version", None)
     capsule = array.view(numbers).__dlpack__(**options)
-    tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
+    tensor = _DLTensor.from_address(_pointer_of(capsule, b"dltensor"))
     tensor.code, tensor.bits = code, bits
     return capsule
 
 
-def _follow(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     """Tell whether elements lie row by row; the strides of sizes of one say nothing."""
     wanted = 1
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):

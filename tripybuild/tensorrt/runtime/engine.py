@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.runtime.plan_file import PlanInMemory
 from tripybuild.tensorrt.translation.constants import Array
-from tripybuild.tensorrt.translation.failing_op import failed_build
+from tripybuild.tensorrt.translation.failing_op import build_failure
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
 from tripybuild.tensorrt.translation.options import Options
@@ -27,7 +27,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltEngine:
     """An engine, and what it was made of."""
 
     plan: bytes
@@ -39,7 +39,7 @@ def build(
     options: Options | Mapping[str, Any] | None = None,
     weights: Mapping[str, Array] | None = None,
     stored: Stored = lambda _: None,
-) -> Built:
+) -> BuiltEngine:
     """Build a function of a module, and hold the engine in memory.
 
     Args:
@@ -52,11 +52,11 @@ def build(
         DiagnosticError: The library is not there, or refuses the module.
     """
     plan = PlanInMemory()
-    record = serialised(module, plan.take, options, weights, stored)
-    return Built(bytes(plan), record)
+    record = serialize(module, plan.take, options, weights, stored)
+    return BuiltEngine(bytes(plan), record)
 
 
-def serialised(
+def serialize(
     module: ModuleOp,
     take: Callable[[Any], bool],
     options: Options | Mapping[str, Any] | None = None,
@@ -80,7 +80,7 @@ def serialised(
     """
     asked = options if isinstance(options, Options) else Options.of(options or {})
     library = Library.find(asked.library)
-    function = chosen(module, asked.function)
+    function = select_function(module, asked.function)
     log = Log()
     builder = library.builder(log)
     made = translate(library, builder, log, function, weights, stored)
@@ -88,10 +88,10 @@ def serialised(
     config = builder.create_builder_config()
     asked.apply(library, config, log)
     add_profiles(made.emission, config, builder, ranges)
-    if not library.serialised(builder, made.network, config, take):
+    if not library.build_plan(builder, made.network, config, take):
         said = log.drain()
         raise DiagnosticError(
-            failed_build(said, made.emission.names.owners, function, library.name)
+            build_failure(said, made.emission.names.owners, function, library.name)
         )
     return _record(made, library, asked, ranges)
 
@@ -104,7 +104,7 @@ def functions(module: ModuleOp) -> list[FuncOp]:
     return [op for op in found if isinstance(op, FuncOp) and op.body.blocks]
 
 
-def chosen(module: ModuleOp, name: str | None) -> FuncOp:
+def select_function(module: ModuleOp, name: str | None) -> FuncOp:
     """Return the function of a name; without one, the only function, or `main`."""
     known = functions(module)
     wanted = MAIN if name is None and len(known) != 1 else name

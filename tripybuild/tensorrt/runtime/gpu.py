@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 
 from tripybuild.errors.diagnostics import Diagnostic
-from tripybuild.process.per_process import once
+from tripybuild.process.per_process import per_process
 
 DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 MAJOR, MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_*
@@ -29,17 +29,17 @@ class Absence:
     note: str
 
 
-@once
-def found() -> Gpu | Absence:
+@per_process
+def find_gpu() -> Gpu | Absence:
     """Return the first GPU that the driver shows, or what is missing."""
     try:
         driver = ctypes.CDLL(DRIVER)
     except OSError as error:
         return Absence("no CUDA driver", str(error))
-    return asked(driver)
+    return query_driver(driver)
 
 
-def asked(driver: ctypes.CDLL) -> Gpu | Absence:
+def query_driver(driver: ctypes.CDLL) -> Gpu | Absence:
     """Return what a driver's library says of its first GPU."""
     status = driver.cuInit(0)
     count = ctypes.c_int()
@@ -60,25 +60,25 @@ def _attribute(driver: ctypes.CDLL, number: int) -> int:
     return value.value
 
 
-def absent(absence: Absence, capabilities: list[str]) -> Diagnostic:
+def absence_diagnostic(absence: Absence, capabilities: list[str]) -> Diagnostic:
     """Return what to say where an engine should run and no GPU is there."""
-    built = f"the executable was built for {shown(capabilities)}"
+    built = f"the executable was built for {gpu_list(capabilities)}"
     hint = "run it where such a GPU is, or compile the model for `cpu`"
     message = f"{built}; this machine has {absence.what}"
     return Diagnostic("no-gpu", message, notes=(absence.note,), hint=hint)
 
 
-def unfit(gpu: Gpu, capabilities: list[str]) -> Diagnostic | None:
+def mismatch_diagnostic(gpu: Gpu, capabilities: list[str]) -> Diagnostic | None:
     """Return what to say where the GPU is not one of those that an engine is for."""
     if not capabilities or gpu.capability in capabilities:
         return None
-    built = f"the executable was built for {shown(capabilities)}"
+    built = f"the executable was built for {gpu_list(capabilities)}"
     message = f"{built}; this machine's GPU is {gpu.capability.upper()}"
     hint = f"compile the model again with `--target tensorrt-rtx:{gpu.capability}`"
     return Diagnostic("executable-incompatible", message, notes=(f"it is a {gpu.name}",), hint=hint)
 
 
-def shown(capabilities: list[str]) -> str:
+def gpu_list(capabilities: list[str]) -> str:
     """Return GPUs as a message names them."""
     names = [each.upper() for each in sorted(capabilities, key=lambda name: (len(name), name))]
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "NVIDIA GPUs"

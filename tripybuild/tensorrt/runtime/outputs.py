@@ -8,23 +8,23 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tripybuild.tensorrt.runtime.context import Context
+from tripybuild.tensorrt.runtime.context import ExecutionContext
 from tripybuild.tensorrt.runtime.cuda import Buffer, Cuda
-from tripybuild.tensorrt.runtime.packing import memory, size_of, unpacked
+from tripybuild.tensorrt.runtime.packing import memory, size_of, unpack_elements
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.types.dtypes import BY_NAME
 
 Array = np.ndarray[Any, Any]
 
 
-class Given(Protocol):
+class InputMemory(Protocol):
     """An input, as far as an output that lies in its memory needs it."""
 
     name: str
     buffer: Buffer
 
 
-class Output:
+class EngineOutput:
     """One output: where it is written, and how it comes from there."""
 
     def __init__(
@@ -53,14 +53,14 @@ class Output:
         """Whether only the run knows how large it is."""
         return -1 in self._shape
 
-    def bind(self, context: Context) -> None:
+    def bind(self, context: ExecutionContext) -> None:
         """Ask for the sizes, now that those of the inputs are known."""
         self._shape = context.sizes(self.name)
         if self.is_open and self._allocator is None:
             self._allocator = _allocator(self._library.module, self._buffer)
         context.allocator(self.name, self._allocator if self.is_open else None)
 
-    def place(self, context: Context, inputs: Sequence[Given]) -> None:
+    def place(self, context: ExecutionContext, inputs: Sequence[InputMemory]) -> None:
         """Give the engine memory to write to; with an allocator it asks for it itself."""
         if self.is_open:
             return
@@ -74,7 +74,7 @@ class Output:
             size = size_of(self.dtype, self._shape)
             context.point(self.name, self._buffer.reserve(size))
 
-    def fetch(self, context: Context) -> Array:
+    def fetch(self, context: ExecutionContext) -> Array:
         """Begin to copy it, for `finish` to take when the stream is done."""
         if self.is_open:
             self._shape_found = self._allocator.shape
@@ -90,7 +90,7 @@ class Output:
 
     def finish(self, written: Array) -> Array:
         """Return the tensor."""
-        return unpacked(written, self.dtype, self._shape_found)
+        return unpack_elements(written, self.dtype, self._shape_found)
 
 
 def _allocator(module: Any, buffer: Buffer) -> Any:

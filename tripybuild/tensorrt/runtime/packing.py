@@ -17,7 +17,7 @@ def size_of(kind: dtype, shape: tuple[int, ...]) -> int:
     return (count + 1) // 2 if kind.bits == HALF else count * int(kind.numpy.itemsize)
 
 
-def packed(array: Array, kind: dtype) -> Array:
+def pack_elements(array: Array, kind: dtype) -> Array:
     """Return an array whose memory is as the engine reads it; nothing is copied without need."""
     whole = np.ascontiguousarray(array)
     if kind.bits != HALF:
@@ -34,7 +34,7 @@ def memory(kind: dtype, shape: tuple[int, ...]) -> Array:
     return np.empty(size_of(kind, shape), np.uint8)
 
 
-def unpacked(written: Array, kind: dtype, shape: tuple[int, ...]) -> Array:
+def unpack_elements(written: Array, kind: dtype, shape: tuple[int, ...]) -> Array:
     """Return the tensor that an engine wrote to `memory`."""
     if kind.bits != HALF:
         return written

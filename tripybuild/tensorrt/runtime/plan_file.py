@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.hashing import Measured, Measurement
+from tripybuild.process.hashing import ContentDigest, StreamingDigest
 from tripybuild.tensorrt.runtime.sequential import SequentialFile
 
 AHEAD = 2  # pieces that wait while one is written; TensorRT's have 64 MiB
@@ -30,7 +30,7 @@ class PlanFile:
 
     def __init__(self, path: Path, start: int) -> None:
         self._path, self._file = path, SequentialFile(path, start)
-        self._measurement = Measurement()
+        self._measurement = StreamingDigest()
         self._pending: deque[tuple[Future[None], Future[None]]] = deque()
         self._failure: OSError | None = None
 
@@ -42,7 +42,7 @@ class PlanFile:
             self._pending.append((self._writer.submit(self._file.write, piece), measuring))
         return self._failure is None
 
-    def finished(self) -> Measured:
+    def finish(self) -> ContentDigest:
         """Wait for what is left.
 
         Raises:

@@ -14,7 +14,7 @@ Profile = Mapping[str, Sequence[int]]
 Record = Mapping[str, Any]
 
 
-def chosen(inputs: Sequence[Record], numbers: Mapping[str, Numbers]) -> int:
+def select_profile(inputs: Sequence[Record], numbers: Mapping[str, Numbers]) -> int:
     """Return the index of the best profile.
 
     Args:

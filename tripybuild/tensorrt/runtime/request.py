@@ -23,7 +23,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.tensorrt.runtime.engine import serialised
+from tripybuild.tensorrt.runtime.engine import serialize
 from tripybuild.tensorrt.runtime.plan_file import PlanFile, PlanInMemory
 from tripybuild.tensorrt.translation.constants import Array
 from tripybuild.tensorrt.translation.library import Library
@@ -52,12 +52,12 @@ def prepare(library: str) -> Callable[[bytes, Mapping[str, Any]], bytes]:
     Library.find(library)
 
     def compile(content: bytes, options: Mapping[str, Any]) -> bytes:
-        return compiled(content, {**options, "library": library})
+        return compile_request(content, {**options, "library": library})
 
     return compile
 
 
-def compiled(content: bytes, options: Mapping[str, Any]) -> bytes:
+def compile_request(content: bytes, options: Mapping[str, Any]) -> bytes:
     """Build an engine of a module, as a request asks.
 
     Raises:
@@ -69,7 +69,7 @@ def compiled(content: bytes, options: Mapping[str, Any]) -> bytes:
     module = module_of(content, options)
     run(module, options.get("pipeline") or ())
     weights, stored = weights_of(options), resources.of(module).array
-    return answered(lambda take: serialised(module, take, asked, weights, stored), options)
+    return respond(lambda take: serialize(module, take, asked, weights, stored), options)
 
 
 def module_of(content: bytes, options: Mapping[str, Any]) -> ModuleOp:
@@ -95,11 +95,11 @@ def weights_of(options: Mapping[str, Any]) -> dict[str, Array]:
     """Return the weights of a request by name."""
     weights = {}
     for file in options.get("weights") or ():
-        weights.update(mapped(file))
+        weights.update(map_arrays(file))
     return weights
 
 
-def answered(
+def respond(
     make: Callable[[Callable[[Any], bool]], Mapping[str, Any]], options: Mapping[str, Any]
 ) -> bytes:
     """Return what a request is answered with: the engine, or its record where it is written.
@@ -122,7 +122,7 @@ def answered(
         except DiagnosticError:
             file.check()  # TensorRT does not know why nobody took its pieces
             raise
-        measured = file.finished()
+        measured = file.finish()
     return json.dumps({**record, "plan": measured._asdict()}, sort_keys=True).encode()
 
 
@@ -142,7 +142,7 @@ def run(module: ModuleOp, names: Any) -> None:
         raise DiagnosticError(Diagnostic("wrong-value", f"there is no pass {error}")) from error
 
 
-def mapped(given: Mapping[str, Any]) -> dict[str, Array]:
+def map_arrays(given: Mapping[str, Any]) -> dict[str, Array]:
     """Return the arrays that lie in a file; they are parts of one mapping of it."""
     path = Path(str(given["path"]))
     try:

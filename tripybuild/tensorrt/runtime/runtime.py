@@ -15,11 +15,11 @@ import numpy as np
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.per_process import process
 from tripybuild.tensorrt.runtime import profile_selection
-from tripybuild.tensorrt.runtime.context import Context
+from tripybuild.tensorrt.runtime.context import ExecutionContext
 from tripybuild.tensorrt.runtime.cuda import Buffer, Cuda, refuse_fork
 from tripybuild.tensorrt.runtime.dlpack import DeviceArray
-from tripybuild.tensorrt.runtime.outputs import Output
-from tripybuild.tensorrt.runtime.packing import packed, size_of
+from tripybuild.tensorrt.runtime.outputs import EngineOutput
+from tripybuild.tensorrt.runtime.packing import pack_elements, size_of
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
 from tripybuild.types.dtypes import BY_NAME
@@ -29,7 +29,7 @@ Shape = tuple[int, ...]
 Run = Callable[[Sequence[Any]], list[Array]]
 
 
-class Input:
+class EngineInput:
     """An input of an engine: its memory on the device, or on the host where its values decide."""
 
     def __init__(self, record: Mapping[str, Any], cuda: Cuda, *, on_host: bool) -> None:
@@ -40,7 +40,7 @@ class Input:
         self.kept: Any = None  # host memory that the engine or a copy may still read
 
 
-class Engine:
+class LoadedEngine:
     """An engine on the GPU. Calls from several threads run one after the other."""
 
     def __init__(
@@ -58,17 +58,21 @@ class Engine:
         self._runtime = library.runtime(self._log)
         engine = self._runtime.deserialize_cuda_engine(plan)
         if engine is None:
-            raise DiagnosticError(_unread(self._log.drain()))
+            raise DiagnosticError(_unreadable_engine(self._log.drain()))
         self._device = cuda.device()
         self._stream = cuda.stream()
         weakref.finalize(self, cuda.end, self._stream)
-        self._context = Context(library, engine, self._log, self._stream, kernels)
+        self._context = ExecutionContext(library, engine, self._log, self._stream, kernels)
         host = library.module.TensorLocation.HOST
         places = {name: engine.get_tensor_location(name) == host for name in self._names(outputs)}
-        self._inputs = [Input(each, cuda, on_host=places[each["name"]]) for each in self._record]
+        self._inputs = [
+            EngineInput(each, cuda, on_host=places[each["name"]]) for each in self._record
+        ]
         known = {each["name"]: each for each in record["outputs"]}
         self._outputs = [
-            Output(library, cuda, known[name], self._context.alias(name), on_host=places[name])
+            EngineOutput(
+                library, cuda, known[name], self._context.alias(name), on_host=places[name]
+            )
             for name in outputs
         ]
         self._overwritten = {each.alias for each in self._outputs}
@@ -79,7 +83,7 @@ class Engine:
     def _names(self, outputs: Sequence[str]) -> list[str]:
         return [*(each["name"] for each in self._record), *outputs]
 
-    def prepared(self, inputs: Sequence[str], shapes: Sequence[Shape]) -> Run:
+    def prepare(self, inputs: Sequence[str], shapes: Sequence[Shape]) -> Run:
         """Return what runs arrays of these shapes, given in the order of these names."""
         places = [inputs.index(each.name) for each in self._inputs]
         ordered = [shapes[place] for place in places]
@@ -92,7 +96,7 @@ class Engine:
         return run
 
     def _run(self, shapes: list[Shape], arrays: list[Any]) -> list[Array]:
-        self._near(arrays)
+        self._check_device(arrays)
         try:
             self._bind(shapes, arrays)
             for port, array in zip(self._inputs, arrays, strict=True):
@@ -106,7 +110,7 @@ class Engine:
             self._bound = None  # nobody knows how far it came
             raise
 
-    def _near(self, arrays: list[Any]) -> None:
+    def _check_device(self, arrays: list[Any]) -> None:
         """Refuse arrays that lie on another GPU."""
         for port, array in zip(self._inputs, arrays, strict=True):
             if isinstance(array, DeviceArray) and array.device != self._device:
@@ -121,13 +125,13 @@ class Engine:
             self._cuda.finish(self._stream)
         written = [each.fetch(self._context) for each in self._outputs]
         self._cuda.finish(self._stream)
-        self._context.finished()
+        self._context.finish()
         return [each.finish(one) for each, one in zip(self._outputs, written, strict=True)]
 
     def _bind(self, shapes: list[Shape], arrays: list[Any]) -> None:
         """Tell the context shapes, and the values that decide shapes, if they are new to it."""
         hosts = {
-            port.name: packed(self._fetched(array), port.dtype)
+            port.name: pack_elements(self._to_host(array), port.dtype)
             for port, array in zip(self._inputs, arrays, strict=True)
             if port.on_host
         }
@@ -140,7 +144,7 @@ class Engine:
             numbers[port.name] = (
                 tuple(int(n) for n in hosts[port.name].reshape(-1)) if values else shape
             )
-        self._context.choose(profile_selection.chosen(self._record, numbers))
+        self._context.choose(profile_selection.select_profile(self._record, numbers))
         for port, shape in zip(self._inputs, shapes, strict=True):
             self._context.shape(port.name, shape)
             if port.on_host:
@@ -151,7 +155,7 @@ class Engine:
             output.bind(self._context)
         self._bound = wanted
 
-    def _fetched(self, array: Any) -> Array:
+    def _to_host(self, array: Any) -> Array:
         """The values of an array, wherever it lies."""
         if not isinstance(array, DeviceArray):
             return np.asarray(array)
@@ -160,7 +164,7 @@ class Engine:
         self._cuda.finish(self._stream)
         return found
 
-    def _give(self, port: Input, array: Any) -> None:
+    def _give(self, port: EngineInput, array: Any) -> None:
         """Let an input be where it lies on the device, or copy it there.
 
         An input that the engine writes to, as caches of keys and values are, is always a copy.
@@ -173,13 +177,13 @@ class Engine:
                 address = port.buffer.reserve(size)
                 self._cuda.move(address, array.address, size, self._stream)
         else:
-            port.kept = packed(array, port.dtype)
+            port.kept = pack_elements(array, port.dtype)
             address = port.buffer.reserve(size)
             self._cuda.upload(address, port.kept.ctypes.data, size, self._stream)
         self._context.point(port.name, address)
 
 
-def _unread(said: tuple[str, ...]) -> Diagnostic:
+def _unreadable_engine(said: tuple[str, ...]) -> Diagnostic:
     message = "TensorRT does not read the engine"
     hint = "compile the model again on this machine, or for its GPU"
     return Diagnostic("executable-incompatible", message, notes=said, hint=hint)

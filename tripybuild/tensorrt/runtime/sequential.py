@@ -44,38 +44,38 @@ class SequentialFile:
 
     def end(self) -> None:
         """Write what waits: it need not be whole pages."""
-        self._undirected()
+        self._disable_direct_io()
         self._flush()
 
     def _flush(self) -> None:
         if self._descriptor < 0:
-            self._opened()
+            self._open()
         while self._filled:
             try:
                 count = os.pwrite(self._descriptor, self._stretch[: self._filled], self._position)
             except OSError:
                 if not self._direct:
                     raise
-                self._undirected()  # not every file system can
+                self._disable_direct_io()  # not every file system can
                 continue
             self._position += count
             if count < self._filled:  # the disk is nearly full, or somebody sent a signal
-                self._undirected()
+                self._disable_direct_io()
                 self._stretch[: self._filled - count] = self._stretch[count : self._filled]
             self._filled -= count
 
-    def _opened(self) -> None:
+    def _open(self) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
         self._descriptor = os.open(self._path, flags, 0o666)
         if self._direct:
-            self._flagged(DIRECT)
+            self._set_flags(DIRECT)
 
-    def _undirected(self) -> None:
+    def _disable_direct_io(self) -> None:
         if self._direct and self._descriptor >= 0:
-            self._flagged(0)
+            self._set_flags(0)
         self._direct = False
 
-    def _flagged(self, flag: int) -> None:
+    def _set_flags(self, flag: int) -> None:
         try:
             fcntl.fcntl(self._descriptor, fcntl.F_SETFL, flag)
         except OSError:

@@ -12,11 +12,11 @@ from typing import Any
 import blake3
 import numpy as np
 
-from tripybuild.tensorrt.runtime.request import mapped
+from tripybuild.tensorrt.runtime.request import map_arrays
 from tripybuild.types.nonfinite import nonfinite
 
 
-def measured(content: bytes, options: Mapping[str, Any]) -> bytes:
+def digest_weights(content: bytes, options: Mapping[str, Any]) -> bytes:
     """Digest names, types and bytes of tensors; the path says nothing of them, and is left out.
 
     Args:
@@ -32,7 +32,7 @@ def measured(content: bytes, options: Mapping[str, Any]) -> bytes:
     file, scan = json.loads(content), bool(options.get("suspects"))
     digest = blake3.blake3(max_threads=blake3.blake3.AUTO)
     found = {}
-    for name, array in mapped(file).items():
+    for name, array in map_arrays(file).items():
         digest.update(head(name, file["tensors"][name]))
         digest.update(array.view(np.uint8).data)
         if scan and (suspects := nonfinite(array)) is not None:

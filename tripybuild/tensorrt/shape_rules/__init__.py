@@ -20,14 +20,14 @@ class ShapeError(ValueError):
     """Operands have no result; the message is NVIDIA's."""
 
 
-def known(size: MaybeSize) -> TypeGuard[int]:
+def is_static(size: MaybeSize) -> TypeGuard[int]:
     """Tell whether a size is a number: what may be refused when it is compiled."""
     return size is not None and not isinstance(size, Dim)
 
 
 def differ(left: MaybeSize, right: MaybeSize) -> bool:
     """Tell whether two sizes are numbers, and different ones."""
-    return known(left) and known(right) and left != right
+    return is_static(left) and is_static(right) and left != right
 
 
 def agree(left: MaybeSize, right: MaybeSize) -> bool:
@@ -40,4 +40,4 @@ def compatible(left: Shape, right: Shape) -> bool:
     return len(left) == len(right) and all(map(agree, left, right))
 
 
-__all__ = ["Shape", "ShapeError", "Sizes", "agree", "compatible", "differ", "known", "same"]
+__all__ = ["Shape", "ShapeError", "Sizes", "agree", "compatible", "differ", "is_static", "same"]

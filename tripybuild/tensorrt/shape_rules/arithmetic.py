@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, known, same
+from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, is_static, same
 
 # The functions of two elements whose result is bool, whatever the elements are.
 TRUTHS = frozenset({"kGREATER", "kEQUAL", "kLESS", "kAND", "kOR", "kXOR"})
@@ -16,12 +16,12 @@ def broadcast(*shapes: Shape) -> Sizes:
 
 
 def _common(sizes: Sequence[MaybeSize]) -> MaybeSize:
-    numbers = {size for size in sizes if known(size) and size != 1}
+    numbers = {size for size in sizes if is_static(size) and size != 1}
     if len(numbers) > 1:
         raise ShapeError("sizes are neither equal nor one")
     if numbers:
         return numbers.pop()
-    others = [size for size in sizes if not known(size)]
+    others = [size for size in sizes if not is_static(size)]
     if not others:
         return 1
     return others[0] if all(same(others[0], size) for size in others) else None

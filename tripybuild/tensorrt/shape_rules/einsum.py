@@ -63,11 +63,11 @@ def _sizes_of_labels(inputs: Sequence[str], shapes: Sequence[Shape]) -> dict[str
             )
             raise ShapeError(message)
         for label, size in zip(subscript, shape, strict=True):
-            sizes[label] = _merged(label, sizes.get(label, 1), size)
+            sizes[label] = _merge_label(label, sizes.get(label, 1), size)
     return sizes
 
 
-def _merged(label: str, before: MaybeSize, size: MaybeSize) -> MaybeSize:
+def _merge_label(label: str, before: MaybeSize, size: MaybeSize) -> MaybeSize:
     try:
         return broadcast([before], [size])[0]
     except ShapeError:

@@ -1,6 +1,13 @@
 """Shapes of operations that take or put values by their indices."""
 
-from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, compatible, known
+from tripybuild.tensorrt.shape_rules import (
+    MaybeSize,
+    Shape,
+    ShapeError,
+    Sizes,
+    compatible,
+    is_static,
+)
 from tripybuild.tensorrt.shape_rules.arithmetic import broadcast
 
 
@@ -56,7 +63,7 @@ def one_hot(indices: Shape, values: Shape, axis: int, depth: MaybeSize = None) -
         raise ShapeError("expected axis to be in the range [-rank(indices)-1, rank(indices)]")
     if len(values) != 1:
         raise ShapeError("expected values to be of rank 1")
-    if values[0] is None or (known(values[0]) and values[0] != 2):
+    if values[0] is None or (is_static(values[0]) and values[0] != 2):
         raise ShapeError("expected values to have two elements")
     place = axis % (rank + 1)
     return (*indices[:place], depth, *indices[place:])

@@ -1,11 +1,11 @@
 """Shapes of scales that are computed while a network runs."""
 
 from tripybuild.tensorrt.shape_rules import Shape, Sizes
-from tripybuild.tensorrt.shape_rules.reductions import replaced
+from tripybuild.tensorrt.shape_rules.reductions import replace_size
 
 
 def block_scales(shape: Shape, axis: int, block: int) -> Sizes:
     """One scale for each block along an axis."""
-    scales = replaced(shape, axis, 1)
+    scales = replace_size(shape, axis, 1)
     size = shape[axis]
-    return replaced(scales, axis, None if size is None else size // block)
+    return replace_size(scales, axis, None if size is None else size // block)

@@ -7,7 +7,7 @@ from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes
 _RAGGED_RANK = 3
 
 
-def replaced(shape: Shape, axis: int, size: MaybeSize) -> Sizes:
+def replace_size(shape: Shape, axis: int, size: MaybeSize) -> Sizes:
     """The shape with another size along an axis."""
     if not 0 <= axis < len(shape):
         raise ShapeError("expected axis to be in the range of [0, input rank)")
@@ -28,12 +28,12 @@ def reduce(shape: Shape, axes: Sequence[int], *, keep_dimensions: bool = False) 
 
 def top_k(shape: Shape, k: int, axis: int) -> Sizes:
     """So many elements along an axis."""
-    return replaced(shape, axis, k)
+    return replace_size(shape, axis, k)
 
 
 def arg_extreme(shape: Shape, axis: int) -> Sizes:
     """One element along an axis, whose dimension stays."""
-    return replaced(shape, axis, 1)
+    return replace_size(shape, axis, 1)
 
 
 def ragged_softmax(shape: Shape, bounds: Shape) -> Sizes:

@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Sequence
 
-from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, known, same
+from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, is_static, same
 
 
 def resize(shape: Shape, scales: Sequence[float] | None, *, cubic: bool = False) -> Sizes:
@@ -17,14 +17,14 @@ def resize(shape: Shape, scales: Sequence[float] | None, *, cubic: bool = False)
     innermost = 2 if cubic else min(3, len(shape))
     if any(scale != 1 for scale in scales[: len(shape) - innermost]):
         raise ShapeError(f"all scale values except {2 if cubic else 3} innermost must be 1")
-    return tuple(_scaled(size, scale) for size, scale in zip(shape, scales, strict=True))
+    return tuple(_scale_size(size, scale) for size, scale in zip(shape, scales, strict=True))
 
 
-def _scaled(size: MaybeSize, scale: float) -> MaybeSize:
+def _scale_size(size: MaybeSize, scale: float) -> MaybeSize:
     """The size in single precision, as TensorRT has it; a symbol's for whole scales alone."""
     if size is None or same(size, 0):
         return size
-    if known(size):
+    if is_static(size):
         return int(_single(_single(float(size)) * _single(scale)))
     return size * int(scale) if float(scale).is_integer() else None
 

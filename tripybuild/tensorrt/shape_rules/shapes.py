@@ -3,7 +3,15 @@
 import math
 from collections.abc import Sequence
 
-from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, agree, known, same
+from tripybuild.tensorrt.shape_rules import (
+    MaybeSize,
+    Shape,
+    ShapeError,
+    Sizes,
+    agree,
+    is_static,
+    same,
+)
 
 
 def concatenation(shapes: Sequence[Shape], axis: int) -> Sizes:
@@ -41,7 +49,9 @@ def transpose(shape: Shape, permutation: Sequence[int]) -> Sizes:
 
 def reshape(shape: Shape, wanted: Shape, *, zero_is_placeholder: bool) -> Sizes:
     """The wanted sizes; 0 may stand for the input's size, and one -1 for what is left."""
-    sizes = [_placed(shape, i, size, zero_is_placeholder) for i, size in enumerate(wanted)]
+    sizes = [
+        _resolve_placeholder(shape, i, size, zero_is_placeholder) for i, size in enumerate(wanted)
+    ]
     if not any(same(size, -1) for size in wanted):
         return tuple(sizes)
     left = _quotient(_volume(shape), _volume([size for size in sizes if not same(size, -1)]))
@@ -52,7 +62,9 @@ def _quotient(whole: MaybeSize, part: MaybeSize) -> MaybeSize:
     return None if whole is None or part is None or same(part, 0) else whole // part
 
 
-def _placed(shape: Shape, index: int, size: MaybeSize, zero_is_placeholder: bool) -> MaybeSize:
+def _resolve_placeholder(
+    shape: Shape, index: int, size: MaybeSize, zero_is_placeholder: bool
+) -> MaybeSize:
     if same(size, 0) and zero_is_placeholder:
         if index >= len(shape):
             raise ShapeError(
@@ -60,7 +72,7 @@ def _placed(shape: Shape, index: int, size: MaybeSize, zero_is_placeholder: bool
                 "input shape"
             )
         return shape[index]
-    if known(size) and size < -1:
+    if is_static(size) and size < -1:
         raise ShapeError("invalid shape value")
     return size
 
@@ -109,7 +121,7 @@ def _check_reshape(wanted: Shape, *, zero_is_placeholder: bool) -> None:
 
 def same_volume(left: Shape, right: Shape) -> bool:
     """Tell whether two shapes have as many elements, as far as all sizes are numbers."""
-    numbers = [[size for size in shape if known(size)] for shape in (left, right)]
+    numbers = [[size for size in shape if is_static(size)] for shape in (left, right)]
     if [len(each) for each in numbers] != [len(left), len(right)]:
         return True
     return math.prod(numbers[0]) == math.prod(numbers[1])
@@ -125,7 +137,7 @@ def groups(wide: Shape, narrow: Shape) -> list[list[int]] | None:
     place = 0
     for size in narrow:
         begin, product = place, 1
-        while place < len(wide) - 1 and known(next_size := wide[place]):
+        while place < len(wide) - 1 and is_static(next_size := wide[place]):
             if not _continues(product, next_size, size):
                 break
             product *= next_size
@@ -134,7 +146,7 @@ def groups(wide: Shape, narrow: Shape) -> list[list[int]] | None:
             return None
         place += 1
         found.append(list(range(begin, place)))
-    if any(known(size) and size != 1 for size in wide[place:]):
+    if any(is_static(size) and size != 1 for size in wide[place:]):
         return None
     if found:
         found[-1].extend(range(place, len(wide)))
@@ -142,18 +154,18 @@ def groups(wide: Shape, narrow: Shape) -> list[list[int]] | None:
 
 
 def _continues(product: int, size: int, target: MaybeSize) -> bool:
-    return (known(target) and product * size < target) or (size == 1 and not same(target, 1))
+    return (is_static(target) and product * size < target) or (size == 1 and not same(target, 1))
 
 
 def _completes(product: int, size: MaybeSize, target: MaybeSize) -> bool:
-    if known(size) and known(target):
+    if is_static(size) and is_static(target):
         return product * size == target
     return product == 1 and same(size, target)
 
 
 def drops_ones_only(wide: Shape, parts: Sequence[Sequence[int]]) -> bool:
     """Tell whether each group of sizes has at most one that is not one."""
-    wider = [known(size) and size > 1 for size in wide]
+    wider = [is_static(size) and size > 1 for size in wide]
     return all(sum(wider[dim] for dim in part) <= 1 for part in parts)
 
 

@@ -1,10 +1,10 @@
 """Shapes of tensors that are made of nothing but a shape."""
 
-from tripybuild.tensorrt.shape_rules import Shape, ShapeError, Sizes, known
+from tripybuild.tensorrt.shape_rules import Shape, ShapeError, Sizes, is_static
 
 
-def filled(shape_of_shape: Shape) -> Sizes:
+def fill(shape_of_shape: Shape) -> Sizes:
     """A tensor whose shape is another tensor has as many dimensions as that has elements."""
-    if len(shape_of_shape) != 1 or not known(shape_of_shape[0]):
+    if len(shape_of_shape) != 1 or not is_static(shape_of_shape[0]):
         raise ShapeError("shape input should be rank 1 with static dim size")
     return (None,) * shape_of_shape[0]

@@ -3,7 +3,7 @@
 Law: `ShapeError` is in our words; what TensorRT refuses is measured on TensorRT-RTX.
 """
 
-from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, known
+from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, is_static
 
 
 def grid_sample(shape: Shape, grid: Shape) -> Sizes:
@@ -16,16 +16,16 @@ def grid_sample(shape: Shape, grid: Shape) -> Sizes:
     return (*shape[:2], *grid[1:-1])
 
 
-def gathered(shape: Shape, ranks: int) -> Sizes:
+def gather_ranks(shape: Shape, ranks: int) -> Sizes:
     """What all ranks have, one after the other along the first dimension."""
     first, *rest = _dimensions(shape)
     return (None if first is None else first * ranks, *rest)
 
 
-def scattered(shape: Shape, ranks: int) -> Sizes:
+def scatter_ranks(shape: Shape, ranks: int) -> Sizes:
     """A rank's part of the first dimension."""
     first, *rest = _dimensions(shape)
-    if known(first) and first % ranks:
+    if is_static(first) and first % ranks:
         raise ShapeError(f"the first dimension ({first}) is no multiple of the {ranks} ranks")
     return (None if first is None else first // ranks, *rest)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tripybuild.symbolic.dim import Size
-from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, known
+from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, is_static
 
 _RANKS = (4, 5)
 
@@ -66,7 +66,7 @@ def deconvolution(shape: Shape, kernel: Shape, windows: Windows, groups: int = 1
     return _result((shape[0], filters, *inner), "deconvolution")
 
 
-def pooling(shape: Shape, size: Sequence[int], windows: Windows) -> Sizes:
+def pool(shape: Shape, size: Sequence[int], windows: Windows) -> Sizes:
     """Channels stay apart."""
     _check_input(shape)
     lists = (size, windows.stride, windows.pre_padding, windows.post_padding)
@@ -97,6 +97,6 @@ def _check(shape: Shape, kernel: Shape, windows: Windows, name: str) -> None:
 
 
 def _result(sizes: Sizes, name: str) -> Sizes:
-    if any(known(size) and size < 0 for size in sizes):
+    if any(is_static(size) and size < 0 for size in sizes):
         raise ShapeError(f"failed to compute output shape of {name} operation")
     return sizes

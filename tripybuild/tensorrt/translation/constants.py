@@ -21,7 +21,7 @@ SHORT = frozenset({"i4", "f4E2M1FN"})
 LARGEST_SPLAT = 1 << 30  # bytes that one may have in an engine
 
 
-class UnfitConstantError(Exception):
+class ConstantDataError(Exception):
     """A constant's data is missing, or is not what its type says."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
@@ -29,7 +29,7 @@ class UnfitConstantError(Exception):
         self.diagnostic = diagnostic
 
 
-class Constants:
+class NetworkConstants:
     """The constants of one network.
 
     Args:
@@ -60,7 +60,7 @@ class Constants:
         if isinstance(attribute, DenseResourceAttr):
             array = self._resource(attribute, element, count)
         else:  # xDSL keeps the bytes of each element one after the other
-            array = _laid_out(_written_out(attribute, count), element)
+            array = _memory_layout(_expand_splat(attribute, count), element)
         self.kept.append(array)
         address = array.__array_interface__["data"][0] if count else 0
         return self._make(element, address, count)
@@ -74,21 +74,21 @@ class Constants:
         if found is None and name == ELIDED:
             found = np.zeros(count, elements.DTYPES[element])
         if found is None:
-            raise UnfitConstantError(_missing(name, type))
+            raise ConstantDataError(_missing_data(name, type))
         if not _is_raw(found, element, count):
             if found.size != count or found.dtype != elements.DTYPES[element]:
-                raise UnfitConstantError(_unfit(name, found, type))
-            found = _laid_out(found, element)
-        return _usable(found)
+                raise ConstantDataError(_unfit(name, found, type))
+            found = _memory_layout(found, element)
+        return _aligned_array(found)
 
     def _in_module(self, attribute: DenseResourceAttr) -> Array | None:
         try:
             return self._stored(attribute)
         except ValueError as error:
-            raise UnfitConstantError(Diagnostic("weight-shape", str(error))) from error
+            raise ConstantDataError(Diagnostic("weight-shape", str(error))) from error
 
 
-def _written_out(attribute: Any, count: int) -> Array:
+def _expand_splat(attribute: Any, count: int) -> Array:
     """The bytes of all elements: TensorRT is given those of a splat one after the other, too."""
     data = attribute.data.data
     whole = elements.size_of(attribute.type.element_type) * count
@@ -97,7 +97,7 @@ def _written_out(attribute: Any, count: int) -> Array:
     if whole > LARGEST_SPLAT:
         message = f"a constant of one repeated number takes {whole:,} bytes in an engine"
         hint = f"at most {LARGEST_SPLAT:,} are written out; let it be broadcast by the operation"
-        raise UnfitConstantError(Diagnostic("constant-too-large", message, hint=hint))
+        raise ConstantDataError(Diagnostic("constant-too-large", message, hint=hint))
     return np.frombuffer(data * count, np.uint8)
 
 
@@ -107,7 +107,7 @@ def _is_raw(array: Array, element: str, count: int) -> bool:
     return array.dtype == np.uint8 and element != "ui8" and array.nbytes == size
 
 
-def _laid_out(array: Array, element: str) -> Array:
+def _memory_layout(array: Array, element: str) -> Array:
     """Return elements as they lie in TensorRT's memory; truth is one, where xDSL has minus one."""
     if element == "i1":
         truth: Array = array.view(np.uint8) != 0
@@ -120,13 +120,13 @@ def _laid_out(array: Array, element: str) -> Array:
     return halves[0::2] | (halves[1::2] << 4)
 
 
-def _usable(array: Array) -> Array:
+def _aligned_array(array: Array) -> Array:
     """Return an array in C's order and at an address that its elements may have."""
     flags = array.flags
     return array if flags.c_contiguous and flags.aligned else array.copy(order="C")
 
 
-def _missing(name: str, type: object) -> Diagnostic:
+def _missing_data(name: str, type: object) -> Diagnostic:
     message = f"Nothing gives the data of `dense_resource<{name}> : {type}`"
     hint = "a text has the data of its resources at its end: `{-# dialect_resources: ... #-}`"
     return Diagnostic("weight-missing", message, hint=hint)

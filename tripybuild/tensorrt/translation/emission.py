@@ -12,12 +12,17 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.mlir import locations
-from tripybuild.tensorrt.translation.constants import Constants, UnfitConstantError
+from tripybuild.tensorrt.translation.constants import ConstantDataError, NetworkConstants
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
-from tripybuild.tensorrt.translation.names import Names
+from tripybuild.tensorrt.translation.names import LayerNames
 from tripybuild.tensorrt.translation.refusal_stage import DIFFERS, UNTYPED
-from tripybuild.tensorrt.translation.type_comparison import Kind, kind_of, merged, shown
+from tripybuild.tensorrt.translation.type_comparison import (
+    ElementKind,
+    kind_of,
+    merge_shapes,
+    type_text,
+)
 
 TENSOR_SUFFIX = "_output"  # as TensorRT itself calls the outputs of a layer
 EXPAND = "run the pass `tensorrt-expand-ops` first"
@@ -43,7 +48,7 @@ class Emission:
         network: Any,
         log: Log,
         emitters: Mapping[str, Emitter],
-        constants: Constants,
+        constants: NetworkConstants,
     ) -> None:
         self.library = library
         self.network = network
@@ -51,10 +56,10 @@ class Emission:
         self.constants = constants
         self.values: dict[SSAValue, Any] = {}
         self.shapes: dict[SSAValue, Any] = {}
-        self.names = Names()
+        self.names = LayerNames()
         self.records: list[dict[str, Any]] = []
         self._emitters = emitters
-        self._kinds: dict[Attribute, Kind] = {}
+        self._kinds: dict[Attribute, ElementKind] = {}
 
     # What emitters use.
 
@@ -75,9 +80,9 @@ class Emission:
             layer = method(*arguments)
         except TypeError as error:
             self.refuse(notes=(str(error).split("\n", maxsplit=1)[0],))
-        return self.named(layer)
+        return self.name_layer(layer)
 
-    def named(self, layer: Any) -> Any:
+    def name_layer(self, layer: Any) -> Any:
         """Name a layer after the operation that is being added, unless it was refused."""
         if layer is None:
             self.refuse()
@@ -105,7 +110,7 @@ class Emission:
             self.refuse(message, "tensorrt-unsupported")
         return found
 
-    def kind(self, element: Any) -> Kind:
+    def kind(self, element: Any) -> ElementKind:
         """Return what an element type is here and in the library."""
         found = self._kinds.get(element)
         if found is None:
@@ -130,7 +135,7 @@ class Emission:
             if attribute is None:
                 return None
             return self.constants.weights(attribute, self.element(attribute))
-        except UnfitConstantError as error:
+        except ConstantDataError as error:
             wrong = error.diagnostic
             self.refuse(wrong.message, wrong.code, wrong.notes, wrong.hint)
 
@@ -182,7 +187,7 @@ class Emission:
         for index, (result, tensor) in enumerate(zip(op.results, tensors, strict=True)):
             if names:
                 tensor.name = f"{names[-1]}{TENSOR_SUFFIX}{index or ''}"
-            kind, shape = self.compared(result, tensor)
+            kind, shape = self.reconcile_type(result, tensor)
             outputs.append({"dtype": kind.name, "shape": shape})
         if self.log:
             self._complain(f"{UNTYPED} `{self.names.op.name}`")
@@ -198,7 +203,7 @@ class Emission:
         if said:
             self.refuse(message, notes=said)
 
-    def compared(self, value: SSAValue, tensor: Any) -> tuple[Kind, list[int | None]]:
+    def reconcile_type(self, value: SSAValue, tensor: Any) -> tuple[ElementKind, list[int | None]]:
         """Return a tensor's type; MLIR's and TensorRT's must not differ in what both know."""
         type: Any = value.type
         kind = self.kind(type.element_type)
@@ -213,11 +218,11 @@ class Emission:
             self._differs(type, found, tensor)
         if same:
             return kind, list(expected)
-        sizes = merged(expected, found)
+        sizes = merge_shapes(expected, found)
         if sizes is None:
             self._differs(type, found, tensor)
         return kind, sizes
 
     def _differs(self, type: Attribute, shape: Sequence[int], tensor: Any) -> NoReturn:
-        theirs = shown(shape, tensor.dtype, self.library)
+        theirs = type_text(shape, tensor.dtype, self.library)
         self.refuse(f"`{self.names.op.name}` gives `{theirs}` {DIFFERS} `{type}`")

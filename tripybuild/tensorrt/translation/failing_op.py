@@ -41,16 +41,16 @@ HOLES = re.compile(r"has no runners that implement it|moe_lowering")
 ALONE: Mapping[str, str] = {"moe_lowering": "trtx.moe"}
 
 
-def failed_build(
+def build_failure(
     said: Sequence[str], names: Mapping[str, Operation], function: FuncOp, library: str
 ) -> Diagnostic:
     """Return what a failed build comes to, with the operation that it is about."""
     gate = next((found for each in said if (found := _GATE.search(each)) is not None), None)
     if gate is not None:
-        return _gated(gate, said, function)
-    culprit = next((op for each in said if (op := named(each, names)) is not None), None)
+        return _gpu_support_diagnostic(gate, said, function)
+    culprit = next((op for each in said if (op := find_operation(each, names)) is not None), None)
     if culprit is None or culprit is function:
-        culprit = _alone(said, function)
+        culprit = _only_candidate(said, function)
     if culprit is None:
         message = f"{UNBUILT} `{function.sym_name.data}`"
         where = locations.span_of(function.location)
@@ -64,12 +64,12 @@ def failed_build(
     return Diagnostic("tensorrt-refused", message, where, notes=tuple(said))
 
 
-def _alone(said: Sequence[str], function: FuncOp) -> Operation | None:
+def _only_candidate(said: Sequence[str], function: FuncOp) -> Operation | None:
     kinds = {kind for key, kind in ALONE.items() if any(key in each for each in said)}
     return next((op for op in function.walk() if op.name in kinds), None)
 
 
-def named(text: str, names: Mapping[str, Operation]) -> Operation | None:
+def find_operation(text: str, names: Mapping[str, Operation]) -> Operation | None:
     """Return the operation whose name stands first in a text; of several there, the longest."""
     best: tuple[int, int] | None = None
     found = None
@@ -85,19 +85,23 @@ def _find(text: str, name: str) -> int:
     place = text.find(name)
     while place >= 0:
         before, after = text[place - 1 : place], text[place + len(name) :][:1]
-        if not (_joins(before) and _joins(name[0])) and not (_joins(after) and name[-1].isalnum()):
+        if not (_is_name_character(before) and _is_name_character(name[0])) and not (
+            _is_name_character(after) and name[-1].isalnum()
+        ):
             return place
         place = text.find(name, place + 1)
     return -1
 
 
-def _joins(character: str) -> bool:
+def _is_name_character(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _gated(gate: re.Match[str], said: Sequence[str], function: FuncOp) -> Diagnostic:
+def _gpu_support_diagnostic(
+    gate: re.Match[str], said: Sequence[str], function: FuncOp
+) -> Diagnostic:
     elements = {TYPES.get(word.strip(), word.strip()) for word in gate["types"].split(",")}
-    op = next(_having(elements, function), function)
+    op = next(_operations_with(elements, function), function)
     shown = " and ".join(f"`{each}`" for each in sorted(elements))
     message = f"`{gate['targets']}` {GATED} {shown}"
     dtypes = " and ".join(sorted(f"`{NAMES.get(each, each)}`" for each in elements))
@@ -106,7 +110,7 @@ def _gated(gate: re.Match[str], said: Sequence[str], function: FuncOp) -> Diagno
     return Diagnostic("tensorrt-refused", message, where, notes=tuple(said), hint=hint)
 
 
-def _having(elements: Iterable[str], function: FuncOp) -> Iterator[Operation]:
+def _operations_with(elements: Iterable[str], function: FuncOp) -> Iterator[Operation]:
     """Give the operations with operands or results of some element types, in order."""
     wanted = set(elements)
     for op in function.walk():

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.per_process import once
+from tripybuild.process.per_process import per_process
 from tripybuild.tensorrt.translation.log import Log
 
 MODULES: Mapping[str, str] = {"tensorrt-rtx": "tensorrt_rtx", "tensorrt": "tensorrt"}
@@ -54,7 +54,7 @@ class Library:
         self._strongly_typed = 1 << int(flag)
 
     @staticmethod
-    @once
+    @per_process
     def find(name: str) -> "Library":
         """Import a library by its target's name.
 
@@ -78,7 +78,7 @@ class Library:
         """Return an empty network in which each layer's types are those of its inputs."""
         return builder.create_network(self._strongly_typed)
 
-    def serialised(
+    def build_plan(
         self, builder: Any, network: Any, config: Any, take: Callable[[Any], bool]
     ) -> bool:
         """Build an engine and hand its bytes on, in pieces where the library makes pieces.
@@ -110,11 +110,11 @@ class Library:
         """Return a member of an enumeration, named with or without its `k`, if there is one."""
         found = self._members.get((kind, name))
         if found is None:
-            found = self._found(kind, name.removeprefix("k"))
+            found = self._find_member(kind, name.removeprefix("k"))
             self._members[kind, name] = found
         return found
 
-    def _found(self, kind: str, name: str) -> Any | None:
+    def _find_member(self, kind: str, name: str) -> Any | None:
         names = RENAMED.get(kind, (kind,))
         classes = [getattr(self.module, each) for each in names if hasattr(self.module, each)]
         members = MEMBERS.get((kind, name), (name,))
@@ -130,7 +130,7 @@ class Library:
 
 
 def _logger(module: Any, log: Log) -> Any:
-    class Forward(module.ILogger):  # type: ignore[misc]
+    class LogAdapter(module.ILogger):  # type: ignore[misc]
         """Hands TensorRT's messages to a log of ours."""
 
         def __init__(self) -> None:
@@ -139,11 +139,11 @@ def _logger(module: Any, log: Log) -> Any:
         def log(self, severity: Any, text: str) -> None:
             log.write(int(severity), text)
 
-    return Forward()
+    return LogAdapter()
 
 
 def _writer(module: Any, take: Callable[[Any], bool]) -> Any:
-    class Forward(module.IStreamWriter):  # type: ignore[misc]
+    class PieceWriter(module.IStreamWriter):  # type: ignore[misc]
         """Hands TensorRT's pieces on."""
 
         def __init__(self) -> None:
@@ -152,7 +152,7 @@ def _writer(module: Any, take: Callable[[Any], bool]) -> Any:
         def write(self, data: bytes) -> int:
             return len(data) if take(data) else 0
 
-    return Forward()
+    return PieceWriter()
 
 
 def _unavailable(name: str, reason: str) -> DiagnosticError:

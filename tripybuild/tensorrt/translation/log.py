@@ -35,10 +35,12 @@ class Log:
     def drain(self) -> tuple[str, ...]:
         """Forget all messages, and return those that are errors, each once."""
         entries, self._entries = self._entries, []
-        return tuple(dict.fromkeys(cleaned(text) for level, text in entries if level <= ERROR))
+        return tuple(
+            dict.fromkeys(clean_message(text) for level, text in entries if level <= ERROR)
+        )
 
 
-def cleaned(text: str) -> str:
+def clean_message(text: str) -> str:
     """Return a message without the places in TensorRT's own source."""
     found = _PREFIX.match(text)
     inner = text if found is None else found[1]

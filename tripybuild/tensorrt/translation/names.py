@@ -9,7 +9,7 @@ from tripybuild.tensorrt.translation import location_text
 LONGEST = 2042  # TensorRT takes 4096 characters; this is where mlir-tensorrt cuts
 
 
-class Names:
+class LayerNames:
     """The names in one network, and whose each is."""
 
     def __init__(self) -> None:

@@ -57,9 +57,9 @@ class Options:
             if name not in known:
                 raise _refusal("unknown-key", f"there is no option `{name}`", name, known)
         options = Options(**{name: value for name, value in given.items() if value is not None})
-        _known("library", options.library, MODULES)
+        _check_choice("library", options.library, MODULES)
         if options.verbosity is not None:
-            _known("verbosity", options.verbosity, VERBOSITIES)
+            _check_choice("verbosity", options.verbosity, VERBOSITIES)
         for name, highest in NUMBERS.items():
             value = getattr(options, name)
             if value is not None and not (type(value) is int and 0 <= value <= highest):
@@ -109,7 +109,7 @@ class Options:
             config.set_compute_capability(found, index)
 
 
-def _known(option: str, value: Any, known: Mapping[str, Any] | Sequence[str]) -> None:
+def _check_choice(option: str, value: Any, known: Mapping[str, Any] | Sequence[str]) -> None:
     if value not in known:
         raise _refusal("wrong-value", f"`{option}` cannot be `{value}`", str(value), known)
 

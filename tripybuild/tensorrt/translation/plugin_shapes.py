@@ -17,8 +17,8 @@ from xdsl.ir import Block, SSAValue
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.tensorrt.dialect import OpaquePluginOp, YieldOp
 from tripybuild.tensorrt.dialect.base import sizes
-from tripybuild.tensorrt.passes.rewriting.effects import everything
-from tripybuild.tensorrt.translation.constants import Constants
+from tripybuild.tensorrt.passes.rewriting.effects import walk_ops
+from tripybuild.tensorrt.translation.constants import NetworkConstants
 from tripybuild.tensorrt.translation.emission import Emission
 from tripybuild.tensorrt.translation.layers.plugin import LAYERS, plugin_of
 from tripybuild.tensorrt.translation.library import Library
@@ -116,7 +116,7 @@ def run(module: ModuleOp) -> bool:
     Raises:
         DiagnosticError: No plugin of that name is registered, or it does not say the sizes.
     """
-    found = [op for op in everything(module) if isinstance(op, OpaquePluginOp) and _is_open(op)]
+    found = [op for op in walk_ops(module) if isinstance(op, OpaquePluginOp) and _is_open(op)]
     if found:
         library = _library()
         for op in found:
@@ -138,7 +138,9 @@ def _library() -> Library:
 
 
 def _fill(op: OpaquePluginOp, library: Library) -> None:
-    at = Emission(library, None, Log(), LAYERS, Constants(lambda *_: None, {}, lambda _: None))
+    at = Emission(
+        library, None, Log(), LAYERS, NetworkConstants(lambda *_: None, {}, lambda _: None)
+    )
     at.names.enter(op)
     shapes = [sizes(each) for each in op.inputs]
     block = Block(arg_types=[i64] * sum(map(len, shapes)))

@@ -127,7 +127,7 @@ def mark_outputs(
         owner = port.value.owner
         at.names.owners[port.name] = owner if isinstance(owner, Operation) else function
         at.network.mark_output(tensor)
-        shapes.append(at.compared(port.value, tensor)[1])
+        shapes.append(at.reconcile_type(port.value, tensor)[1])
     said = at.log.drain()
     if said:
         at.refuse("TensorRT refuses the outputs", notes=said)

@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.mlir import locations
-from tripybuild.tensorrt.translation.constants import Array, Constants
+from tripybuild.tensorrt.translation.constants import Array, NetworkConstants
 from tripybuild.tensorrt.translation.emission import Emission
 from tripybuild.tensorrt.translation.layers import EMITTERS
 from tripybuild.tensorrt.translation.library import Library
@@ -68,7 +68,7 @@ def translate(
         raise DiagnosticError(Diagnostic("tensorrt-unsupported", message, where))
     network = library.network(builder)
     network.name = function.sym_name.data  # or a counter, which would make engines differ
-    constants = Constants(_weights_of(library), named or {}, stored)
+    constants = NetworkConstants(_weights_of(library), named or {}, stored)
     emission = Emission(library, network, log, EMITTERS, constants)
     inputs, outputs = inputs_of(function), outputs_of(function)
     add_inputs(emission, inputs, function)

@@ -12,7 +12,7 @@ from tripybuild.types.dtypes import BY_NAME
 NAMES = {each.mlir: name for name, each in BY_NAME.items()}
 
 
-class Kind(NamedTuple):
+class ElementKind(NamedTuple):
     """An element type: as MLIR writes it, its name in tripybuild, and the library's data type."""
 
     element: str
@@ -20,13 +20,13 @@ class Kind(NamedTuple):
     dtype: Any
 
 
-def kind_of(element: Any, library: Library) -> Kind:
+def kind_of(element: Any, library: Library) -> ElementKind:
     """Return what an element type is; quantized ones are their integers."""
     word = "i8" if element.name == "quant.uniform" else str(element)
-    return Kind(word, NAMES.get(word, word), library.dtype(word))
+    return ElementKind(word, NAMES.get(word, word), library.dtype(word))
 
 
-def merged(expected: Sequence[int], found: Sequence[int]) -> list[int | None] | None:
+def merge_shapes(expected: Sequence[int], found: Sequence[int]) -> list[int | None] | None:
     """Return the sizes that one of two shapes knows, or None if they contradict each other."""
     if len(expected) != len(found):
         return None
@@ -41,7 +41,7 @@ def merged(expected: Sequence[int], found: Sequence[int]) -> list[int | None] | 
     return sizes
 
 
-def shown(shape: Sequence[int], dtype: Any, library: Library) -> str:
+def type_text(shape: Sequence[int], dtype: Any, library: Library) -> str:
     """Return TensorRT's type of a tensor as MLIR would write it."""
     sizes = "".join(f"{'?' if size < 0 else size}x" for size in shape)
     known = (word for word in DTYPES if library.dtype(word) == dtype)

@@ -17,7 +17,7 @@ from tripybuild.tensorrt.shape_rules import ShapeError, agree
 from tripybuild.tensorrt.translation.type_comparison import NAMES
 
 
-class Type(NamedTuple):
+class TypeClaim(NamedTuple):
     """A type as one of them says it; None is a size that it does not know."""
 
     dtype: str
@@ -26,7 +26,7 @@ class Type(NamedTuple):
     def __str__(self) -> str:
         return f"{self.dtype}[{', '.join('?' if s is None else str(s) for s in self.shape)}]"
 
-    def agrees(self, other: "Type") -> bool:
+    def agrees(self, other: "TypeClaim") -> bool:
         """Whether both may be the type of one tensor."""
         return (
             self.dtype == other.dtype
@@ -51,7 +51,7 @@ def disagreements(
         yield "the record has other layers than the module has operations"
         return
     for operation, layer in zip(operations, layers, strict=True):
-        yield from (f"`{operation.name}` {each}" for each in _differing(operation, layer))
+        yield from (f"`{operation.name}` {each}" for each in _layer_disagreements(operation, layer))
     yield from _outputs(function, outputs)
 
 
@@ -74,13 +74,13 @@ def _operations(block: Block, shaped: set[SSAValue]) -> Iterator[TensorrtOperati
             yield op
 
 
-def _differing(operation: TensorrtOperation, layer: Mapping[str, Any]) -> Iterator[str]:
+def _layer_disagreements(operation: TensorrtOperation, layer: Mapping[str, Any]) -> Iterator[str]:
     said = {
         "the module": [_type(each.type) for each in operation.results],
-        "TensorRT": [Type(each["dtype"], tuple(each["shape"])) for each in layer["outputs"]],
+        "TensorRT": [TypeClaim(each["dtype"], tuple(each["shape"])) for each in layer["outputs"]],
     }
     try:
-        inferred = operation.inferred()
+        inferred = operation.infer_types()
     except ShapeError as error:
         yield f"has no types: {error}"
         return
@@ -97,12 +97,12 @@ def _outputs(function: FuncOp, outputs: Sequence[Mapping[str, Any]]) -> Iterator
     assert end is not None
     for value, each in zip(end.operands, outputs, strict=True):
         shape = tuple(size if isinstance(size, int) else None for size in each["shape"])
-        declared, given = Type(each["dtype"], shape), _type(value.type)
+        declared, given = TypeClaim(each["dtype"], shape), _type(value.type)
         if not declared.agrees(given):
             yield f"`{each['name']}` is {given} in the module, and declared is {declared}"
 
 
-def _type(of: Attribute) -> Type:
+def _type(of: Attribute) -> TypeClaim:
     word = str(element(of))
     shape = tuple(size if isinstance(size, int) else None for size in sizes(of))
-    return Type(NAMES.get(word, word), shape)
+    return TypeClaim(NAMES.get(word, word), shape)

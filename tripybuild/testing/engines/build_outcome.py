@@ -14,10 +14,10 @@ import numpy as np
 
 from tripybuild.compiler.engine_model import PIPELINE, dialect_module
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.tensorrt.emission import Emitted
+from tripybuild.tensorrt.emission import EmittedModule
 from tripybuild.tensorrt.mlir import packing, resources, verifier
 from tripybuild.tensorrt.translation.refusal_stage import level
-from tripybuild.testing.batch import MOST, by_halves, joined
+from tripybuild.testing.batch import MOST, bisect, merge_graphs
 from tripybuild.testing.engines.layer_builds import TARGET
 from tripybuild.trace.graph import Graph
 from tripybuild.worker import compiler_process
@@ -28,7 +28,7 @@ UNSAID = frozenset({"compiler-crashed", "compiler-timeout", "compiler-out-of-mem
 
 
 @dataclass(frozen=True)
-class Verdict:
+class BuildOutcome:
     """`builds`, or how far a network comes (`builder`, `shape`, `build`) and what is said then."""
 
     level: str
@@ -43,7 +43,7 @@ class Verdict:
         return self.level if self.builds else f"refused at level {self.level}: {self.says}"
 
 
-def verdict(graph: Graph, gpu: str | None = None, *, verified: bool = False) -> Verdict:
+def build_outcome(graph: Graph, gpu: str | None = None, *, verified: bool = False) -> BuildOutcome:
     """What TensorRT says of a graph.
 
     Args:
@@ -58,32 +58,32 @@ def verdict(graph: Graph, gpu: str | None = None, *, verified: bool = False) -> 
         with np.errstate(invalid="ignore"):  # constants that a dtype cannot hold
             module = dialect_module(graph)
     except DiagnosticError as error:
-        return Verdict("builder", _words(error.diagnostics[0]))
+        return BuildOutcome("builder", _words(error.diagnostics[0]))
     if verified and (problems := verifier.problems(module.module)):
-        return Verdict("builder", _words(problems[0]))
-    level, words = _asked(_packed(module), gpu)
-    return Verdict(level, words)
+        return BuildOutcome("builder", _words(problems[0]))
+    level, words = _compile_level(_pack(module), gpu)
+    return BuildOutcome(level, words)
 
 
-def verdicts(graphs: Sequence[Graph], gpu: str | None = None) -> list[Verdict]:
+def build_outcomes(graphs: Sequence[Graph], gpu: str | None = None) -> list[BuildOutcome]:
     """What TensorRT says of each of many graphs, of which most are expected to build.
 
     They are built together, and apart, by halves, where the whole is refused: a part of a network
     that touches no other one is judged as it would be alone.
     """
 
-    def together(several: Sequence[Graph]) -> list[Verdict]:
-        return [verdict(joined(several), gpu)] * len(several)
+    def together(several: Sequence[Graph]) -> list[BuildOutcome]:
+        return [build_outcome(merge_graphs(several), gpu)] * len(several)
 
-    return by_halves(graphs, MOST, together, lambda found: not found.builds)
+    return bisect(graphs, MOST, together, lambda found: not found.builds)
 
 
-def _packed(module: Emitted) -> bytes:
-    resources.of(module.module).give(module.resources)
+def _pack(module: EmittedModule) -> bytes:
+    resources.of(module.module).add_arrays(module.resources)
     return packing.pack(module.module)
 
 
-def _asked(content: bytes, gpu: str | None) -> tuple[str, str]:
+def _compile_level(content: bytes, gpu: str | None) -> tuple[str, str]:
     options: Mapping[str, Any] = {
         "pipeline": list(PIPELINE),
         "form": "packed",

@@ -10,36 +10,36 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from tripybuild.errors.diagnostics import DiagnosticError, concise
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.operator.dtype_combinations import (
     Tuple,
-    illegal,
-    legal,
-    legal_but_for,
-    mixed,
-    refusal,
+    format_tuple,
+    illegal_tuples,
+    is_legal_without,
+    legal_tuples,
+    mismatched_tuples,
+    refusal_codes,
     slots,
-    spell,
 )
 from tripybuild.schema.operator.operator import Fact, Operator
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing.cases import Function
-from tripybuild.testing.engines.build_outcome import Verdict, verdict
-from tripybuild.testing.engines.validation_off import Off, every, of_dtypes, unchecked
-from tripybuild.testing.question_log import asked
-from tripybuild.testing.sample import Bound, bind
-from tripybuild.testing.symbolic import left_out, recorded
+from tripybuild.testing.check_counts import count_check
+from tripybuild.testing.engines.build_outcome import BuildOutcome, build_outcome
+from tripybuild.testing.engines.validation_off import Off, any_law, is_dtype_law, without_checks
+from tripybuild.testing.sample import BoundSample, bind
+from tripybuild.testing.symbolic import omitted_inputs, record_sample
 from tripybuild.testing.target_facts import (
     ENGINE,
     concerns,
-    declared,
     default_build,
-    holds,
+    fact_applies,
     may_build,
     stock_refusals,
+    target_facts,
 )
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.location import Unknown, at
+from tripybuild.trace.location import UnknownLocation, at
 
 # How far a network of a tuple comes, as far as it is known.
 Written = Callable[[Tuple], str | None]
@@ -57,23 +57,30 @@ class Subject:
     common: CommonFactsEntry
     rtx: CommonFactsEntry = field(default_factory=CommonFactsEntry)
 
-    def graph(self, types: Tuple, off: Off = of_dtypes) -> tuple[Graph, Bound]:
+    def graph(self, types: Tuple, off: Off = is_dtype_law) -> tuple[Graph, BoundSample]:
         """The sample of a tuple, whether or not it is legal."""
         bound = bind(self.operator, types)
-        absent = left_out(self.operator, self.function)
-        with at(Unknown(self.operator.name)), unchecked(off):
-            return recorded(self.function, bound, absent), bound
+        absent = omitted_inputs(self.operator, self.function)
+        with at(UnknownLocation(self.operator.name)), without_checks(off):
+            return record_sample(self.function, bound, absent), bound
 
-    def judged(
-        self, types: Tuple, gpu: str | None = None, off: Off = of_dtypes, *, verified: bool = False
-    ) -> tuple[Verdict, Bound]:
+    def judge_sample(
+        self,
+        types: Tuple,
+        gpu: str | None = None,
+        off: Off = is_dtype_law,
+        *,
+        verified: bool = False,
+    ) -> tuple[BuildOutcome, BoundSample]:
         """What TensorRT says of the sample of a tuple."""
         try:
             graph, bound = self.graph(types, off)
         except DiagnosticError as error:
-            return Verdict("builder", concise(error.diagnostics[0])), bind(self.operator, types)
-        with unchecked(off):  # lowerings may decompose, and so record more
-            return verdict(graph, gpu, verified=verified), bound
+            return BuildOutcome("builder", concise(error.diagnostics[0])), bind(
+                self.operator, types
+            )
+        with without_checks(off):  # lowerings may decompose, and so record more
+            return build_outcome(graph, gpu, verified=verified), bound
 
 
 def wrong_refusals(subject: Subject, written: Written = lambda _: None) -> Iterator[str]:
@@ -83,25 +90,25 @@ def wrong_refusals(subject: Subject, written: Written = lambda _: None) -> Itera
         subject: The operator.
         written: What is written down about a tuple, if anything is.
     """
-    for types, _ in (*illegal(subject.operator), *mixed(subject.operator)):
-        asked()
-        found, _ = subject.judged(types)
+    for types, _ in (*illegal_tuples(subject.operator), *mismatched_tuples(subject.operator)):
+        count_check()
+        found, _ = subject.judge_sample(types)
         said = written(types)
         problems = list(wrong_refusal(subject, types, found, by_default=said is not None))
         if said not in {None, found.level}:
             problems.append(f"{found}, and the support table says `{said}`")
-        yield from (f"{_spelled(subject, types)}: {problem}" for problem in problems)
+        yield from (f"{_tuple_text(subject, types)}: {problem}" for problem in problems)
 
 
-def _spelled(subject: Subject, types: Tuple) -> str:
+def _tuple_text(subject: Subject, types: Tuple) -> str:
     """A tuple with the tensor, if any, that has another dtype than its variable."""
     own = {slot.name: types[slot.name] for slot in slots(subject.operator)}
     others = [f"`{name}` in {type}" for name, type in types.items() if name not in own]
-    return ", ".join([spell(own), *others])
+    return ", ".join([format_tuple(own), *others])
 
 
 def wrong_refusal(
-    subject: Subject, types: Tuple, found: Verdict, *, by_default: bool = True
+    subject: Subject, types: Tuple, found: BuildOutcome, *, by_default: bool = True
 ) -> Iterator[str]:
     """What nobody expects of a verdict on an illegal tuple.
 
@@ -113,25 +120,25 @@ def wrong_refusal(
             has the verdict. Otherwise only declarations tell which engines are expected.
     """
     refuses = _facts(subject.operator, "refuses", bind(subject.operator, types))
-    builds = building(subject, types)
+    builds = build_facts(subject, types)
     if builds and not found.builds:
         yield f"`{builds[0].name}` says that it builds, but it is {found}"
     elif not found.builds:
-        yield from unexpected(subject, types, refuses, found)
-    elif builds_why(subject, types, by_default=by_default) is None:
+        yield from unexpected_refusal(subject, types, refuses, found)
+    elif build_reason(subject, types, by_default=by_default) is None:
         yield "TensorRT builds it, and no `builds:` says so"
 
 
-def building(subject: Subject, types: Tuple) -> list[Fact]:
+def build_facts(subject: Subject, types: Tuple) -> list[Fact]:
     """The facts for which an illegal tuple builds; where others refuse it, there are none."""
     bound = bind(subject.operator, types)
     refuses = _facts(subject.operator, "refuses", bound)
-    return [] if refuses else _builds(subject.operator, types, bound)
+    return [] if refuses else _applicable_builds(subject.operator, types, bound)
 
 
-def builds_why(subject: Subject, types: Tuple, *, by_default: bool = True) -> str | None:
+def build_reason(subject: Subject, types: Tuple, *, by_default: bool = True) -> str | None:
     """Why TensorRT builds what a declaration refuses, if anything says so."""
-    facts = building(subject, types)
+    facts = build_facts(subject, types)
     if facts:
         return facts[0].name
     why = may_build(subject.common, types)
@@ -146,18 +153,18 @@ def _alone(subject: Subject, types: Tuple) -> bool:
     That is neither a tensor that has not the dtype of its variable, nor a fact that is a refusal.
     """
     refuses = _facts(subject.operator, "refuses", bind(subject.operator, types))
-    return bool(refusal(subject.operator, types)) and not refuses
+    return bool(refusal_codes(subject.operator, types)) and not refuses
 
 
-def _builds(operator: Operator, types: Tuple, bound: Bound) -> list[Fact]:
+def _applicable_builds(operator: Operator, types: Tuple, bound: BoundSample) -> list[Fact]:
     """The facts of which a tuple is a case: nothing but the dtypes that they name is illegal."""
     found = _facts(operator, "builds", bound)
-    names = frozenset(name for fact in found for name in free(fact.when.program))
-    return found if legal_but_for(operator, types, names) else []
+    names = frozenset(name for fact in found for name in free_names(fact.when.program))
+    return found if is_legal_without(operator, types, names) else []
 
 
-def unexpected(
-    subject: Subject, types: Tuple, known: Sequence[Fact], found: Verdict
+def unexpected_refusal(
+    subject: Subject, types: Tuple, known: Sequence[Fact], found: BuildOutcome
 ) -> Iterator[str]:
     """A refusal for which neither facts of the operator nor the target are known."""
     if any(matches(fact, found) for fact in known):
@@ -168,71 +175,79 @@ def unexpected(
     yield f"{found}, which is no refusal that is known"
 
 
-def matches(fact: Fact, found: Verdict) -> bool:
+def matches(fact: Fact, found: BuildOutcome) -> bool:
     """Whether a refusal is the one that a fact tells of."""
     return not found.builds and any(each in found.says for each in fact.says)
 
 
 def wrong_facts(subject: Subject) -> Iterator[str]:
     """The facts of an operator that no case shows, or that a case contradicts."""
-    for fact in declared(subject.operator, ENGINE, "refuses", silent=True):
-        if fact in never(subject.operator):
+    for fact in target_facts(subject.operator, ENGINE, "refuses", silent=True):
+        if fact in example_refusals(subject.operator):
             continue
-        asked()
-        yield from _prefixed(fact.name, _wrong_refusal(_shown(subject, fact), fact))
-    for fact in declared(subject.operator, ENGINE, "builds"):
-        asked()
-        yield from _prefixed(fact.name, _wrong_build(_shown(subject, fact), fact))
+        count_check()
+        yield from _prefix(fact.name, _wrong_refusal(_with_sample(subject, fact), fact))
+    for fact in target_facts(subject.operator, ENGINE, "builds"):
+        count_check()
+        yield from _prefix(fact.name, _wrong_build(_with_sample(subject, fact), fact))
 
 
-def never(operator: Operator) -> list[Fact]:
+def example_refusals(operator: Operator) -> list[Fact]:
     """The refusals of which no sample is a case; an example has to be one."""
-    return [fact for fact in declared(operator, ENGINE, "refuses") if fact.when.text == NEVER]
+    return [fact for fact in target_facts(operator, ENGINE, "refuses") if fact.when.text == NEVER]
 
 
-def _shown(subject: Subject, fact: Fact) -> Subject:
+def _with_sample(subject: Subject, fact: Fact) -> Subject:
     """The operator with the sample that shows a fact."""
     sample = {**subject.operator.sample, **fact.sample}
     return replace(subject, operator=replace(subject.operator, sample=sample))
 
 
 def _wrong_refusal(subject: Subject, fact: Fact) -> Iterator[str]:
-    cases = [t for t in legal(subject.operator) if holds(fact, bind(subject.operator, t))]
+    cases = [
+        t for t in legal_tuples(subject.operator) if fact_applies(fact, bind(subject.operator, t))
+    ]
     if not cases:
         yield "no legal call of the sample is such a case"
     shown = False
     for types, gpu in product(cases, fact.gpus or (None,)):
-        found, bound = subject.judged(types, gpu, verified=True)
+        found, bound = subject.judge_sample(types, gpu, verified=True)
         shown = shown or found.builds or matches(fact, found)
         if fact.silent and not found.builds:
-            yield f"{spell(types)} is {found}, and is said to build"
+            yield f"{format_tuple(types)} is {found}, and is said to build"
         elif found.builds and not fact.silent:
-            yield f"TensorRT builds {spell(types)}"
+            yield f"TensorRT builds {format_tuple(types)}"
         elif not found.builds:
             known = _facts(subject.operator, "refuses", bound, gpu)
-            yield from unexpected(subject, types, known, found)
+            yield from unexpected_refusal(subject, types, known, found)
     if cases and not shown:
         yield "nothing is refused in these words"
 
 
 def _wrong_build(subject: Subject, fact: Fact) -> Iterator[str]:
-    tuples = [t for t, _ in (*illegal(subject.operator), *mixed(subject.operator))]
-    off = of_dtypes
+    tuples = [
+        t for t, _ in (*illegal_tuples(subject.operator), *mismatched_tuples(subject.operator))
+    ]
+    off = is_dtype_law
     if fact.sample:  # a law about sizes refuses the case, and not its dtypes
-        tuples, off = list(legal(subject.operator)), every
-    cases = [t for t in tuples if fact in _builds(subject.operator, t, bind(subject.operator, t))]
+        tuples, off = list(legal_tuples(subject.operator)), any_law
+    cases = [
+        t
+        for t in tuples
+        if fact in _applicable_builds(subject.operator, t, bind(subject.operator, t))
+    ]
     if not cases:
         yield "no call of the sample that is refused is such a case"
     for types in cases if fact.sample else ():
-        found, _ = subject.judged(types, off=off)
+        found, _ = subject.judge_sample(types, off=off)
         if not found.builds:
-            yield f"{spell(types)} is {found}"
+            yield f"{format_tuple(types)} is {found}"
 
 
-def _facts(operator: Operator, kind: str, bound: Bound, gpu: str | None = None) -> list[Fact]:
-    known = declared(operator, ENGINE, kind)
-    return [fact for fact in known if concerns(fact, gpu) and holds(fact, bound)]
+def _facts(operator: Operator, kind: str, bound: BoundSample, gpu: str | None = None) -> list[Fact]:
+    known = target_facts(operator, ENGINE, kind)
+    return [fact for fact in known if concerns(fact, gpu) and fact_applies(fact, bound)]
 
 
-def _prefixed(name: str, problems: Iterator[str]) -> Iterator[str]:
+def _prefix(name: str, problems: Iterator[str]) -> Iterator[str]:
     yield from (f"{name}: {problem}" for problem in problems)

@@ -1,100 +1,35 @@
-"""Engines for one GPU: each builds what it has the dtypes for, and refuses the rest as expected."""
+"""Which GPUs have the dtypes that a graph computes with.
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+A dtype counts where an operation reads or gives a tensor of it, and where the engine gives one. An
+input that nothing reads counts for nothing.
+"""
 
-from tripybuild.schema.operator.dtype_combinations import legal
-from tripybuild.schema.operator.operator import Fact
-from tripybuild.testing.batch import unbuilt
-from tripybuild.testing.cases import Case, sample_case
-from tripybuild.testing.engines.build_outcome import BUILDS, Verdict, verdict
-from tripybuild.testing.engines.conformance import Subject, matches
-from tripybuild.testing.engines.gpu_dtypes import lacking, needed
-from tripybuild.testing.question_log import asked
-from tripybuild.testing.target_facts import ENGINE, refusals, stock_refusals
-from tripybuild.types.dtypes import BY_NAME
+from collections.abc import Iterator
+
+from tripybuild.schema.target_files import CommonFactsEntry
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.region import walk_operations
+from tripybuild.trace.values import Value
 
 
-@dataclass(frozen=True)
-class Expected:
-    """What TensorRT will say of a legal call: facts of which it is a case, dtypes that lack."""
-
-    facts: Sequence[Fact] = ()
-    lacks: Sequence[str] = ()
-
-    @property
-    def builds(self) -> bool:
-        """Whether there will be an engine."""
-        return not self.facts and not self.lacks
-
-    def meets(self, found: Verdict, gate: str | None) -> bool:
-        """Whether a verdict is what was expected."""
-        if self.lacks and gate is not None and gate in found.says:
-            return True
-        return any(matches(fact, found) for fact in self.facts)
-
-    def __str__(self) -> str:
-        reasons = [*(fact.name for fact in self.facts), *self.lacks]
-        return f"refused for {', '.join(reasons)}" if reasons else "an engine"
+def gated_dtypes(graph: Graph, known: CommonFactsEntry) -> list[str]:
+    """The dtypes of a graph that not every GPU has."""
+    types = {str(value.dtype) for value in _active_values(graph)}
+    return [name for name in known.needs if name in types]
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What TensorRT says of a legal call, and what is wrong with that."""
-
-    case: Case
-    found: Verdict
-    problems: Sequence[str] = ()
+def missing_dtypes(graph: Graph, known: CommonFactsEntry, gpu: str) -> list[str]:
+    """The dtypes of a graph for which a GPU is too old."""
+    return [name for name in gated_dtypes(graph, known) if is_older(known, gpu, known.needs[name])]
 
 
-def expected(subject: Subject, case: Case, gpu: str | None) -> Expected:
-    """What declarations say that TensorRT says of a legal call."""
-    facts = refusals(subject.operator, ENGINE, case.bound, gpu).values() if case.bound else ()
-    return Expected([*facts], lacking(case.graph, subject.rtx, gpu) if gpu else [])
+def is_older(known: CommonFactsEntry, gpu: str, other: str) -> bool:
+    """Whether a GPU came before another one."""
+    return known.gpus.index(gpu) < known.gpus.index(other)
 
 
-def gated_samples(subject: Subject) -> list[Case]:
-    """The samples with dtypes that not every GPU has."""
-    operator = subject.operator
-    samples = [sample_case(operator, subject.function, types) for types in legal(operator)]
-    return [case for case in samples if case.allowed and needed(case.graph, subject.rtx)]
-
-
-def wrong_for_gpu(subject: Subject, cases: Sequence[Case], gpu: str | None) -> Iterator[str]:
-    """What is wrong with the engines of legal calls for one GPU, or for all of them."""
-    for answer in answers(subject, cases, gpu):
-        asked()
-        named = " ".join(filter(None, [answer.case.types, answer.case.label, gpu]))
-        yield from (f"{named}: {problem}" for problem in answer.problems)
-
-
-def answers(subject: Subject, cases: Sequence[Case], gpu: str | None) -> Iterator[Answer]:
-    """What TensorRT says of legal calls for one GPU, or for all of them.
-
-    Those that are expected to build are built together.
-    """
-    awaited = {case: expected(subject, case, gpu) for case in cases}
-    faults = unbuilt([case for case, each in awaited.items() if each.builds], gpu)
-    for case, wanted in awaited.items():
-        if case in faults:
-            found = verdict(case.graph, gpu, verified=True)
-            yield Answer(case, found, [] if _excused(subject, case, found) else faults[case])
-        elif wanted.builds:
-            yield Answer(case, Verdict(BUILDS))
-        else:
-            found = verdict(case.graph, gpu, verified=True)
-            met = wanted.meets(found, subject.rtx.gate) or _excused(subject, case, found)
-            yield Answer(case, found, [] if met else [f"{found}, want {wanted}"])
-
-
-def _excused(subject: Subject, case: Case, found: Verdict) -> bool:
-    """Whether a call near the sample is refused for what is true of its dtypes everywhere.
-
-    TensorRT holds two values of int4 in a byte, say, and so the volumes of some tensors are odd.
-    """
-    if case.label == "sample" or case.bound is None or found.builds:
-        return False
-    types = {name: BY_NAME[str(value.dtype)] for name, value in case.graph.inputs.items()}
-    types |= {name: BY_NAME[str(value.dtype)] for name, value in case.graph.outputs.items()}
-    known = stock_refusals(subject.common, types, stated=True)
-    return any(level == found.level and any(s in found.says for s in says) for level, says in known)
+def _active_values(graph: Graph) -> Iterator[Value]:
+    yield from graph.outputs.values()
+    for operation in walk_operations(graph.operations):
+        yield from operation.reads()
+        yield from operation.outputs

@@ -28,18 +28,22 @@ def differences(
         else:
             within = tolerance(operator, (*chosen, from_numpy(want.dtype)))
             found = difference(got, want, within)
-            more = verdict(case.graph, case.data, results, within) if found is not None else ""
+            more = (
+                explain_difference(case.graph, case.data, results, within)
+                if found is not None
+                else ""
+            )
         if found is not None:
             yield f"{case.label}: {found}{more}"
 
 
-def is_able(graph: Graph) -> bool:
+def can_interpret(graph: Graph) -> bool:
     """Whether the interpreter has the dtypes of a graph's inputs and outputs."""
     values = (*graph.inputs.values(), *graph.outputs.values())
     return all(str(value.dtype) in DTYPES for value in values)
 
 
-def verdict(
+def explain_difference(
     graph: Graph,
     data: Mapping[str, Array],
     results: tuple[Sequence[Array], Sequence[Array]],
@@ -53,7 +57,7 @@ def verdict(
         results: What XLA gives, and what the reference gives.
         within: How near results must be to agree.
     """
-    if not is_able(graph):
+    if not can_interpret(graph):
         return ""
     found = interpret([(lower_stablehlo(graph).text(), list(data.values()))])[0]
     if isinstance(found, str):

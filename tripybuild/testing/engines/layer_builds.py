@@ -9,26 +9,26 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from tripybuild.compiler.engine_model import PIPELINE, check_record, dialect_module, spelt
+from tripybuild.compiler.engine_model import PIPELINE, check_record, dialect_module, module_text
 from tripybuild.compiler.lower import lower_tensorrt
-from tripybuild.compiler.model_manifest import tensors
+from tripybuild.compiler.model_manifest import tensor_entries
 from tripybuild.errors.diagnostics import DiagnosticError, concise
-from tripybuild.tensorrt.emission import Emitted, Profile
+from tripybuild.tensorrt.emission import EmittedModule, Profile
 from tripybuild.tensorrt.mlir import verifier
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.tensorrt.translation.type_crosscheck import disagreements
-from tripybuild.testing.question_log import is_installed, lacks
+from tripybuild.testing.check_counts import has_distribution, report_absence
 from tripybuild.trace.graph import Graph
 from tripybuild.worker import compiler_process
 
 TARGET = "tensorrt-rtx"  # builds engines without a GPU
 
 
-def available() -> bool:
+def has_tensorrt() -> bool:
     """Whether TensorRT can be asked; a question to which it has no answer then lacks it."""
-    found = is_installed(TARGET)
+    found = has_distribution(TARGET)
     if not found:
-        lacks(TARGET)
+        report_absence(TARGET)
     return found
 
 
@@ -45,23 +45,23 @@ def engine_problems(
     try:
         module = dialect_module(graph, [profile] if profile else [])
     except DiagnosticError as error:
-        yield from map(described, error.diagnostics)
+        yield from map(format_diagnostic, error.diagnostics)
         return
     found = verifier.problems(module.module)
-    yield from map(described, found)
-    if found or not available():
+    yield from map(format_diagnostic, found)
+    if found or not has_tensorrt():
         return
     try:
-        record = built(module, gpu)
-        check_record(record, declared(graph))
+        record = build_record(module, gpu)
+        check_record(record, graph_types(graph))
     except DiagnosticError as error:
-        yield from map(described, error.diagnostics)
+        yield from map(format_diagnostic, error.diagnostics)
         return
     pipeline.run(module.module, PIPELINE)
-    yield from disagreements(module.module, record, declared(graph)["outputs"])
+    yield from disagreements(module.module, record, graph_types(graph)["outputs"])
 
 
-def undeclared(graph: Graph) -> Iterator[str]:
+def type_mismatches(graph: Graph) -> Iterator[str]:
     """The outputs of which the recorded layers give other types than the declaration infers."""
     network = lower_tensorrt(graph)
     for name, value in graph.outputs.items():
@@ -71,19 +71,19 @@ def undeclared(graph: Graph) -> Iterator[str]:
             yield f"recorded {found.dtype}{found.shape}, declared {value.dtype}{value.shape}"
 
 
-def declared(graph: Graph) -> dict[str, Any]:
+def graph_types(graph: Graph) -> dict[str, Any]:
     """What a graph takes and gives, as manifests say it."""
-    return {"inputs": tensors(graph.inputs), "outputs": tensors(graph.outputs)}
+    return {"inputs": tensor_entries(graph.inputs), "outputs": tensor_entries(graph.outputs)}
 
 
-def built(module: Emitted, gpu: str | None = None) -> Any:
+def build_record(module: EmittedModule, gpu: str | None = None) -> Any:
     """The record of the engine of a module; the engine itself is of no use here."""
     options: dict[str, Any] = {"pipeline": list(PIPELINE), "plan": os.devnull}
     options["compute_capabilities"] = [gpu] if gpu else []
-    text = spelt(module, data=True)
+    text = module_text(module, data=True)
     return json.loads(compiler_process.session(TARGET).compile(TARGET, text, options))
 
 
-def described(diagnostic: Any) -> str:
+def format_diagnostic(diagnostic: Any) -> str:
     """A diagnostic with what TensorRT says."""
     return " | ".join([concise(diagnostic), *diagnostic.notes])

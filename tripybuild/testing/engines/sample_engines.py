@@ -6,35 +6,35 @@ Law: what is wrong with one sample is said of that one. A build that fails is tr
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from tripybuild.schema.operator.dtype_combinations import legal
+from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.schema.operator.operator import Fact, Operator
 from tripybuild.testing import batch
 from tripybuild.testing.cases import Case, Function, sample_case
-from tripybuild.testing.engines.layer_builds import available, engine_problems, undeclared
-from tripybuild.testing.question_log import asked
+from tripybuild.testing.check_counts import count_check
+from tripybuild.testing.engines.layer_builds import engine_problems, has_tensorrt, type_mismatches
 from tripybuild.testing.sample import bind
-from tripybuild.testing.target_facts import ENGINE, refusals, unproved
+from tripybuild.testing.target_facts import ENGINE, refusal_mismatches, refusals
 
 
-class Samples:
+class SampleEngines:
     """The sample of each legal tuple of dtypes."""
 
     def __init__(self, operator: Operator, function: Function) -> None:
         self.operator, self.function = operator, function
 
-    def wrong(self, types: str) -> Iterator[str]:
+    def problems(self, types: str) -> Iterator[str]:
         """What is wrong with the engine of a sample, or with the reasons for which it has none."""
         for case, found in self._all.items():
             if case.types != types:
                 continue
-            can_build = available()
+            can_build = has_tensorrt()
             if not found:
-                asked()
-                yield from undeclared(case.graph)
-                yield from self._unbuilt.get(case, [])
+                count_check()
+                yield from type_mismatches(case.graph)
+                yield from self._build_problems.get(case, [])
             elif can_build:
-                asked()
-                yield from unproved(found, list(engine_problems(case.graph)))
+                count_check()
+                yield from refusal_mismatches(found, list(engine_problems(case.graph)))
 
     @cached_property
     def _all(self) -> Mapping[Case, Mapping[str, Fact]]:
@@ -43,10 +43,10 @@ class Samples:
             sample_case(self.operator, self.function, each): refusals(
                 self.operator, ENGINE, bind(self.operator, each)
             )
-            for each in legal(self.operator)
+            for each in legal_tuples(self.operator)
         }
 
     @cached_property
-    def _unbuilt(self) -> Mapping[Case, list[str]]:
+    def _build_problems(self) -> Mapping[Case, list[str]]:
         """What is wrong with the engines of samples that are not refused."""
-        return batch.unbuilt([case for case, found in self._all.items() if not found])
+        return batch.build_problems([case for case, found in self._all.items() if not found])

@@ -11,7 +11,7 @@ from pathlib import Path
 from tripybuild.schema.operator.dtype_combinations import slots
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.testing import dtype_sets
-from tripybuild.testing.engines.support import OTHER, UNSAID, Key, Outcome, Part
+from tripybuild.testing.engines.support_rows import OTHER, UNSAID, Key, Outcome, Part
 
 Row = tuple[str, ...]
 
@@ -54,13 +54,13 @@ def rows(operator: Operator, part: Part) -> list[Row]:
 def _texts(keys: Sequence[Key], names: Sequence[str]) -> Iterator[str]:
     tuples = [key for key in keys if key[:1] != (OTHER,)]
     for box in dtype_sets.boxes(tuples):
-        yield dtype_sets.spelled(box, names)
+        yield dtype_sets.format_box(box, names)
     others = [f"`{name}`" for marker, *rest in keys if marker == OTHER for name in rest]
     if others:
         yield ", ".join(others) + OF_OTHER
 
 
-def part_of(operator: Operator, found: Sequence[Row]) -> dict[Key, Outcome]:
+def parse_rows(operator: Operator, found: Sequence[Row]) -> dict[Key, Outcome]:
     """What the rows of an operator say.
 
     Raises:
@@ -81,7 +81,7 @@ def _keys(text: str, names: Sequence[str]) -> Iterator[Key]:
     if text.endswith(OF_OTHER):
         yield from ((OTHER, n.strip("`")) for n in text.removesuffix(OF_OTHER).split(", "))
     else:
-        yield from dtype_sets.tuples_of(dtype_sets.read(text, names))
+        yield from dtype_sets.tuples_of(dtype_sets.parse_box(text, names))
 
 
 def page(
@@ -112,14 +112,14 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |".replace("|  ", "| ")
 
 
-def beside(suite: Path) -> dict[str, list[Row]]:
+def suite_tables(suite: Path) -> dict[str, list[Row]]:
     """The rows of each operator in the table of a suite's package, which may have none."""
     pages = (folder.parent / "docs" / "support.md" for folder in suite.resolve().parents)
     page = next((page for page in pages if page.is_file()), None)
-    return read(page.read_text(encoding="utf-8")) if page is not None else {}
+    return parse_page(page.read_text(encoding="utf-8")) if page is not None else {}
 
 
-def read(text: str) -> dict[str, list[Row]]:
+def parse_page(text: str) -> dict[str, list[Row]]:
     """The rows of each operator of a page."""
     found: dict[str, list[Row]] = {}
     users: list[str] = []

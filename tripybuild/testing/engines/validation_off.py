@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from tripybuild.frontend.checks.check import Check
-from tripybuild.frontend.record import InlineCheck, checked_by
-from tripybuild.symbolic.dims import Undecided
+from tripybuild.frontend.record import InlineCheck, use_checks
+from tripybuild.symbolic.dims import UndecidedSize
 from tripybuild.types import dtypes
 
 EVERY = tuple(dtypes.BY_NAME.values())
@@ -21,17 +21,17 @@ EVERY = tuple(dtypes.BY_NAME.values())
 Off = Callable[[str, dict[str, object]], bool]
 
 
-def of_dtypes(code: str, names: dict[str, object]) -> bool:  # noqa: ARG001 - an `Off`
+def is_dtype_law(code: str, names: dict[str, object]) -> bool:  # noqa: ARG001 - an `Off`
     """Switch off the laws that mention nothing but type variables."""
     return all(isinstance(value, dtypes.dtype) for value in names.values())
 
 
-def every(code: str, names: dict[str, object]) -> bool:  # noqa: ARG001 - an `Off`
+def any_law(code: str, names: dict[str, object]) -> bool:  # noqa: ARG001 - an `Off`
     """Switch off all laws."""
     return True
 
 
-class Ignored:
+class DisabledLaw:
     """A law that is not asked."""
 
     def __enter__(self) -> Self:
@@ -46,13 +46,13 @@ class Ignored:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
-        return kind is Undecided
+        return kind is UndecidedSize
 
 
-_off: ContextVar[Off] = ContextVar("off", default=of_dtypes)
+_off: ContextVar[Off] = ContextVar("off", default=is_dtype_law)
 
 
-class _Lenient(Check):
+class _LenientCheck(Check):
     def element(
         self,
         variable: str,
@@ -61,13 +61,13 @@ class _Lenient(Check):
     ) -> dtypes.dtype:
         return super().element(variable, EVERY, **_one_dtype(tensors))
 
-    def element_beside_numbers(
+    def element_or_numbers(
         self,
         variable: str,
         allowed: tuple[dtypes.dtype, ...],  # noqa: ARG002 - all are
         **values: object,
     ) -> dtypes.dtype:
-        return super().element_beside_numbers(variable, EVERY, **_one_dtype(values))
+        return super().element_or_numbers(variable, EVERY, **_one_dtype(values))
 
     def dtype_of(self, name: str, tensor: Any, *allowed: dtypes.dtype) -> dtypes.dtype:  # noqa: ARG002 - all are
         return super().dtype_of(name, tensor, *EVERY)
@@ -82,10 +82,10 @@ class _Lenient(Check):
 
     def law(self, name: str, **names: object) -> Any:
         off = _off.get()(f"{self.declaration.name}/{name}", names)
-        return Ignored() if off else super().law(name, **names)
+        return DisabledLaw() if off else super().law(name, **names)
 
 
-class _LenientInline(_Lenient, InlineCheck):
+class _LenientInlineCheck(_LenientCheck, InlineCheck):
     pass
 
 
@@ -105,11 +105,11 @@ def _dtypes(value: object) -> Iterator[dtypes.dtype]:
 
 
 @contextmanager
-def unchecked(off: Off = of_dtypes) -> Iterator[None]:
+def without_checks(off: Off = is_dtype_law) -> Iterator[None]:
     """Switch off the checks of dtypes in a `with` block, and the laws of which `off` says so."""
     before = _off.set(off)
     try:
-        with checked_by(_Lenient, _LenientInline):
+        with use_checks(_LenientCheck, _LenientInlineCheck):
             yield
     finally:
         _off.reset(before)

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from tripybuild.language.evaluate import evaluate
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.language.vocabulary import Vocabulary
-from tripybuild.reference.interpreter import Scope
-from tripybuild.reference.numerics.arrays import Array, rounded
+from tripybuild.reference.interpreter import ReferenceScope
+from tripybuild.reference.numerics.arrays import Array, round_cast
 from tripybuild.schema.operator.operator import Alias, Operator, Snippet
 from tripybuild.testing.cases import Case
-from tripybuild.testing.sample import Names
+from tripybuild.testing.sample import SampleNames
 from tripybuild.types.dtypes import dtype, from_numpy
 from tripybuild.types.vocabulary import SHAPE
 
 
 def _tensor(value: float, type: dtype) -> Array:
-    return rounded(np.asarray(value), type)
+    return round_cast(np.asarray(value), type)
 
 
 def _dtype_of(array: Array) -> dtype:
@@ -33,20 +33,20 @@ VOCABULARY = SHAPE | Vocabulary(
 
 
 @dataclass(frozen=True)
-class Said:
+class AliasCall:
     """One call of ours, with its names bound: what an alias makes of it."""
 
     operator: Operator
     case: Case
-    names: Names
+    names: SampleNames
 
     @classmethod
-    def of(cls, operator: Operator, case: Case) -> "Said":
+    def of(cls, operator: Operator, case: Case) -> "AliasCall":
         """Bind the names of a call: those of its shapes, its arguments and their defaults."""
-        names = Names(operator)
+        names = SampleNames(operator)
         given = _attributes(operator, case)
         names.update(dict.fromkeys(operator.types))  # a number in a tensor's place binds none
-        names.update(Scope(operator, case.arrays, given).names)
+        names.update(ReferenceScope(operator, case.arrays, given).names)
         names.update({name: value for name, value in given.items() if name in operator.inputs})
         names.update(case.arrays)
         for name, attribute in operator.attributes.items():
@@ -56,11 +56,11 @@ class Said:
 
     def value(self, snippet: Snippet) -> Any:
         """The value of a snippet of an alias."""
-        for name in free(snippet.program):
+        for name in free_names(snippet.program):
             self.names.need(name)
         return evaluate(snippet.program, self.names, VOCABULARY)
 
-    def sayable(self, alias: Alias) -> bool:
+    def applies(self, alias: Alias) -> bool:
         """Whether the other operator can say the call."""
         return alias.when is None or bool(self.value(alias.when))
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.reference.numerics.arrays import Array, rounded
-from tripybuild.testing.oracles.onnx_node import Model, model
-from tripybuild.testing.oracles.systems import Call, Unasked, widened
+from tripybuild.reference.numerics.arrays import Array, round_cast
+from tripybuild.testing.oracles.foreign_calls import ForeignCall, UnsupportedCall, widen
+from tripybuild.testing.oracles.onnx_models import NodeModel, model
 from tripybuild.types.dtypes import dtype
 
 WIDE = {"float": "float32"}
@@ -27,8 +27,8 @@ class _NoKernelError(Exception):
     """ONNX Runtime cannot run a model that is legal."""
 
 
-def run(call: Call, wanted: Sequence[dtype], *, wide: bool = False) -> list[Array]:
-    """What the operator gives; `tripybuild.testing.oracles.systems.System` says how.
+def run(call: ForeignCall, wanted: Sequence[dtype], *, wide: bool = False) -> list[Array]:
+    """What the operator gives; `tripybuild.testing.oracles.foreign_calls.System` says how.
 
     Raises:
         Undeclared: Where no opset has the operator for these dtypes.
@@ -36,16 +36,16 @@ def run(call: Call, wanted: Sequence[dtype], *, wide: bool = False) -> list[Arra
         RuntimeError: Where it is refused.
     """
     way = WIDE if wide else {}
-    made = model(call.wider(way), [widened(type, way) for type in wanted])
+    made = model(call.wider(way), [widen(type, way) for type in wanted])
     try:
         results = _run(made)
     except _NoKernelError as error:
         results = _by_reference(made, str(error))
-    found = [rounded(a, t) for a, t in zip(results, made.types, strict=True)]
-    return [rounded(a, t) for a, t in zip(found, wanted, strict=True)] if wide else found
+    found = [round_cast(a, t) for a, t in zip(results, made.types, strict=True)]
+    return [round_cast(a, t) for a, t in zip(found, wanted, strict=True)] if wide else found
 
 
-def _run(made: Model) -> list[Array]:
+def _run(made: NodeModel) -> list[Array]:
     session = _session(made.text)
     state = _state()
     try:
@@ -78,7 +78,7 @@ def _check(text: bytes) -> None:
         raise RuntimeError(_line(error)) from error
 
 
-def _by_reference(made: Model, why: str) -> list[Array]:
+def _by_reference(made: NodeModel, why: str) -> list[Array]:
     """What ONNX's reference gives, where ONNX Runtime gives a reason and no result."""
     reference = import_module("onnx.reference")
     try:
@@ -88,7 +88,7 @@ def _by_reference(made: Model, why: str) -> list[Array]:
     # It has no errors of its own, and says what it cannot do with those of NumPy and Python.
     except Exception as error:
         told = f"{why}; onnx.reference: {type(error).__name__}: {_line(error)}"
-        raise (Unasked if "NOT_IMPLEMENTED" in why else RuntimeError)(told) from error
+        raise (UnsupportedCall if "NOT_IMPLEMENTED" in why else RuntimeError)(told) from error
     return [np.asarray(each) for each in results]
 
 

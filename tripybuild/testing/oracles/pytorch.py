@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.reference.numerics.arrays import Array, rounded
-from tripybuild.testing.oracles.systems import Call
+from tripybuild.reference.numerics.arrays import Array, round_cast
+from tripybuild.testing.oracles.foreign_calls import ForeignCall
 from tripybuild.types.dtypes import BY_NAME, dtype, from_numpy
 
 # What PyTorch says where an operator lacks a kernel for a dtype.
@@ -29,8 +29,8 @@ SPELLED = {"float8": "float8_e4m3fn"}
 BITS = {"bfloat16": np.int16, "float8": np.uint8}
 
 
-def run(call: Call, wanted: Sequence[dtype], *, wide: bool = False) -> list[Array]:
-    """What PyTorch's operator gives; `tripybuild.testing.oracles.systems.System` says how.
+def run(call: ForeignCall, wanted: Sequence[dtype], *, wide: bool = False) -> list[Array]:
+    """What PyTorch's operator gives; `tripybuild.testing.oracles.foreign_calls.System` says how.
 
     Raises:
         RuntimeError: Where PyTorch refuses the call.
@@ -48,15 +48,15 @@ def run(call: Call, wanted: Sequence[dtype], *, wide: bool = False) -> list[Arra
                 raise
             problem = error
             continue
-        return [rounded(a, t) for a, t in zip(found, wanted, strict=False)] if way else found
+        return [round_cast(a, t) for a, t in zip(found, wanted, strict=False)] if way else found
     raise RuntimeError(problem)
 
 
-def _results(call: Call) -> list[Array]:
+def _results(call: ForeignCall) -> list[Array]:
     torch = import_module("torch")  # only the tests have it
     name, _, overload = call.signature.name.partition(".")
     function = getattr(getattr(torch.ops.aten, name), overload or "default")
-    given = {parameter: _given(value) for parameter, value in call.arguments.items()}
+    given = {parameter: _torch_argument(value) for parameter, value in call.arguments.items()}
     by_position = []
     for parameter in call.signature.by_position:  # as far as there is no gap
         if parameter not in given:
@@ -64,10 +64,10 @@ def _results(call: Call) -> list[Array]:
         by_position.append(given.pop(parameter))
     result = function(*by_position, **given)
     several = result if isinstance(result, (list, tuple)) else [result]
-    return [_array(each) for each in call.taken(several)]
+    return [_array(each) for each in call.select(several)]
 
 
-def _given(value: Any) -> Any:
+def _torch_argument(value: Any) -> Any:
     """A value as PyTorch takes it."""
     if isinstance(value, np.ndarray):
         type = from_numpy(value.dtype)
@@ -77,7 +77,7 @@ def _given(value: Any) -> Any:
     if isinstance(value, dtype):
         return _type(value)
     if isinstance(value, (list, tuple)):
-        return [_given(each) for each in value]
+        return [_torch_argument(each) for each in value]
     return value
 
 

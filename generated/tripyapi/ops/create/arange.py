@@ -105,4 +105,4 @@ def arange(*_given: Any, **_named: Any) -> Tensor:
         else dtypes.float32
     )
     numbers = tp.sequence(tensor(start, L), tensor(step, L), N)
-    return check.settled(numbers if L == T else tp.cast(numbers, T))
+    return check.finish(numbers if L == T else tp.cast(numbers, T))

@@ -51,4 +51,4 @@ def eye(
     with check.law("not-negative", rows=rows, columns=columns) as require:
         require(shapes.every([rows >= 0, columns >= 0]))
     down, right = [tp.iota([rows, columns], i, dtypes.int32) for i in (0, 1)]
-    return check.settled(tp.cast(tp.eq(down + diagonal, right), T))
+    return check.finish(tp.cast(tp.eq(down + diagonal, right), T))

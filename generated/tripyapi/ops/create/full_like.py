@@ -52,7 +52,7 @@ def full_like(input: Tensor, value: Tensor | float, dtype: dtypes.dtype | None =
         ),
         input=input,
     )
-    V = check.element_beside_numbers(
+    V = check.element_or_numbers(
         "V",
         (
             dtypes.float32,
@@ -93,4 +93,4 @@ def full_like(input: Tensor, value: Tensor | float, dtype: dtypes.dtype | None =
     R = T if dtype is None else dtype
     with check.law("in-range", value=value, R=R) as require:
         require(shapes.in_range(value, R))
-    return check.settled(tp.full(S, value, R))
+    return check.finish(tp.full(S, value, R))

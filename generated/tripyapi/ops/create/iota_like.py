@@ -71,4 +71,4 @@ def iota_like(input: Tensor, dim: int = 0, dtype: dtypes.dtype | None = None) ->
     R = T if dtype is None else dtype
     with check.law("in-range", S=S, dim=dim, R=R) as require:
         require(shapes.in_range(S[dim] - 1, R))
-    return check.settled(tp.iota(S, dim, R))
+    return check.finish(tp.iota(S, dim, R))

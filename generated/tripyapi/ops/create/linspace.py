@@ -34,6 +34,6 @@ def linspace(start: float, stop: float, num: int, dtype: dtypes.dtype = dtypes.f
     with check.law("not-negative", num=num) as require:
         require(num >= 0)
     step = (stop - start) / shapes.largest(num - 1, 1)
-    return check.settled(
+    return check.finish(
         tp.cast(tp.sequence(tensor(start, dtypes.float32), tensor(step, dtypes.float32), num), T)
     )

@@ -44,4 +44,4 @@ def logspace(
         require(num >= 0)
     with check.law("positive-base", base=base) as require:
         require(base > 0)
-    return check.settled(tp.cast(tp.exp(tp.linspace(start, stop, num) * math.log(base)), T))
+    return check.finish(tp.cast(tp.exp(tp.linspace(start, stop, num) * math.log(base)), T))

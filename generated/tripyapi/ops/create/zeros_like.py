@@ -64,4 +64,4 @@ def zeros_like(input: Tensor, dtype: dtypes.dtype | None = None) -> Tensor:
     with check.law("float8-needs-dtype", T=T, dtype=dtype) as require:
         require(T != dtypes.float8 or dtype is not None)
     R = T if dtype is None else dtype
-    return check.settled(tp.full(S, tensor(0, R), R))
+    return check.finish(tp.full(S, tensor(0, R), R))

@@ -39,4 +39,4 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     atol = check.real("atol", atol)
     with check.law("broadcastable", A=A, B=B) as require:
         require(shapes.conformable(A, B))
-    return check.settled(tp.all(tp.isclose(input, other, rtol, atol)))
+    return check.finish(tp.all(tp.isclose(input, other, rtol, atol)))

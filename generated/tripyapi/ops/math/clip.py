@@ -52,4 +52,4 @@ def clip(input: Tensor, min: float | None = None, max: float | None = None) -> T
             or shapes.every(b is None or b // 1 == b for b in (min, max))
         )
     above = input if min is None else tp.maximum(input, min)
-    return check.settled(above if max is None else tp.minimum(above, max))
+    return check.finish(above if max is None else tp.minimum(above, max))

@@ -54,7 +54,7 @@ def equal(input: Tensor, other: Tensor) -> Tensor:
     differ = len(A) != len(B) or shapes.count([a != b for a, b in zip(A, B)], True) > 0
     with check.law("same-shape", differ=differ, A=A, B=B) as require:
         require(differ or shapes.every(a == b for a, b in zip(A, B)))
-    return check.settled(
+    return check.finish(
         tp.full([], tensor(False, dtypes.bool), dtypes.bool)
         if differ
         else tp.all(tp.eq(input, other))

@@ -27,7 +27,7 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
         DiagnosticError: Where a law does not hold: `lerp/broadcastable`.
     """
     check = begin(DECLARATION)
-    T = check.element_beside_numbers(
+    T = check.element_or_numbers(
         "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input, end=end, weight=weight
     )
     weight = check.number_or_tensor("weight", weight, T)
@@ -36,4 +36,4 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     W = check.shape("weight", weight, "[*W]")
     with check.law("broadcastable", A=A, B=B, W=W) as require:
         require(shapes.conformable(A, B, W))
-    return check.settled(input + weight * (end - input))
+    return check.finish(input + weight * (end - input))

@@ -35,4 +35,4 @@ def logaddexp(lhs: Tensor, rhs: Tensor) -> Tensor:
     with check.law("broadcastable", A=A, B=B) as require:
         require(shapes.conformable(A, B))
     beyond = tp.where(lhs == rhs, 0.6931471805599453, tp.log1p(tp.exp(0.0 - tp.abs(lhs - rhs))))
-    return check.settled(tp.maximum(lhs, rhs) + beyond)
+    return check.finish(tp.maximum(lhs, rhs) + beyond)

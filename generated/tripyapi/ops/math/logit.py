@@ -36,4 +36,4 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     with check.law("narrow", eps=eps) as require:
         require(eps is None or 0 <= eps <= 0.5)
     x = input if eps is None else tp.clip(input, eps, 1 - eps)
-    return check.settled(tp.log(x / (1.0 - x)))
+    return check.finish(tp.log(x / (1.0 - x)))

@@ -39,4 +39,4 @@ def masked_fill(input: Tensor, mask: Tensor, value: float) -> Tensor:
     value = check.number("value", value)
     with check.law("broadcastable", S=S, M=M) as require:
         require(shapes.conformable(S, M))
-    return check.settled(tp.where(mask, value, input))
+    return check.finish(tp.where(mask, value, input))

@@ -57,13 +57,13 @@ def norm(
         require(abs(p) != math.inf or shapes.prod([S[d] for d in dim]) > 0)
     size = tp.cast(tp.abs(input), dtypes.float32)
     if p == math.inf:
-        return check.settled(tp.cast(tp.max(size, dim, keepdim), T))
+        return check.finish(tp.cast(tp.max(size, dim, keepdim), T))
     if p == -math.inf:
-        return check.settled(tp.cast(tp.min(size, dim, keepdim), T))
+        return check.finish(tp.cast(tp.min(size, dim, keepdim), T))
     if p == 0:
-        return check.settled(tp.cast(tp.sum(tp.cast(size != 0.0, dtypes.float32), dim, keepdim), T))
+        return check.finish(tp.cast(tp.sum(tp.cast(size != 0.0, dtypes.float32), dim, keepdim), T))
     if p == 1:
-        return check.settled(tp.cast(tp.sum(size, dim, keepdim), T))
+        return check.finish(tp.cast(tp.sum(size, dim, keepdim), T))
     if p == 2:
-        return check.settled(tp.cast(tp.sqrt(tp.sum(size * size, dim, keepdim)), T))
-    return check.settled(tp.cast(tp.sum(size**p, dim, keepdim) ** (1 / p), T))
+        return check.finish(tp.cast(tp.sqrt(tp.sum(size * size, dim, keepdim)), T))
+    return check.finish(tp.cast(tp.sum(size**p, dim, keepdim) ** (1 / p), T))

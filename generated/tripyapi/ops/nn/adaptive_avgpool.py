@@ -61,4 +61,4 @@ def adaptive_avgpool(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
     rows = [tp.slice(input, [0, 0, a, 0], [N, C, b - a, W]) for a, b in shares[0]]
     tall = tp.concatenate([tp.mean(part, 2, keepdim=True) for part in rows], 2)
     columns = [tp.slice(tall, [0, 0, 0, a], [N, C, output_size[0], b - a]) for a, b in shares[1]]
-    return check.settled(tp.concatenate([tp.mean(part, 3, keepdim=True) for part in columns], 3))
+    return check.finish(tp.concatenate([tp.mean(part, 3, keepdim=True) for part in columns], 3))

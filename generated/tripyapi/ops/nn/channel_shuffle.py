@@ -51,4 +51,4 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     with check.law("groups-divide", C=C, groups=groups) as require:
         require(C % groups == 0)
     split = tp.reshape(input, [N, groups, C // groups, *D])
-    return check.settled(tp.reshape(tp.transpose(split, 1, 2), [N, C, *D]))
+    return check.finish(tp.reshape(tp.transpose(split, 1, 2), [N, C, *D]))

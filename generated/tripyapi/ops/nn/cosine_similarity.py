@@ -42,4 +42,4 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
     S = shapes.broadcast(A, B)
     a, b = [tp.expand(x, S) for x in (x1, x2)]
     lengths = [tp.maximum(tp.sqrt(tp.sum(x * x, [dim])), eps) for x in (a, b)]
-    return check.settled(tp.sum(a * b, [dim]) / (lengths[0] * lengths[1]))
+    return check.finish(tp.sum(a * b, [dim]) / (lengths[0] * lengths[1]))

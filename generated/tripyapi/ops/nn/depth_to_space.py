@@ -62,7 +62,7 @@ def depth_to_space(input: Tensor, blocksize: int, mode: str = "dcr") -> Tensor:
     b = blocksize
     D = C // (b * b)
     split = tp.reshape(input, [N, b, b, D, H, W] if mode == "dcr" else [N, D, b, b, H, W])
-    return check.settled(
+    return check.finish(
         tp.reshape(
             tp.permute(split, [0, 3, 4, 1, 5, 2] if mode == "dcr" else [0, 1, 4, 2, 5, 3]),
             [N, D, H * b, W * b],

@@ -21,7 +21,7 @@ def einsum(equation: str, inputs: Sequence[Tensor]) -> Tensor:
         inputs: The tensors. (`list[T[*S]]`)
 
     Returns:
-        The sums of products. (`T[*contracted(equation, S)]`)
+        The sums of products. (`T[*contracted_shape(equation, S)]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `einsum/sizes-agree`.

@@ -34,4 +34,4 @@ def global_maxpool(input: Tensor) -> Tensor:
     _, _, *D = check.shape("input", input, "[N, C, *D]")
     with check.law("spatial-dimensions", D=D) as require:
         require(len(D) > 0)
-    return check.settled(tp.max(input, range(2, 2 + len(D)), keepdim=True))
+    return check.finish(tp.max(input, range(2, 2 + len(D)), keepdim=True))

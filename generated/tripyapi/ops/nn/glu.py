@@ -36,4 +36,4 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         require(S[dim] % 2 == 0)
     E = shapes.replace(S, dim, S[dim] // 2)
     middle = shapes.replace([0] * len(S), dim, S[dim] // 2)
-    return check.settled(tp.slice(input, [0] * len(S), E) * tp.sigmoid(tp.slice(input, middle, E)))
+    return check.finish(tp.slice(input, [0] * len(S), E) * tp.sigmoid(tp.slice(input, middle, E)))

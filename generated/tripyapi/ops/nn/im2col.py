@@ -79,4 +79,4 @@ def im2col(
     steps = [1, 1, *stride]
     parts = [tp.slice(input, [0, 0, a, b], [N, C, *E], steps, "fill") for a, b in taps]
     rows = tp.concatenate([tp.reshape(part, [N, C, 1, shapes.prod(E)]) for part in parts], 2)
-    return check.settled(tp.reshape(rows, [N, C * shapes.prod(kernel_dims), shapes.prod(E)]))
+    return check.finish(tp.reshape(rows, [N, C * shapes.prod(kernel_dims), shapes.prod(E)]))

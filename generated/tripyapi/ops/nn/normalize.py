@@ -32,6 +32,6 @@ def normalize(input: Tensor, dim: int = 1, eps: float = 1e-12) -> Tensor:
     eps = check.real("eps", eps)
     with check.law("not-negative", eps=eps) as require:
         require(eps >= 0)
-    return check.settled(
+    return check.finish(
         input / tp.maximum(tp.sqrt(tp.sum(input * input, [dim], keepdim=True)), eps)
     )

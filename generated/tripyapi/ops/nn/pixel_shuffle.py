@@ -54,4 +54,4 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
         require(upscale_factor > 0)
     with check.law("whole-blocks", C=C, upscale_factor=upscale_factor) as require:
         require(C % (upscale_factor * upscale_factor) == 0)
-    return check.settled(tp.depth_to_space(input, upscale_factor, "crd"))
+    return check.finish(tp.depth_to_space(input, upscale_factor, "crd"))

@@ -55,6 +55,6 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         require(shapes.every([H % downscale_factor == 0, W % downscale_factor == 0]))
     b = downscale_factor
     split = tp.reshape(input, [N, C, H // b, b, W // b, b])
-    return check.settled(
+    return check.finish(
         tp.reshape(tp.permute(split, [0, 1, 3, 5, 2, 4]), [N, C * b * b, H // b, W // b])
     )

@@ -85,7 +85,7 @@ def resize(*_given: Any, **_named: Any) -> Tensor:
         require(not align_corners or mode != "nearest")
     where = "align_corners" if align_corners else "half_pixel"
     if mode == "nearest":
-        return check.settled(tp.resize_nearest(input, output_shape, scales))
+        return check.finish(tp.resize_nearest(input, output_shape, scales))
     if mode == "linear":
-        return check.settled(tp.resize_linear(input, output_shape, scales, where))
-    return check.settled(tp.resize_cubic(input, output_shape, scales, where))
+        return check.finish(tp.resize_linear(input, output_shape, scales, where))
+    return check.finish(tp.resize_cubic(input, output_shape, scales, where))

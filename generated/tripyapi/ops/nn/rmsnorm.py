@@ -55,4 +55,4 @@ def rmsnorm(input: Tensor, weight: Tensor, eps: float = 1e-06) -> Tensor:
     over = range(len(S) - len(W), len(S))
     wide = tp.cast(input, dtypes.float32)
     scale = tp.rsqrt(tp.mean(wide * wide, over, keepdim=True) + eps)
-    return check.settled(weight * tp.cast(wide * scale, T))
+    return check.finish(weight * tp.cast(wide * scale, T))

@@ -57,6 +57,6 @@ def space_to_depth(input: Tensor, blocksize: int) -> Tensor:
         require(shapes.every([H % blocksize == 0, W % blocksize == 0]))
     b = blocksize
     split = tp.reshape(input, [N, C, H // b, b, W // b, b])
-    return check.settled(
+    return check.finish(
         tp.reshape(tp.permute(split, [0, 3, 5, 1, 2, 4]), [N, C * b * b, H // b, W // b])
     )

@@ -53,6 +53,6 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     rest = shapes.drop(S, [dim1, dim2])
     order = [*[d for d in range(len(S)) if d not in (dim1, dim2)], dim1, dim2]
     square = tp.slice(tp.permute(input, order), [*[0] * len(rest), *skipped], [*rest, N, N])
-    return check.settled(
+    return check.finish(
         tp.sum(tp.where(tp.eye(N, dtype=dtypes.bool), square, tensor(0, T)), len(rest))
     )

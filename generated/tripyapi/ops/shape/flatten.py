@@ -48,4 +48,4 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     with check.law("in-order", start_dim=start_dim, end_dim=end_dim) as require:
         require(start_dim <= end_dim)
     E = [*S[:start_dim], shapes.prod(S[start_dim : end_dim + 1]), *S[end_dim + 1 :]]
-    return check.settled(tp.reshape(input, E))
+    return check.finish(tp.reshape(input, E))

@@ -40,7 +40,7 @@ def meshgrid(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     with check.law("vectors", S=S) as require:
         require(shapes.every(len(s) == 1 for s in S))
     sizes = [s[0] for s in S]
-    return check.settled(
+    return check.finish(
         tuple(
             tp.expand(tp.reshape(x, [sizes[i] if j == i else 1 for j in range(len(S))]), sizes)
             for i, x in enumerate(tensors)

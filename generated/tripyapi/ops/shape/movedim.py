@@ -58,4 +58,4 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
     rest = [d for d in range(len(S)) if d not in source]
     pairs = [*zip(free, rest), *zip(destination, source)]
     perm = [old for new, old in sorted(pairs)]
-    return check.settled(tp.permute(input, perm))
+    return check.finish(tp.permute(input, perm))

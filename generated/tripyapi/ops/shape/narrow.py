@@ -54,6 +54,6 @@ def narrow(input: Tensor, dim: int, start: IntLike, length: IntLike) -> Tensor:
     first = start + S[dim] if shapes.is_int(start) and start < 0 else start
     with check.law("inside", first=first, length=length, S=S, dim=dim, start=start) as require:
         require(shapes.every([0 <= first, 0 <= length, first + length <= S[dim]]))
-    return check.settled(
+    return check.finish(
         tp.slice(input, shapes.replace([0] * len(S), dim, first), shapes.replace(S, dim, length))
     )

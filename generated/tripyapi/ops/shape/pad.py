@@ -57,6 +57,6 @@ def pad(
     E = [low + d + high for (low, high), d in zip(pad, S)]
     start = [0 - low for low, high in pad]
     filling = tensor(value, T) if mode == "constant" else None
-    return check.settled(
+    return check.finish(
         tp.slice(input, start, E, 1, "fill" if mode == "constant" else "reflect", filling)
     )

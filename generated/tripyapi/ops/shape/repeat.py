@@ -39,7 +39,7 @@ def repeat(input: Tensor, repeats: IntLike, dim: int) -> Tensor:
     with check.law("not-negative", repeats=repeats) as require:
         require(repeats >= 0)
     column = tp.reshape(input, shapes.insert(S, dim + 1, 1))
-    return check.settled(
+    return check.finish(
         tp.reshape(
             tp.expand(column, shapes.insert(S, dim + 1, repeats)),
             shapes.replace(S, dim, S[dim] * repeats),

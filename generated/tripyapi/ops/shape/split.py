@@ -89,6 +89,6 @@ def split(
     cuts = [shapes.smallest(start, S[dim]) for start in starts]
     lengths = [shapes.smallest(size, S[dim] - cut) for size, cut in zip(sizes, cuts)]
     E = [shapes.replace(S, dim, length) for length in lengths]
-    return check.settled(
+    return check.finish(
         tuple(tp.slice(input, shapes.replace([0] * len(S), dim, cut), e) for cut, e in zip(cuts, E))
     )

@@ -51,4 +51,4 @@ def squeeze(input: Tensor, dims: int | Sequence[int]) -> Tensor:
     dims = check.axes("dims", dims, len(S))
     with check.law("sizes-are-one", S=S, dims=dims) as require:
         require(shapes.every(S[d] == 1 for d in dims))
-    return check.settled(input if len(dims) == 0 else tp.reshape(input, shapes.drop(S, dims)))
+    return check.finish(input if len(dims) == 0 else tp.reshape(input, shapes.drop(S, dims)))

@@ -59,6 +59,6 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         require(shapes.every(len(s) == len(S[0]) for s in S))
     with check.law("equal-sizes", S=S) as require:
         require(shapes.every(a == b for s in S for a, b in zip(s, S[0])))
-    return check.settled(
+    return check.finish(
         tp.concatenate([tp.reshape(t, shapes.insert(s, dim, 1)) for t, s in zip(tensors, S)], dim)
     )

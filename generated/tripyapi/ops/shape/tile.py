@@ -47,4 +47,4 @@ def tile(input: Tensor, repeats: IntLike | Sequence[IntLike]) -> Tensor:
     with check.law("not-negative", repeats=repeats) as require:
         require(shapes.every(r >= 0 for r in repeats))
     E = [d * r for d, r in zip(S, repeats)]
-    return check.settled(tp.slice(input, [0] * len(S), E, 1, "wrap"))
+    return check.finish(tp.slice(input, [0] * len(S), E, 1, "wrap"))

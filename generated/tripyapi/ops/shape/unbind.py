@@ -57,6 +57,6 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         require(S[dim] <= 4096)
     rest = shapes.drop(S, dim)
     start = [[i if d == dim else 0 for d in range(len(S))] for i in shapes.bounded_range(S[dim])]
-    return check.settled(
+    return check.finish(
         tuple(tp.reshape(tp.slice(input, at, shapes.replace(S, dim, 1)), rest) for at in start)
     )

@@ -67,4 +67,4 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[IntLike]) -> Tensor:
         require(shapes.count(sizes, -1) == 0 or known > 0)
     with check.law("same-volume", E=E, S=S, dim=dim, sizes=sizes) as require:
         require(shapes.prod(E) == S[dim])
-    return check.settled(tp.reshape(input, [*S[:dim], *E, *S[dim + 1 :]]))
+    return check.finish(tp.reshape(input, [*S[:dim], *E, *S[dim + 1 :]]))

@@ -5,7 +5,7 @@ from typing import Any
 from tripyapi.trace.create.full import Full
 from tripybuild.reference.numerics import arrays
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.reference.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.numpy_guard import numpy as np
 
 
 def compute(op: Full, value: Array) -> Any:

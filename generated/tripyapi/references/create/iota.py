@@ -4,7 +4,7 @@ from typing import Any
 
 from tripyapi.trace.create.iota import Iota
 from tripybuild.reference.numerics import arrays
-from tripybuild.reference.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.numpy_guard import numpy as np
 
 
 def compute(op: Iota) -> Any:

@@ -8,4 +8,4 @@ from tripybuild.reference.numerics import draws
 
 def compute(op: RandomNormal) -> Any:
     """Compute `random_normal` in NumPy."""
-    return draws.drawn_normal(op.shape, op.mean, op.std, op.seed)
+    return draws.draw_normal(op.shape, op.mean, op.std, op.seed)

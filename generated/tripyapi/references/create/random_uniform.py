@@ -8,4 +8,4 @@ from tripybuild.reference.numerics import draws
 
 def compute(op: RandomUniform) -> Any:
     """Compute `random_uniform` in NumPy."""
-    return draws.drawn_uniform(op.shape, op.low, op.high, op.seed)
+    return draws.draw_uniform(op.shape, op.low, op.high, op.seed)

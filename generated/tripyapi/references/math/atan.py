@@ -4,7 +4,7 @@ from typing import Any
 
 from tripyapi.trace.math.atan import Atan
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.reference.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.numpy_guard import numpy as np
 
 
 def compute(_op: Atan, input: Array) -> Any:

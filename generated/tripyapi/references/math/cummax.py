@@ -9,4 +9,4 @@ from tripybuild.reference.numerics.arrays import Array
 
 def compute(op: Cummax, input: Array) -> Any:
     """Compute `cummax` in NumPy."""
-    return arrays.accumulated(input, "maximum", op.dim)
+    return arrays.cumulative_reduce(input, "maximum", op.dim)

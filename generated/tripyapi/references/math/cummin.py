@@ -9,4 +9,4 @@ from tripybuild.reference.numerics.arrays import Array
 
 def compute(op: Cummin, input: Array) -> Any:
     """Compute `cummin` in NumPy."""
-    return arrays.accumulated(input, "minimum", op.dim)
+    return arrays.cumulative_reduce(input, "minimum", op.dim)

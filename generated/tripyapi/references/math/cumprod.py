@@ -9,4 +9,4 @@ from tripybuild.reference.numerics.arrays import Array
 
 def compute(op: Cumprod, input: Array) -> Any:
     """Compute `cumprod` in NumPy."""
-    return arrays.accumulated(input, "product", op.dim, op.reverse, op.exclusive)
+    return arrays.cumulative_reduce(input, "product", op.dim, op.reverse, op.exclusive)

@@ -9,4 +9,4 @@ from tripybuild.reference.numerics.arrays import Array
 
 def compute(op: Cumsum, input: Array) -> Any:
     """Compute `cumsum` in NumPy."""
-    return arrays.accumulated(input, "sum", op.dim, op.reverse, op.exclusive)
+    return arrays.cumulative_reduce(input, "sum", op.dim, op.reverse, op.exclusive)

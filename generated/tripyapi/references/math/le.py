@@ -4,7 +4,7 @@ from typing import Any
 
 from tripyapi.trace.math.le import Le
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.reference.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.numpy_guard import numpy as np
 
 
 def compute(_op: Le, lhs: Array, rhs: Array) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 from tripyapi.trace.nn.deconvolution import Deconvolution
 from tripybuild.reference.numerics import arrays
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.reference.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.numpy_guard import numpy as np
 from tripybuild.types import shapes
 
 
@@ -17,7 +17,7 @@ def compute(op: Deconvolution, input: Array, weight: Array, bias: Array | None) 
     N, M, *E = op.outputs[0].shape
     spatial = list(range(2, 2 + len(D)))
     patches = arrays.unfold(
-        arrays.stretched(input, op.stride, edges), K, [1 for d in D], op.dilation
+        arrays.dilate_pad(input, op.stride, edges), K, [1 for d in D], op.dilation
     )
     grouped = patches.reshape(N, op.groups, C // op.groups, shapes.prod(E), shapes.prod(K))
     filters = np.flip(weight, tuple(spatial)).reshape(op.groups, C // op.groups, G, shapes.prod(K))

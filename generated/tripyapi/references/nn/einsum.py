@@ -5,7 +5,7 @@ from typing import Any
 
 from tripyapi.trace.nn.einsum import Einsum
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.reference.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.numpy_guard import numpy as np
 
 
 def compute(op: Einsum, inputs: Sequence[Array]) -> Any:

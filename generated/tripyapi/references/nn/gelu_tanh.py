@@ -5,7 +5,7 @@ from typing import Any
 
 from tripyapi.trace.nn.gelu_tanh import GeluTanh
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.reference.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.numpy_guard import numpy as np
 
 
 def compute(_op: GeluTanh, input: Array) -> Any:

@@ -9,4 +9,4 @@ from tripybuild.reference.numerics.arrays import Array
 
 def compute(op: GridSample, input: Array, grid: Array) -> Any:
     """Compute `grid_sample` in NumPy."""
-    return sampling.grid_sampled(input, grid, op.mode, op.padding_mode, op.align_corners)
+    return sampling.sample_grid(input, grid, op.mode, op.padding_mode, op.align_corners)

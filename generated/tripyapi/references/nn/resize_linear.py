@@ -5,7 +5,7 @@ from typing import Any
 from tripyapi.trace.nn.resize_linear import ResizeLinear
 from tripybuild.reference.numerics import sampling
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.reference.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.numpy_guard import numpy as np
 from tripybuild.types import dtypes
 
 
@@ -14,6 +14,6 @@ def compute(op: ResizeLinear, input: Array) -> Any:
     S = op.input.shape
     E = op.outputs[0].shape
     T = op.input.dtype
-    places = [sampling.resized_places(d, e, op.coordinates, op.selector) for d, e in zip(S, E)]
+    places = [sampling.resize_coordinates(d, e, op.coordinates, op.selector) for d, e in zip(S, E)]
     y = sampling.interpolate(input, places, "linear")
     return np.rint(y) if T == dtypes.int8 else y

@@ -11,5 +11,5 @@ def compute(op: ResizeNearest, input: Array) -> Any:
     """Compute `resize_nearest` in NumPy."""
     S = op.input.shape
     E = op.outputs[0].shape
-    places = [sampling.resized_places(d, e, op.coordinates, op.selector) for d, e in zip(S, E)]
+    places = [sampling.resize_coordinates(d, e, op.coordinates, op.selector) for d, e in zip(S, E)]
     return sampling.interpolate(input, [sampling.nearest(p, op.rounding) for p in places], "linear")

@@ -4,7 +4,7 @@ from typing import Any
 
 from tripyapi.trace.shape.gather_nd import GatherNd
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.reference.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.numpy_guard import numpy as np
 
 
 def compute(op: GatherNd, input: Array, index: Array) -> Any:

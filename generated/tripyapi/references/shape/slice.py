@@ -5,7 +5,7 @@ from typing import Any
 from tripyapi.trace.shape.slice import Slice
 from tripybuild.reference.numerics import arrays
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.reference.numerics.bounded import numpy as np
+from tripybuild.reference.numerics.numpy_guard import numpy as np
 
 
 def compute(op: Slice, input: Array, value: Array | None) -> Any:
@@ -15,7 +15,7 @@ def compute(op: Slice, input: Array, value: Array | None) -> Any:
     found = (
         arrays.pick(input, places, op.mode)
         if places
-        else arrays.strided(input, op.start, op.size, op.step)
+        else arrays.strided_slice(input, op.start, op.size, op.step)
     )
     return (
         np.where(arrays.in_range(places, S), found, 0 if value is None else value)

@@ -40,11 +40,11 @@ class Cond(TraceOp):
         D = [each.dtype for each in then.rest]
         R = [list(each.shape) for each in then.rest]
         otherwise = check.region(
-            "otherwise", otherwise, [each.type for each in operands], check.as_given_by(then)
+            "otherwise", otherwise, [each.type for each in operands], check.like_region(then)
         )
-        then, otherwise, captured = check.closed(captured, then, otherwise)
+        then, otherwise, captured = check.close_regions(captured, then, otherwise)
         with check.law("gives-something", R=R) as require:
             require(len(R) > 0)
-        return cls(predicate, then, otherwise, operands, captured).gives(
+        return cls(predicate, then, otherwise, operands, captured).with_types(
             *[TensorType(dtype, tuple(each)) for dtype, each in zip(D, R, strict=True)]
         )

@@ -57,6 +57,6 @@ class Plugin(TraceOp):
             require(shapes.every(0 <= rank <= 8 for rank, kind in output_info))
         D = [kind for rank, kind in output_info]
         E = [[shapes.unknown() for i in shapes.bounded_range(rank)] for rank, kind in output_info]
-        return cls(name, inputs, output_info, version, namespace, fields).gives(
+        return cls(name, inputs, output_info, version, namespace, fields).with_types(
             *[TensorType(dtype, tuple(each)) for dtype, each in zip(D, E, strict=True)]
         )

@@ -60,11 +60,11 @@ class Scan(TraceOp):
         )
         Y = [each.dtype for each in body.rest]
         R = [list(each.shape) for each in body.rest]
-        body, captured = check.closed(captured, body)
+        body, captured = check.close_regions(captured, body)
         with check.law("gives-something", S=S, R=R) as require:
             require(len(S) + len(R) > 0)
         E = [[T[0][0], *row] for row in R]
-        return cls(body, init, inputs, reverse, captured).gives(
+        return cls(body, init, inputs, reverse, captured).with_types(
             *[each.type for each in init],
             *[TensorType(dtype, tuple(each)) for dtype, each in zip(Y, E, strict=True)],
         )

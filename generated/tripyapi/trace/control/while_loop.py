@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from tripybuild.frontend.checks import Check, Wanted
+from tripybuild.frontend.checks import Check, RequiredType
 from tripybuild.trace import Declaration, Law, Region, TensorType, TraceOp, Value
 from tripybuild.types import dtypes
 
@@ -34,8 +34,8 @@ class WhileLoop(TraceOp):
             "condition",
             condition,
             [each.type for each in state],
-            [Wanted(TensorType(dtypes.bool, ()))],
+            [RequiredType(TensorType(dtypes.bool, ()))],
         )
         body = check.region("body", body, [each.type for each in state], check.like("state", state))
-        condition, body, captured = check.closed(captured, condition, body)
-        return cls(condition, body, state, captured).gives(*[each.type for each in state])
+        condition, body, captured = check.close_regions(captured, condition, body)
+        return cls(condition, body, state, captured).with_types(*[each.type for each in state])

@@ -33,7 +33,7 @@ class Full(TraceOp):
     @classmethod
     def infer(cls, check: Check, shape: Any, value: Any, dtype: Any = dtypes.float32) -> Self:
         """Check a call and find the types of its outputs."""
-        V = check.element_beside_numbers(
+        V = check.element_or_numbers(
             "V",
             (
                 dtypes.float32,
@@ -67,4 +67,4 @@ class Full(TraceOp):
             require(shapes.in_range(value, T))
         with check.law("not-negative", shape=shape) as require:
             require(shapes.every(d >= 0 for d in shape))
-        return cls(shape, value, dtype).gives(TensorType(T, (*shape,)))
+        return cls(shape, value, dtype).with_types(TensorType(T, (*shape,)))

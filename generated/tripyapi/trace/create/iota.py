@@ -51,4 +51,4 @@ class Iota(TraceOp):
             require(shapes.every(d >= 0 for d in shape))
         with check.law("in-range", shape=shape, dim=dim, T=T) as require:
             require(shapes.in_range(shape[dim] - 1, T))
-        return cls(shape, dim, dtype).gives(TensorType(T, (*shape,)))
+        return cls(shape, dim, dtype).with_types(TensorType(T, (*shape,)))

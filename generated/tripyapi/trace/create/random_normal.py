@@ -50,4 +50,4 @@ class RandomNormal(TraceOp):
             require(shapes.every(d >= 0 for d in shape))
         with check.law("positive-deviation", std=std) as require:
             require(0 < std < math.inf)
-        return cls(shape, mean, std, dtype, seed).gives(TensorType(T, (*shape,)))
+        return cls(shape, mean, std, dtype, seed).with_types(TensorType(T, (*shape,)))

@@ -51,4 +51,4 @@ class RandomUniform(TraceOp):
             require(shapes.every(d >= 0 for d in shape))
         with check.law("a-range", low=low, high=high) as require:
             require(low < high and high - low < math.inf)
-        return cls(shape, low, high, dtype, seed).gives(TensorType(T, (*shape,)))
+        return cls(shape, low, high, dtype, seed).with_types(TensorType(T, (*shape,)))

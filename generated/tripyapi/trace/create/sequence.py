@@ -33,4 +33,4 @@ class SequenceOperation(TraceOp):
         length = check.size("length", length)
         with check.law("not-negative", length=length) as require:
             require(length >= 0)
-        return cls(start, step, length).gives(TensorType(T, (length,)))
+        return cls(start, step, length).with_types(TensorType(T, (length,)))

@@ -53,4 +53,4 @@ class Tril(TraceOp):
             require(len(S) >= 2)
         with check.law("diagonal-range", diagonal=diagonal) as require:
             require(-(2**30) <= diagonal <= 2**30)
-        return cls(tensor, diagonal).gives(TensorType(T, (*S,)))
+        return cls(tensor, diagonal).with_types(TensorType(T, (*S,)))

@@ -43,4 +43,4 @@ class Argmax(TraceOp):
             require(shapes.prod(S) > 0 if dim is None else S[dim] > 0)
         searched = range(len(S)) if dim is None else [dim]
         E = shapes.replace(S, searched, 1) if keepdim else shapes.drop(S, searched)
-        return cls(input, dim, keepdim).gives(TensorType(dtypes.int32, (*E,)))
+        return cls(input, dim, keepdim).with_types(TensorType(dtypes.int32, (*E,)))

@@ -70,4 +70,4 @@ class Cast(TraceOp):
         shortcut: Value | None = input if T == U else None
         if shortcut is not None:
             return shortcut
-        return cls(input, dtype).gives(TensorType(U, (*S,)))
+        return cls(input, dtype).with_types(TensorType(U, (*S,)))

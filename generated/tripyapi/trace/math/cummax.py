@@ -27,4 +27,4 @@ class Cummax(TraceOp):
         )
         S = check.shape("input", input, "[*S]")
         dim = check.axis("dim", dim, len(S))
-        return cls(input, dim).gives(TensorType(T, (*S,)))
+        return cls(input, dim).with_types(TensorType(T, (*S,)))

@@ -29,4 +29,4 @@ class Cumsum(TraceOp):
         dim = check.axis("dim", dim, len(S))
         exclusive = check.boolean("exclusive", exclusive)
         reverse = check.boolean("reverse", reverse)
-        return cls(input, dim, exclusive, reverse).gives(TensorType(T, (*S,)))
+        return cls(input, dim, exclusive, reverse).with_types(TensorType(T, (*S,)))

@@ -30,7 +30,7 @@ class Floordiv(TraceOp):
     @classmethod
     def infer(cls, check: Check, lhs: Any, rhs: Any) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element_beside_numbers(
+        T = check.element_or_numbers(
             "T",
             (
                 dtypes.float32,
@@ -50,4 +50,4 @@ class Floordiv(TraceOp):
         B = check.shape("rhs", rhs, "[*B]")
         with check.law("broadcastable", A=A, B=B) as require:
             require(shapes.conformable(A, B))
-        return cls(lhs, rhs).gives(TensorType(T, (*shapes.broadcast(A, B),)))
+        return cls(lhs, rhs).with_types(TensorType(T, (*shapes.broadcast(A, B),)))

@@ -21,4 +21,4 @@ class Isinf(TraceOp):
         """Check a call and find the types of its outputs."""
         check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
         S = check.shape("input", input, "[*S]")
-        return cls(input).gives(TensorType(dtypes.bool, (*S,)))
+        return cls(input).with_types(TensorType(dtypes.bool, (*S,)))

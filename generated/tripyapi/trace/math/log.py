@@ -21,4 +21,4 @@ class Log(TraceOp):
         """Check a call and find the types of its outputs."""
         T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
         S = check.shape("input", input, "[*S]")
-        return cls(input).gives(TensorType(T, (*S,)))
+        return cls(input).with_types(TensorType(T, (*S,)))

@@ -36,4 +36,4 @@ class LogicalOr(TraceOp):
         B = check.shape("rhs", rhs, "[*B]")
         with check.law("broadcastable", A=A, B=B) as require:
             require(shapes.conformable(A, B))
-        return cls(lhs, rhs).gives(TensorType(dtypes.bool, (*shapes.broadcast(A, B),)))
+        return cls(lhs, rhs).with_types(TensorType(dtypes.bool, (*shapes.broadcast(A, B),)))

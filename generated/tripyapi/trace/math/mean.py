@@ -32,4 +32,4 @@ class Mean(TraceOp):
         dim = check.axes("dim", dim, len(S))
         keepdim = check.boolean("keepdim", keepdim)
         E = shapes.replace(S, dim, 1) if keepdim else shapes.drop(S, dim)
-        return cls(input, dim, keepdim).gives(TensorType(T, (*E,)))
+        return cls(input, dim, keepdim).with_types(TensorType(T, (*E,)))

@@ -32,4 +32,4 @@ class Sign(TraceOp):
             input=input,
         )
         S = check.shape("input", input, "[*S]")
-        return cls(input).gives(TensorType(T, (*S,)))
+        return cls(input).with_types(TensorType(T, (*S,)))

@@ -29,6 +29,6 @@ class Sort(TraceOp):
         S = check.shape("input", input, "[*S]")
         dim = check.axis("dim", dim, len(S))
         descending = check.boolean("descending", descending)
-        return cls(input, dim, descending).gives(
+        return cls(input, dim, descending).with_types(
             TensorType(T, (*S,)), TensorType(dtypes.int32, (*S,))
         )

@@ -44,4 +44,4 @@ class Topk(TraceOp):
         with check.law("enough-values", k=k, L=L, dim=dim) as require:
             require(k <= L[dim])
         E = shapes.replace(S, dim, k) if len(S) > 0 else S
-        return cls(input, k, dim).gives(TensorType(T, (*E,)), TensorType(dtypes.int32, (*E,)))
+        return cls(input, k, dim).with_types(TensorType(T, (*E,)), TensorType(dtypes.int32, (*E,)))

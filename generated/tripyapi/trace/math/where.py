@@ -29,7 +29,7 @@ class Where(TraceOp):
     @classmethod
     def infer(cls, check: Check, condition: Value, input: Any, other: Any) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element_beside_numbers(
+        T = check.element_or_numbers(
             "T",
             (
                 dtypes.float32,
@@ -50,4 +50,4 @@ class Where(TraceOp):
         C = check.shape("other", other, "[*C]")
         with check.law("broadcastable", A=A, B=B, C=C) as require:
             require(shapes.conformable(A, B, C))
-        return cls(condition, input, other).gives(TensorType(T, (*shapes.broadcast(A, B, C),)))
+        return cls(condition, input, other).with_types(TensorType(T, (*shapes.broadcast(A, B, C),)))

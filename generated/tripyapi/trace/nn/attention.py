@@ -85,4 +85,4 @@ class Attention(TraceOp):
                     shapes.some([m == 1, m == s]) for m, s in zip(M, scores[4 - len(M) :])
                 )
             )
-        return cls(query, key, value, mask, causal, scale).gives(TensorType(T, (B, H, Q, V)))
+        return cls(query, key, value, mask, causal, scale).with_types(TensorType(T, (B, H, Q, V)))

@@ -79,6 +79,6 @@ class Avgpool(TraceOp):
         E = [(d + sum(p) - k) // s + 1 for d, k, s, p in zip(D, kernel_dims, stride, padding)]
         with check.law("kernel-fits", E=E, N=N, C=C) as require:
             require(shapes.every(e > 0 for e in E))
-        return cls(input, kernel_dims, stride, padding, count_include_pad).gives(
+        return cls(input, kernel_dims, stride, padding, count_include_pad).with_types(
             TensorType(T, (N, C, *E))
         )

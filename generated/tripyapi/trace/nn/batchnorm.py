@@ -52,6 +52,6 @@ class Batchnorm(TraceOp):
         check.shape("running_var", running_var, "[C]")
         check.match("running_var", running_var, "[C]", (C,))
         eps = check.real("eps", eps)
-        return cls(input, weight, bias, running_mean, running_var, eps).gives(
+        return cls(input, weight, bias, running_mean, running_var, eps).with_types(
             TensorType(T, (N, C, *D))
         )

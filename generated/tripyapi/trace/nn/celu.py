@@ -27,4 +27,4 @@ class Celu(TraceOp):
         alpha = check.real("alpha", alpha)
         with check.law("positive-alpha", alpha=alpha) as require:
             require(alpha > 0)
-        return cls(input, alpha).gives(TensorType(T, (*S,)))
+        return cls(input, alpha).with_types(TensorType(T, (*S,)))

@@ -102,6 +102,6 @@ class Convolution(TraceOp):
         with check.law("kernel-fits", E=E, N=N, M=M) as require:
             require(shapes.every(e > 0 for e in E))
         check.match("weight", weight, "[M, C // groups, *K]", (M, C // groups, *K))
-        return cls(input, weight, bias, stride, padding, groups, dilation).gives(
+        return cls(input, weight, bias, stride, padding, groups, dilation).with_types(
             TensorType(T, (N, M, *E))
         )

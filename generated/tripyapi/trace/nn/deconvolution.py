@@ -100,6 +100,6 @@ class Deconvolution(TraceOp):
             require(shapes.every(e > 0 for e in E))
         if bias is not None:
             check.match("bias", bias, "[M]", (M,))
-        return cls(input, weight, bias, stride, padding, groups, dilation).gives(
+        return cls(input, weight, bias, stride, padding, groups, dilation).with_types(
             TensorType(T, (N, M, *E))
         )

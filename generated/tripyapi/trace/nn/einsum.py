@@ -35,4 +35,6 @@ class Einsum(TraceOp):
         equation = check.subscripts("equation", equation, S)
         with check.law("sizes-agree", equation=equation, S=S) as require:
             require(shapes.contractible(equation, S))
-        return cls(equation, inputs).gives(TensorType(T, (*shapes.contracted(equation, S),)))
+        return cls(equation, inputs).with_types(
+            TensorType(T, (*shapes.contracted_shape(equation, S),))
+        )

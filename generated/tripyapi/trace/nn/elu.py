@@ -23,4 +23,4 @@ class Elu(TraceOp):
         T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
         S = check.shape("input", input, "[*S]")
         alpha = check.real("alpha", alpha)
-        return cls(input, alpha).gives(TensorType(T, (*S,)))
+        return cls(input, alpha).with_types(TensorType(T, (*S,)))

@@ -67,4 +67,6 @@ class GridSample(TraceOp):
             require(mode != "cubic" or len(D) == 2)
         with check.law("something-inside", D=D) as require:
             require(shapes.every(d > 0 for d in D))
-        return cls(input, grid, mode, padding_mode, align_corners).gives(TensorType(T, (N, C, *P)))
+        return cls(input, grid, mode, padding_mode, align_corners).with_types(
+            TensorType(T, (N, C, *P))
+        )

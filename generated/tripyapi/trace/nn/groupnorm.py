@@ -59,4 +59,4 @@ class Groupnorm(TraceOp):
             require(num_groups > 0)
         with check.law("groups-divide", C=C, num_groups=num_groups) as require:
             require(C % num_groups == 0)
-        return cls(input, weight, bias, num_groups, eps).gives(TensorType(T, (N, C, *D)))
+        return cls(input, weight, bias, num_groups, eps).with_types(TensorType(T, (N, C, *D)))

@@ -29,4 +29,4 @@ class HardTanh(TraceOp):
         max_val = check.real("max_val", max_val)
         with check.law("in-order", min_val=min_val, max_val=max_val) as require:
             require(min_val <= max_val)
-        return cls(input, min_val, max_val).gives(TensorType(T, (*S,)))
+        return cls(input, min_val, max_val).with_types(TensorType(T, (*S,)))

@@ -62,4 +62,4 @@ class Instancenorm(TraceOp):
             require(len(D) > 0)
         with check.law("channels", C=C, num_channels=num_channels) as require:
             require(C == num_channels)
-        return cls(input, weight, bias, num_channels, eps).gives(TensorType(T, (N, C, *D)))
+        return cls(input, weight, bias, num_channels, eps).with_types(TensorType(T, (N, C, *D)))

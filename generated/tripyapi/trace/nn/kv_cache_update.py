@@ -43,4 +43,4 @@ class KvCacheUpdate(TraceOp):
             require(Q <= C)
         with check.law("positions", P=P, B=B) as require:
             require(len(P) == 0 or P == [B])
-        return cls(cache, update, position).gives(TensorType(T, (B, H, C, D)))
+        return cls(cache, update, position).with_types(TensorType(T, (B, H, C, D)))

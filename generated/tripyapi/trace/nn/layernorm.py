@@ -53,4 +53,4 @@ class Layernorm(TraceOp):
             require(0 < len(W) <= len(S))
         with check.law("trailing-sizes", S=S, W=W) as require:
             require(shapes.every(d == w for d, w in zip(S[len(S) - len(W) :], W)))
-        return cls(input, weight, bias, eps).gives(TensorType(T, (*S,)))
+        return cls(input, weight, bias, eps).with_types(TensorType(T, (*S,)))

@@ -23,4 +23,4 @@ class LeakyRelu(TraceOp):
         T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
         S = check.shape("input", input, "[*S]")
         negative_slope = check.real("negative_slope", negative_slope)
-        return cls(input, negative_slope).gives(TensorType(T, (*S,)))
+        return cls(input, negative_slope).with_types(TensorType(T, (*S,)))

@@ -34,4 +34,4 @@ class Linear(TraceOp):
         if bias is not None:
             check.shape("bias", bias, "[M]")
             check.match("bias", bias, "[M]", (M,))
-        return cls(input, weight, bias).gives(TensorType(T, (*A, M)))
+        return cls(input, weight, bias).with_types(TensorType(T, (*A, M)))

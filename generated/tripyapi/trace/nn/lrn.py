@@ -50,4 +50,4 @@ class Lrn(TraceOp):
             require(len(D) > 0)
         with check.law("odd-size", size=size) as require:
             require(size > 0 and size % 2 == 1)
-        return cls(input, size, alpha, beta, k).gives(TensorType(T, (N, C, *D)))
+        return cls(input, size, alpha, beta, k).with_types(TensorType(T, (N, C, *D)))

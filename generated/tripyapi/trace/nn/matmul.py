@@ -43,4 +43,4 @@ class Matmul(TraceOp):
         with check.law("broadcastable", A=A, B=B) as require:
             require(shapes.conformable(A[:-2], B[:-2]))
         E = [*shapes.broadcast(A[:-2], B[:-2]), *A[-2:-1], *(B[-1:] if len(B) > 1 else [])]
-        return cls(lhs, rhs).gives(TensorType(T, (*E,)))
+        return cls(lhs, rhs).with_types(TensorType(T, (*E,)))

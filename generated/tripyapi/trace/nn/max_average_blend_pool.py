@@ -60,4 +60,4 @@ class MaxAverageBlendPool(TraceOp):
         E = [(d - k) // s + 1 for d, k, s in zip(D, kernel_dims, stride)]
         with check.law("kernel-fits", E=E, N=N, C=C) as require:
             require(shapes.every(e > 0 for e in E))
-        return cls(input, kernel_dims, blend_factor, stride).gives(TensorType(T, (N, C, *E)))
+        return cls(input, kernel_dims, blend_factor, stride).with_types(TensorType(T, (N, C, *E)))

@@ -71,4 +71,4 @@ class Maxpool(TraceOp):
         E = [(d + sum(p) - k) // s + 1 for d, k, s, p in zip(D, kernel_dims, stride, padding)]
         with check.law("kernel-fits", E=E, N=N, C=C) as require:
             require(shapes.every(e > 0 for e in E))
-        return cls(input, kernel_dims, stride, padding).gives(TensorType(T, (N, C, *E)))
+        return cls(input, kernel_dims, stride, padding).with_types(TensorType(T, (N, C, *E)))

@@ -46,4 +46,4 @@ class Prelu(TraceOp):
                     shapes.some([w == 1, w == d]) for w, d in zip(shapes.align(W, len(S)), S)
                 )
             )
-        return cls(input, slope).gives(TensorType(T, (*S,)))
+        return cls(input, slope).with_types(TensorType(T, (*S,)))

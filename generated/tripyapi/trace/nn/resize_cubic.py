@@ -79,7 +79,7 @@ class ResizeCubic(TraceOp):
         with check.law("positive-scales", scales=scales) as require:
             require(scales is None or shapes.every(0 < s < math.inf for s in scales))
         E = (
-            [shapes.scaled(d, s) for d, s in zip(S, scales)]
+            [shapes.scaled_size(d, s) for d, s in zip(S, scales)]
             if output_shape is None
             else output_shape
         )
@@ -91,6 +91,6 @@ class ResizeCubic(TraceOp):
             require(shapes.every(shapes.some([d > 0, e == 0]) for d, e in zip(S, E)))
         with check.law("two-dimensions", S=S) as require:
             require(len(S) >= 2)
-        return cls(input, output_shape, scales, coordinates, selector, cubic_coefficient).gives(
-            TensorType(T, (*E,))
-        )
+        return cls(
+            input, output_shape, scales, coordinates, selector, cubic_coefficient
+        ).with_types(TensorType(T, (*E,)))

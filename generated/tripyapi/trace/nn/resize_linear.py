@@ -75,7 +75,7 @@ class ResizeLinear(TraceOp):
         with check.law("positive-scales", scales=scales) as require:
             require(scales is None or shapes.every(0 < s < math.inf for s in scales))
         E = (
-            [shapes.scaled(d, s) for d, s in zip(S, scales)]
+            [shapes.scaled_size(d, s) for d, s in zip(S, scales)]
             if output_shape is None
             else output_shape
         )
@@ -85,4 +85,6 @@ class ResizeLinear(TraceOp):
             require(shapes.every(d == e for d, e in zip(S[: shapes.largest(len(S) - 3, 0)], E)))
         with check.law("something-to-sample", S=S, E=E) as require:
             require(shapes.every(shapes.some([d > 0, e == 0]) for d, e in zip(S, E)))
-        return cls(input, output_shape, scales, coordinates, selector).gives(TensorType(T, (*E,)))
+        return cls(input, output_shape, scales, coordinates, selector).with_types(
+            TensorType(T, (*E,))
+        )

@@ -78,7 +78,7 @@ class ResizeNearest(TraceOp):
         with check.law("positive-scales", scales=scales) as require:
             require(scales is None or shapes.every(0 < s < math.inf for s in scales))
         E = (
-            [shapes.scaled(d, s) for d, s in zip(S, scales)]
+            [shapes.scaled_size(d, s) for d, s in zip(S, scales)]
             if output_shape is None
             else output_shape
         )
@@ -88,6 +88,6 @@ class ResizeNearest(TraceOp):
             require(shapes.every(d == e for d, e in zip(S[: shapes.largest(len(S) - 3, 0)], E)))
         with check.law("something-to-sample", S=S, E=E) as require:
             require(shapes.every(shapes.some([d > 0, e == 0]) for d, e in zip(S, E)))
-        return cls(input, output_shape, scales, coordinates, selector, rounding).gives(
+        return cls(input, output_shape, scales, coordinates, selector, rounding).with_types(
             TensorType(T, (*E,))
         )

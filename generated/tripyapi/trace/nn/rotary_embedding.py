@@ -77,4 +77,6 @@ class RotaryEmbedding(TraceOp):
             require(len(places) in (1, 2))
         with check.law("places-fit", places=places, B=B, S=S) as require:
             require(shapes.every(a == b for a, b in zip(places, [B, S][2 - len(places) :])))
-        return cls(input, cosine, sine, position, interleaved).gives(TensorType(T, (B, H, S, D)))
+        return cls(input, cosine, sine, position, interleaved).with_types(
+            TensorType(T, (B, H, S, D))
+        )

@@ -25,4 +25,4 @@ class ScaledTanh(TraceOp):
         S = check.shape("input", input, "[*S]")
         alpha = check.real("alpha", alpha)
         beta = check.real("beta", beta)
-        return cls(input, alpha, beta).gives(TensorType(T, (*S,)))
+        return cls(input, alpha, beta).with_types(TensorType(T, (*S,)))

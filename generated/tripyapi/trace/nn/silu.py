@@ -23,4 +23,4 @@ class Silu(TraceOp):
             "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int8), input=input
         )
         S = check.shape("input", input, "[*S]")
-        return cls(input).gives(TensorType(T, (*S,)))
+        return cls(input).with_types(TensorType(T, (*S,)))

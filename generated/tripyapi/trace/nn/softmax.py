@@ -23,4 +23,4 @@ class Softmax(TraceOp):
         T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
         S = check.shape("input", input, "[*S]")
         dim = None if dim is None else check.axis("dim", dim, len(S))
-        return cls(input, dim).gives(TensorType(T, (*S,)))
+        return cls(input, dim).with_types(TensorType(T, (*S,)))

@@ -29,4 +29,4 @@ class Softplus(TraceOp):
         beta = check.real("beta", beta)
         with check.law("positive-beta", beta=beta) as require:
             require(beta > 0)
-        return cls(input, beta).gives(TensorType(T, (*S,)))
+        return cls(input, beta).with_types(TensorType(T, (*S,)))

@@ -29,4 +29,4 @@ class Softshrink(TraceOp):
         lambd = check.real("lambd", lambd)
         with check.law("not-negative", lambd=lambd) as require:
             require(lambd >= 0)
-        return cls(input, lambd).gives(TensorType(T, (*S,)))
+        return cls(input, lambd).with_types(TensorType(T, (*S,)))

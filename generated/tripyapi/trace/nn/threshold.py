@@ -25,4 +25,4 @@ class Threshold(TraceOp):
         S = check.shape("input", input, "[*S]")
         threshold = check.real("threshold", threshold)
         value = check.real("value", value)
-        return cls(input, threshold, value).gives(TensorType(T, (*S,)))
+        return cls(input, threshold, value).with_types(TensorType(T, (*S,)))

@@ -62,7 +62,7 @@ class Dequantize(TraceOp):
         scale = check.numbers_or_tensor("scale", scale, F, 0, 1, 2)
         check.element("F", (F,), scale=scale)
         if Q != dtypes.float4:
-            check.known("scale", scale)
+            check.static_tensor("scale", scale)
         S = check.shape("input", input, "[*S]")
         K = check.shape("scale", scale, "[*K]")
         dim = None if dim is None else check.axis("dim", dim, len(S))
@@ -84,4 +84,4 @@ class Dequantize(TraceOp):
             )
         with check.law("one-blocked-dimension", blocks=blocks, S=S, K=K) as require:
             require(blocks[-1:] == S[-1:] or blocks[-2:-1] == S[-2:-1])
-        return cls(input, scale, dtype, dim).gives(TensorType(F, (*S,)))
+        return cls(input, scale, dtype, dim).with_types(TensorType(F, (*S,)))

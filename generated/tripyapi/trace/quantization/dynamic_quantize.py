@@ -34,14 +34,14 @@ class DynamicQuantize(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value, double_quant_scale: Any, dim: int = -1) -> Self:
         """Check a call and find the types of its outputs."""
-        F = check.element_beside_numbers(
+        F = check.element_or_numbers(
             "F",
             (dtypes.float32, dtypes.float16, dtypes.bfloat16),
             input=input,
             double_quant_scale=double_quant_scale,
         )
         double_quant_scale = check.number_or_tensor("double_quant_scale", double_quant_scale, F)
-        check.known("double_quant_scale", double_quant_scale)
+        check.static_tensor("double_quant_scale", double_quant_scale)
         S = check.shape("input", input, "[*S]")
         check.match("double_quant_scale", double_quant_scale, "[()]", ())
         dim = check.axis("dim", dim, len(S))
@@ -52,6 +52,6 @@ class DynamicQuantize(TraceOp):
         with check.law("whole-blocks", S=S, dim=dim) as require:
             require(S[dim] % 16 == 0)
         E = shapes.replace(S, dim, S[dim] // 16)
-        return cls(input, double_quant_scale, dim).gives(
+        return cls(input, double_quant_scale, dim).with_types(
             TensorType(dtypes.float4, (*S,)), TensorType(dtypes.float8, (*E,))
         )

@@ -55,7 +55,7 @@ class Quantize(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value, scale: Any, dtype: Any, dim: Any = None) -> Self:
         """Check a call and find the types of its outputs."""
-        F = check.element_beside_numbers(
+        F = check.element_or_numbers(
             "F", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input, scale=scale
         )
         dtype = Q = check.dtype(
@@ -63,7 +63,7 @@ class Quantize(TraceOp):
         )
         scale = check.numbers_or_tensor("scale", scale, F, 0, 1, 2)
         if Q != dtypes.float4:
-            check.known("scale", scale)
+            check.static_tensor("scale", scale)
         S = check.shape("input", input, "[*S]")
         K = check.shape("scale", scale, "[*K]")
         dim = None if dim is None else check.axis("dim", dim, len(S))
@@ -85,4 +85,4 @@ class Quantize(TraceOp):
             )
         with check.law("one-blocked-dimension", blocks=blocks, S=S, K=K) as require:
             require(blocks[-1:] == S[-1:] or blocks[-2:-1] == S[-2:-1])
-        return cls(input, scale, dtype, dim).gives(TensorType(Q, (*S,)))
+        return cls(input, scale, dtype, dim).with_types(TensorType(Q, (*S,)))

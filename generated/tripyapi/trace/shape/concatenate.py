@@ -64,4 +64,4 @@ class Concatenate(TraceOp):
         shortcut: Value | None = tensors[0] if len(tensors) == 1 else None
         if shortcut is not None:
             return shortcut
-        return cls(tensors, dim).gives(TensorType(T, (*E,)))
+        return cls(tensors, dim).with_types(TensorType(T, (*E,)))

@@ -66,4 +66,4 @@ class Expand(TraceOp):
         )
         if shortcut is not None:
             return shortcut
-        return cls(input, sizes).gives(TensorType(T, (*E,)))
+        return cls(input, sizes).with_types(TensorType(T, (*E,)))

@@ -40,4 +40,4 @@ class Gather(TraceOp):
         J = check.shape("index", index, "[*J]")
         dim = check.axis("dim", dim, len(S))
         E = [*S[:dim], *J, *S[dim + 1 :]]
-        return cls(input, dim, index).gives(TensorType(T, (*E,)))
+        return cls(input, dim, index).with_types(TensorType(T, (*E,)))

@@ -55,4 +55,4 @@ class GatherElements(TraceOp):
             require(len(J) == len(S))
         with check.law("inside", dim=dim, J=J, S=S) as require:
             require(shapes.every(i == dim or j <= s for i, (j, s) in enumerate(zip(J, S))))
-        return cls(input, dim, index).gives(TensorType(T, (*J,)))
+        return cls(input, dim, index).with_types(TensorType(T, (*J,)))

@@ -53,4 +53,4 @@ class GatherNd(TraceOp):
             require(shapes.is_int(K))
         with check.law("vector-length", K=K, S=S) as require:
             require(shapes.every([0 < K, K <= len(S)]))
-        return cls(input, index).gives(TensorType(T, (*J, *S[K:])))
+        return cls(input, index).with_types(TensorType(T, (*J, *S[K:])))

@@ -33,4 +33,4 @@ class Nonzero(TraceOp):
         with check.law("some-dimensions", S=S) as require:
             require(len(S) > 0)
         N = shapes.unknown(0, shapes.prod(S))
-        return cls(input).gives(TensorType(dtypes.int32, (len(S), N)))
+        return cls(input).with_types(TensorType(dtypes.int32, (len(S), N)))

@@ -47,4 +47,6 @@ class OneHot(TraceOp):
         with check.law("positive-depth", depth=depth) as require:
             require(depth > 0)
         check.match("values", values, "[2]", (2,))
-        return cls(index, depth, values, dim).gives(TensorType(T, (*shapes.insert(J, dim, depth),)))
+        return cls(index, depth, values, dim).with_types(
+            TensorType(T, (*shapes.insert(J, dim, depth),))
+        )

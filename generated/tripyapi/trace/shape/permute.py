@@ -50,4 +50,4 @@ class Permute(TraceOp):
         shortcut: Value | None = input if list(perm) == list(range(len(S))) else None
         if shortcut is not None:
             return shortcut
-        return cls(input, perm).gives(TensorType(T, (*[S[i] for i in perm],)))
+        return cls(input, perm).with_types(TensorType(T, (*[S[i] for i in perm],)))

@@ -73,4 +73,4 @@ class Reshape(TraceOp):
         )
         if shortcut is not None:
             return shortcut
-        return cls(input, shape).gives(TensorType(T, (*E,)))
+        return cls(input, shape).with_types(TensorType(T, (*E,)))

@@ -58,4 +58,4 @@ class ReverseSequence(TraceOp):
             require(sequence_dim + batch_dim == 1)
         with check.law("one-length-each", B=B, S=S, batch_dim=batch_dim) as require:
             require(B == S[batch_dim])
-        return cls(input, lengths, sequence_dim, batch_dim).gives(TensorType(T, (*S,)))
+        return cls(input, lengths, sequence_dim, batch_dim).with_types(TensorType(T, (*S,)))

@@ -59,4 +59,4 @@ class ScatterElements(TraceOp):
             require(len(J) == len(S))
         with check.law("inside", dim=dim, J=J, S=S) as require:
             require(shapes.every(i == dim or j <= s for i, (j, s) in enumerate(zip(J, S))))
-        return cls(input, dim, index, updates).gives(TensorType(T, (*S,)))
+        return cls(input, dim, index, updates).with_types(TensorType(T, (*S,)))

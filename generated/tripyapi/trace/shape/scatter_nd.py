@@ -57,4 +57,4 @@ class ScatterNd(TraceOp):
         with check.law("vector-length", K=K, S=S) as require:
             require(shapes.every([0 < K, K <= len(S)]))
         check.match("updates", updates, "[*J, *S[K:]]", (*J, *S[K:]))
-        return cls(input, index, updates).gives(TensorType(T, (*S,)))
+        return cls(input, index, updates).with_types(TensorType(T, (*S,)))

@@ -100,4 +100,4 @@ class Slice(TraceOp):
         shortcut: Value | None = input if shapes.count(changes, 0) == len(changes) else None
         if shortcut is not None:
             return shortcut
-        return cls(input, start, size, step, mode, value).gives(TensorType(T, (*size,)))
+        return cls(input, start, size, step, mode, value).with_types(TensorType(T, (*size,)))

@@ -10,10 +10,10 @@ import tripyapi as tp
 from tripybuild.compiler.engine_model import PIPELINE
 from tripybuild.tensorrt.dialect import ActivationOp
 from tripybuild.tensorrt.dialect.base import tensor_type
-from tripybuild.tensorrt.emission import emitted
+from tripybuild.tensorrt.emission import emit_module
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.tensorrt.runtime.engine import build
-from tripybuild.tensorrt.translation.type_crosscheck import Type, disagreements
+from tripybuild.tensorrt.translation.type_crosscheck import TypeClaim, disagreements
 from tripybuild.testing.engines import layer_builds
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
@@ -26,7 +26,7 @@ OUTPUTS = [{"name": "y0", "dtype": "float32", "shape": [2, 4]}]
 @pytest.fixture
 def built():
     """A module of one layer, and the record of its engine."""
-    made = emitted(RECORDINGS["activation/static"].network(), "m", [PROFILE])
+    made = emit_module(RECORDINGS["activation/static"].network(), "m", [PROFILE])
     pipeline.run(made.module, PIPELINE)
     return made.module, deepcopy(build(made.module, {"library": "tensorrt-rtx"}).record)
 
@@ -60,7 +60,7 @@ def test_the_inference_can_differ(built, monkeypatch):
     """Or refuse what TensorRT has built."""
     module, record = built
     wrong = tensor_type((2, 7), f32)
-    monkeypatch.setattr(ActivationOp, "inferred", lambda _: [wrong])
+    monkeypatch.setattr(ActivationOp, "infer_types", lambda _: [wrong])
     (found,) = disagreements(module, record, OUTPUTS)
     assert found.endswith("float32[2, 7] in the dialect as result 0")
 
@@ -86,11 +86,11 @@ def test_the_declaration_can_differ(built, change, shown):
 
 def test_unknown_sizes_agree_with_all():
     """Ranks and dtypes do not."""
-    some = Type("float32", (None, 3))
-    assert some.agrees(Type("float32", (2, None)))
-    assert not some.agrees(Type("float32", (2, 4)))
-    assert not some.agrees(Type("float32", (3,)))
-    assert not some.agrees(Type("float16", (None, 3)))
+    some = TypeClaim("float32", (None, 3))
+    assert some.agrees(TypeClaim("float32", (2, None)))
+    assert not some.agrees(TypeClaim("float32", (2, 4)))
+    assert not some.agrees(TypeClaim("float32", (3,)))
+    assert not some.agrees(TypeClaim("float16", (None, 3)))
     assert str(some) == "float32[?, 3]"
 
 
@@ -99,13 +99,13 @@ def test_suites_ask_for_it(monkeypatch):
     value = Value(TensorType(float32, (2, 4)))
     graph = Graph("one", {"x": value}, {}, {"y": tp.relu(tp.Tensor.of(value)).value})
     assert not list(layer_builds.engine_problems(graph))
-    built = layer_builds.built
+    built = layer_builds.build_record
 
     def changed(module, gpu):
         record = built(module, gpu)
         record["layers"][0]["outputs"][0]["shape"] = [2, 5]
         return record
 
-    monkeypatch.setattr(layer_builds, "built", changed)
+    monkeypatch.setattr(layer_builds, "build_record", changed)
     (found,) = layer_builds.engine_problems(graph)
     assert "float32[2, 4] in the module, float32[2, 5] in TensorRT" in found

@@ -368,7 +368,7 @@ def test_branches_give_an_if_its_results():
     assert list(made.problems()) == []
     other = dialect.IfOp.make(condition, regions=[ending(x), ending(y)])
     with pytest.raises(ShapeError, match="equivalent types"):
-        other.inferred()
+        other.infer_types()
 
 
 CALLS = """

@@ -106,6 +106,6 @@ def test_nothing_makes_a_verifier_stumble(op, data):
     assert len(found) <= 2
     assert all(problem.message for problem in found)
     if not found and op.INFERRED:
-        inferred = made.inferred()
+        inferred = made.infer_types()
         assert len(inferred) == len(made.results)
         made.verify()

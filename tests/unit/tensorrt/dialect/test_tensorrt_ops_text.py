@@ -302,7 +302,7 @@ def test_weights_give_the_result_its_type():
     assert problem.message == "failed to verify that all of {weights, result} have same type"
     good = operation("%0 = tensorrt.constant dense<1> : tensor<2xi4>")
     assert isinstance(good.weights, DenseIntOrFPElementsAttr)
-    assert [str(kind) for kind in good.inferred()] == ["tensor<2xi4>"]
+    assert [str(kind) for kind in good.infer_types()] == ["tensor<2xi4>"]
 
 
 def test_numbers_of_a_sequence_may_be_left_out():

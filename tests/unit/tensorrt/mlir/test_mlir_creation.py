@@ -7,7 +7,7 @@ from xdsl.ir import Block, Operation, Region
 
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.attribute_kinds import I32_ARRAY
-from tripybuild.tensorrt.mlir.operation_factory import created
+from tripybuild.tensorrt.mlir.operation_factory import create_operation
 
 VECTOR = TensorType(f32, [4])
 INDICES = TensorType(i32, [2])
@@ -35,7 +35,9 @@ def test_it_is_what_xdsl_creates(kind):
     block = Block(arg_types=[VECTOR, INDICES])
     operands = [*block.args, block.args[0]]
     said = {"stride": I32_ARRAY.attribute([1, 2])}
-    ours = created(kind, operands, [VECTOR, INDICES], said, attributes={"note": UnitAttr()})
+    ours = create_operation(
+        kind, operands, [VECTOR, INDICES], said, attributes={"note": UnitAttr()}
+    )
     theirs = kind.create(
         operands=operands,
         result_types=[VECTOR, INDICES],
@@ -55,6 +57,6 @@ def test_it_is_what_xdsl_creates(kind):
 def test_regions_are_its_own():
     """A region knows the operation around it."""
     region = Region(Block())
-    op = created(func.FuncOp, [], [], {}, regions=[region])
+    op = create_operation(func.FuncOp, [], [], {}, regions=[region])
     assert op.regions == (region,)
     assert region.parent is op

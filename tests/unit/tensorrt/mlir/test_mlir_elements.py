@@ -153,18 +153,18 @@ def test_arrays_of_constants_cannot_be_written_to():
 )
 def test_truth_values_may_be_packed(data, count, expected):
     """Older releases of MLIR write eight to the byte, newer ones a byte each."""
-    assert elements.unpacked(data, i1, count) == expected
+    assert elements.from_mlir_bytes(data, i1, count) == expected
     if expected is not None:
-        assert elements.unpacked(elements.packed(expected, i1), i1, count) == expected
+        assert elements.from_mlir_bytes(elements.to_mlir_bytes(expected, i1), i1, count) == expected
 
 
 def test_integers_fill_their_byte_with_their_sign():
     """MLIR writes an i4 with nothing above it; xDSL compares bytes."""
     four = IntegerType(4)
 
-    assert elements.unpacked(b"\x0f\x07", four, 2) == b"\xff\x07"
-    assert elements.packed(b"\xff\x07", four) == b"\x0f\x07"
-    assert elements.unpacked(b"\x0f\x07", four, 3) is None
+    assert elements.from_mlir_bytes(b"\x0f\x07", four, 2) == b"\xff\x07"
+    assert elements.to_mlir_bytes(b"\xff\x07", four) == b"\x0f\x07"
+    assert elements.from_mlir_bytes(b"\x0f\x07", four, 3) is None
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,9 @@ def test_two_problems_need_two_expectations():
 
 def test_parts_are_taken_apart():
     """Each is a module of its own; places are those of the whole text."""
-    outcome = opt_run.run(f"{GOOD}// -----\n{BAD}// -----\n{GOOD}", "f", opt_run.Wishes(split=True))
+    outcome = opt_run.run(
+        f"{GOOD}// -----\n{BAD}// -----\n{GOOD}", "f", opt_run.OptOptions(split=True)
+    )
 
     assert outcome.text.count("func.func @f") == 2
     assert outcome.text.split("\n").count("// -----") == 2
@@ -165,7 +167,7 @@ def test_parts_are_taken_apart():
 
 def test_unsplit_text_is_one():
     """Without the option the marker is a comment."""
-    outcome = opt_run.run(f"{GOOD}// -----\n{GOOD.replace('@f', '@g')}", "f", opt_run.Wishes())
+    outcome = opt_run.run(f"{GOOD}// -----\n{GOOD.replace('@f', '@g')}", "f", opt_run.OptOptions())
 
     assert outcome.diagnostics == []
     assert outcome.text.count("module") == 1
@@ -180,12 +182,12 @@ def test_pass_that_breaks_a_module_is_named(monkeypatch):
         block.erase_op(block.last_op)
 
     monkeypatch.setitem(step.entry.__dict__, "run", broken)
-    outcome = opt_run.run(GOOD, "f", opt_run.Wishes(steps=[step]))
+    outcome = opt_run.run(GOOD, "f", opt_run.OptOptions(steps=[step]))
 
     (found,) = outcome.diagnostics
     assert "empty block" in found.message
     assert found.notes == ("after the pass `cse`, which is to blame and not the text",)
-    assert opt_run.run(GOOD, "f", opt_run.Wishes(steps=[step], verify=False)).diagnostics == []
+    assert opt_run.run(GOOD, "f", opt_run.OptOptions(steps=[step], verify=False)).diagnostics == []
 
 
 def run(monkeypatch, capsys, *arguments, stdin=""):

@@ -140,7 +140,7 @@ def test_resources_are_given_beside_a_module():
     module = read('"a.b"() {v = dense_resource<w> : tensor<2xf32>} : () -> ()')
     weights = np.array([1, 2], np.float32)
     table = resources.of(module)
-    table.give({"w": weights})
+    table.add_arrays({"w": weights})
 
     found = table.array(DenseResourceAttr.from_params("w", TensorType(f32, [2])))
     assert np.shares_memory(found, weights)
@@ -350,7 +350,7 @@ PLACES = st.builds(
     st.integers(0, 99),
 )
 RANGES = st.builds(
-    lambda place, line, column: locations.made(
+    lambda place, line, column: locations.make_location(
         locations.FileLineColRange,
         filename=place.filename,
         line=place.line,
@@ -369,15 +369,17 @@ def _composed(inner: st.SearchStrategy[Attribute]):
     known = inner.filter(lambda each: not isinstance(each, UnknownLoc))
     return st.one_of(
         st.builds(
-            lambda desc, location: locations.made(NameLoc, desc=desc, location=location),
+            lambda desc, location: locations.make_location(NameLoc, desc=desc, location=location),
             name,
             known | st.just(NoneAttr()),
         ),
         st.builds(
-            lambda one, two: locations.made(CallSiteLoc, callee=one, caller=two), inner, inner
+            lambda one, two: locations.make_location(CallSiteLoc, callee=one, caller=two),
+            inner,
+            inner,
         ),
         st.builds(
-            lambda parts, metadata: locations.made(
+            lambda parts, metadata: locations.make_location(
                 FusedLoc,
                 locations=FusedLoc([], NoneAttr()).locations.__class__(parts),
                 metadata=metadata,
@@ -407,8 +409,8 @@ def test_locations_survive_text(location):
 def test_place_of_a_location_is_the_nearest_in_a_file():
     """Names, calls and fused locations stand for the first place in them."""
     place = locations.file_location(StringAttr("f"), 3, 4)
-    named = locations.made(NameLoc, desc=StringAttr("n"), location=place)
-    call = locations.made(CallSiteLoc, callee=named, caller=locations.UNKNOWN)
+    named = locations.make_location(NameLoc, desc=StringAttr("n"), location=place)
+    call = locations.make_location(CallSiteLoc, callee=named, caller=locations.UNKNOWN)
 
     assert locations.span_of(call) == Span("f", 3, 4, 3, 5)
     assert locations.span_of(locations.UNKNOWN) is None

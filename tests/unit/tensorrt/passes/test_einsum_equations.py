@@ -5,15 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
-from tripybuild.tensorrt.passes.elimination.permutations import applied, inverse
+from tripybuild.tensorrt.passes.elimination.permutations import inverse, permute
 from tripybuild.tensorrt.passes.transpose_reshape_elimination.equations import (
     Equation,
     Product,
     as_product,
+    common_sum_labels,
     input_like_result,
     of_product,
     result_like_inputs,
-    summed_together,
     units_for_product,
 )
 
@@ -121,7 +121,7 @@ def test_transposes_are_taken_in(text):
 def test_result_like_inputs(text, result):
     """The result's letters in the order of the inputs'."""
     equation = parsed(text)
-    assert "".join(applied(result_like_inputs(equation), equation.result)) == result
+    assert "".join(permute(result_like_inputs(equation), equation.result)) == result
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_result_like_inputs(text, result):
 def test_input_like_result(text, index, letters):
     """An input's letters as a product reads them."""
     equation = parsed(text)
-    assert "".join(applied(input_like_result(equation, index), equation.inputs[index])) == letters
+    assert "".join(permute(input_like_result(equation, index), equation.inputs[index])) == letters
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_units_make_products(text):
 )
 def test_summed_together(text, letters):
     """Letters that are summed, side by side in all inputs."""
-    assert summed_together(parsed(text)) == letters
+    assert common_sum_labels(parsed(text)) == letters
 
 
 def test_letters_run_out():

@@ -15,8 +15,14 @@ from tripybuild.tensorrt.dialect import (
 )
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.tensorrt.passes import pipeline
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter, greedy
-from tripybuild.tensorrt.passes.rewriting.values import dense, made_by, only_user, splat, uniform
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
+from tripybuild.tensorrt.passes.rewriting.values import (
+    defining_op,
+    dense,
+    only_user,
+    splat,
+    uniform,
+)
 from tripybuild.tensorrt.passes.rewriting.worklist import Worklist
 
 CHAIN = """
@@ -34,7 +40,7 @@ def kinds(module):
 
 
 def negations(op, rewriter):
-    inner = made_by(op.input, UnaryOp)
+    inner = defining_op(op.input, UnaryOp)
     if inner is None or {op.value("unary_operation"), inner.value("unary_operation")} != {"kNEG"}:
         return False
     rewriter.replace(op, inner.input)
@@ -279,15 +285,15 @@ def test_what_values_are_told_to_be():
     assert dense(resource) is None
     assert only_user(half) is wide.owner
     assert only_user(same) is None
-    assert made_by(half, IdentityOp) is None
-    assert made_by(listed, ConstantOp) is listed.owner
+    assert defining_op(half, IdentityOp) is None
+    assert defining_op(listed, ConstantOp) is listed.owner
 
 
 def test_a_rewriter_rounds_constants():
     """An array of doubles becomes one of the type."""
     module = parsed(CONSTANTS)
     op = next(op for op in module.walk() if isinstance(op, ElementWiseOp))
-    rewriter = Rewriter()
+    rewriter = PatternRewriter()
     rewriter.start(op)
     value = rewriter.constant(np.array([0.1]), TensorType(f32, [1]))
     assert splat(value) == float(np.float32(0.1))

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tripybuild.tensorrt.passes.elimination.layouts import dropped
+from tripybuild.tensorrt.passes.elimination.layouts import collapsed_dims
 from tripybuild.tensorrt.passes.elimination.permutations import (
-    applied,
-    composed,
+    argsort,
+    compose,
     identity,
     inverse,
     is_identity,
-    ordering,
+    permute,
 )
 from tripybuild.tensorrt.passes.elimination.reshape_groups import (
-    Group,
+    DimensionGroup,
     groups,
     reshape_first,
     transpose_first,
@@ -36,14 +36,14 @@ def numbered(shape):
 def test_a_transpose_applies_a_permutation_to_sizes(permutation):
     """Sizes go where dimensions go."""
     shape = tuple(range(2, 2 + len(permutation)))
-    assert np.transpose(np.zeros(shape), permutation).shape == applied(permutation, shape)
+    assert np.transpose(np.zeros(shape), permutation).shape == permute(permutation, shape)
 
 
 @given(PERMUTATIONS)
 def test_an_inverse_undoes(permutation):
     """There and back is the identity, both ways."""
-    assert is_identity(composed(permutation, inverse(permutation)))
-    assert is_identity(composed(inverse(permutation), permutation))
+    assert is_identity(compose(permutation, inverse(permutation)))
+    assert is_identity(compose(inverse(permutation), permutation))
     assert is_identity(permutation) == (permutation == identity(len(permutation)))
 
 
@@ -53,13 +53,13 @@ def test_two_transposes_are_one(rank):
     x = numbered(range(2, 2 + rank))
     for first, then in itertools.product(itertools.permutations(range(rank)), repeat=2):
         both = np.transpose(np.transpose(x, first), then)
-        assert np.array_equal(both, np.transpose(x, composed(first, then)))
+        assert np.array_equal(both, np.transpose(x, compose(first, then)))
 
 
 @given(st.lists(st.integers(), max_size=5, unique=True))
 def test_an_ordering_sorts(keys):
     """The permutation that sorts, applied, is sorted."""
-    assert applied(ordering(keys), keys) == tuple(sorted(keys))
+    assert permute(argsort(keys), keys) == tuple(sorted(keys))
 
 
 def split(draw, shape):
@@ -91,7 +91,7 @@ def test_groups_have_the_same_elements_and_are_smallest(shapes):
     assert [i for group in found for i in group.source] == list(range(len(source)))
     assert [i for group in found for i in group.result] == list(range(len(result)))
     for group in found:
-        left, right = applied(group.source, source), applied(group.result, result)
+        left, right = permute(group.source, source), permute(group.result, result)
         assert math.prod(left) == math.prod(right)
         inner = {math.prod(left[: n + 1]) for n in range(len(left) - 1)} - {1, math.prod(left)}
         assert not inner & {math.prod(right[: n + 1]) for n in range(len(right) - 1)}
@@ -107,8 +107,11 @@ def test_groups_need_sizes(source, result):
 
 def test_units_belong_to_the_group_before_them():
     """Leading ones to the first."""
-    assert groups((2, 3), (1, 2, 1, 3, 1)) == [Group((0,), (0, 1)), Group((1,), (2, 3, 4))]
-    assert groups((1, 6), (6,)) == [Group((0, 1), (0,))]
+    assert groups((2, 3), (1, 2, 1, 3, 1)) == [
+        DimensionGroup((0,), (0, 1)),
+        DimensionGroup((1,), (2, 3, 4)),
+    ]
+    assert groups((1, 6), (6,)) == [DimensionGroup((0, 1), (0,))]
 
 
 @given(reshapes(), st.randoms(use_true_random=False))
@@ -176,4 +179,4 @@ def test_no_group_is_torn():
 )
 def test_dropped_units(source, result, gone):
     """Which ones are not in the result."""
-    assert dropped(source, result) == gone
+    assert collapsed_dims(source, result) == gone

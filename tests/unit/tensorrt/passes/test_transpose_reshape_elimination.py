@@ -11,9 +11,9 @@ from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.tensorrt.passes.rewriting.driver import greedy
 from tripybuild.tensorrt.passes.transpose_reshape_elimination import einsums
 from tripybuild.tensorrt.passes.transpose_reshape_elimination.einsum_reshapes import (
-    Renamed,
-    Renaming,
-    renamed,
+    LabelSubstitution,
+    RelabeledTensor,
+    rename,
 )
 
 
@@ -58,9 +58,12 @@ def test_an_einsum_that_others_use_is_no_other():
 
 def test_merged_dimensions_have_their_full_sizes():
     """One that is broadcast keeps its 1 if it is renamed alone; together they are not renamed."""
-    alone, together = Renaming("a", (3,), "c", (3,)), Renaming("ab", (3, 4), "c", (12,))
-    assert renamed("ab", (1, 4), [alone]) == Renamed((0, 1), (1, 4), "cb")
-    assert renamed("dba", (2, 4, 3), [together]) == Renamed((0, 2, 1), (2, 12), "dc")
-    assert renamed("ab", (1, 4), [together]) is None
-    assert renamed("bd", (4, 2), [together]) is None
-    assert renamed("ba", (4, 3), [Renaming("ab", (3, 4), "c", (12,))]).permutation == (1, 0)
+    alone, together = (
+        LabelSubstitution("a", (3,), "c", (3,)),
+        LabelSubstitution("ab", (3, 4), "c", (12,)),
+    )
+    assert rename("ab", (1, 4), [alone]) == RelabeledTensor((0, 1), (1, 4), "cb")
+    assert rename("dba", (2, 4, 3), [together]) == RelabeledTensor((0, 2, 1), (2, 12), "dc")
+    assert rename("ab", (1, 4), [together]) is None
+    assert rename("bd", (4, 2), [together]) is None
+    assert rename("ba", (4, 3), [LabelSubstitution("ab", (3, 4), "c", (12,))]).permutation == (1, 0)

@@ -25,8 +25,8 @@ RULES = {
     "non_zero": lambda a, b, c: indexing.non_zero((a, b, c)),
     "resize": lambda a, b, c: resizing.resize((a, b, c), (1, 2.0, 3.0)),
     "grid_sample": lambda a, b, c: trtx.grid_sample((a, b, 8, 9), (a, c, 7, 2)),
-    "gathered": lambda a, b, c: trtx.gathered((a, b, c), 4),
-    "scattered": lambda a, b, c: trtx.scattered((a * 4, b, c), 4),
+    "gathered": lambda a, b, c: trtx.gather_ranks((a, b, c), 4),
+    "scattered": lambda a, b, c: trtx.scatter_ranks((a * 4, b, c), 4),
     "weights": lambda a, b, c: (trtx.weights((a, b, c), "kELEMENTWISE", 1),),
 }
 
@@ -91,6 +91,6 @@ def test_parts_of_what_cannot_be_divided():
     with pytest.raises(
         ShapeError, match=r"the first dimension \(5\) is no multiple of the 2 ranks"
     ):
-        trtx.scattered((5, 3), 2)
+        trtx.scatter_ranks((5, 3), 2)
     with pytest.raises(ShapeError, match="rank 1 or more"):
-        trtx.gathered((), 2)
+        trtx.gather_ranks((), 2)

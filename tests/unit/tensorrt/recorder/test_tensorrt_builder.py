@@ -126,8 +126,8 @@ def test_ranks_can_be_raised():
 
 def test_a_value_is_fitted_into_a_shape():
     """Nothing is recorded where nothing changes."""
-    assert recorded(lambda x: trt.fitted(x, [B, 3]), (B, 3))[0] == []
-    lines, result = recorded(lambda x: trt.fitted(x, [B, 5]), (B, 3))
+    assert recorded(lambda x: trt.crop_or_pad(x, [B, 3]), (B, 3))[0] == []
+    lines, result = recorded(lambda x: trt.crop_or_pad(x, [B, 5]), (B, 3))
     assert lines == ["%1 = trt.slice(%0) {start = [0, 0], size = [B, 5], mode = kFILL}"]
     assert result.shape == (B, 5)
 

@@ -13,7 +13,7 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.symbolic.dims import evaluate
 from tripybuild.tensorrt import recorder as trt
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, sizes
-from tripybuild.tensorrt.emission import EmissionError, Emitted, emitted
+from tripybuild.tensorrt.emission import EmissionError, EmittedModule, emit_module
 from tripybuild.tensorrt.mlir import resources, verifier
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.mlir.writing import printer
@@ -34,12 +34,12 @@ NOT_BUILT = {
 FAULTS = {"if_/nested/dynamic": "input_size()"}
 
 
-def module_of(recording: Recording) -> Emitted:
+def module_of(recording: Recording) -> EmittedModule:
     """The module of a recording."""
-    return emitted(recording.network(), "recorded", [PROFILE])
+    return emit_module(recording.network(), "recorded", [PROFILE])
 
 
-def arrays(network: trt.Network, made: Emitted) -> dict[str, np.ndarray]:
+def arrays(network: trt.Network, made: EmittedModule) -> dict[str, np.ndarray]:
     """The data of a module's resources, with ones for weights."""
     weights = {n: np.ones(v.shape, v.dtype.numpy) for n, v in network.weights.items()}
     return {**made.resources, **weights}
@@ -79,9 +79,9 @@ def test_it_verifies_and_keeps_its_text(name):
 def test_the_recorder_infers_what_the_dialect_infers(name):
     """Each size that the dialect knows; the recorder knows more, where sizes are tensors there."""
     network = RECORDINGS[name].network()
-    module = emitted(network, "recorded", [PROFILE]).module
+    module = emit_module(network, "recorded", [PROFILE]).module
     for op in module.walk():
-        if isinstance(op, TensorrtOperation) and (inferred := op.inferred()) is not None:
+        if isinstance(op, TensorrtOperation) and (inferred := op.infer_types()) is not None:
             assert all(map(tells, op.results, inferred)), op
     returned = next(op for op in module.walk() if op.name == "func.return").operands
     for value, given in zip(network.outputs.values(), returned, strict=True):
@@ -96,7 +96,7 @@ def test_tensorrt_builds_it(name):
     pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
     recording = RECORDINGS[name]
     network = recording.network()
-    made = emitted(network, "recorded", [PROFILE])
+    made = emit_module(network, "recorded", [PROFILE])
     pipeline.run(made.module, PIPELINE)
     refused = NOT_BUILT.get(recording.layer) or FAULTS.get(name)
     options = {"library": "tensorrt-rtx"}
@@ -126,7 +126,7 @@ def recorded(build, *inputs):
 
 def text_of(build, *inputs):
     """The lines of the function of a network."""
-    lines = printer.text(emitted(recorded(build, *inputs), "m", [PROFILE]).module).splitlines()
+    lines = printer.text(emit_module(recorded(build, *inputs), "m", [PROFILE]).module).splitlines()
     return [line.strip() for line in lines[2:-2]]
 
 
@@ -173,7 +173,7 @@ def text_of(build, *inputs):
 def test_what_cannot_be_said_is_refused_in_words(build, inputs, message):
     """With the layer, and the place where it was asked for."""
     with pytest.raises(EmissionError, match=message):
-        emitted(recorded(build, *inputs), "m")
+        emit_module(recorded(build, *inputs), "m")
 
 
 def test_infinities_are_found_by_comparisons():
@@ -199,7 +199,7 @@ def test_constants_have_the_shape_in_which_they_are_used():
         row = trt.unsqueeze(w, [0])
         column = trt.transpose(trt.reshape(row, [3, 1]), [1, 0])
         network.finish({"y": x + row + row, "z": column})
-    made = emitted(network, "m")
+    made = emit_module(network, "m")
     constants = [op for op in made.module.walk() if op.name == "tensorrt.constant"]
     assert [str(op.weights) for op in constants] == [
         "dense_resource<w> : tensor<1x3xf32>",
@@ -244,7 +244,7 @@ def test_axes_are_sorted():
 def test_constants_survive_the_text(name):
     """Small ones are written out, large ones are data beside the module, to the last bit."""
     made = module_of(RECORDINGS[name])
-    resources.of(made.module).give(made.resources)
+    resources.of(made.module).add_arrays(made.resources)
     read = parser.parse(printer.text(made.module, data=True))
     kept = resources.of(read)
     constants = [op for op in read.walk() if op.name == "tensorrt.constant"]
@@ -269,7 +269,7 @@ def test_every_layer_has_a_rule():
 
 def numbered(shape):
     """A shape with the best numbers of the profile for its symbols."""
-    return [size if size is None else evaluate(size, PROFILE.best) for size in shape]
+    return [size if size is None else evaluate(size, PROFILE.opt) for size in shape]
 
 
 def paired():

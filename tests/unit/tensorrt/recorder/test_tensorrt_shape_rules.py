@@ -133,7 +133,7 @@ def test_windows_are_counted(size, kernel, stride, padding, dilation):
         back = windows.deconvolution(shape, (5, 3, kernel, kernel), steps)
         assert 0 <= size - back[2] < stride
     if dilation == 1 and count > 0:
-        shape = windows.pooling((1, 3, size, size), [kernel] * 2, steps)
+        shape = windows.pool((1, 3, size, size), [kernel] * 2, steps)
         assert shape == (1, 3, count, count)
 
 
@@ -152,7 +152,7 @@ def test_windows_need_numbers_for_each_dimension():
     with pytest.raises(ShapeError, match="deconvolution"):
         windows.deconvolution((1, 3, 8, 8), (3, 5, 3, 3), still)
     with pytest.raises(ShapeError, match="of pooling operation"):
-        windows.pooling((1, 3, 8, 8), [3, 3], still)
+        windows.pool((1, 3, 8, 8), [3, 3], still)
 
 
 def test_windows_of_unknown_sizes():
@@ -188,10 +188,10 @@ def test_extremes_and_other_axes():
 
 def test_fills_and_scales():
     """A shape's length is a rank; a block of sixteen has one scale."""
-    assert sources.filled((3,)) == (None, None, None)
+    assert sources.fill((3,)) == (None, None, None)
     for wrong in ((), (None,), (2, 2)):
         with pytest.raises(ShapeError, match="rank 1 with static dim size"):
-            sources.filled(wrong)
+            sources.fill(wrong)
     assert quantization.block_scales((4, 32), 1, 16) == (4, 2)
     assert quantization.block_scales((None, 32), 0, 16) == (None, 32)
 
@@ -219,7 +219,7 @@ RULES = {
     "sum": lambda n, m: einsum.einsum("ij,jk->ki", (n, m), (m, 5)),
     "convolution": lambda n, m: windows.convolution((n, 3, m, m + n), (m, 3, 1, 2), STEPS),
     "deconvolution": lambda n, m: windows.deconvolution((n, 3, m, n), (3, m, 2, 3), STEPS, 2),
-    "pooling": lambda n, m: windows.pooling((n, m, m + 2, n + m), [2, 3], PLAIN),
+    "pooling": lambda n, m: windows.pool((n, m, m + 2, n + m), [2, 3], PLAIN),
     "reduction": lambda n, m: reductions.reduce((n, m, n), [1], keep_dimensions=True),
     "extreme": lambda n, m: reductions.top_k((n, m), 3, 0),
     "scales": lambda n, m: quantization.block_scales((n, m * 16), 1, 16),

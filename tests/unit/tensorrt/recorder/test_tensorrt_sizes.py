@@ -28,10 +28,10 @@ from tripybuild.symbolic.dims import (
     symbol,
 )
 from tripybuild.tensorrt import recorder as trt
-from tripybuild.tensorrt.emission import Profile, emitted
+from tripybuild.tensorrt.emission import Profile, emit_module
 from tripybuild.tensorrt.emission.reshapes import placeholders
 from tripybuild.tensorrt.emission.scope import Scopes
-from tripybuild.tensorrt.emission.sizes import Sizes
+from tripybuild.tensorrt.emission.sizes import SizeTensors
 from tripybuild.tensorrt.emission.types import tensor
 from tripybuild.tensorrt.mlir import verifier
 from tripybuild.tensorrt.mlir.writing import printer
@@ -50,7 +50,7 @@ def network(build, *inputs):
 
 def module(build, *inputs, profiles=(EXTREMES,)):
     """The module of what `build` records, which is valid."""
-    made = emitted(network(build, *inputs), "m", profiles).module
+    made = emit_module(network(build, *inputs), "m", profiles).module
     assert not verifier.problems(made), printer.text(made)
     return made
 
@@ -125,7 +125,7 @@ def test_a_size_is_computed_as_it_is(data, sizes):
 
     def build(_):
         one = trt.constant(1.0, float32, [1])
-        return [trt.filled(size, int32), trt.broadcast(one, [extent]), trt.filled(size, int32, [2])]
+        return [trt.full(size, int32), trt.broadcast(one, [extent]), trt.full(size, int32, [2])]
 
     _, (number, repeated, twice) = computed(build, INPUT, sizes=sizes)
     assert number == wanted
@@ -146,7 +146,7 @@ def test_symbols_follow_from_dimensions(shape, sizes):
     """No dimension needs to be a symbol itself, if one symbol makes it."""
     wanted = next(iter(sizes.values()))
     name = symbol_of(shape)
-    _, (number,) = computed(lambda _: trt.filled(name, int32), (float32, shape), sizes=sizes)
+    _, (number,) = computed(lambda _: trt.full(name, int32), (float32, shape), sizes=sizes)
     assert number == wanted
 
 
@@ -158,7 +158,7 @@ def symbol_of(shape):
 
 def test_a_dimension_that_is_the_symbol_is_preferred():
     """There is less to compute."""
-    made = module(lambda x, y: trt.filled(B, int32), (float32, (B * 2,)), (float32, (B,)))
+    made = module(lambda x, y: trt.full(B, int32), (float32, (B * 2,)), (float32, (B,)))
     assert not operations(made, "tensorrt.element_wise")
 
 
@@ -178,7 +178,7 @@ def test_equal_sizes_share_one_tensor():
             wide = trt.broadcast(x, [A * B, 4], broadcast_dims=[1])
             return [trt.reduce(wide, [0], "sum")]
 
-        return [first, second, third, *trt.if_(p, branch, branch, []), trt.filled(A * B, int32)]
+        return [first, second, third, *trt.if_(p, branch, branch, []), trt.full(A * B, int32)]
 
     made = module(lambda p, x, y: build(p, x), (boolean, ()), (float32, (4,)), (float32, (A, B)))
     arithmetic = [
@@ -197,20 +197,20 @@ def test_equal_sizes_share_one_tensor():
 def test_what_a_region_finds_stays_in_it():
     """A symbol that only a region knows is unknown outside; the innermost of two scopes counts."""
     scopes = Scopes()
-    sizes = Sizes(scopes)
+    sizes = SizeTensors(scopes)
     outer, inner = Block(arg_types=[tensor(float32, (B,)), tensor(float32, (A,))]).args
     sizes.learn((B,), outer, scopes.prologue)
-    with scopes.inside() as scope:
+    with scopes.region() as scope:
         sizes.learn((A, B), inner, scope)
         made = sizes.vector([A + B])
         assert sizes.vector([B]).owner in scopes.prologue.operations
         assert made.owner in scope.operations
-        with scopes.inside() as innermost:
+        with scopes.region() as innermost:
             assert sizes.vector([A + B]) is made
             assert not innermost.operations
     with pytest.raises(ValueError, match="no tensor has a dimension of size `A`"):
         sizes.vector([A])
-    with scopes.inside(), pytest.raises(ValueError, match="no tensor has a dimension of size `A`"):
+    with scopes.region(), pytest.raises(ValueError, match="no tensor has a dimension of size `A`"):
         sizes.vector([A + B])
 
 
@@ -219,8 +219,8 @@ import sys, hashlib
 sys.path.insert(0, "tests/helpers")
 from tensorrt_recordings import PROFILE, RECORDINGS
 from tripybuild.tensorrt.mlir.writing import printer
-from tripybuild.tensorrt.emission import emitted
-found = [printer.text(emitted(r.network(), n, [PROFILE]).module) for n, r in RECORDINGS.items()]
+from tripybuild.tensorrt.emission import emit_module
+found = [printer.text(emit_module(r.network(), n, [PROFILE]).module) for n, r in RECORDINGS.items()]
 print(hashlib.sha256("".join(found).encode()).hexdigest())
 """
 

@@ -69,9 +69,9 @@ def weights(folder, array):
 def compiled(fake, folder, text=MODULE):
     """The payload, and the record that goes with it."""
     options = {**weights(folder, np.array([[1, 2]], np.float32)), "path": "double.mlir"}
-    payload = fake.compiled(text.encode(), options)
+    payload = fake.compile_request(text.encode(), options)
     plan = folder / "plan"
-    record = json.loads(fake.compiled(text.encode(), {**options, "plan": str(plan)}))
+    record = json.loads(fake.compile_request(text.encode(), {**options, "plan": str(plan)}))
     assert plan.read_bytes() == payload
     assert record.pop("plan")["size"] == len(payload)
     return payload, record
@@ -93,7 +93,7 @@ def test_what_the_compiler_is_given(fake, tmp_path):
 def test_how_the_compiler_is_called(fake, tmp_path):
     """The task and the options of nvtripy."""
     compiled(fake, tmp_path)
-    api = mlir_tensorrt.found("compiler.api")
+    api = mlir_tensorrt.import_module_of("compiler.api")
     options, text = api.CALLS[:2]
     assert text.startswith(("module @double", "#loc"))
     assert options[0] == f"--tensorrt-timing-cache-path={tmp_path}/cache/mlir-tensorrt.timing-cache"
@@ -195,7 +195,7 @@ def test_a_compiler_of_few_words(fake, tmp_path, monkeypatch):
 def prepare(fake, tmp_path, monkeypatch):
     """What prepares the executable of the module."""
     payload, record = compiled(fake, tmp_path)
-    monkeypatch.setattr(gpu, "found", lambda: gpu.Gpu("NVIDIA L4", "sm89"))
+    monkeypatch.setattr(gpu, "find_gpu", lambda: gpu.Gpu("NVIDIA L4", "sm89"))
     return load(payload, record)
 
 
@@ -235,7 +235,7 @@ class OnDevice:
 def test_arrays_on_the_device(prepare):
     """Are viewed, not copied."""
     x = np.ones((2, 2), np.float32)
-    (y,) = prepare(["x"], [x.shape])([engine_run.placed("x", OnDevice(x))])
+    (y,) = prepare(["x"], [x.shape])([engine_run.gpu_array("x", OnDevice(x))])
     np.testing.assert_array_equal(y, [[2, 5], [2, 5]])
 
 
@@ -252,7 +252,7 @@ def test_what_the_runtime_refuses(prepare):
 def test_where_there_is_no_gpu(fake, tmp_path, monkeypatch):
     """All that is in the way is said, before the runtime sees the bytes."""
     payload, record = compiled(fake, tmp_path)
-    monkeypatch.setattr(gpu, "found", lambda: gpu.Absence("no CUDA driver", "libcuda"))
+    monkeypatch.setattr(gpu, "find_gpu", lambda: gpu.Absence("no CUDA driver", "libcuda"))
     record["library"]["version"] = "0.4.9"
     with pytest.raises(DiagnosticError) as raised:
         load(payload, record)
@@ -266,7 +266,7 @@ def test_where_it_is_not_installed():
         pytest.skip("mlir-tensorrt is installed")
     for name in ("compiler.api", "runtime.api"):
         with pytest.raises(DiagnosticError) as raised:
-            mlir_tensorrt.found(name)
+            mlir_tensorrt.import_module_of(name)
         (found,) = raised.value.diagnostics
         assert found.code == "target-unavailable"
         assert "mlir-tensorrt-compiler" in found.hint
@@ -274,8 +274,12 @@ def test_where_it_is_not_installed():
 
 def test_another_release(fake, monkeypatch):
     """Its interface is another one; the diagnostic says which release is needed."""
-    monkeypatch.delattr(mlir_tensorrt.found("compiler.api").CompilerClient, "get_compilation_task")
-    monkeypatch.delattr(mlir_tensorrt.found("runtime.api").RuntimeClient, "create_stream")
+    monkeypatch.delattr(
+        mlir_tensorrt.import_module_of("compiler.api").CompilerClient, "get_compilation_task"
+    )
+    monkeypatch.delattr(
+        mlir_tensorrt.import_module_of("runtime.api").RuntimeClient, "create_stream"
+    )
     for load_it in (mlir_tensorrt.prepare, lambda: mlir_tensorrt.interface("runtime")):
         with pytest.raises(DiagnosticError) as raised:
             load_it()
@@ -310,7 +314,7 @@ def test_a_spec_through_the_process(tmp_path, monkeypatch):
         compiler_process.session("mlir-tensorrt").close()
         compiler_process.session.cache_clear()
     monkeypatch.syspath_prepend(str(FAKE))
-    monkeypatch.setattr(gpu, "found", lambda: gpu.Gpu("NVIDIA L4", "sm89"))
+    monkeypatch.setattr(gpu, "find_gpu", lambda: gpu.Gpu("NVIDIA L4", "sm89"))
     _forget()
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     loaded = tripybuild.load(made)

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DenseResourceAttr
 
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.runtime import engine
-from tripybuild.tensorrt.translation.constants import Constants, UnfitConstantError
+from tripybuild.tensorrt.translation.constants import ConstantDataError, NetworkConstants
 
 VALUES = {
     "f32": ("[0.5, -2.0, 0x7F800000]", np.array([0.5, -2, np.inf], np.float32).tobytes()),
@@ -41,7 +41,7 @@ def bytes_of(constants, given, element, size):
 
 def made(named=None, stored=lambda _: None):
     """Constants that give back what TensorRT would be given."""
-    return Constants(lambda *given: given, named or {}, stored)
+    return NetworkConstants(lambda *given: given, named or {}, stored)
 
 
 @pytest.mark.parametrize("element", VALUES)
@@ -130,7 +130,7 @@ def test_data_in_the_module_of_another_size_is_said_so():
     def stored(_):
         raise ValueError("resource `w` has 3 bytes, not a `tensor<2xf32>`")
 
-    with pytest.raises(UnfitConstantError) as caught:
+    with pytest.raises(ConstantDataError) as caught:
         made({}, stored).weights(attribute("dense_resource<w> : tensor<2xf32>"), "f32")
     assert caught.value.diagnostic.code == "weight-shape"
 

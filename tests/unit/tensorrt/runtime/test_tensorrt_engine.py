@@ -145,7 +145,7 @@ def test_weights_are_mapped_from_a_file(process, tmp_path):
     weights = {"path": str(path), "tensors": {"w": place}}
     expected = bytes(engine.build(parser.parse(WEIGHT), {}, {"w": array}).plan)
     assert process.compile("tensorrt-rtx", WEIGHT, {"weights": [weights]}) == expected
-    (found,) = request.mapped(weights).values()
+    (found,) = request.map_arrays(weights).values()
     assert not found.flags.owndata
     assert found.dtype == np.float32
 
@@ -176,7 +176,7 @@ def test_packed_bytes_of_a_file_are_packed_elements(tmp_path):
     path = tmp_path / "weights"
     path.write_bytes(bytes.fromhex("f107"))
     place = {"dtype": "I4", "shape": [3], "begin": 0, "end": 2}
-    (found,) = request.mapped({"path": str(path), "tensors": {"w": place}}).values()
+    (found,) = request.map_arrays({"path": str(path), "tensors": {"w": place}}).values()
     assert found.tobytes() == bytes.fromhex("f107")
 
 
@@ -207,17 +207,19 @@ def test_diagnostics_go_through_a_message_unchanged():
         Diagnostic("a-b", "one", Span("f", 1, 2, 3, 4), "here", ("x", "y"), "try"),
         Diagnostic("c-d", "two"),
     )
-    assert diagnostics_json.read(json.loads(json.dumps(diagnostics_json.said(given)))) == given
+    assert (
+        diagnostics_json.from_json(json.loads(json.dumps(diagnostics_json.to_json(given)))) == given
+    )
     for malformed in (
         None,
         3,
         [3],
         [{"code": "a"}],
-        [{**diagnostics_json.said(given)[0], "span": {}}],
+        [{**diagnostics_json.to_json(given)[0], "span": {}}],
     ):
-        assert diagnostics_json.read(malformed) == ()
+        assert diagnostics_json.from_json(malformed) == ()
     long = [Diagnostic("a-b", "x" * 10_000_000, notes=("y" * 10_000,) * 1000)] * 1000
-    assert len(json.dumps(diagnostics_json.said(long))) < 16_000_000
+    assert len(json.dumps(diagnostics_json.to_json(long))) < 16_000_000
 
 
 def test_the_process_says_that_regular_tensorrt_is_missing(process):

@@ -10,7 +10,7 @@ from tensorrt_programs import PROGRAMS, A, function, unary
 from tripybuild.errors.diagnostics import DiagnosticError, Span
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.runtime import engine
-from tripybuild.tensorrt.translation.failing_op import named
+from tripybuild.tensorrt.translation.failing_op import find_operation
 from tripybuild.tensorrt.translation.layers import EMITTERS
 from tripybuild.tensorrt.translation.library import Library
 
@@ -336,8 +336,8 @@ def test_regular_tensorrt_builds_for_the_gpu_at_hand(monkeypatch):
 def test_a_name_is_found_as_a_whole_and_the_longest_wins():
     """`arg1` is not in `arg10`, and `f_1` is no `f`."""
     names = {"arg1": 1, "arg10": 10, "[f] loc(a:1:2)": 2, "[f] loc(a:1:2)_1": 3}
-    assert named("tensor arg10 is bad", names) == 10
-    assert named("tensor arg1, arg10", names) == 1
-    assert named("x[f] loc(a:1:2)_1: no", names) == 3
-    assert named("[f] loc(a:1:2): no", names) == 2
-    assert named("arg100 and xarg1", names) is None
+    assert find_operation("tensor arg10 is bad", names) == 10
+    assert find_operation("tensor arg1, arg10", names) == 1
+    assert find_operation("x[f] loc(a:1:2)_1: no", names) == 3
+    assert find_operation("[f] loc(a:1:2): no", names) == 2
+    assert find_operation("arg100 and xarg1", names) is None

@@ -32,7 +32,7 @@ HOLES = {"tensorrt.non_zero", "tensorrt.opaque_plugin", "trtx.nms", "trtx.moe"}
 def network_of(text):
     """The translation of a text's function, without building it."""
     library, log = Library.find("tensorrt-rtx"), Log()
-    function_ = engine.chosen(parser.parse(text), None)
+    function_ = engine.select_function(parser.parse(text), None)
     return translate(library, library.builder(log), log, function_)
 
 
@@ -58,7 +58,7 @@ def test_an_operation_builds(name):
     assert verifier.problems(module) == []
     built = engine.build(module)
     assert len(built.plan) > 1000
-    function_ = engine.chosen(module, None)
+    function_ = engine.select_function(module, None)
     results = [kind.get_shape() for kind in function_.function_type.outputs]
     shapes = [each["shape"] for each in built.record["outputs"]]
     assert [[s if s >= 0 else None for s in shape] for shape in results] == shapes

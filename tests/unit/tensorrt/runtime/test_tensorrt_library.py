@@ -7,7 +7,7 @@ import pytest
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.tensorrt.translation.library import DTYPES, MODULES, Library
-from tripybuild.tensorrt.translation.log import Log, cleaned
+from tripybuild.tensorrt.translation.log import Log, clean_message
 
 
 class Logger:
@@ -152,7 +152,7 @@ PLAIN = ("Cannot compile for target(s) sm89, because of it.",) * 2
 @pytest.mark.parametrize(("text", "expected"), [REAL, SETTER, MYELIN, PLAIN, ("", "")])
 def test_messages_are_cleaned_of_places_in_the_source(text, expected):
     """The words are TensorRT's; where they stand in its source helps nobody."""
-    assert cleaned(text) == expected
+    assert clean_message(text) == expected
 
 
 def test_the_log_keeps_errors_and_forgets_what_only_says_that_there_is_no_gpu():

@@ -33,7 +33,7 @@ def test_all_pieces_arrive(tmp_path, size, start):
     path.write_bytes(b"x" * start)
     with PlanFile(path, start) as file:
         assert all(file.take(each) for each in parts)
-        measured = file.finished()
+        measured = file.finish()
     assert path.read_bytes() == b"x" * start + content
     digest = blake3.blake3 if size >= LARGE else hashlib.sha256
     assert measured == (size, digest(content).hexdigest(), zlib.crc32(content))
@@ -60,7 +60,7 @@ def test_a_system_that_cannot_go_past_its_memory(tmp_path, monkeypatch, fails):
     content, parts = pieces(STRETCH * 2 + 5, STRETCH)
     with PlanFile(tmp_path / "plan", 0) as file:
         assert all(file.take(each) for each in parts)
-        file.finished()
+        file.finish()
     assert (tmp_path / "plan").read_bytes() == content
 
 
@@ -74,7 +74,7 @@ def test_a_write_that_ends_early_goes_on(tmp_path, monkeypatch):
     content, parts = pieces(STRETCH * 2 + 5, STRETCH)
     with PlanFile(tmp_path / "plan", 0) as file:
         assert all(file.take(each) for each in parts)
-        file.finished()
+        file.finish()
     assert (tmp_path / "plan").read_bytes() == content
 
 
@@ -92,7 +92,7 @@ def test_a_full_disk_ends_the_building(tmp_path, monkeypatch):
         with pytest.raises(DiagnosticError, match="No space left on device"):
             file.check()
         with pytest.raises(DiagnosticError, match="No space left on device"):
-            file.finished()
+            file.finish()
 
 
 def test_a_file_that_cannot_be_opened(tmp_path):
@@ -101,4 +101,4 @@ def test_a_file_that_cannot_be_opened(tmp_path):
         PlanFile(tmp_path / "no" / "plan", 0) as file,
         pytest.raises(DiagnosticError, match="No such file"),
     ):
-        file.finished()
+        file.finish()

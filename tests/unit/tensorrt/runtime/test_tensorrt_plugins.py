@@ -10,7 +10,7 @@ from tensorrt_programs import A, unary
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.runtime import engine
-from tripybuild.tensorrt.translation.constants import Constants
+from tripybuild.tensorrt.translation.constants import NetworkConstants
 from tripybuild.tensorrt.translation.emission import Emission
 from tripybuild.tensorrt.translation.layers.plugin import LAYERS
 from tripybuild.tensorrt.translation.log import Log
@@ -89,10 +89,10 @@ def emitted(name, parameters="", version="2", space="us"):
         f'tensorrt.opaque_plugin {{plugin_name = "{name}", plugin_version = "{version}", '
         f'plugin_namespace = "{space}", creator_params = {{{parameters}}}}} (%a) : ({A}) -> {A}'
     )
-    function = engine.chosen(parser.parse(text), None)
+    function = engine.select_function(parser.parse(text), None)
     op = function.body.block.first_op
     creator, network = Creator(), Network()
-    constants = Constants(lambda *_: None, {}, lambda _: None)
+    constants = NetworkConstants(lambda *_: None, {}, lambda _: None)
     at = Emission(Library(creator), network, Log(), LAYERS, constants)
     at.values[op.operands[0]] = "input"
     at.names.enter(op)

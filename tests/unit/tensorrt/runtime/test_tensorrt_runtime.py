@@ -18,7 +18,7 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.per_process import process
 from tripybuild.tensorrt.runtime import compatibility, gpu, outputs, packing, profile_selection
 from tripybuild.tensorrt.runtime.cuda import Cuda
-from tripybuild.tensorrt.runtime.runtime import Engine
+from tripybuild.tensorrt.runtime.runtime import LoadedEngine
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.types.dtypes import BY_NAME
 
@@ -60,12 +60,12 @@ class Bench:
         self.cuda = Cuda(fake.cuda(self.memory))
         self.names = list(program.inputs)
         said = record(program)
-        self.engine = Engine(
+        self.engine = LoadedEngine(
             self.library, self.cuda, memoryview(PLAN), said, list(program.outputs), kernels
         )
 
     def run(self, *arrays):
-        prepared = self.engine.prepared(self.names, [each.shape for each in arrays])
+        prepared = self.engine.prepare(self.names, [each.shape for each in arrays])
         return prepared(list(arrays))
 
     def calls(self):
@@ -163,7 +163,7 @@ def test_profiles_are_chosen_by_what_is_nearest_then_narrowest():
                 "profiles": [dict(zip(("min", "opt", "max"), p, strict=True)) for p in profiles],
             }
         ]
-        return profile_selection.chosen(entries, {"x": (size,)})
+        return profile_selection.select_profile(entries, {"x": (size,)})
 
     wide, exact, other = ([1], [4], [8]), ([4], [4], [4]), ([1], [7], [8])
     assert choose(4, wide, exact) == 1
@@ -177,7 +177,7 @@ def test_an_input_with_one_range_has_it_in_each_profile():
     """As when profiles were added to the engine."""
     low, high = {"min": [1], "opt": [1], "max": [2]}, {"min": [3], "opt": [3], "max": [9]}
     entries = [{"name": "a", "profiles": [low, high]}, {"name": "b", "profiles": [low]}]
-    assert profile_selection.chosen(entries, {"a": (5,), "b": (2,)}) == 1
+    assert profile_selection.select_profile(entries, {"a": (5,), "b": (2,)}) == 1
 
 
 # Values that are sizes, sizes that only the run knows, and memory that is shared
@@ -285,7 +285,7 @@ class OnDevice:
 
     @property
     def taken(self):
-        return engine_run.placed("x", self)
+        return engine_run.gpu_array("x", self)
 
     def read(self):
         return self.array.tolist()
@@ -364,7 +364,7 @@ def test_an_engine_that_tensorrt_does_not_read():
     memory = fake.Memory()
     library = Library("tensorrt-rtx", fake.Fake(memory, {}))
     with pytest.raises(DiagnosticError) as raised:
-        Engine(library, Cuda(fake.cuda(memory)), memoryview(PLAN), record(DOUBLED), ["y"])
+        LoadedEngine(library, Cuda(fake.cuda(memory)), memoryview(PLAN), record(DOUBLED), ["y"])
     (found,) = raised.value.diagnostics
     assert (found.code, found.notes) == ("executable-incompatible", ("bad magic",))
 
@@ -441,10 +441,10 @@ def test_elements_of_four_bits():
     """Two lie in a byte, the first in its low half."""
     kind = BY_NAME["int4"]
     array = np.array([[1, -2, 7]], np.int8).astype(ml_dtypes.int4)
-    lying = packing.packed(array, kind)
+    lying = packing.pack_elements(array, kind)
     assert lying.tolist() == [0xE1, 0x07]
     assert packing.size_of(kind, array.shape) == 2
-    np.testing.assert_array_equal(packing.unpacked(lying, kind, (1, 3)), array)
+    np.testing.assert_array_equal(packing.unpack_elements(lying, kind, (1, 3)), array)
 
 
 # Kernels that were compiled for this GPU
@@ -477,11 +477,11 @@ def test_kernels_are_kept_between_processes():
 def test_kernels_in_the_cache(tmp_path, monkeypatch):
     """By what they depend on; equal ones are not written again."""
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path))
-    first = engine_run.Kernels({"gpu": "a"})
+    first = engine_run.KernelCache({"gpu": "a"})
     assert first.read() is None
     first.keep(b"one")
-    assert engine_run.Kernels({"gpu": "a"}).read() == b"one"
-    assert engine_run.Kernels({"gpu": "b"}).read() is None
+    assert engine_run.KernelCache({"gpu": "a"}).read() == b"one"
+    assert engine_run.KernelCache({"gpu": "b"}).read() is None
 
 
 # Whether it can run here
@@ -511,10 +511,10 @@ class Driver:
 
 def test_a_driver_is_asked():
     """Its first device, or why there is none."""
-    assert gpu.asked(Driver()) == gpu.Gpu("NVIDIA L4", "sm89")
-    assert gpu.asked(Driver(count=0)).what == "a CUDA driver, but no GPU"
-    assert gpu.asked(Driver(count=0, status=100)).what == "a CUDA driver, but no GPU"
-    broken = gpu.asked(Driver(status=999))
+    assert gpu.query_driver(Driver()) == gpu.Gpu("NVIDIA L4", "sm89")
+    assert gpu.query_driver(Driver(count=0)).what == "a CUDA driver, but no GPU"
+    assert gpu.query_driver(Driver(count=0, status=100)).what == "a CUDA driver, but no GPU"
+    broken = gpu.query_driver(Driver(status=999))
     assert broken.what == "a CUDA driver that does not work"
     assert broken.note.endswith("gives the error 999")
 
@@ -523,10 +523,10 @@ def refusals(monkeypatch, device, said, version="1.7.1.116"):
     """What `fitness` says on a machine with this device and library."""
     module = fake.Fake(fake.Memory(), {})
     module.__version__ = version
-    monkeypatch.setattr(gpu, "found", lambda: device)
+    monkeypatch.setattr(gpu, "find_gpu", lambda: device)
     monkeypatch.setattr(Library, "find", staticmethod(lambda name: Library(name, module)))
     try:
-        compatibility.checked(said)
+        compatibility.check_compatibility(said)
     except DiagnosticError as error:
         return [(each.code, each.message) for each in error.diagnostics]
     return []
@@ -555,11 +555,11 @@ def test_the_gpu_and_the_library_must_fit(monkeypatch):
 
 def test_a_library_that_is_not_here(monkeypatch):
     """Is said beside the missing GPU."""
-    monkeypatch.setattr(gpu, "found", lambda: gpu.Absence("no CUDA driver", ""))
+    monkeypatch.setattr(gpu, "find_gpu", lambda: gpu.Absence("no CUDA driver", ""))
     monkeypatch.setitem(sys.modules, "tensorrt", None)
     said = {**record(DOUBLED), "library": {"name": "tensorrt", "version": "10.9"}}
     with pytest.raises(DiagnosticError) as raised:
-        compatibility.checked(said)
+        compatibility.check_compatibility(said)
     assert [each.code for each in raised.value.diagnostics] == ["no-gpu", "target-unavailable"]
 
 
@@ -611,7 +611,7 @@ def machine(monkeypatch, tmp_path):
     """A machine with a fake GPU."""
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path))
     bench = Bench(DOUBLED)
-    monkeypatch.setattr(gpu, "found", lambda: gpu.Gpu("NVIDIA L4", "sm89"))
+    monkeypatch.setattr(gpu, "find_gpu", lambda: gpu.Gpu("NVIDIA L4", "sm89"))
     monkeypatch.setattr(Library, "find", staticmethod(lambda name: bench.library))
     monkeypatch.setattr(Cuda, "find", staticmethod(lambda: bench.cuda))
     return bench
@@ -632,7 +632,7 @@ def test_an_executable_runs_its_engine(machine):
 
 def test_nothing_is_read_where_there_is_no_gpu(machine, monkeypatch):
     """The library never sees the bytes."""
-    monkeypatch.setattr(gpu, "found", lambda: gpu.Absence("no CUDA driver", "libcuda"))
+    monkeypatch.setattr(gpu, "find_gpu", lambda: gpu.Absence("no CUDA driver", "libcuda"))
     machine.calls()
     with pytest.raises(DiagnosticError) as raised:
         executable(DOUBLED)(x=rows(3))
@@ -720,7 +720,7 @@ def test_the_bindings_have_what_is_called():
 def test_the_real_bindings_say_that_there_is_no_driver():
     """An error of the real CUDA is a diagnostic in its words."""
     pytest.importorskip("cuda.bindings.runtime", reason="cuda-bindings is not installed")
-    if isinstance(gpu.found(), gpu.Gpu):
+    if isinstance(gpu.find_gpu(), gpu.Gpu):
         pytest.skip("there is a GPU")
     with pytest.raises(DiagnosticError) as raised:
         Cuda(importlib.import_module("cuda.bindings.runtime")).allocate(16)

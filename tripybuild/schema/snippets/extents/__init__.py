@@ -22,15 +22,15 @@ from tripybuild.schema.snippets.extents.domain import (
     of_type,
 )
 from tripybuild.schema.snippets.extents.walk import UnboundedError, Walk, assigned
-from tripybuild.schema.snippets.module_scope import about_sizes, in_type
-from tripybuild.schema.snippets.scope import type_snippets
+from tripybuild.schema.snippets.module_scope import size_snippets, type_expressions
+from tripybuild.schema.snippets.snippet_scope import type_snippets
 from tripybuild.types.patterns import Pattern, TensorsPattern, options, tensors
 
 Names = Callable[[str], Extent]
 WALKED = frozenset({"alias"})  # these never become code
 
 
-def unbounded(operator: Operator, operators: frozenset[str]) -> Iterator[Diagnostic]:
+def check_operator_bounds(operator: Operator, operators: frozenset[str]) -> Iterator[Diagnostic]:
     """A diagnostic for each snippet of an operator that may cost more than any needs."""
     known = dict.fromkeys(operator.types, OPAQUE)
     known |= _shapes({each.name: each.pattern for each in operator.inputs.values()})
@@ -53,14 +53,16 @@ def unbounded(operator: Operator, operators: frozenset[str]) -> Iterator[Diagnos
         return NUMBER if name in operator.inputs else look(name)
 
     for snippet in type_snippets(operator):
-        yield from _found(snippet, look)
+        yield from _snippet_problems(snippet, look)
     for kind, snippet in operator.snippets():
         if kind not in WALKED:
             names = of_sizes if snippet is operator.on_sizes else look
-            yield from _found(snippet, names, operators if kind == "decompose" else frozenset())
+            yield from _snippet_problems(
+                snippet, names, operators if kind == "decompose" else frozenset()
+            )
 
 
-def unbounded_module(part: Part, operators: frozenset[str]) -> Iterator[Diagnostic]:
+def check_module_bounds(part: Part, operators: frozenset[str]) -> Iterator[Diagnostic]:
     """A diagnostic for each snippet of a module that may cost more than any needs."""
     known = _shapes(part.inputs)
     known |= {each.name: of_type(each.pattern) for each in part.parameters}
@@ -69,15 +71,17 @@ def unbounded_module(part: Part, operators: frozenset[str]) -> Iterator[Diagnost
     def look(name: str) -> Extent:
         return known.get(name, OPAQUE)
 
-    of_inputs = (in_type(part, each, ("inputs", name)) for name, each in part.inputs.items())
-    for snippet in (*about_sizes(part), *chain.from_iterable(of_inputs), *part.parts.values()):
-        yield from _found(snippet, look)
+    of_inputs = (
+        type_expressions(part, each, ("inputs", name)) for name, each in part.inputs.items()
+    )
+    for snippet in (*size_snippets(part), *chain.from_iterable(of_inputs), *part.parts.values()):
+        yield from _snippet_problems(snippet, look)
     for step in (*part.steps, *part.outputs):
         try:
             known |= assigned(step.targets, _extent(step.value, look, operators))
         except UnboundedError as error:
             known |= dict.fromkeys(step.targets, UNKNOWN)
-            yield _refused(step.value, error)
+            yield _limit_diagnostic(step.value, error)
 
 
 def _shapes(inputs: Mapping[str, Pattern]) -> dict[str, Extent]:
@@ -98,16 +102,16 @@ def _tensor(pattern: Pattern) -> Extent:
     return Extent(length=GIVEN, item=OPAQUE) if several else OPAQUE
 
 
-def _found(
+def _snippet_problems(
     snippet: Snippet, names: Names, operators: frozenset[str] = frozenset()
 ) -> Iterator[Diagnostic]:
     try:
         _extent(snippet, names, operators)
     except UnboundedError as error:
-        yield _refused(snippet, error)
+        yield _limit_diagnostic(snippet, error)
 
 
-def _refused(snippet: Snippet, error: UnboundedError) -> Diagnostic:
+def _limit_diagnostic(snippet: Snippet, error: UnboundedError) -> Diagnostic:
     span = snippet.span(error.node)
     return Diagnostic("snippet-limit", error.message, span, hint=error.hint)
 

@@ -31,9 +31,18 @@ if TYPE_CHECKING:
 _LIKE_FIRST: Final = frozenset(
     {"list", "tuple", "sorted", "reversed", "replace", "drop", "inverse"}
 )
-_OF_SIZES: Final = frozenset({"align", "broadcast", "contracted", "insert"})
+_OF_SIZES: Final = frozenset({"align", "broadcast", "contracted_shape", "insert"})
 _NUMBERS: Final = frozenset(
-    {"broadcast_size", "ceildiv", "count", "products", "quotient", "scaled", "select", "unknown"}
+    {
+        "broadcast_size",
+        "ceildiv",
+        "count",
+        "products",
+        "quotient",
+        "scaled_size",
+        "select",
+        "unknown",
+    }
 )
 _WHOLE: Final = frozenset({"ceil", "floor", "int"})
 _REALS: Final = frozenset({"exp", "float", "log", "log2", "sqrt"})
@@ -50,7 +59,7 @@ _KINDS: Final[Mapping[Extent, frozenset[str]]] = {
 }
 
 
-def given_by(name: str, given: list[Extent], walk: "Walk", node: ast.Call) -> Extent:
+def result_extent(name: str, given: list[Extent], walk: "Walk", node: ast.Call) -> Extent:
     """What a call of a function gives; of one that no table has, that it is neither."""
     if name in _CALLS:
         return _CALLS[name](walk, node, given)
@@ -61,7 +70,7 @@ def given_by(name: str, given: list[Extent], walk: "Walk", node: ast.Call) -> Ex
     return next((kind for kind, names in _KINDS.items() if name in names), OPAQUE)
 
 
-def lists(name: str) -> bool:
+def returns_list(name: str) -> bool:
     """Whether a function makes a list of what it is given, a generator too."""
     return name in _LIKE_FIRST
 
@@ -113,7 +122,7 @@ def _pairs(walk: "Walk", node: ast.Call, given: list[Extent]) -> Extent:
     return Extent(length=min(lengths, default=GIVEN), item=tuple_of(map(item_of, given)))
 
 
-def _numbered(walk: "Walk", node: ast.Call, given: list[Extent]) -> Extent:
+def _enumerate(walk: "Walk", node: ast.Call, given: list[Extent]) -> Extent:
     del walk, node
     values = given[0] if given else UNKNOWN
     return Extent(length=values.length, item=tuple_of((NUMBER, item_of(values))))
@@ -133,7 +142,7 @@ def _magnitude(walk: "Walk", node: ast.Call, given: list[Extent]) -> Extent:
 _Rule = Callable[["Walk", ast.Call, list[Extent]], Extent]
 _CALLS: Final[Mapping[str, _Rule]] = {
     "abs": _magnitude,
-    "enumerate": _numbered,
+    "enumerate": _enumerate,
     "len": _length,
     "max": _extreme,
     "min": _extreme,

@@ -8,7 +8,7 @@ from tripybuild.language.cases import Line, Lines
 from tripybuild.language.grammar import Assignment
 from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.language.names import is_power_of_constant
-from tripybuild.schema.snippets.extents.calls import given_by, is_list_of_numpy, lists
+from tripybuild.schema.snippets.extents.calls import is_list_of_numpy, result_extent, returns_list
 from tripybuild.schema.snippets.extents.domain import (
     GIVEN,
     LARGEST,
@@ -79,10 +79,10 @@ class Walk:
                 given = self.value(operand)
                 return TRUTH if isinstance(node.op, ast.Not) else given
             case ast.BoolOp(values=values):
-                return self._joined(values)
+                return self._join(values)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 self.value(test)
-                return self._joined([body, orelse])
+                return self._join([body, orelse])
             case ast.Compare(left=left, comparators=others):
                 sides = [self.value(each) for each in (left, *others)]
                 self.step(node, max(map(weight, sides)))
@@ -110,7 +110,7 @@ class Walk:
         self.local = before
         return found
 
-    def _joined(self, nodes: list[ast.expr]) -> Extent:
+    def _join(self, nodes: list[ast.expr]) -> Extent:
         first, *rest = [self.value(node) for node in nodes]
         for each in rest:
             first = first.join(each)
@@ -138,7 +138,7 @@ class Walk:
 
     def _list_of(self, node: ast.AST, length: int, item: Extent) -> Extent:
         if length > MAXIMUM_LENGTH:
-            message = f"this list may have {_shown(length)} elements"
+            message = f"this list may have {_count_text(length)} elements"
             hint = f"{MAXIMUM_LENGTH:,} are allowed; `[x for i in range(n)]` asks for each call"
             self.fail(node, message, hint)
         self.step(node, length)
@@ -198,7 +198,7 @@ class Walk:
                     return POWER  # `shapes.power` refuses more
                 if bits > MOST_BITS:
                     hint = "the exponent must be known to be small; `exp` and tensors have no limit"
-                    self.fail(node, f"this power may have {_shown(bits)} bits", hint)
+                    self.fail(node, f"this power may have {_count_text(bits)} bits", hint)
                 return self.number(node, left.most**right.most)
             case ast.Add() | ast.Sub():
                 return self.number(node, left.most + right.most)
@@ -249,13 +249,13 @@ class Walk:
         first = given[0] if given else UNKNOWN
         if name in self.operators and (first.opaque or item_of(first).opaque):
             return OPAQUE
-        return given_by(name, given, self, node)
+        return result_extent(name, given, self, node)
 
     def _argument(self, node: ast.expr, function: str) -> Extent:
         """An argument; what is spread, or listed by its function, is a list."""
         spread = isinstance(node, ast.Starred)
         given = self.value(node.value if isinstance(node, ast.Starred) else node)
-        if given.length is not None and (spread or lists(function)):
+        if given.length is not None and (spread or returns_list(function)):
             self._list_of(node, given.length, item_of(given))
         return given
 
@@ -272,5 +272,5 @@ def assigned(targets: tuple[str, ...], value: Extent) -> dict[str, Extent]:
     }
 
 
-def _shown(count: int) -> str:
+def _count_text(count: int) -> str:
     return f"{count:,}" if count < 10**12 else "any number of"

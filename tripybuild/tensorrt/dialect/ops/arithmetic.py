@@ -17,7 +17,7 @@ from xdsl.traits import Pure
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -83,7 +83,7 @@ class ActivationOp(TensorrtOperation):
         """The type of the input."""
         return [Component(sizes(self.input), element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Integers are rectified alone; each function has the parameters that it needs."""
         kind = self.value("activation_type")
         if element(self.input) in (i32, i64) and kind != "kRELU":
@@ -112,7 +112,7 @@ class UnaryOp(TensorrtOperation):
         """The type of the input."""
         return [Component(sizes(self.input), element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Each function takes some types of elements."""
         names = _UNARY.get(self.value("unary_operation"), _USUAL_UNARY)
         if not any(_ELEMENTS[name].accepts(element(self.result)) for name in names):
@@ -146,14 +146,14 @@ class ElementWiseOp(TensorrtOperation):
         shape = rules.elementwise(sizes(self.input1), sizes(self.input2))
         return [Component(shape, i1 if truth else element(self.input1))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Logic is of truths, and nothing else is; shapes broadcast."""
-        yield from self._wrong_elements(self.value("elementwise_operation"))
+        yield from self._element_problems(self.value("elementwise_operation"))
         if not rules.broadcastable(sizes(self.input1), sizes(self.input2)):
             pair = f"'{self.input1.type}' vs '{self.input2.type}'"
             yield f"shapes are not broadcastable: {pair}"
 
-    def _wrong_elements(self, kind: str) -> Iterator[str]:
+    def _element_problems(self, kind: str) -> Iterator[str]:
         given, subject = element(self.input1), f"ElementWiseOperation type {kind}"
         if kind in _LOGICAL and given != i1:
             yield f"{subject} expected all input types to be i1 (bool)"
@@ -237,7 +237,7 @@ class ParametricReLUOp(TensorrtOperation):
         """The type of the input."""
         return [Component(sizes(self.input), element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The slope broadcasts to the input."""
         pairs = zip(sizes(self.input), sizes(self.slope), strict=True)
         if any(slope != 1 and differ(size, slope) for size, slope in pairs):

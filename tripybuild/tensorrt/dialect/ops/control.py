@@ -27,7 +27,7 @@ from xdsl.traits import (
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types as kinds
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -35,7 +35,7 @@ from tripybuild.tensorrt.dialect.base import (
 )
 from tripybuild.tensorrt.dialect.checks import Checks
 from tripybuild.tensorrt.dialect.ops.regions import (
-    Edge,
+    ControlFlowEdge,
     RegionOperation,
     argument_types,
     ends_its_block,
@@ -44,7 +44,7 @@ from tripybuild.tensorrt.dialect.ops.regions import (
     no_arguments,
     parent_is,
     types_of,
-    unsupported,
+    unsupported_ops,
 )
 from tripybuild.tensorrt.shape_rules import ShapeError
 
@@ -79,7 +79,7 @@ class ConditionOp(TensorrtOperation):
     CHECKS: ClassVar[Checks] = (ends_its_block, parent_is("tensorrt.while"))
 
 
-def _ending(region: Region) -> list[Attribute]:
+def _terminator_types(region: Region) -> list[Attribute]:
     """What the end of a region gives to the operation around it."""
     end = last(region)
     if isinstance(end, ConditionOp):
@@ -109,24 +109,26 @@ class IfOp(RegionOperation):
     def make(cls, *operands: Any, **given: Any) -> Self:
         """Make the operation; its results are what both regions yield."""
         if given.get("result_types") is None:
-            given["result_types"] = [_ending(given["regions"][0])]
+            given["result_types"] = [_terminator_types(given["regions"][0])]
         return super().make(*operands, **given)
 
     def components(self) -> Sequence[Component]:
         """What both regions yield."""
-        true, false = _ending(self.true_region), _ending(self.false_region)
+        true, false = _terminator_types(self.true_region), _terminator_types(self.false_region)
         if len(true) != len(false):
             raise ShapeError("number of output tensors in true and false regions must be same")
         if true != false:
             raise ShapeError("true and false regions must yield equivalent types")
         return [Component(sizes(each), element(each)) for each in true]
 
-    def inside(self) -> Iterator[Problem]:
+    def body_problems(self) -> Iterator[OpProblem]:
         """Regions give the results, and hold what TensorRT takes there."""
         for index, region in enumerate(self.regions):
             if isinstance(last(region), YieldOp):
-                yield from Edge(index, None, _ending(region), self.result_types).problems()
-        yield from unsupported(self)
+                yield from ControlFlowEdge(
+                    index, None, _terminator_types(region), self.result_types
+                ).problems()
+        yield from unsupported_ops(self)
 
 
 @operation
@@ -148,17 +150,19 @@ class WhileOp(RegionOperation):
     traits = traits_def(RecursiveMemoryEffect())
     SINGLE: ClassVar[tuple[tuple[int, str], ...]] = ((0, "condRegion"), (1, "bodyRegion"))
 
-    def inside(self) -> Iterator[Problem]:
+    def body_problems(self) -> Iterator[OpProblem]:
         """Values go from the operands to the condition, from there to the body or out."""
         condition, body = self.cond_region, self.body_region
         taken, inner = argument_types(condition), argument_types(body)
-        yield from Edge(None, 0, types_of(self.carried), taken).problems()
+        yield from ControlFlowEdge(None, 0, types_of(self.carried), taken).problems()
         if isinstance(last(condition), ConditionOp | YieldOp):
-            yield from Edge(0, None, _ending(condition), self.result_types).problems()
-            yield from Edge(0, 1, _ending(condition), inner).problems()
+            yield from ControlFlowEdge(
+                0, None, _terminator_types(condition), self.result_types
+            ).problems()
+            yield from ControlFlowEdge(0, 1, _terminator_types(condition), inner).problems()
         if isinstance(last(body), ConditionOp | YieldOp):
-            yield from Edge(1, 0, _ending(body), taken).problems()
-        yield from unsupported(self)
+            yield from ControlFlowEdge(1, 0, _terminator_types(body), taken).problems()
+        yield from unsupported_ops(self)
 
 
 @operation
@@ -176,16 +180,18 @@ class ForOp(RegionOperation):
     SINGLE: ClassVar[tuple[tuple[int, str], ...]] = ((0, "body_region"),)
     CHECKS: ClassVar[Checks] = (ends_with_terminator,)
 
-    def inside(self) -> Iterator[Problem]:
+    def body_problems(self) -> Iterator[OpProblem]:
         """Values go from the operands to the body, from there to the next turn or out."""
         end, body, first = last(self.body_region), self.body_region, types_of(self.init)
         inner = argument_types(body)[1:]
-        yield from Edge(None, 0, first, inner).problems()
-        yield from Edge(None, None, first, self.result_types).problems()
+        yield from ControlFlowEdge(None, 0, first, inner).problems()
+        yield from ControlFlowEdge(None, None, first, self.result_types).problems()
         if isinstance(end, YieldOp):
-            yield from Edge(0, 0, _ending(body), inner).problems()
-            yield from Edge(0, None, _ending(body), self.result_types).problems()
-        yield from unsupported(self)
+            yield from ControlFlowEdge(0, 0, _terminator_types(body), inner).problems()
+            yield from ControlFlowEdge(
+                0, None, _terminator_types(body), self.result_types
+            ).problems()
+        yield from unsupported_ops(self)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -263,7 +269,7 @@ class AssertionOp(TensorrtOperation):
     message = prop_def(attributes.STRING)
     assembly_format = "attr-dict `ins` `(` operands `:` type(operands) `)`"
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The condition is one truth, or a vector of them."""
         if len(sizes(self.condition)) > 1:
             yield "expected condition to be of rank 0 or 1"

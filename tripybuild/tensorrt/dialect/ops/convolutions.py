@@ -18,14 +18,14 @@ from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     SEGMENTED,
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
     sizes,
 )
 from tripybuild.tensorrt.dialect.checks import SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE, Checks
-from tripybuild.tensorrt.shape_rules import Sizes, differ, known, windows
+from tripybuild.tensorrt.shape_rules import Sizes, differ, is_static, windows
 
 _DECONVOLVED = types.tensor(types.I8, types.F16, types.F32)
 _ONE_GROUP = attributes.UI32.attribute(1)
@@ -52,7 +52,7 @@ class _Convolution(TensorrtOperation):
         )
         return windows.Windows(stride, before, after, self.value("dilation"))
 
-    def _wrong_arguments(self) -> Iterator[str]:
+    def _argument_problems(self) -> Iterator[str]:
         name, text = self.KERNEL
         given = [getattr(self, each) is not None for each in (name, f"{name}_static")]
         if not any(given):
@@ -69,7 +69,7 @@ class _Convolution(TensorrtOperation):
         if steps.dilation is not None and len(steps.dilation) != spatial:
             yield "dilation should have size equal to the number of spatial dimensions"
 
-    def _wrong_bias(self) -> Iterator[str]:
+    def _bias_problems(self) -> Iterator[str]:
         bias: SSAValue | None = getattr(self, self.BIAS)
         if bias is None:
             return
@@ -112,19 +112,19 @@ class ConvolutionOp(_Convolution):
         shape = windows.convolution(sizes(self.input), self.kernel_shape(), self._windows())
         return [Component(shape, element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """There is one kernel; lists have a number for each dimension; groups divide channels."""
-        yield from self._wrong_arguments()
+        yield from self._argument_problems()
         if self.value("num_groups") != 1:
-            yield from self._wrong_groups(self.value("num_groups"))
-        yield from self._wrong_bias()
+            yield from self._group_problems(self.value("num_groups"))
+        yield from self._bias_problems()
 
-    def _wrong_groups(self, groups: int) -> Iterator[str]:
+    def _group_problems(self, groups: int) -> Iterator[str]:
         kernel, shape = self.kernel_shape(), sizes(self.input)
-        if min(len(kernel), len(shape)) < 2 or not known(shape[1]):
+        if min(len(kernel), len(shape)) < 2 or not is_static(shape[1]):
             return
         channels, filters = shape[1], kernel[0]
-        if groups == 0 or channels % groups or (known(filters) and filters % groups):
+        if groups == 0 or channels % groups or (is_static(filters) and filters % groups):
             yield 'both input channels and output channels must be divisible by "num_groups"'
         elif differ(channels // groups, kernel[1]):
             yield (
@@ -166,11 +166,11 @@ class DeconvolutionOp(_Convolution):
         result = windows.deconvolution(shape, kernel, self._windows(), groups)
         return [Component(result, element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """There is one kernel; lists have a number for each dimension; groups divide channels."""
-        yield from self._wrong_arguments()
+        yield from self._argument_problems()
         groups, shape = self.value("num_groups"), sizes(self.input)
         channels = shape[1] if len(shape) > 1 else None
-        if groups != 1 and known(channels) and (groups == 0 or channels % groups):
+        if groups != 1 and is_static(channels) and (groups == 0 or channels % groups):
             yield 'input channels must be divisible by "num_groups"'
-        yield from self._wrong_bias()
+        yield from self._bias_problems()

@@ -10,7 +10,7 @@ from xdsl.traits import Pure
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -57,7 +57,7 @@ class GatherOp(TensorrtOperation):
         )
         return [Component(shape, element(self.data))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The axis and the dimensions before it fit."""
         axis, count = self.value("axis"), self.value("num_broadcast_dims")
         data, indices = sizes(self.data), sizes(self.indices)
@@ -119,7 +119,7 @@ class GatherElementsOp(TensorrtOperation):
         """The indices' shape."""
         return [Component(sizes(self.indices), element(self.data))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The axis is one of the result's."""
         rank = len(sizes(self.result))
         if not 0 <= self.value("axis") < rank:
@@ -170,7 +170,7 @@ class ScatterElementsOp(TensorrtOperation):
         """The type of the data."""
         return [Component(sizes(self.data), element(self.data))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The axis is one of the data's."""
         rank, axis = len(sizes(self.data)), self.value("axis")
         if rank < 1:
@@ -199,7 +199,7 @@ class OneHotOp(TensorrtOperation):
         shape = rules.one_hot(sizes(self.indices), sizes(self.values), self.value("axis"))
         return [Component(shape, element(self.values))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The depth is one number."""
         if sizes(self.depth):
             yield "expected depth to be of rank 0"

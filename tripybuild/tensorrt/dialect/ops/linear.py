@@ -16,7 +16,7 @@ from xdsl.traits import Pure
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -54,7 +54,7 @@ class MatrixMultiplyOp(TensorrtOperation):
         shape = rules.matrix_multiply(left, right, self.value("op0"), self.value("op1"))
         return [Component(shape, element(self.input0))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Operands of one dimension are vectors; collections and inner sizes go together."""
         operations = self.value("op0"), self.value("op1")
         shapes = sizes(self.input0), sizes(self.input1)

@@ -33,7 +33,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, Symb
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes
 from tripybuild.tensorrt.dialect.base import (
     SEGMENTED,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -41,7 +41,7 @@ from tripybuild.tensorrt.dialect.base import (
 )
 from tripybuild.tensorrt.dialect.checks import Checks
 from tripybuild.tensorrt.dialect.ops.regions import RegionOperation, no_arguments, types_of
-from tripybuild.tensorrt.dialect.types import Kind
+from tripybuild.tensorrt.dialect.types import ConstraintKind
 from tripybuild.tensorrt.shape_rules import compatible
 
 _TENSORS = TensorType | UnrankedTensorType
@@ -49,7 +49,7 @@ _RANKED = TensorType | MemRefType
 _MEMREFS = MemRefType | UnrankedMemRefType
 
 
-def _is_shaped(given: Attribute) -> bool:
+def _has_shape(given: Attribute) -> bool:
     return isinstance(given, ShapedType | UnrankedTensorType | UnrankedMemRefType)
 
 
@@ -58,12 +58,12 @@ def _is_number(given: Attribute) -> bool:
     return signless or isinstance(given, IndexType)
 
 
-_SHAPED = Kind("shaped of any type values", _is_shaped)
-_ARGUMENT = Kind(
+_SHAPED = ConstraintKind("shaped of any type values", _has_shape)
+_ARGUMENT = ConstraintKind(
     "shaped of any type values or signless integer or index",
-    lambda given: _is_shaped(given) or _is_number(given),
+    lambda given: _has_shape(given) or _is_number(given),
 )
-_ALLOCATED = Kind(
+_ALLOCATED = ConstraintKind(
     "memref of any type values or tensor of any type values",
     lambda given: isinstance(given, _TENSORS | _MEMREFS),
 )
@@ -95,25 +95,25 @@ class TensorRTModuleOp(RegionOperation):
     SINGLE: ClassVar[tuple[tuple[int, str], ...]] = ((0, "bodyRegion"),)
     CHECKS: ClassVar[Checks] = (no_arguments,)
 
-    def problems(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[OpProblem]:
         """Names that are given twice are shown where the second is."""
         twice = list(self._names_twice()) if len(self.regions[0].blocks) == 1 else []
         yield from twice or super().problems()
 
-    def _names_twice(self) -> Iterator[Problem]:
+    def _names_twice(self) -> Iterator[OpProblem]:
         seen: set[str] = set()
         for each in self.body_region.block.ops:
             found = each.get_attr_or_prop("sym_name")
             if not isinstance(found, StringAttr):
                 continue
             if found.data in seen:
-                yield Problem(
+                yield OpProblem(
                     f"redefinition of symbol named '{found.data}'", op_name_first=False, at=each
                 )
             seen.add(found.data)
 
 
-class _Calling(TensorrtOperation):
+class _CallOperation(TensorrtOperation):
     """What calls need: a function, whose types fit."""
 
     def _target(self) -> FuncOp | None:
@@ -130,7 +130,7 @@ class _Calling(TensorrtOperation):
             return None
         return found if isinstance(found, FuncOp) else None
 
-    def symbol_problems(self, inputs: list[Attribute]) -> Iterator[str | Problem]:
+    def symbol_problems(self, inputs: list[Attribute]) -> Iterator[str | OpProblem]:
         """The function is there, and takes and gives these types."""
         target = self._target()
         if target is None:
@@ -163,7 +163,7 @@ def _fits(given: Attribute, wanted: Attribute) -> bool:
 
 
 @operation
-class CallOp(_Calling):
+class CallOp(_CallOperation):
     """A call that writes into `outs`; `outputs` are NVIDIA's `results`, `outs` its `outputs`."""
 
     name = "tensorrt.call"
@@ -179,7 +179,7 @@ class CallOp(_Calling):
         " attr-dict (`->` type($outputs)^)?"
     )
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Each tensor that is written to is a result, and the function fits."""
         yield from self._destinations()
         yield from self.symbol_problems(types_of(self.inputs))
@@ -205,7 +205,7 @@ class CallOp(_Calling):
 
 
 @operation
-class CallAllocOp(_Calling):
+class CallAllocOp(_CallOperation):
     """A call that makes its results; `outputs` are NVIDIA's `results`."""
 
     name = "tensorrt.call_alloc"
@@ -218,6 +218,6 @@ class CallAllocOp(_Calling):
         "$callee `(` ($inputs^ `:` type($inputs))? `)` attr-dict (`->` type($outputs)^)?"
     )
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The function fits."""
         yield from self.symbol_problems(types_of(self.inputs))

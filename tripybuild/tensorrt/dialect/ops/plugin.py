@@ -16,7 +16,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsolatedFromAbove, Pure
 
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types as kinds
-from tripybuild.tensorrt.dialect.base import Component, Problem, element, operation, sizes
+from tripybuild.tensorrt.dialect.base import Component, OpProblem, element, operation, sizes
 from tripybuild.tensorrt.dialect.checks import PARTIALLY_INFERRED
 from tripybuild.tensorrt.dialect.ops.regions import RegionOperation, argument_types, last, types_of
 
@@ -47,21 +47,21 @@ class OpaquePluginOp(RegionOperation):
     )
     traits = traits_def(Pure(), IsolatedFromAbove())
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """A function is looked up in a library."""
         if self.creator_func is not None and self.dso_path is None:
             yield '"creator_func" is provided but "dso_path" was not specified'
 
-    def inside(self) -> Iterator[Problem]:
+    def body_problems(self) -> Iterator[OpProblem]:
         """The region computes sizes, as many as there are."""
         if not self.shapes_region.blocks:
             return
-        yield from (Problem(message) for message in self._region_wrong())
+        yield from (OpProblem(message) for message in self._shape_region_problems())
         mismatch = PARTIALLY_INFERRED(self)
         if mismatch is not None:
             yield mismatch
 
-    def _region_wrong(self) -> Iterator[str]:
+    def _shape_region_problems(self) -> Iterator[str]:
         if len(self.shapes_region.blocks) > 1:
             yield "expected that 'shapes' region contain 0 or 1 blocks"
         for each in list(self.shapes_region.block.ops)[:-1]:
@@ -74,16 +74,16 @@ class OpaquePluginOp(RegionOperation):
         if len(taken) != wanted or not _are_scalars(taken):
             yield (
                 f"expected {wanted} i64 block arguments but got {len(taken)} arguments  of types "
-                f"{_quoted(taken)}"
+                f"{_quote_types(taken)}"
             )
-        given, wanted = types_of(self._yielded()), _count(self.results)
+        given, wanted = types_of(self._yield_operands()), _count(self.results)
         if len(given) != wanted or not _are_scalars(given):
             yield (
                 f"expected {wanted} i64 values to be yielded from the 'shapes' region but got "
-                f"{len(given)} values of types {_quoted(given)}"
+                f"{len(given)} values of types {_quote_types(given)}"
             )
 
-    def _yielded(self) -> Sequence[SSAValue]:
+    def _yield_operands(self) -> Sequence[SSAValue]:
         end = last(self.shapes_region)
         return end.operands if end is not None and end.name == "tensorrt.yield" else ()
 
@@ -91,7 +91,7 @@ class OpaquePluginOp(RegionOperation):
         """The sizes that the region yields as constants."""
         if not self.shapes_region.blocks:
             return None
-        found = iter(map(_constant, self._yielded()))
+        found = iter(map(_constant, self._yield_operands()))
         return [
             Component(tuple(next(found, None) for _ in sizes(kind)), element(kind))
             for kind in self.result_types
@@ -112,5 +112,5 @@ def _are_scalars(types: Sequence[Attribute]) -> bool:
     return all(each == _SCALAR for each in types)
 
 
-def _quoted(types: Sequence[Attribute]) -> str:
+def _quote_types(types: Sequence[Attribute]) -> str:
     return ", ".join(f"'{each}'" for each in types)

@@ -15,21 +15,27 @@ from xdsl.traits import Pure
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
     sizes,
 )
 from tripybuild.tensorrt.dialect.checks import PARTIALLY_INFERRED, Checks, all_match
-from tripybuild.tensorrt.shape_rules import MaybeSize, Sizes, differ, known, quantization as rules
+from tripybuild.tensorrt.shape_rules import (
+    MaybeSize,
+    Sizes,
+    differ,
+    is_static,
+    quantization as rules,
+)
 
 _REAL = (types.F32, types.F16, types.BF16)
 _IN_BLOCKS = (types.I4, types.F8, types.F4)
 _BLOCK = 16
 
 
-class Scaled(TensorrtOperation):
+class ScaleOperation(TensorrtOperation):
     """What quantize and dequantize share: how scale, axis and input go together."""
 
     CHECKS: ClassVar[Checks] = (all_match("rank", "input", "result"), PARTIALLY_INFERRED)
@@ -46,7 +52,7 @@ class Scaled(TensorrtOperation):
         """Give the value whose elements have few bits."""
         return self.operands[0]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The scale fits the input.
 
         A vector with an axis is quantized by channel, though its scale has its rank, too:
@@ -65,11 +71,11 @@ class Scaled(TensorrtOperation):
                 "shouldn't be provided."
             )
         elif len(scale) == 1:
-            yield from self._wrong_channels(shape, scale[0], axis)
+            yield from self._channel_problems(shape, scale[0], axis)
         elif scale:
-            yield from self._wrong_blocks(shape, scale, axis)
+            yield from self._block_problems(shape, scale, axis)
 
-    def _wrong_channels(self, shape: Sizes, count: MaybeSize, axis: int | None) -> Iterator[str]:
+    def _channel_problems(self, shape: Sizes, count: MaybeSize, axis: int | None) -> Iterator[str]:
         if axis is None:
             yield (
                 f"When scale is 1D tensor, {self.WORD} is per-channel and thus axis value must be "
@@ -83,7 +89,7 @@ class Scaled(TensorrtOperation):
                 f"{self.WORD} axis dimension of input tensor"
             )
 
-    def _wrong_blocks(self, shape: Sizes, scale: Sizes, axis: int | None) -> Iterator[str]:
+    def _block_problems(self, shape: Sizes, scale: Sizes, axis: int | None) -> Iterator[str]:
         if axis is not None:
             yield (
                 f"Scale has same rank as that of input, thus this is block {self.WORD}. Axis is "
@@ -105,7 +111,7 @@ class Scaled(TensorrtOperation):
             )
         for each in uneven:
             size, count = shape[each], scale[each]
-            if known(size) and known(count) and (count == 0 or size % count):
+            if is_static(size) and is_static(count) and (count == 0 or size % count):
                 yield (
                     f"block {self.WORD} needs blocks of one size, but {size} is no multiple of "
                     f"{count}"
@@ -113,7 +119,7 @@ class Scaled(TensorrtOperation):
 
 
 @operation
-class QuantizeOp(Scaled):
+class QuantizeOp(ScaleOperation):
     """Real numbers over a scale, rounded; `result_types` says to what."""
 
     name = "tensorrt.quantize"
@@ -136,7 +142,7 @@ class QuantizeOp(Scaled):
 
 
 @operation
-class DequantizeOp(Scaled):
+class DequantizeOp(ScaleOperation):
     """Few bits times a scale; `result_types` says in what type."""
 
     name = "tensorrt.dequantize"
@@ -183,12 +189,12 @@ class DynamicQuantizeOp(TensorrtOperation):
         f4: Attribute = Float4E2M1FNType()
         return [Component(shape, f4), Component(scales, Float8E4M3FNType())]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Blocks of 16 lie along one of the last two dimensions."""
         shape, axis = sizes(self.input), self.value("axis")
         if self.value("block_size") != _BLOCK:
             yield f"currently only block size of {_BLOCK} is supported!"
         elif axis < 0 or not len(shape) - 2 <= axis < len(shape):
             yield ("invalid axis! Axis can be either last or second last dimension of the input.")
-        elif known(size := shape[axis]) and size % _BLOCK:
+        elif is_static(size := shape[axis]) and size % _BLOCK:
             yield f"shape(input)[axis] must be divisible by {_BLOCK}."

@@ -10,7 +10,7 @@ from xdsl.traits import Pure
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -21,7 +21,7 @@ from tripybuild.tensorrt.dialect.checks import (
     Checks,
     all_match,
 )
-from tripybuild.tensorrt.shape_rules import ShapeError, Sizes, known, reductions as rules
+from tripybuild.tensorrt.shape_rules import ShapeError, Sizes, is_static, reductions as rules
 
 _REDUCED = types.tensor(types.I8, types.I32, types.I64, *types.FLOATS)
 _SORTED = types.tensor(types.I32, types.I64, *types.FLOATS)
@@ -55,7 +55,7 @@ class ReduceOp(TensorrtOperation):
         """The other dimensions, and ones for the reduced ones where they are kept."""
         return [Component(self._shape(), element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The dimensions are there."""
         try:
             self._shape()
@@ -79,7 +79,7 @@ class SoftMaxOp(TensorrtOperation):
         """The type of the input."""
         return [Component(sizes(self.input), element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The dimension is there."""
         rank = len(sizes(self.input))
         if not 0 <= self.value("axis") < rank:
@@ -124,7 +124,7 @@ class _Extremes(TensorrtOperation):
         shape = rules.top_k(sizes(given), self.count(), self.value("axis"))
         return [Component(shape, element(given)), Component(shape, i32)]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The dimension is there, and long enough."""
         shape, axis, count = sizes(self.operands[0]), self.value("axis"), self.count()
         if not 0 <= axis < len(shape):
@@ -134,7 +134,7 @@ class _Extremes(TensorrtOperation):
             )
         elif sizes(self.results[0])[axis] != count:
             yield f"expected result shapes dim {axis} to equal {count}"
-        elif known(size := shape[axis]) and size < count:
+        elif is_static(size := shape[axis]) and size < count:
             yield 'expected K attribute value to be smaller than the dimension specified by "axis"'
 
 

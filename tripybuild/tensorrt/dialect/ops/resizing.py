@@ -9,7 +9,7 @@ from xdsl.traits import Pure
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -47,7 +47,7 @@ class _Resize(TensorrtOperation):
         shape = rules.resize(sizes(self.input), self.value("scales"), cubic=self.INNERMOST == 2)
         return [Component(shape, element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Only innermost dimensions change, and their new sizes can be told."""
         given, result, scales = sizes(self.input), sizes(self.result), self.value("scales")
         outer = len(result) - min(self.INNERMOST, len(result))

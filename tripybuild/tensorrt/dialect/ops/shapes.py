@@ -11,7 +11,7 @@ from xdsl.traits import Pure
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -76,7 +76,7 @@ class TransposeOp(TensorrtOperation):
             raise ShapeError(f'expected "permutation" to be a permutation of rank {rank}')
         return order
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The map is a permutation of the input's dimensions."""
         try:
             self._order()
@@ -107,13 +107,13 @@ class ShuffleOp(TensorrtOperation):
         shape = rules.shuffle(
             sizes(self.input),
             self.value("first_transpose"),
-            self._wanted(),
+            self._target_shape(),
             self.value("second_transpose"),
             zero_is_placeholder=self.value("zero_is_placeholder"),
         )
         return [Component(shape, element(self.input))]
 
-    def _wanted(self) -> tuple[int | None, ...] | None:
+    def _target_shape(self) -> tuple[int | None, ...] | None:
         static: tuple[int, ...] | None = self.value("reshape")
         if static is not None or self.dynamic_reshape is None:
             return static
@@ -122,7 +122,7 @@ class ShuffleOp(TensorrtOperation):
             raise ShapeError("the size of the dynamic reshape must be static")
         return (None,) * count
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """No element is lost or made."""
         if not rules.same_volume(sizes(self.input), sizes(self.result)):
             yield "operand and output tensor types should have same number of elements"
@@ -143,7 +143,7 @@ class ReshapeOp(TensorrtOperation):
     traits = traits_def(Pure())
     CHECKS: ClassVar[Checks] = (all_match("element type", "input", "result"),)
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The sizes are possible, and known well enough."""
         result = sizes(self.result)
         if not rules.same_volume(sizes(self.input), result):
@@ -183,7 +183,7 @@ class ExpandRankOp(_UnitDimensions):
 
     name = "tensorrt.expand_rank"
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The result has the input's sizes, and ones between them."""
         wide = sizes(self.result)
         if len(sizes(self.input)) > len(wide):
@@ -199,7 +199,7 @@ class CollapseRankOp(_UnitDimensions):
 
     name = "tensorrt.collapse_rank"
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The input has the result's sizes, and ones between them."""
         wide = sizes(self.input)
         if len(wide) < len(sizes(self.result)):
@@ -237,7 +237,7 @@ class BroadcastOp(TensorrtOperation):
         assert isinstance(count, int)
         return [Component((None,) * count, element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Each dimension goes to a place of its own, which is as wide or wider."""
         dims, given, result = self.value("broadcast_dims"), sizes(self.input), sizes(self.result)
         rank = len(result)

@@ -18,7 +18,7 @@ from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     SEGMENTED,
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -52,7 +52,7 @@ class ConcatenationOp(TensorrtOperation):
         shape = rules.concatenation([sizes(each) for each in self.inputs], self.value("axis"))
         return [Component(shape, element(self.inputs[0]))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """All other sizes are equal."""
         axis, shapes = self.value("axis"), [sizes(each) for each in self.inputs]
         first = shapes[0] if shapes else ()
@@ -120,7 +120,7 @@ class SliceOp(TensorrtOperation):
         assert isinstance(count, int)
         return [Component((None,) * count, element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """There is a number for each dimension, and the mode can be done."""
         rank, mode = len(sizes(self.input)), self.value("mode")
         tensors = [each for each in (self.start, self.stride, self.size) if each is not None]
@@ -161,7 +161,7 @@ class PaddingOp(TensorrtOperation):
         )
         return [Component(shape, element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Something is left of each dimension."""
         shape, rank = sizes(self.input), len(sizes(self.input))
         before, after = self.value("pre_padding"), self.value("post_padding")

@@ -18,7 +18,7 @@ from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     SEGMENTED,
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -51,7 +51,7 @@ class ConstantOp(TensorrtOperation):
         return [Component(sizes(weights.get_type()), element(weights.get_type()))]
 
 
-class _Filled(TensorrtOperation):
+class _FillOperation(TensorrtOperation):
     """What is made of a shape: that of the result's type, or the values of an operand."""
 
     CHECKS: ClassVar[Checks] = (PARTIALLY_INFERRED,)
@@ -61,7 +61,7 @@ class _Filled(TensorrtOperation):
     def components(self) -> Sequence[Component]:
         """The rank, where the shape is an operand."""
         shape = getattr(self, "shape", None)
-        return [Component(None if shape is None else rules.filled(sizes(shape)))]
+        return [Component(None if shape is None else rules.fill(sizes(shape)))]
 
     def _kind(self) -> TensorType:
         kind = self.results[0].type
@@ -72,7 +72,7 @@ class _Filled(TensorrtOperation):
         if getattr(self, "shape", None) is None and None in sizes(self._kind()):
             yield _NEEDS_SHAPE
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Both parameters are operands, or none is, of the result's element type."""
         first, second = (getattr(self, name) for name in self.PAIR)
         names = " and ".join(f"`{name}`" for name in self.PAIR)
@@ -88,7 +88,7 @@ class _Filled(TensorrtOperation):
 
 
 @operation
-class LinspaceOp(_Filled):
+class LinspaceOp(_FillOperation):
     """Numbers at equal distances: a start, and a step along each dimension."""
 
     name = "tensorrt.linspace"
@@ -107,7 +107,7 @@ class LinspaceOp(_Filled):
     )
     traits = traits_def(Pure())
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """A result of several dimensions has a step for each; a step has a start."""
         kind, step, start = self._kind(), self.step, self.start
         rank = kind.get_num_dims()
@@ -129,7 +129,7 @@ class LinspaceOp(_Filled):
 
 
 @operation
-class RandomUniformOp(_Filled):
+class RandomUniformOp(_FillOperation):
     """Random numbers between two bounds; 0 and 1 where none are given."""
 
     name = "tensorrt.random_uniform"
@@ -149,7 +149,7 @@ class RandomUniformOp(_Filled):
 
 
 @operation
-class RandomNormalOp(_Filled):
+class RandomNormalOp(_FillOperation):
     """Normally distributed numbers; mean 0 and deviation 1 where none are given."""
 
     name = "tensorrt.random_normal"

@@ -9,7 +9,7 @@ from xdsl.traits import Pure
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -20,7 +20,7 @@ from tripybuild.tensorrt.dialect.checks import (
     Checks,
     all_match,
 )
-from tripybuild.tensorrt.shape_rules import MaybeSize, Sizes, agree, known, windows as rules
+from tripybuild.tensorrt.shape_rules import MaybeSize, Sizes, agree, is_static, windows as rules
 
 _POOLED = types.tensor(types.I8, types.F16, types.F32, types.BF16)
 _BLEND, _AVERAGE, _MAX = "kMAX_AVERAGE_BLEND", "kAVERAGE", "kMAX"
@@ -58,17 +58,17 @@ class PoolingOp(TensorrtOperation):
     def components(self) -> Sequence[Component]:
         """A place for each window."""
         size, *steps = self._lists()
-        shape = rules.pooling(sizes(self.input), size, rules.Windows(*steps))
+        shape = rules.pool(sizes(self.input), size, rules.Windows(*steps))
         return [Component(shape, element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Two or three spatial dimensions, and the parameters that the kind of pooling needs."""
         rank = len(sizes(self.input))
         if len(sizes(self.result)) != rank:
             yield "input tensor type and result tensor type should have equal rank"
         if rank not in (4, 5):
             yield "expected input tensor type to be rank 4 (2D pooling) or 5 (3D pooling)"
-        yield from self._wrong_parameters(self.value("pooling_type"))
+        yield from self._parameter_problems(self.value("pooling_type"))
         size, stride, before, after = map(len, self._lists())
         if stride != size:
             yield '"stride" array size should be equal to the size of the "windowSize" array'
@@ -78,7 +78,7 @@ class PoolingOp(TensorrtOperation):
                 '"windowSize" array'
             )
 
-    def _wrong_parameters(self, kind: str) -> Iterator[str]:
+    def _parameter_problems(self, kind: str) -> Iterator[str]:
         if (self.value("blend_factor") is not None) != (kind == _BLEND):
             yield (
                 'blendFactor is required when pooling type is "kMAX_AVERAGE_BLEND", otherwise it '
@@ -115,7 +115,7 @@ class NormalizationOp(TensorrtOperation):
         """The type of the input."""
         return [Component(sizes(self.input), element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """What is normalized over decides what shapes the scale and the bias have."""
         axes, shape = self.value("axis"), sizes(self.input)
         if not axes:
@@ -124,9 +124,9 @@ class NormalizationOp(TensorrtOperation):
             rank = f"input tensor of rank {len(shape)}"
             yield f"`axis` value {axes[-1]} is out of the bound for {rank}"
         elif (self.value("num_groups") or 1) > 1:
-            yield from self._wrong_groups(axes, shape, self.value("num_groups"))
+            yield from self._group_problems(axes, shape, self.value("num_groups"))
         elif len(axes) > 1:
-            yield from self._wrong_instances(axes, shape)
+            yield from self._instance_problems(axes, shape)
         elif axes[0] == 0 and not self._by_channel(shape[1] if len(shape) > 1 else None):
             yield (
                 "In case of batch normalization (axis=0), scale and bias shape is expected to be "
@@ -141,9 +141,9 @@ class NormalizationOp(TensorrtOperation):
             for shape in (sizes(self.scale), sizes(self.bias))
         )
 
-    def _wrong_groups(self, axes: Sequence[int], shape: Sizes, groups: int) -> Iterator[str]:
+    def _group_problems(self, axes: Sequence[int], shape: Sizes, groups: int) -> Iterator[str]:
         channels = shape[1] if len(shape) > 1 else 1
-        if known(channels) and channels % groups:
+        if is_static(channels) and channels % groups:
             yield (
                 "It is an error to set `num_groups` to a value that does not evenly divide into "
                 "the number of channels of the input tensor."
@@ -159,7 +159,7 @@ class NormalizationOp(TensorrtOperation):
                 f"... N] where N is rank of input tensor i.e. {len(shape)}"
             )
 
-    def _wrong_instances(self, axes: Sequence[int], shape: Sizes) -> Iterator[str]:
+    def _instance_problems(self, axes: Sequence[int], shape: Sizes) -> Iterator[str]:
         # A scale of ones alone may be one for each place, too: that is no instance normalization.
         kinds_of_scale = [sizes(self.scale), sizes(self.bias)]
         channels = all(

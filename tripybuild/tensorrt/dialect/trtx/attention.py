@@ -19,7 +19,7 @@ from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     SEGMENTED,
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -33,8 +33,12 @@ from tripybuild.tensorrt.dialect.trtx.attributes import (
     enumeration,
     form,
 )
-from tripybuild.tensorrt.dialect.trtx.operand_checks import differing_types, ranked, unequal
-from tripybuild.tensorrt.shape_rules import MaybeSize, differ, known
+from tripybuild.tensorrt.dialect.trtx.operand_checks import (
+    check_equal_sizes,
+    check_rank,
+    check_same_types,
+)
+from tripybuild.tensorrt.shape_rules import MaybeSize, differ, is_static
 from tripybuild.tensorrt.shape_rules.shapes import broadcasts_to
 
 _FLOAT = types.FLOAT_TENSOR
@@ -91,9 +95,9 @@ class AttentionOp(TensorrtOperation):
         """The query's type."""
         return [Component(sizes(self.query), element(self.query))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Heads, sizes and types belong together, and options can be had at once."""
-        yield from differing_types(self, "query", "key", "values")
+        yield from check_same_types(self, "query", "key", "values")
         yield from self._layouts()
         yield from self._heads()
         yield from self._options()
@@ -103,9 +107,9 @@ class AttentionOp(TensorrtOperation):
         queries, keys = self.value("query_form"), self.value("key_value_form")
         if keys == PACKED and queries == PADDED:
             yield "packed keys and values need a packed query"
-        yield from ranked(self, "query", RANKS[queries], f" as `query_form` is {queries}")
+        yield from check_rank(self, "query", RANKS[queries], f" as `query_form` is {queries}")
         for name in ("key", "values"):
-            yield from ranked(self, name, RANKS[keys], f" as `key_value_form` is {keys}")
+            yield from check_rank(self, name, RANKS[keys], f" as `key_value_form` is {keys}")
         if queries == PACKED and self.query_lengths is None:
             yield "a packed query needs `query_lengths`"
         if keys == PACKED and self.key_value_lengths is None:
@@ -114,12 +118,12 @@ class AttentionOp(TensorrtOperation):
     def _heads(self) -> Iterator[str]:
         query, key, value = sizes(self.query), sizes(self.key), sizes(self.values)
         if any(map(differ, key, value)):
-            both = f"{_shown(key)} and {_shown(value)}"
+            both = f"{_shape_text(key)} and {_shape_text(value)}"
             yield f"key and values must have the same shape, but are {both}"
         if differ(query[-1], key[-1]):
             yield f"query has heads of size {query[-1]}, but key and values of size {key[-1]}"
         queries, keys = (shape[-3] if len(shape) == 4 else shape[-2] for shape in (query, key))
-        if known(queries) and known(keys) and (keys == 0 or queries % keys):
+        if is_static(queries) and is_static(keys) and (keys == 0 or queries % keys):
             yield f"query has {queries} heads, which is no multiple of the {keys} of key and values"
         if len(query) == len(key) == 4 and differ(query[0], key[0]):
             yield f"query is a batch of {query[0]}, but key and values of {key[0]}"
@@ -130,11 +134,11 @@ class AttentionOp(TensorrtOperation):
         if (self.quantize_scale is None) != (self.quantized_type is None):
             yield "`quantize_scale` and `quantized_type` are given together or not at all"
         if self.quantize_scale is not None:
-            yield from differing_types(self, "query", "quantize_scale")
+            yield from check_same_types(self, "query", "quantize_scale")
         lengths, batch = self.key_value_lengths, sizes(self.query)[0]
         if lengths is not None and self.value("query_form") == PADDED:
             (count,) = sizes(lengths)
-            yield from unequal(
+            yield from check_equal_sizes(
                 "key_value_lengths", "one number for each of a batch of", count, batch
             )
 
@@ -142,16 +146,16 @@ class AttentionOp(TensorrtOperation):
         if self.mask is None:
             return
         if not types.I1.accepts(element(self.mask)):
-            yield from differing_types(self, "query", "mask")
-        yield from ranked(self, "mask", 4)
+            yield from check_same_types(self, "query", "mask")
+        yield from check_rank(self, "mask", 4)
         query, key = sizes(self.query), sizes(self.key)
         if len(query) != 4 or len(key) != 4:
             return
         wanted = (query[0], query[1], query[2], key[2])
         if not all(map(broadcasts_to, sizes(self.mask), wanted)):
-            given = _shown(sizes(self.mask))
-            yield f"mask has shape {given}, which does not broadcast to {_shown(wanted)}"
+            given = _shape_text(sizes(self.mask))
+            yield f"mask has shape {given}, which does not broadcast to {_shape_text(wanted)}"
 
 
-def _shown(shape: Sequence[MaybeSize]) -> str:
+def _shape_text(shape: Sequence[MaybeSize]) -> str:
     return "[" + ", ".join("?" if size is None else str(size) for size in shape) + "]"

@@ -12,7 +12,7 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -42,7 +42,7 @@ class _Collective(TensorrtOperation):
         """Infer the shape of what a rank gets."""
         return tuple(given)
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Ranks are numbers that there are."""
         names = self.get_irdl_definition().accessor_names
         ranks, groups = self.value("ranks") if "ranks" in names else None, self.value("groups")
@@ -78,7 +78,7 @@ class AllGatherOp(_Collective):
 
     def shape(self, given: Shape) -> Sizes:
         """The parts of all ranks."""
-        return rules.gathered(given, self.value("ranks"))
+        return rules.gather_ranks(given, self.value("ranks"))
 
 
 @operation
@@ -95,7 +95,7 @@ class ReduceScatterOp(_Collective):
 
     def shape(self, given: Shape) -> Sizes:
         """The part of one rank."""
-        return rules.scattered(given, max(self.value("ranks"), 1))
+        return rules.scatter_ranks(given, max(self.value("ranks"), 1))
 
 
 @operation
@@ -145,7 +145,7 @@ class CollectiveGatherOp(_Collective):
 
     def shape(self, given: Shape) -> Sizes:
         """The parts of all ranks."""
-        return rules.gathered(given, self.value("ranks"))
+        return rules.gather_ranks(given, self.value("ranks"))
 
 
 @operation
@@ -161,4 +161,4 @@ class CollectiveScatterOp(_Collective):
 
     def shape(self, given: Shape) -> Sizes:
         """The part of one rank."""
-        return rules.scattered(given, max(self.value("ranks"), 1))
+        return rules.scatter_ranks(given, max(self.value("ranks"), 1))

@@ -19,7 +19,7 @@ from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     SEGMENTED,
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
@@ -27,11 +27,11 @@ from tripybuild.tensorrt.dialect.base import (
 )
 from tripybuild.tensorrt.dialect.trtx.attributes import enumeration
 from tripybuild.tensorrt.dialect.trtx.operand_checks import (
-    at_least,
-    differing_types,
-    outside,
-    ranked,
-    unequal,
+    check_equal_sizes,
+    check_min_rank,
+    check_range,
+    check_rank,
+    check_same_types,
 )
 from tripybuild.tensorrt.shape_rules import differ, trtx as rules
 
@@ -68,17 +68,17 @@ class GridSampleOp(TensorrtOperation):
         shape = rules.grid_sample(sizes(self.input), sizes(self.grid))
         return [Component(shape, element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The grid has a point for each place, with a number for each dimension."""
         given, grid, mode = sizes(self.input), sizes(self.grid), self.value("mode")
-        yield from differing_types(self, "input", "grid")
+        yield from check_same_types(self, "input", "grid")
         if mode not in _SAMPLED:
             yield f"`mode` is {mode}, but must be kCLAMP, kFILL or kREFLECT"
         if len(given) not in {4, 5}:
             yield f"expected input to be of rank 4 or 5, but it is of rank {len(given)}"
-        yield from ranked(self, "grid", len(given), " like input")
-        yield from unequal("grid", "a last size of", grid[-1], len(given) - 2)
-        yield from unequal("grid", "the batch of the input,", grid[0], given[0])
+        yield from check_rank(self, "grid", len(given), " like input")
+        yield from check_equal_sizes("grid", "a last size of", grid[-1], len(given) - 2)
+        yield from check_equal_sizes("grid", "the batch of the input,", grid[0], given[0])
 
 
 @operation
@@ -100,15 +100,15 @@ class LRNOp(TensorrtOperation):
         """The input's type."""
         return [Component(sizes(self.input), element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Numbers are those that TensorRT takes."""
         window = self.value("window")
-        yield from at_least(self, "input", 4)
+        yield from check_min_rank(self, "input", 4)
         if not (1 <= window <= 15 and window % 2):
             yield f"`window` is {window}, but must be odd, from 1 to 15"
-        yield from outside("alpha", self.value("alpha"), -1e20, 1e20)
-        yield from outside("beta", self.value("beta"), _single(0.01), 1e5)
-        yield from outside("k", self.value("k"), _single(1e-5), 1e10)
+        yield from check_range("alpha", self.value("alpha"), -1e20, 1e20)
+        yield from check_range("beta", self.value("beta"), _single(0.01), 1e5)
+        yield from check_range("k", self.value("k"), _single(1e-5), 1e10)
 
 
 def _single(number: float) -> float:
@@ -140,10 +140,10 @@ class ScaleOp(TensorrtOperation):
         """The input's type."""
         return [Component(sizes(self.input), element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """There are as many weights as the mode needs."""
         shape, mode, axis = sizes(self.input), self.value("mode"), self.value("axis")
-        yield from at_least(self, "input", 1)
+        yield from check_min_rank(self, "input", 1)
         if not -len(shape) <= axis < len(shape):
             yield f"`axis` is {axis}, which is outside of [-{len(shape)}, {len(shape)})"
         wanted = rules.weights(shape, mode, axis)
@@ -151,7 +151,9 @@ class ScaleOp(TensorrtOperation):
             given = getattr(self, name)
             if given is not None:
                 count = rules.weights(sizes(given), "kELEMENTWISE", 0)
-                yield from unequal(name, f"as many weights as {mode} needs,", count, wanted)
+                yield from check_equal_sizes(
+                    name, f"as many weights as {mode} needs,", count, wanted
+                )
 
 
 @operation
@@ -188,16 +190,16 @@ class NMSOp(TensorrtOperation):
         kind = element(given) if types.RANKED.accepts(given) else IntegerType(32)
         return [Component((None, 3), kind), Component((), IntegerType(32))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Boxes and scores are of the same batch, boxes and classes."""
         boxes, scores, limit = sizes(self.boxes), sizes(self.scores), self.value("top_k_box_limit")
-        yield from differing_types(self, "boxes", "scores")
+        yield from check_same_types(self, "boxes", "scores")
         if len(boxes) not in {3, 4}:
             yield f"expected boxes to be of rank 3 or 4, but they are of rank {len(boxes)}"
-        yield from ranked(self, "scores", 3)
-        yield from unequal("boxes", "a last size of", boxes[-1], 4)
+        yield from check_rank(self, "scores", 3)
+        yield from check_equal_sizes("boxes", "a last size of", boxes[-1], 4)
         shared = "batch and boxes" if len(boxes) == 3 else "batch, boxes and classes"
         if any(map(differ, boxes[:-1], scores)):
             yield f"boxes and scores must have the same {shared}"
         if limit is not None:
-            yield from outside("top_k_box_limit", limit, 0, 5000)
+            yield from check_range("top_k_box_limit", limit, 0, 5000)

@@ -17,14 +17,14 @@ from tripybuild.tensorrt.dialect import types
 from tripybuild.tensorrt.dialect.base import (
     SEGMENTED,
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
     sizes,
 )
 from tripybuild.tensorrt.dialect.trtx.attributes import enumeration
-from tripybuild.tensorrt.dialect.trtx.operand_checks import ranked, unequal
+from tripybuild.tensorrt.dialect.trtx.operand_checks import check_equal_sizes, check_rank
 from tripybuild.tensorrt.shape_rules import Sizes, differ
 
 _FLOAT = types.FLOAT_TENSOR
@@ -72,21 +72,23 @@ class MoEOp(TensorrtOperation):
         """The tokens' type."""
         return [Component(sizes(self.hidden), element(self.hidden))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Tokens, choices and weights belong together."""
         for name in ("hidden", "experts", "scores", *(f"{each}_weights" for each in _TRIO)):
-            yield from ranked(self, name, 3)
+            yield from check_rank(self, name, 3)
         tokens, chosen, scores = sizes(self.hidden), sizes(self.experts), sizes(self.scores)
         for what, size, wanted in zip(_PLACES, chosen, tokens, strict=False):
-            yield from unequal("experts", f"the {what} of the tokens,", size, wanted)
+            yield from check_equal_sizes("experts", f"the {what} of the tokens,", size, wanted)
         for what, size, wanted in zip((*_PLACES, "choices"), scores, chosen, strict=True):
-            yield from unequal("scores", f"the {what} of the experts,", size, wanted)
+            yield from check_equal_sizes("scores", f"the {what} of the experts,", size, wanted)
         yield from self._weights(tokens)
         yield from self._biases()
 
     def _weights(self, tokens: Sizes) -> Iterator[str]:
         gate, up, down = (sizes(getattr(self, f"{each}_weights")) for each in _TRIO)
-        yield from unequal("gate_weights", "the hidden size of the tokens,", gate[1], tokens[2])
+        yield from check_equal_sizes(
+            "gate_weights", "the hidden size of the tokens,", gate[1], tokens[2]
+        )
         if any(map(differ, up, gate)):
             yield "gate_weights and up_weights must have the same shape"
         if any(map(differ, down, (gate[0], gate[2], gate[1]))):
@@ -100,7 +102,11 @@ class MoEOp(TensorrtOperation):
             return
         for name in _TRIO:
             weights, bias = sizes(getattr(self, f"{name}_weights")), f"{name}_bias"
-            yield from ranked(self, bias, 2)
+            yield from check_rank(self, bias, 2)
             experts, width = sizes(getattr(self, bias))
-            yield from unequal(bias, "a row for each of the experts,", experts, weights[0])
-            yield from unequal(bias, "a number for each output of its layer,", width, weights[2])
+            yield from check_equal_sizes(
+                bias, "a row for each of the experts,", experts, weights[0]
+            )
+            yield from check_equal_sizes(
+                bias, "a number for each output of its layer,", width, weights[2]
+            )

@@ -6,7 +6,7 @@ from tripybuild.tensorrt.dialect.base import TensorrtOperation, element, sizes
 from tripybuild.tensorrt.shape_rules import MaybeSize, differ
 
 
-def differing_types(op: TensorrtOperation, first: str, *others: str) -> Iterator[str]:
+def check_same_types(op: TensorrtOperation, first: str, *others: str) -> Iterator[str]:
     """Operands have the element type of the first: TensorRT converts nothing."""
     wanted = element(getattr(op, first))
     for name in others:
@@ -15,27 +15,27 @@ def differing_types(op: TensorrtOperation, first: str, *others: str) -> Iterator
             yield f"{name} has element type '{given}', but {first} has '{wanted}'"
 
 
-def ranked(op: TensorrtOperation, name: str, rank: int, why: str = "") -> Iterator[str]:
+def check_rank(op: TensorrtOperation, name: str, rank: int, why: str = "") -> Iterator[str]:
     """An operand has so many dimensions."""
     given = len(sizes(getattr(op, name)))
     if given != rank:
         yield f"expected {name} to be of rank {rank}{why}, but it is of rank {given}"
 
 
-def at_least(op: TensorrtOperation, name: str, rank: int) -> Iterator[str]:
+def check_min_rank(op: TensorrtOperation, name: str, rank: int) -> Iterator[str]:
     """An operand has so many dimensions or more."""
     given = len(sizes(getattr(op, name)))
     if given < rank:
         yield f"expected {name} to be of rank {rank} or more, but it is of rank {given}"
 
 
-def unequal(name: str, what: str, given: MaybeSize, wanted: MaybeSize) -> Iterator[str]:
+def check_equal_sizes(name: str, what: str, given: MaybeSize, wanted: MaybeSize) -> Iterator[str]:
     """Two sizes are the same, as far as they are known."""
     if differ(given, wanted):
         yield f"expected {name} to have {what} {wanted}, but got {given}"
 
 
-def outside(name: str, given: float, low: float, high: float) -> Iterator[str]:
+def check_range(name: str, given: float, low: float, high: float) -> Iterator[str]:
     """A number is in a range."""
     if not low <= given <= high:
         yield f"`{name}` is {given:g}, but must be from {low:g} to {high:g}"

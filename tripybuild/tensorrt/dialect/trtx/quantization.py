@@ -17,7 +17,7 @@ from xdsl.traits import ConstantLike, Pure
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import Component, TensorrtOperation, element, operation, sizes
 from tripybuild.tensorrt.dialect.checks import Checks, all_match
-from tripybuild.tensorrt.dialect.ops.quantization import Scaled
+from tripybuild.tensorrt.dialect.ops.quantization import ScaleOperation
 
 
 @operation
@@ -38,7 +38,7 @@ class ConstantF4Op(TensorrtOperation):
 
 
 @operation
-class QuantizeToF4Op(Scaled):
+class QuantizeToF4Op(ScaleOperation):
     """Real numbers over a scale, rounded to f4; otherwise as `tensorrt.quantize`."""
 
     name = "trtx.quantize"

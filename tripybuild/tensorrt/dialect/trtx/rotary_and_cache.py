@@ -16,15 +16,19 @@ from xdsl.traits import Pure
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
     sizes,
 )
 from tripybuild.tensorrt.dialect.trtx.attributes import PACKED, PADDED, RANKS, enumeration, form
-from tripybuild.tensorrt.dialect.trtx.operand_checks import differing_types, ranked, unequal
-from tripybuild.tensorrt.shape_rules import MaybeSize, known
+from tripybuild.tensorrt.dialect.trtx.operand_checks import (
+    check_equal_sizes,
+    check_rank,
+    check_same_types,
+)
+from tripybuild.tensorrt.shape_rules import MaybeSize, is_static
 
 _FLOAT = types.FLOAT_TENSOR
 _LENGTHS = types.tensor(types.I32, ranks=(1,))
@@ -58,31 +62,35 @@ class RotaryEmbeddingOp(TensorrtOperation):
         """The input's type."""
         return [Component(sizes(self.input), element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """There is an angle for each pair of elements, at each place."""
-        yield from differing_types(self, "input", "cosine", "sine")
-        yield from ranked(self, "input", 4)
+        yield from check_same_types(self, "input", "cosine", "sine")
+        yield from check_rank(self, "input", 4)
         head, rotated = sizes(self.input)[-1], self.value("dimensions")
-        if known(head) and head % 2:
+        if is_static(head) and head % 2:
             yield f"heads of size {head} have no pairs: the size must be even"
-        if rotated < 0 or rotated % 2 or (known(head) and rotated > head):
+        if rotated < 0 or rotated % 2 or (is_static(head) and rotated > head):
             yield f"`dimensions` is {rotated}, but must be even, from 0 to the heads' size ({head})"
         pairs = rotated // 2 if rotated else None if head is None else head // 2
         batch, _, length, _ = sizes(self.input)
         if self.position is not None:
-            yield from ranked(self, "position", 2)
-            yield from _placed("position", sizes(self.position), (batch, length))
+            yield from check_rank(self, "position", 2)
+            yield from _check_angle_table("position", sizes(self.position), (batch, length))
         for name in ("cosine", "sine"):
             given, place = sizes(getattr(self, name)), (batch, length)
             why = " as there is no `position`" if self.position is None else " with a `position`"
-            yield from ranked(self, name, 3 if self.position is None else 2, why)
-            yield from unequal(name, "a last size that is the number of pairs,", given[-1], pairs)
-            yield from _placed(name, given[:-1], place if self.position is None else ())
+            yield from check_rank(self, name, 3 if self.position is None else 2, why)
+            yield from check_equal_sizes(
+                name, "a last size that is the number of pairs,", given[-1], pairs
+            )
+            yield from _check_angle_table(name, given[:-1], place if self.position is None else ())
 
 
-def _placed(name: str, given: Sequence[MaybeSize], wanted: Sequence[MaybeSize]) -> Iterator[str]:
+def _check_angle_table(
+    name: str, given: Sequence[MaybeSize], wanted: Sequence[MaybeSize]
+) -> Iterator[str]:
     for what, size, of_input in zip(("batch", "sequence"), given, wanted, strict=False):
-        yield from unequal(name, f"the {what} of the input,", size, of_input)
+        yield from check_equal_sizes(name, f"the {what} of the input,", size, of_input)
 
 
 @operation
@@ -112,24 +120,26 @@ class KVCacheUpdateOp(TensorrtOperation):
         """The cache's type."""
         return [Component(sizes(self.cache), element(self.cache))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """What is written fits into the cache."""
         form = self.value("update_form")
-        yield from differing_types(self, "cache", "update")
-        yield from ranked(self, "cache", 4)
-        yield from ranked(self, "update", RANKS[form], f" as `update_form` is {form}")
+        yield from check_same_types(self, "cache", "update")
+        yield from check_rank(self, "cache", 4)
+        yield from check_rank(self, "update", RANKS[form], f" as `update_form` is {form}")
         if form == PACKED and self.update_lengths is None:
             yield "a packed update needs `update_lengths`"
         cache, update = sizes(self.cache), sizes(self.update)
         heads = update[1]
-        yield from unequal("update", "as many heads as the cache,", heads, cache[1])
-        yield from unequal("update", "heads of the cache's size,", update[-1], cache[-1])
+        yield from check_equal_sizes("update", "as many heads as the cache,", heads, cache[1])
+        yield from check_equal_sizes("update", "heads of the cache's size,", update[-1], cache[-1])
         if form == PADDED:
             for what, size, room in (
                 ("batch", update[0], cache[0]),
                 ("length", update[2], cache[2]),
             ):
-                if known(size) and known(room) and size > room:
+                if is_static(size) and is_static(room) and size > room:
                     yield f"update has a {what} of {size}, and the cache has room for {room}"
             (count,) = sizes(self.position)
-            yield from unequal("position", "one number for each of a batch of", count, update[0])
+            yield from check_equal_sizes(
+                "position", "one number for each of a batch of", count, update[0]
+            )

@@ -9,14 +9,14 @@ from xdsl.traits import Pure
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types
 from tripybuild.tensorrt.dialect.base import (
     Component,
-    Problem,
+    OpProblem,
     TensorrtOperation,
     element,
     operation,
     sizes,
 )
 from tripybuild.tensorrt.dialect.trtx.attributes import enumeration
-from tripybuild.tensorrt.dialect.trtx.operand_checks import at_least, unequal
+from tripybuild.tensorrt.dialect.trtx.operand_checks import check_equal_sizes, check_min_rank
 
 _SUMMED = types.tensor(types.I32, types.I64, *types.FLOATS)
 _LENGTHS = types.tensor(types.I32, types.I64, ranks=(1,))
@@ -41,10 +41,10 @@ class CumulativeOp(TensorrtOperation):
         """The input's type."""
         return [Component(sizes(self.input), element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The axis is one of the input's; it may count from the end."""
         rank, axis = len(sizes(self.input)), self.value("axis")
-        yield from at_least(self, "input", 1)
+        yield from check_min_rank(self, "input", 1)
         if not -rank <= axis < rank:
             yield f"`axis` is {axis}, which is outside of [-{rank}, {rank})"
 
@@ -67,10 +67,10 @@ class ReverseSequenceOp(TensorrtOperation):
         """The input's type."""
         return [Component(sizes(self.input), element(self.input))]
 
-    def wrong(self) -> Iterator[str | Problem]:
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
         """The axes are two of the input's, and there is a length for each sequence."""
         shape = sizes(self.input)
-        yield from at_least(self, "input", 2)
+        yield from check_min_rank(self, "input", 2)
         axes = {name: self.value(name) for name in ("batch_axis", "sequence_axis")}
         for name, axis in axes.items():
             if not 0 <= axis < len(shape):
@@ -79,4 +79,4 @@ class ReverseSequenceOp(TensorrtOperation):
             yield f"`batch_axis` and `sequence_axis` are both {axes['batch_axis']}"
         (count,) = sizes(self.lengths)
         batch = shape[axes["batch_axis"]]
-        yield from unequal("lengths", "one number for each of a batch of", count, batch)
+        yield from check_equal_sizes("lengths", "one number for each of a batch of", count, batch)

@@ -27,7 +27,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.mlir_lexer import MLIRTokenKind as Kind
 
 from tripybuild.tensorrt.mlir import elements
-from tripybuild.tensorrt.mlir.reading.literals import Literal, LiteralError, encoded, literal
+from tripybuild.tensorrt.mlir.reading.literals import Literal, LiteralError, encode, literal
 from tripybuild.tensorrt.mlir.reading.location_reader import LocationReader
 
 MOST_ELEMENTS = 1 << 48  # no array has many more
@@ -116,7 +116,7 @@ class DenseReader(LocationReader):
         if count > MOST_ELEMENTS:
             raise LiteralError(f"a constant has at most {MOST_ELEMENTS:,} elements")
         if isinstance(content, bytes):
-            data = elements.unpacked(content, element, count)
+            data = elements.from_mlir_bytes(content, element, count)
             if data is None:
                 raise LiteralError(f"elements hex data size is invalid for provided type: '{type}'")
             return data
@@ -131,8 +131,8 @@ class DenseReader(LocationReader):
             raise LiteralError(
                 f"inferred shape of elements literal ([{found}]) does not match type ([{wanted}])"
             )
-        data = encoded(content, cast("AnyFloat | IntegerType | IndexType", element))
-        return data if content.shape else elements.repeated(data, count)
+        data = encode(content, cast("AnyFloat | IntegerType | IndexType", element))
+        return data if content.shape else elements.splat_bytes(data, count)
 
     def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
         place = self.pos
@@ -143,14 +143,14 @@ class DenseReader(LocationReader):
         words: Literal | None = None
         if self.parse_optional_punctuation(":") is not None:
             try:
-                words = literal(f"[{self._until_closed()}]", 0)
-                data = encoded(words, element)
+                words = literal(f"[{self._array_body()}]", 0)
+                data = encode(words, element)
             except LiteralError as error:
                 self.raise_error(str(error), place)
         self.parse_punctuation(">", " in array")
         return DenseArrayBase(element, BytesAttr(b"" if words is None else data))
 
-    def _until_closed(self) -> str:
+    def _array_body(self) -> str:
         """Take the text up to the `>` that ends an array."""
         content, start = self.token.input.content, self.token.start
         end = content.find(">", start)
@@ -169,14 +169,14 @@ class DenseReader(LocationReader):
     def _parse_external_resources(self) -> None:
         """Pass over what other tools keep in a text, such as a pipeline to reproduce a crash."""
         braces = self.Delimiter.BRACES
-        self.parse_comma_separated_list(braces, lambda: self._passed_over(nested=True))
+        self.parse_comma_separated_list(braces, lambda: self._skip_entry(nested=True))
 
-    def _passed_over(self, *, nested: bool) -> None:
+    def _skip_entry(self, *, nested: bool) -> None:
         self.parse_identifier_or_str_literal()
         self.parse_punctuation(":")
         if nested:
             braces = self.Delimiter.BRACES
-            self.parse_comma_separated_list(braces, lambda: self._passed_over(nested=False))
+            self.parse_comma_separated_list(braces, lambda: self._skip_entry(nested=False))
         else:
             self.parse_attribute()
 

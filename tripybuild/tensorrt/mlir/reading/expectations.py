@@ -85,7 +85,7 @@ def _pattern(message: str, *, regular: bool) -> re.Pattern[str]:
 
 def mismatches(expected: Sequence[Expectation], given: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Compare what is expected with what was given; equal, if nothing comes out."""
-    found = [unexpected for each in given for unexpected in _unexpected(expected, each)]
+    found = [unexpected for each in given for unexpected in _match_diagnostic(expected, each)]
     for each in expected:
         if not each.met:
             message = f'expected {each.kind} "{each.message}" was not produced'
@@ -93,7 +93,7 @@ def mismatches(expected: Sequence[Expectation], given: Iterable[Diagnostic]) -> 
     return found
 
 
-def _unexpected(expected: Sequence[Expectation], given: Diagnostic) -> Iterator[Diagnostic]:
+def _match_diagnostic(expected: Sequence[Expectation], given: Diagnostic) -> Iterator[Diagnostic]:
     for note in given.notes:
         for each in expected:
             each.met = each.met or (each.kind == "note" and each.fits(note))

@@ -40,7 +40,7 @@ _STRINGS = _KINDS.index(Kind.STRING_LIT)
 _PUNCTUATION: dict[str, Kind] = {**KIND_BY_PUNCTUATION_SPELLING}
 
 
-class Piece(Token[Kind, str], Span[str]):
+class LexerToken(Token[Kind, str], Span[str]):
     """A token that is its own span; `text` is cut once."""
 
     __slots__ = ("end", "input", "kind", "start", "text")
@@ -84,14 +84,14 @@ class Lexer(MLIRLexer):
         start, end = found.span(index)
         self.pos = end
         if index == _NOTHING:
-            raise self._unexpected(start)
+            raise self._character_error(start)
         text = found[index]
         kind = _KINDS[index] or _PUNCTUATION[text]
         if index == _STRINGS and "\\" in text and not _is_text(start, end, self.input):
             kind = Kind.BYTES_LIT
-        return Piece(kind, text, start, end, self.input)
+        return LexerToken(kind, text, start, end, self.input)
 
-    def _unexpected(self, start: int) -> ParseError:
+    def _character_error(self, start: int) -> ParseError:
         character = self._content[start]
         span = Span(start, start + 1, self.input)
         if character == '"':

@@ -39,12 +39,12 @@ class Literal:
 
 def literal(content: str, start: int) -> Literal:
     """Read a list of elements, or one, that begins at a position."""
-    reader = _Reader(content, start)
+    reader = _LiteralReader(content, start)
     shape = reader.value(reader.next())
     return Literal(reader.words, shape, reader.position)
 
 
-class _Reader:
+class _LiteralReader:
     """Goes through nested lists, and keeps their words."""
 
     def __init__(self, content: str, position: int) -> None:
@@ -55,7 +55,7 @@ class _Reader:
         """Give the next mark or word."""
         found = _NEXT.match(self.content, self.position)
         if found is None:
-            raise self._unexpected()
+            raise self._element_error()
         self.position = found.end()
         return found[found.lastgroup or 0]
 
@@ -65,7 +65,7 @@ class _Reader:
             self.words.append(word)
             return ()
         if word != "[":
-            raise self._unexpected()
+            raise self._element_error()
         word = self.next()
         if word == "]":
             return (0,)
@@ -76,14 +76,14 @@ class _Reader:
                 raise LiteralError(message, self.position - 1)
             count += 1
         if word != "]":
-            raise self._unexpected()
+            raise self._element_error()
         return count, *shape
 
-    def _unexpected(self) -> LiteralError:
+    def _element_error(self) -> LiteralError:
         return LiteralError("expected element literal of primitive type", self.position)
 
 
-def encoded(found: Literal, element: AnyFloat | IntegerType | IndexType) -> bytes:
+def encode(found: Literal, element: AnyFloat | IntegerType | IndexType) -> bytes:
     """Give the bytes of elements of a type."""
     words = ["".join(word.split()) if " " in word else word for word in found.words]
     if isinstance(element, IntegerType | IndexType):

@@ -30,19 +30,19 @@ from tripybuild.tensorrt.mlir.locations import (
     UNKNOWN,
     FileLineColRange,
     file_location,
-    made,
+    make_location,
 )
-from tripybuild.tensorrt.mlir.reading.lexer import Piece
-from tripybuild.tensorrt.mlir.reading.reader import Reader
+from tripybuild.tensorrt.mlir.reading.lexer import LexerToken
+from tripybuild.tensorrt.mlir.reading.reader import TokenReader
 
 
-class LocationReader(Reader):
+class LocationReader(TokenReader):
     """A parser that knows all locations."""
 
     def __init__(self, context: Context, text: str, path: str) -> None:
         super().__init__(context, text, path)
         self._path = StringAttr(portable_path(path, None))
-        self._pending: dict[int, tuple[Attribute, Piece]] = {}  # by the placeholder's identity
+        self._pending: dict[int, tuple[Attribute, LexerToken]] = {}  # by the placeholder's identity
 
     def location_at(self, position: Position) -> LocationAttr:
         """Give the location of a position in the text."""
@@ -55,13 +55,13 @@ class LocationReader(Reader):
         self.parse_punctuation("(")
         token = self.token
         known = token.kind is not Kind.HASH_IDENT or token.text in self.attribute_aliases
-        location: LocationAttr = self._parse_location() if known else self._later()
+        location: LocationAttr = self._parse_location() if known else self._location_placeholder()
         self.parse_punctuation(")")
         return location
 
-    def _later(self) -> Any:
+    def _location_placeholder(self) -> Any:
         """Stand in for an alias that is defined further down."""
-        placeholder = made(NameLoc, desc=StringAttr(self.token.text), location=NoneAttr())
+        placeholder = make_location(NameLoc, desc=StringAttr(self.token.text), location=NoneAttr())
         self._pending[id(placeholder)] = placeholder, self.token
         self._consume_token()
         return placeholder
@@ -69,13 +69,13 @@ class LocationReader(Reader):
     def resolve_locations(self, module: ModuleOp) -> None:
         """Put the locations of aliases that were defined late where they belong."""
         for _, token in self._pending.values():
-            self._aliased(token)
-        for each in _holders(module) if self._pending else ():
+            self._resolve_alias(token)
+        for each in _location_holders(module) if self._pending else ():
             waiting = self._pending.get(id(each.location))
             if waiting is not None:
-                each.location = self._aliased(waiting[1])
+                each.location = self._resolve_alias(waiting[1])
 
-    def _aliased(self, token: Piece) -> Any:
+    def _resolve_alias(self, token: LexerToken) -> Any:
         found = self.aliases.location(token.text)
         if not isinstance(found, LOCATIONS):
             kind = "undefined" if found is None else "not a location:"
@@ -86,29 +86,29 @@ class LocationReader(Reader):
         token = self.token
         if token.kind is Kind.HASH_IDENT:
             self._consume_token()
-            return self._aliased(token)
+            return self._resolve_alias(token)
         if (text := self.parse_optional_str_literal()) is not None:
-            return self._named(StringAttr(text))
+            return self._name_location(StringAttr(text))
         if self.parse_optional_keyword("unknown") is not None:
             return UNKNOWN
         if self.parse_optional_keyword("callsite") is not None:
-            return self._call()
+            return self._call_site()
         if self.parse_optional_keyword("fused") is not None:
-            return self._fused()
+            return self._fused_location()
         return self.raise_error("expected location instance")
 
-    def _named(self, text: StringAttr) -> Any:
+    def _name_location(self, text: StringAttr) -> Any:
         """Read what follows a string: a place in a file of that name, or what is so named."""
         if self.parse_optional_punctuation(":") is not None:
-            return self._place(text)
+            return self._file_location(text)
         child: Attribute = NoneAttr()
         if self.parse_optional_punctuation("(") is not None:
             child = self._parse_location()
             self.parse_punctuation(")")
             child = NoneAttr() if child == UNKNOWN else child
-        return made(NameLoc, desc=text, location=child)
+        return make_location(NameLoc, desc=text, location=child)
 
-    def _place(self, path: StringAttr) -> Any:
+    def _file_location(self, path: StringAttr) -> Any:
         line, column = self._number(), 0
         if self.parse_optional_punctuation(":") is not None:
             column = self._number()
@@ -118,28 +118,30 @@ class LocationReader(Reader):
         self.parse_punctuation(":")
         numbers = map(IntAttr, (line, column, end, self._number()))
         names = ("line", "column", "end_line", "end_column")
-        return made(FileLineColRange, filename=path, **dict(zip(names, numbers, strict=True)))
+        return make_location(
+            FileLineColRange, filename=path, **dict(zip(names, numbers, strict=True))
+        )
 
     def _number(self) -> int:
         return self.parse_integer(
             allow_boolean=False, allow_negative=False, context_msg=" in a location"
         )
 
-    def _call(self) -> CallSiteLoc:
+    def _call_site(self) -> CallSiteLoc:
         self.parse_punctuation("(")
         callee = self._parse_location()
         self.parse_keyword("at")
         caller = self._parse_location()
         self.parse_punctuation(")")
-        return made(CallSiteLoc, callee=callee, caller=caller)
+        return make_location(CallSiteLoc, callee=callee, caller=caller)
 
-    def _fused(self) -> FusedLoc:
+    def _fused_location(self) -> FusedLoc:
         metadata: Attribute = NoneAttr()
         if self.parse_optional_punctuation("<") is not None:
             metadata = self.parse_attribute()
             self.parse_punctuation(">")
         found = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
-        return made(FusedLoc, locations=ArrayAttr(found), metadata=metadata)
+        return make_location(FusedLoc, locations=ArrayAttr(found), metadata=metadata)
 
     def parse_optional_region(
         self, arguments: Iterable[Parser.Argument] | None = None
@@ -167,7 +169,7 @@ class LocationReader(Reader):
         self._register_ssa_definition(name.text[1:], (argument,), name)
 
 
-def _holders(module: ModuleOp) -> Iterable[Operation | BlockArgument]:
+def _location_holders(module: ModuleOp) -> Iterable[Operation | BlockArgument]:
     """Give all that has a location."""
     for operation in module.walk():
         yield operation

@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 
-from tripybuild.errors.amounts import spent
-from tripybuild.errors.budget import Budget, SpentError, opened
+from tripybuild.errors.budget import Budget, BudgetError, use_budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.process.gc_pause import uncollected
+from tripybuild.errors.limits import budget_diagnostic
+from tripybuild.process.gc_pause import pause_gc
 from tripybuild.tensorrt.mlir import resources
 from tripybuild.tensorrt.mlir.context import new_context
 from tripybuild.tensorrt.mlir.locations import span_of
@@ -40,14 +40,14 @@ def parse(text: str, path: str = "-", context: Context | None = None) -> ModuleO
     context = new_context() if context is None else context
     reader: TextReader | None = None
     try:
-        with uncollected(), opened(Budget()):
+        with pause_gc(), use_budget(Budget()):
             reader = TextReader(context, text, path)
             module = reader.module()
     except DiagnosticError:
         raise
-    except SpentError as error:
+    except BudgetError as error:
         place = Span(path, 1, 1, 1, 1) if reader is None else _span(reader.token, path)
-        raise DiagnosticError(spent(error, place)) from None
+        raise DiagnosticError(budget_diagnostic(error, place)) from None
     except ParseError as error:
         raise DiagnosticError(_diagnostic(error, path, reader)) from None
     except RecursionError:

@@ -19,7 +19,7 @@ from xdsl.utils.mlir_lexer import (
 )
 
 from tripybuild.tensorrt.mlir.alias_expansion import Expansions
-from tripybuild.tensorrt.mlir.reading.lexer import Lexer, Piece
+from tripybuild.tensorrt.mlir.reading.lexer import Lexer, LexerToken
 
 # A tensor whose text names nothing that another text could mean otherwise.
 _TENSOR = re.compile(r"tensor<(?:(?:[0-9]+|\?)x)*[a-zA-Z][a-zA-Z0-9]*>")
@@ -29,7 +29,7 @@ _DIMENSIONS = re.compile(r"(?:(?:[0-9]++|\?)x)++")
 MOST_DIMENSIONS = 1024
 
 
-class Reader(Parser):
+class TokenReader(Parser):
     """A parser of MLIR's text; `lexer` is ours."""
 
     def __init__(self, context: Context, text: str, path: str) -> None:
@@ -41,9 +41,9 @@ class Reader(Parser):
         self._parser_state = ParserState(self.lines)
 
     @property
-    def token(self) -> Piece:
+    def token(self) -> LexerToken:
         """The token that is read next."""
-        return cast("Piece", self._parser_state.current_token)
+        return cast("LexerToken", self._parser_state.current_token)
 
     def _consume_token(self, expected_kind: Kind | None = None) -> Token[Kind]:
         state = self._parser_state

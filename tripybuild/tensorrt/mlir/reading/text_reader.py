@@ -49,7 +49,7 @@ class TextReader(DenseReader):
                 self._parse_file_metadata_dictionary()
             else:
                 operations.append(self.parse_operation())
-        self._refuse_undefined()
+        self._check_forward_references()
         alone = len(operations) == 1 and isinstance(operations[0], ModuleOp)
         module = cast("ModuleOp", operations[0]) if alone else ModuleOp(operations)
         if not alone:
@@ -138,19 +138,19 @@ class TextReader(DenseReader):
         self, arguments: Iterable[Parser.Argument] | None = None
     ) -> Region | None:
         """Read a region, in a scope of its own if nothing of outside may be named in it."""
-        if self.token.kind is not Kind.L_BRACE or not _is_isolated(self._kinds[-1]):
+        if self.token.kind is not Kind.L_BRACE or not _has_isolated_scope(self._kinds[-1]):
             return super().parse_optional_region(arguments)
         outside: Any = self.ssa_values, self.forward_ssa_references, self._uses
         self.ssa_values, self.forward_ssa_references, self._uses = {}, {}, {}
         region = super().parse_optional_region(arguments)
-        self._refuse_undefined()
+        self._check_forward_references()
         self.ssa_values, self.forward_ssa_references, self._uses = outside
         return region
 
-    def _refuse_undefined(self) -> None:
+    def _check_forward_references(self) -> None:
         for name in self.forward_ssa_references:
             self.raise_error(f"use of undeclared SSA value name '%{name}'", self._uses.get(name))
 
 
-def _is_isolated(kind: type[Operation]) -> bool:
+def _has_isolated_scope(kind: type[Operation]) -> bool:
     return kind.has_trait(IsolatedFromAbove, value_if_unregistered=False)

@@ -19,7 +19,7 @@ _WORDS = {
 def map_text(found: AffineMap) -> str:
     """Give `(d0) -> (d0 + 1)`."""
     names = _names(found.num_dims, found.num_symbols)
-    return f"{names} -> ({_listed(found.results)})"
+    return f"{names} -> ({_join_text(found.results)})"
 
 
 def set_text(found: AffineSet) -> str:
@@ -34,7 +34,7 @@ def _names(dims: int, symbols: int) -> str:
     return f"({sizes})[{others}]" if symbols else f"({sizes})"
 
 
-def _listed(expressions: Iterable[AffineExpr]) -> str:
+def _join_text(expressions: Iterable[AffineExpr]) -> str:
     return ", ".join(map(_text, expressions))
 
 

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, TypeAttribute
 from xdsl.printer import Printer
 
 from tripybuild.tensorrt.mlir import floats
-from tripybuild.tensorrt.mlir.aliases import Aliases, written
+from tripybuild.tensorrt.mlir.aliases import Aliases, location_text
 from tripybuild.tensorrt.mlir.locations import LOCATIONS
 from tripybuild.tensorrt.mlir.writing.affine_writer import map_text, set_text
 from tripybuild.tensorrt.mlir.writing.dense_writer import dense
@@ -40,7 +40,7 @@ class AttributeWriter(Printer):
         self._maps: dict[AffineMapAttr | AffineSetAttr, str] = {}
         self._types: dict[int, tuple[Attribute, str]] = {}  # by identity, which is kept alive
 
-    def taken(self) -> str:
+    def take_text(self) -> str:
         """Give what was written, and forget it."""
         text = "".join(self.parts)
         self.parts.clear()
@@ -120,11 +120,11 @@ class AttributeWriter(Printer):
     def print_own_location(self, location: Attribute) -> None:
         """Write where a block's argument comes from, in full."""
         if self.locations is not None:
-            self.locations.met(location, early=True)
-            text = self.locations.written(location, self._apart)
+            self.locations.register(location, early=True)
+            text = self.locations.text(location, self._attribute_text)
             self.parts.append(f" loc({text})")
 
-    def _apart(self, attribute: Attribute) -> str:
+    def _attribute_text(self, attribute: Attribute) -> str:
         """Give the text of an attribute, and write nothing."""
         outside, self.parts = self.parts, []
         self.print_attribute(attribute)
@@ -133,17 +133,17 @@ class AttributeWriter(Printer):
 
     def _location(self, location: Attribute) -> str:
         """Give a location that is an attribute itself, in full."""
-        return written(location, self._apart, self._location)
+        return location_text(location, self._attribute_text, self._location)
 
     def aliases(self, *, early: bool) -> Iterator[str]:
         """Give the definitions of aliases that stand before the text, or behind it."""
         if self.locations is not None:
-            yield from self.locations.definitions(self._apart, early=early)
+            yield from self.locations.definitions(self._attribute_text, early=early)
         for attribute, name in self._maps.items() if early else ():
-            yield f"{name} = {unaliased(attribute)}"
+            yield f"{name} = {affine_text(attribute)}"
 
 
-def unaliased(attribute: AffineMapAttr | AffineSetAttr) -> str:
+def affine_text(attribute: AffineMapAttr | AffineSetAttr) -> str:
     """Give a map or a set in full."""
     if isinstance(attribute, AffineMapAttr):
         return f"affine_map<{map_text(attribute.data)}>"

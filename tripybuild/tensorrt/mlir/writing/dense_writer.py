@@ -28,12 +28,12 @@ def dense(attribute: DenseIntOrFPElementsAttr) -> str:
         return "dense<>"
     if elements.is_splat(data, size):
         return f"dense<{_words(data[:size], element)[0]}>"
-    if elements.count_of(shape) > LONGEST_LIST and not elements.is_truth(element):
-        return f'dense<"0x{elements.packed(data, element).hex().upper()}">'
-    return f"dense<{_nested(_words(data, element), shape)}>"
+    if elements.count_of(shape) > LONGEST_LIST and not elements.is_i1(element):
+        return f'dense<"0x{elements.to_mlir_bytes(data, element).hex().upper()}">'
+    return f"dense<{_nest(_words(data, element), shape)}>"
 
 
-def _nested(words: Sequence[str], shape: Sequence[int]) -> str:
+def _nest(words: Sequence[str], shape: Sequence[int]) -> str:
     """Give lists in lists, the innermost first."""
     for length in reversed(shape):
         rows = range(0, len(words), length)
@@ -51,7 +51,7 @@ def _words(data: bytes, element: Any) -> list[str]:
 
 
 def _integers(data: bytes, element: IntegerType | IndexType) -> list[str]:
-    if elements.is_truth(element):
+    if elements.is_i1(element):
         return ["true" if value else "false" for value in data]
     return [str(value) for value in element.iter_unpack(data)]
 

@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from tripybuild.tensorrt.mlir import resources
-from tripybuild.tensorrt.mlir.names import Names
-from tripybuild.tensorrt.mlir.writing.writer import Writer
+from tripybuild.tensorrt.mlir.names import ValueNames
+from tripybuild.tensorrt.mlir.writing.writer import ModuleWriter
 
 
 def text(
@@ -23,11 +23,11 @@ def text(
         locations: Whether to print where each operation comes from.
         data: Whether to print the data of resources; without it they are names only.
     """
-    writer = Writer(Names(_root(operation), generic=generic), generic=generic)
+    writer = ModuleWriter(ValueNames(_root(operation), generic=generic), generic=generic)
     if locations:
-        writer.meet_locations(operation)
+        writer.register_locations(operation)
     writer.print_op(operation)
-    body = writer.taken()
+    body = writer.take_text()
     lines = [*writer.aliases(early=True), body, *writer.aliases(early=False)]
     if not isinstance(operation, ModuleOp):
         return "\n".join(lines)
@@ -38,9 +38,9 @@ def text(
 
 def attribute_text(attribute: Attribute) -> str:
     """Give the text of an attribute or a type."""
-    writer = Writer(None)
+    writer = ModuleWriter(None)
     writer.print_attribute(attribute)
-    return writer.taken()
+    return writer.take_text()
 
 
 def _root(operation: Operation) -> Operation:
@@ -51,11 +51,11 @@ def _root(operation: Operation) -> Operation:
 
 def _footer(table: resources.Resources, names: set[str]) -> str:
     """Give the data of resources, as MLIR does at the end of a text."""
-    writer = Writer(None)
+    writer = ModuleWriter(None)
     lines = []
     for name, data in sorted(table.build_resources(names).items()):
         writer.print_identifier_or_string_literal(name)
-        lines.append(f'      {writer.taken()}: "{data}"')
+        lines.append(f'      {writer.take_text()}: "{data}"')
     if not lines:
         return ""
     inner = ",\n".join(lines)

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from tripybuild.tensorrt.mlir.aliases import Aliases
-from tripybuild.tensorrt.mlir.names import Names
+from tripybuild.tensorrt.mlir.names import ValueNames
 from tripybuild.tensorrt.mlir.writing.attribute_writer import AttributeWriter
 
 # Operations in whose regions the name of a dialect is left out.
@@ -21,19 +21,19 @@ _DEFAULTS = {"builtin.module": "builtin.", "func.func": "func."}
 _NO_WAY = "  // no predecessors"
 
 
-class Writer(AttributeWriter):
+class ModuleWriter(AttributeWriter):
     """Writes operations."""
 
-    def __init__(self, names: Names | None, *, generic: bool = False) -> None:
+    def __init__(self, names: ValueNames | None, *, generic: bool = False) -> None:
         super().__init__(print_generic_format=generic)
         self._names = names
         self._default = "builtin."
 
-    def meet_locations(self, operation: Operation) -> None:
+    def register_locations(self, operation: Operation) -> None:
         """Write locations from now on, by the aliases of all that are in an operation."""
         aliases = self.locations = Aliases()
         self.print_op(operation)
-        self.taken()
+        self.take_text()
         aliases.number()
 
     def print_ssa_value(self, value: SSAValue) -> str:
@@ -52,7 +52,7 @@ class Writer(AttributeWriter):
     def print_op(self, op: Operation) -> None:
         """Write an operation: results, name, the rest, and its location."""
         if self.locations is not None:
-            self.locations.met(op.location, early=False)
+            self.locations.register(op.location, early=False)
         if op.results:
             group = None if self._names is None else self._names.groups.get(op)
             if group is None:
@@ -215,10 +215,10 @@ class Writer(AttributeWriter):
             with self.in_parens():
                 self.print_list(block.args, self.print_block_argument)
         self.parts.append(":")
-        if block.parent is not None and (before := self._before(block)) is not None:
+        if block.parent is not None and (before := self._predecessor_comment(block)) is not None:
             self.parts.append(before)
 
-    def _before(self, block: Block) -> str | None:
+    def _predecessor_comment(self, block: Block) -> str | None:
         """Give the comment that says from where a block is gone to; an entry needs none."""
         blocks = () if block.parent is None else block.parent.blocks
         found = [each for each in blocks if each.last_op and block in each.last_op.successors]

@@ -5,10 +5,10 @@ The constants must not stretch the value: of unknown sizes that cannot be seen b
 
 from tripybuild.tensorrt.dialect import ActivationOp, ElementWiseOp
 from tripybuild.tensorrt.passes.canonicalize.matching import element_wise, float_splat, stretches
-from tripybuild.tensorrt.passes.rewriting.driver import Rewriter
+from tripybuild.tensorrt.passes.rewriting.driver import PatternRewriter
 
 
-def clip(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def clip(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """`min(max(x, low), high)` is CLIP if low <= high: else CLIP would give low, and not high.
 
     Bounds that are no number fit nothing.
@@ -27,7 +27,7 @@ def clip(op: ElementWiseOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def relu(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def relu(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """`max(x, 0)` of floats is RELU."""
     source, zero = op.operands
     if float_splat(source) == 0:

@@ -4,7 +4,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
 
 _INTEGERS: tuple[type[Operation], ...] = tuple(
     op_class
@@ -13,7 +13,7 @@ _INTEGERS: tuple[type[Operation], ...] = tuple(
 )
 
 
-def integers(op: arith.SignlessIntegerBinaryOperation, rewriter: Rewriter) -> bool:
+def integers(op: arith.SignlessIntegerBinaryOperation, rewriter: PatternRewriter) -> bool:
     """Two numbers are one, and adding 0 (and the like) is nothing."""
     folded: tuple[SSAValue | IntegerAttr] | None = op.fold()  # type: ignore[no-untyped-call]
     if folded is None:

@@ -16,8 +16,8 @@ from tripybuild.tensorrt.dialect import (
 )
 from tripybuild.tensorrt.dialect.base import element
 from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, unary, with_element
-from tripybuild.tensorrt.passes.rewriting.driver import Rewriter
-from tripybuild.tensorrt.passes.rewriting.values import made_by
+from tripybuild.tensorrt.passes.rewriting.driver import PatternRewriter
+from tripybuild.tensorrt.passes.rewriting.values import defining_op
 
 CHANNEL_WISE = ("kSUB", "kPROD", "kSUM")
 
@@ -32,14 +32,14 @@ def _follows_convolution(value: SSAValue) -> bool:
     return isinstance(owner, ConvolutionOp)
 
 
-def bias_in_half(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def bias_in_half(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """A convolution in f16, made f32, and then its bias: the bias comes first, in f16.
 
     TensorRT fuses both only in one precision. This rounds in another way, as mlir-tensorrt does.
     """
     wide, bias = op.operands
-    widened = made_by(wide, IdentityOp)
-    if widened is None or made_by(bias, ConstantOp) is None or element(wide) != f32:
+    widened = defining_op(wide, IdentityOp)
+    if widened is None or defining_op(bias, ConstantOp) is None or element(wide) != f32:
         return False
     if element(widened.input) != f16 or not _follows_convolution(widened.input):
         return False
@@ -56,25 +56,27 @@ def bias_in_half(op: ElementWiseOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def added_bias(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def added_bias(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """`sub(convolution, constant)` is a sum with the negated constant."""
     source, bias = op.operands
-    if made_by(source, ConvolutionOp) is None or constant_of(bias) is None:
+    if defining_op(source, ConvolutionOp) is None or constant_of(bias) is None:
         return False
-    _become(op, rewriter, "kSUM", rewriter.create(UnaryOp, bias, unary_operation="kNEG").result)
+    _rewrite_as(op, rewriter, "kSUM", rewriter.create(UnaryOp, bias, unary_operation="kNEG").result)
     return True
 
 
-def subtracted(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def sum_to_difference(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """`sum(x, neg(y))` is `sub(x, y)`, unless y is a constant."""
     negation = unary(op.input2, "kNEG")
     if negation is None or constant_of(negation.input) is not None:
         return False
-    _become(op, rewriter, "kSUB", negation.input)
+    _rewrite_as(op, rewriter, "kSUB", negation.input)
     return True
 
 
-def _become(op: ElementWiseOp, rewriter: Rewriter, operation: str, right: SSAValue) -> None:
+def _rewrite_as(
+    op: ElementWiseOp, rewriter: PatternRewriter, operation: str, right: SSAValue
+) -> None:
     made = rewriter.create(
         ElementWiseOp,
         op.input1,

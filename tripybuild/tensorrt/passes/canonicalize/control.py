@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 
 from tripybuild.tensorrt.dialect import ForOp, IfOp, WhileOp
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
 
 _Loop = ForOp | WhileOp
 
@@ -21,7 +21,7 @@ def _end(region: Region) -> Operation:
     return end
 
 
-def agreed(op: IfOp, rewriter: Rewriter) -> bool:
+def fold_common_yields(op: IfOp, rewriter: PatternRewriter) -> bool:
     """A result for which both regions give one value from outside is that value."""
     yielded = zip(*(_end(region).operands for region in op.regions), strict=True)
     found = False
@@ -34,7 +34,7 @@ def agreed(op: IfOp, rewriter: Rewriter) -> bool:
 
 
 def _replace(
-    op: IfOp | _Loop, kept: Sequence[int], operands: Sequence[object], rewriter: Rewriter
+    op: IfOp | _Loop, kept: Sequence[int], operands: Sequence[object], rewriter: PatternRewriter
 ) -> None:
     """Put an op that has fewer results, and the same regions, for one."""
     types: list[Attribute] = [op.results[index].type for index in kept]
@@ -46,7 +46,7 @@ def _replace(
     rewriter.erase(op)
 
 
-def used_results(op: IfOp, rewriter: Rewriter) -> bool:
+def drop_dead_results(op: IfOp, rewriter: PatternRewriter) -> bool:
     """Results that nobody uses go; the op goes with the last one, which is for the driver."""
     kept = [index for index, result in enumerate(op.results) if result.first_use is not None]
     if not kept or len(kept) == len(op.results):
@@ -64,7 +64,7 @@ def _first(op: _Loop) -> Sequence[SSAValue]:
     return tuple(op.init if isinstance(op, ForOp) else op.carried)
 
 
-def _lanes(op: _Loop) -> list[list[tuple[BlockArgument, int]]] | None:
+def _carries(op: _Loop) -> list[list[tuple[BlockArgument, int]]] | None:
     """The argument of each region, and the place in the region's end, for each carried value.
 
     None if a region gives another number of values than it takes.
@@ -81,23 +81,23 @@ def _lanes(op: _Loop) -> list[list[tuple[BlockArgument, int]]] | None:
     return lanes if len(op.results) == len(lanes) else None
 
 
-def _own(argument: BlockArgument, place: int) -> bool:
+def _feeds_only_itself(argument: BlockArgument, place: int) -> bool:
     """Whether nothing but its own place in the region's end uses an argument."""
     end = argument.block.last_op
     return all(use.operation is end and use.index == place for use in argument.uses)
 
 
-def unchanged(op: _Loop, rewriter: Rewriter) -> bool:
+def fold_invariant_carries(op: _Loop, rewriter: PatternRewriter) -> bool:
     """A carried value that is never given another one is its first one, inside and outside."""
     found = False
-    for index, lane in enumerate(_lanes(op) or ()):
+    for index, lane in enumerate(_carries(op) or ()):
         first, result = _first(op)[index], op.results[index]
         ends = [(_end(argument.block.parent), place) for argument, place in lane]  # type: ignore[arg-type]
         stays = all(
             end.operands[place] in {argument, first}
             for (end, place), (argument, _) in zip(ends, lane, strict=True)
         )
-        idle = result.first_use is None and all(_own(*each) for each in lane)
+        idle = result.first_use is None and all(_feeds_only_itself(*each) for each in lane)
         if not stays or idle or result.type != first.type:
             continue
         for (end, place), (argument, _) in zip(ends, lane, strict=True):
@@ -108,13 +108,14 @@ def unchanged(op: _Loop, rewriter: Rewriter) -> bool:
     return found
 
 
-def used_lanes(op: _Loop, rewriter: Rewriter) -> bool:
+def drop_dead_carries(op: _Loop, rewriter: PatternRewriter) -> bool:
     """A carried value that only carries itself goes; the last one goes with the loop."""
-    lanes = _lanes(op) or []
+    lanes = _carries(op) or []
     kept = [
         index
         for index, lane in enumerate(lanes)
-        if op.results[index].first_use is not None or not all(_own(*each) for each in lane)
+        if op.results[index].first_use is not None
+        or not all(_feeds_only_itself(*each) for each in lane)
     ]
     if not kept or len(kept) == len(lanes):
         return False
@@ -132,8 +133,10 @@ def used_lanes(op: _Loop, rewriter: Rewriter) -> bool:
 
 
 PATTERNS = (
-    Pattern("agreed", IfOp, agreed, "fewer results"),
-    Pattern("used results", IfOp, used_results, "fewer results"),
-    Pattern("unchanged", (ForOp, WhileOp), unchanged, "what does not change is not carried"),
-    Pattern("used lanes", (ForOp, WhileOp), used_lanes, "fewer recurrences"),
+    Pattern("agreed", IfOp, fold_common_yields, "fewer results"),
+    Pattern("used results", IfOp, drop_dead_results, "fewer results"),
+    Pattern(
+        "unchanged", (ForOp, WhileOp), fold_invariant_carries, "what does not change is not carried"
+    ),
+    Pattern("used lanes", (ForOp, WhileOp), drop_dead_carries, "fewer recurrences"),
 )

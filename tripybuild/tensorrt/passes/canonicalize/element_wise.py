@@ -4,10 +4,14 @@ from collections.abc import Mapping
 
 from tripybuild.tensorrt.dialect import ElementWiseOp
 from tripybuild.tensorrt.passes.canonicalize.activations import clip, relu
-from tripybuild.tensorrt.passes.canonicalize.biases import added_bias, bias_in_half, subtracted
+from tripybuild.tensorrt.passes.canonicalize.biases import (
+    added_bias,
+    bias_in_half,
+    sum_to_difference,
+)
 from tripybuild.tensorrt.passes.canonicalize.idioms import layer_norm, softmax
 from tripybuild.tensorrt.passes.canonicalize.splats import product_and_quotient, small_splat
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
 
 
 def _pattern(rewrite: object, why: str) -> Pattern:
@@ -21,7 +25,7 @@ _CLIP = _pattern(clip, "one layer, fused with what comes before")
 _RELU = _pattern(relu, "one layer, fused with what comes before")
 _BIAS_IN_HALF = _pattern(bias_in_half, "fused with the convolution")
 _ADDED_BIAS = _pattern(added_bias, "fused with the convolution")
-_SUBTRACTED = _pattern(subtracted, "one layer")
+_SUBTRACTED = _pattern(sum_to_difference, "one layer")
 _SMALL_SPLAT = _pattern(small_splat, "less memory; equal constants become one")
 _PRODUCT_AND_QUOTIENT = _pattern(product_and_quotient, "no layers")
 
@@ -36,7 +40,7 @@ BY_OPERATION: Mapping[str, tuple[Pattern, ...]] = {
 OTHERS = (_SMALL_SPLAT,)
 
 
-def by_operation(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def by_operation(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """Give an op to the patterns of its operation."""
     patterns = BY_OPERATION.get(op.value("elementwise_operation"), OTHERS)
     return any(pattern.rewrite(op, rewriter) for pattern in patterns)

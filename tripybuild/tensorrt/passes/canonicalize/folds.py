@@ -29,7 +29,7 @@ from tripybuild.tensorrt.dialect import (
 )
 from tripybuild.tensorrt.dialect.base import element, sizes
 from tripybuild.tensorrt.mlir import elements
-from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, dense_of, elided
+from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, dense_of, has_elided_data
 from tripybuild.tensorrt.passes.elimination.layouts import sizes_of
 from tripybuild.tensorrt.passes.rewriting.driver import Folded, Folder
 from tripybuild.tensorrt.passes.rewriting.values import splat_of
@@ -45,7 +45,7 @@ def is_large(constant: Dense) -> bool:
     return len(constant) > LARGEST and splat_of(constant) is None
 
 
-def negated(op: UnaryOp) -> Sequence[Folded] | None:
+def fold_negation(op: UnaryOp) -> Sequence[Folded] | None:
     """The other sign of each element; -128 and the like stay, as in two's complement."""
     found = dense_of(op.input)
     if op.value("unary_operation") != "kNEG" or found is None or is_large(found):
@@ -53,13 +53,13 @@ def negated(op: UnaryOp) -> Sequence[Folded] | None:
     if op.input.type != op.result.type:
         return None
     with np.errstate(over="ignore"):
-        return (elements.mapped(np.negative, elements.to_numpy(found)),)
+        return (elements.map_elements(np.negative, elements.to_numpy(found)),)
 
 
 _SUMS: dict[str, Callable[[Array, Array], Array]] = {"kSUM": np.add, "kSUB": np.subtract}
 
 
-def summed(op: ElementWiseOp) -> Sequence[Folded] | None:
+def fold_sum(op: ElementWiseOp) -> Sequence[Folded] | None:
     """Sums and differences of shapes: tensors of i32 of one dimension, all of one type."""
     compute = _SUMS.get(op.value("elementwise_operation"))
     type = op.result.type
@@ -71,10 +71,10 @@ def summed(op: ElementWiseOp) -> Sequence[Folded] | None:
     if left is None or right is None or (is_large(left) and is_large(right)):
         return None
     with np.errstate(over="ignore"):
-        return (elements.mapped(compute, elements.to_numpy(left), elements.to_numpy(right)),)
+        return (elements.map_elements(compute, elements.to_numpy(left), elements.to_numpy(right)),)
 
 
-def concatenated(op: ConcatenationOp) -> Sequence[Folded] | None:
+def fold_concatenation(op: ConcatenationOp) -> Sequence[Folded] | None:
     """One input is the result; inputs without elements go; shapes are put together.
 
     At least one input stays, which mlir-tensorrt does not see to.
@@ -89,10 +89,10 @@ def concatenated(op: ConcatenationOp) -> Sequence[Folded] | None:
         return ()
     if len(sizes(op.result)) != 1 or element(op.result) != i32:
         return None
-    return _joined([dense_of(value) for value in inputs], sizes(op.result))
+    return _concatenate([dense_of(value) for value in inputs], sizes(op.result))
 
 
-def _joined(parts: Sequence[Dense | None], shape: Sequence[object]) -> Sequence[Folded] | None:
+def _concatenate(parts: Sequence[Dense | None], shape: Sequence[object]) -> Sequence[Folded] | None:
     arrays = [elements.to_numpy(part) for part in parts if part is not None]
     if len(arrays) != len(parts):
         return None
@@ -102,7 +102,7 @@ def _joined(parts: Sequence[Dense | None], shape: Sequence[object]) -> Sequence[
     return (whole,) if whole.shape == tuple(shape) else None
 
 
-def shape_of(op: ShapeOp) -> Sequence[Folded] | None:
+def fold_shape(op: ShapeOp) -> Sequence[Folded] | None:
     """The sizes of a tensor, if all are known."""
     shape = sizes_of(op.input)
     known = [size for size in shape if size is not None and size <= np.iinfo(np.int32).max]
@@ -126,7 +126,7 @@ def keeps_values(narrow: Attribute, wide: Attribute) -> bool:
     return False
 
 
-def converted(op: CastOp | IdentityOp) -> Sequence[Folded] | None:
+def fold_cast(op: CastOp | IdentityOp) -> Sequence[Folded] | None:
     """A cast to the type that is there, there and back again, or of a constant of floats."""
     if op.input.type == op.result.type:
         return (op.input,)
@@ -139,35 +139,35 @@ def converted(op: CastOp | IdentityOp) -> Sequence[Folded] | None:
         return (there.input,)
     if not isinstance(element(op.input), AnyFloat) or not isinstance(element(op.result), AnyFloat):
         return None
-    return _rounded(op.input, op.result.type)
+    return _fold_float_cast(op.input, op.result.type)
 
 
-def to_itself(op: CastOp) -> Sequence[Folded] | None:
+def fold_identity_cast(op: CastOp) -> Sequence[Folded] | None:
     """A cast to the type that is there."""
     return (op.input,) if op.input.type == op.result.type else None
 
 
-def _rounded(value: SSAValue, type: Attribute) -> Sequence[Folded] | None:
+def _fold_float_cast(value: SSAValue, type: Attribute) -> Sequence[Folded] | None:
     """A constant as another float keeps it: to the nearest, ties to even, too large to infinity."""
     found = constant_of(value)
     if sizes(value) != sizes(type):
         return None
-    if isinstance(found, DenseResourceAttr) and elided(found):
+    if isinstance(found, DenseResourceAttr) and has_elided_data(found):
         assert isinstance(type, TensorType)
         return (DenseResourceAttr(found.resource_handle, type),)
     if not isinstance(found, DenseIntOrFPElementsAttr) or is_large(found):
         return None
     dtype = elements.dtype_of(element(type))
     with np.errstate(over="ignore", invalid="ignore"):
-        return (elements.mapped(lambda array: array.astype(dtype), elements.to_numpy(found)),)
+        return (elements.map_elements(lambda array: array.astype(dtype), elements.to_numpy(found)),)
 
 
 FOLDERS: dict[type[Operation], Folder] = {
-    UnaryOp: negated,
-    ElementWiseOp: summed,
-    ConcatenationOp: concatenated,
-    ShapeOp: shape_of,
-    IdentityOp: converted,
-    CastOp: to_itself,
+    UnaryOp: fold_negation,
+    ElementWiseOp: fold_sum,
+    ConcatenationOp: fold_concatenation,
+    ShapeOp: fold_shape,
+    IdentityOp: fold_cast,
+    CastOp: fold_identity_cast,
 }
-CASTS: dict[type[Operation], Folder] = {CastOp: converted}
+CASTS: dict[type[Operation], Folder] = {CastOp: fold_cast}

@@ -24,10 +24,10 @@ from tripybuild.tensorrt.dialect import (
 )
 from tripybuild.tensorrt.dialect.base import element, sizes
 from tripybuild.tensorrt.passes.canonicalize.matching import float_splat
-from tripybuild.tensorrt.passes.rewriting.driver import Rewriter
+from tripybuild.tensorrt.passes.rewriting.driver import PatternRewriter
 from tripybuild.tensorrt.passes.rewriting.matching import (
-    Any_,
-    Either,
+    Alternatives,
+    AnyValue,
     Found,
     Node,
     difference,
@@ -37,39 +37,39 @@ from tripybuild.tensorrt.passes.rewriting.matching import (
     sum_of,
     unary,
 )
-from tripybuild.tensorrt.passes.rewriting.values import made_by
+from tripybuild.tensorrt.passes.rewriting.values import defining_op
 
 
 def _along_one_axis(op: ReduceOp) -> bool:
     return len(op.value("reduce_axes")) == 1 and bool(op.value("keep_dimensions"))
 
 
-def _converted(tree: Any) -> Either:
-    return Either((Node(IdentityOp, None, (tree,)), Node(CastOp, None, (tree,))))
+def _cast(tree: Any) -> Alternatives:
+    return Alternatives((Node(IdentityOp, None, (tree,)), Node(CastOp, None, (tree,))))
 
 
-def _reduced(kind: str, tree: Any, name: str) -> Node:
+def _reduction(kind: str, tree: Any, name: str) -> Node:
     return Node(ReduceOp, kind, (tree,), _along_one_axis, name)
 
 
-X, MEAN = Any_("x"), Any_("mean")
+X, MEAN = AnyValue("x"), AnyValue("mean")
 
-_SHIFTED = difference(X, _reduced("kMAX", X, "largest"))
+_SHIFTED = difference(X, _reduction("kMAX", X, "largest"))
 _EXPONENTIAL = Node(UnaryOp, "kEXP", (_SHIFTED,), name="exponential")
-_TOTAL = _reduced("kSUM", Any_("exponential"), "total")
-_WIDE_TOTAL = _converted(_reduced("kSUM", _converted(Any_("exponential")), "total"))
+_TOTAL = _reduction("kSUM", AnyValue("exponential"), "total")
+_WIDE_TOTAL = _cast(_reduction("kSUM", _cast(AnyValue("exponential")), "total"))
 
 # exp(x - max(x)) / sum(exp(x - max(x))); in float16 the sum is computed in float32.
 _SOFTMAX = quotient(_EXPONENTIAL, _TOTAL)
 _HALF_SOFTMAX = quotient(_EXPONENTIAL, _WIDE_TOTAL)
 
 
-def softmax(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def softmax(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """A quotient of exponentials and their sum is a softmax, if the largest was taken off."""
     found = find(_HALF_SOFTMAX if element(op.result) == f16 else _SOFTMAX, op.result)
     if found is None or found["x"].type != op.result.type:
         return False
-    largest, total = made_by(found["largest"], ReduceOp), made_by(found["total"], ReduceOp)
+    largest, total = defining_op(found["largest"], ReduceOp), defining_op(found["total"], ReduceOp)
     if largest is None or total is None or largest.reduce_axes != total.reduce_axes:
         return False
     if element(op.result) == f16 and element(total.result) != f32:
@@ -83,29 +83,29 @@ def _average(tree: Any, name: str | None = None) -> Node:
     return Node(ReduceOp, "kAVG", (tree,), name=name)
 
 
-def _expanded(tree: Any, name: str) -> Node:
+def _expand_rank(tree: Any, name: str) -> Node:
     return Node(ExpandRankOp, None, (tree,), name=name)
 
 
 _VARIANCE = difference(_average(product(X, X), "squares"), product(MEAN, MEAN))
-_POSITIVE = _expanded(Node(ActivationOp, "kRELU", (_VARIANCE,)), "variance")
-_DEVIATION = unary("kSQRT", unary("kRECIP", sum_of(_POSITIVE, Any_("epsilon"))))
-_CENTERED = difference(X, _expanded(_average(X, "mean"), "expanded mean"))
+_POSITIVE = _expand_rank(Node(ActivationOp, "kRELU", (_VARIANCE,)), "variance")
+_DEVIATION = unary("kSQRT", unary("kRECIP", sum_of(_POSITIVE, AnyValue("epsilon"))))
+_CENTERED = difference(X, _expand_rank(_average(X, "mean"), "expanded mean"))
 
 # (x - mean) * (sqrt(1 / (relu(mean(x * x) - mean * mean) + epsilon)) * scale) + bias
-_LAYER_NORM = sum_of(product(_CENTERED, product(_DEVIATION, Any_("scale"))), Any_("bias"))
+_LAYER_NORM = sum_of(product(_CENTERED, product(_DEVIATION, AnyValue("scale"))), AnyValue("bias"))
 
 
-def _given(value: SSAValue) -> bool:
+def _is_parameter(value: SSAValue) -> bool:
     """Whether a value is a constant or an argument, with 1s added to its shape perhaps."""
-    expanded = made_by(value, ExpandRankOp)
+    expanded = defining_op(value, ExpandRankOp)
     source = expanded.input if expanded is not None else value
-    return isinstance(source, BlockArgument) or made_by(source, ConstantOp) is not None
+    return isinstance(source, BlockArgument) or defining_op(source, ConstantOp) is not None
 
 
-def _normalized(found: Found) -> tuple[int, ...] | None:
+def _norm_axes(found: Found) -> tuple[int, ...] | None:
     """The axes of a layer norm, if all its parts are about the same ones, and stretch nothing."""
-    mean, squares = made_by(found["mean"], ReduceOp), made_by(found["squares"], ReduceOp)
+    mean, squares = defining_op(found["mean"], ReduceOp), defining_op(found["squares"], ReduceOp)
     if mean is None or squares is None or mean.reduce_axes != squares.reduce_axes:
         return None
     axes: tuple[int, ...] = tuple(mean.value("reduce_axes"))
@@ -117,15 +117,15 @@ def _normalized(found: Found) -> tuple[int, ...] | None:
     return None if stretched else axes
 
 
-def layer_norm(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def layer_norm(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """A difference to the mean, over the deviation, scaled and shifted, is a normalization."""
     found = find(_LAYER_NORM, op.result)
     if found is None or found["x"].type != op.result.type:
         return False
     scale, bias, epsilon = found["scale"], found["bias"], float_splat(found["epsilon"])
-    if not _given(scale) or not _given(bias) or sizes(scale) != sizes(bias):
+    if not _is_parameter(scale) or not _is_parameter(bias) or sizes(scale) != sizes(bias):
         return False
-    axes = _normalized(found)
+    axes = _norm_axes(found)
     if axes is None or epsilon is None or element(op.result) not in {f16, f32}:
         return False
     made = rewriter.create(NormalizationOp, found["x"], scale, bias, axis=axes, eps=epsilon)

@@ -20,7 +20,7 @@ from tripybuild.tensorrt.dialect import ConstantOp, ElementWiseOp, ReduceOp, Una
 from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.mlir import elements
 from tripybuild.tensorrt.mlir.reading.reader import MOST_DIMENSIONS
-from tripybuild.tensorrt.passes.rewriting.values import made_by, splat_of
+from tripybuild.tensorrt.passes.rewriting.values import defining_op, splat_of
 
 ELIDED = "__elided__"
 
@@ -50,7 +50,7 @@ def numbers_of(value: SSAValue | None) -> list[int] | None:
     return numbers
 
 
-def elided(attribute: Attribute | None) -> bool:
+def has_elided_data(attribute: Attribute | None) -> bool:
     """Whether an attribute only says that elements were left out of a text."""
     return isinstance(attribute, DenseResourceAttr) and attribute.resource_handle.data == ELIDED
 
@@ -75,19 +75,19 @@ def integer_splat(value: SSAValue) -> int | None:
 
 def element_wise(value: SSAValue, operation: str) -> ElementWiseOp | None:
     """The op that computes a value, if it is this element-wise operation."""
-    op = made_by(value, ElementWiseOp)
+    op = defining_op(value, ElementWiseOp)
     return op if op is not None and op.value("elementwise_operation") == operation else None
 
 
 def unary(value: SSAValue, operation: str) -> UnaryOp | None:
     """The op that computes a value, if it is this unary operation."""
-    op = made_by(value, UnaryOp)
+    op = defining_op(value, UnaryOp)
     return op if op is not None and op.value("unary_operation") == operation else None
 
 
-def reduced(value: SSAValue, operation: str) -> ReduceOp | None:
+def reduction(value: SSAValue, operation: str) -> ReduceOp | None:
     """The op that computes a value, if it is this reduction."""
-    op = made_by(value, ReduceOp)
+    op = defining_op(value, ReduceOp)
     return op if op is not None and op.value("reduce_operation") == operation else None
 
 

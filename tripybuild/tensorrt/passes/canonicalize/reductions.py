@@ -5,8 +5,8 @@ from xdsl.ir import SSAValue
 from tripybuild.tensorrt.dialect import ConstantOp, ElementWiseOp, ExpandRankOp, ReduceOp
 from tripybuild.tensorrt.passes.canonicalize.matching import float_splat
 from tripybuild.tensorrt.passes.elimination.layouts import sizes_of
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter
-from tripybuild.tensorrt.passes.rewriting.values import made_by, only_user
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
+from tripybuild.tensorrt.passes.rewriting.values import defining_op, only_user
 from tripybuild.tensorrt.shape_rules import compatible
 
 
@@ -15,12 +15,12 @@ def _axis(op: ReduceOp) -> int | None:
     return axes[0] if len(axes) == 1 else None
 
 
-def _kept(op: ReduceOp, axis: int) -> tuple[int | None, ...]:
+def _keepdim_shape(op: ReduceOp, axis: int) -> tuple[int | None, ...]:
     """The sizes that a reduction has when it keeps the dimension."""
     return tuple(1 if index == axis else size for index, size in enumerate(sizes_of(op.input)))
 
 
-def kept_dimension(op: ReduceOp, rewriter: Rewriter) -> bool:
+def keep_dimension(op: ReduceOp, rewriter: PatternRewriter) -> bool:
     """A reduced dimension that `expand_rank` brings back at its old place is kept.
 
     The 1 must stand where the dimension was, which mlir-tensorrt asks only of the new shape.
@@ -29,13 +29,13 @@ def kept_dimension(op: ReduceOp, rewriter: Rewriter) -> bool:
     expanded = only_user(op.result)
     if axis is None or op.value("keep_dimensions") or not isinstance(expanded, ExpandRankOp):
         return False
-    if not compatible(_kept(op, axis), sizes_of(expanded.result)):
+    if not compatible(_keepdim_shape(op, axis), sizes_of(expanded.result)):
         return False
-    _become(op, expanded, rewriter, keep=True, operation=op.value("reduce_operation"))
+    _replace_chain(op, expanded, rewriter, keep=True, operation=op.value("reduce_operation"))
     return True
 
 
-def average(op: ReduceOp, rewriter: Rewriter) -> bool:
+def average(op: ReduceOp, rewriter: PatternRewriter) -> bool:
     """A sum over as many elements as it is divided by is their average."""
     axis = _axis(op)
     quotient = only_user(op.result)
@@ -49,18 +49,18 @@ def average(op: ReduceOp, rewriter: Rewriter) -> bool:
     if size is None or float_splat(quotient.input2) != size:
         return False
     keep = bool(op.value("keep_dimensions"))
-    _become(op, quotient, rewriter, keep=keep, operation="kAVG")
+    _replace_chain(op, quotient, rewriter, keep=keep, operation="kAVG")
     return True
 
 
 def _divides(value: SSAValue) -> bool:
-    return made_by(value, ConstantOp) is not None
+    return defining_op(value, ConstantOp) is not None
 
 
-def _become(
+def _replace_chain(
     op: ReduceOp,
     last: ElementWiseOp | ExpandRankOp,
-    rewriter: Rewriter,
+    rewriter: PatternRewriter,
     *,
     keep: bool,
     operation: str,
@@ -79,6 +79,6 @@ def _become(
 
 
 PATTERNS = (
-    Pattern("kept dimension", ReduceOp, kept_dimension, "no reshape"),
+    Pattern("kept dimension", ReduceOp, keep_dimension, "no reshape"),
     Pattern("average", ReduceOp, average, "one layer"),
 )

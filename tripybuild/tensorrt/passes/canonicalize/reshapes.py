@@ -26,21 +26,21 @@ from tripybuild.tensorrt.dialect import (
     TransposeOp,
 )
 from tripybuild.tensorrt.dialect.base import sizes
-from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, elided, is_static
+from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, has_elided_data, is_static
 from tripybuild.tensorrt.passes.elimination.layouts import (
+    make_transpose,
     permutation_of,
-    retyped,
     sizes_of,
-    transposed,
+    type_with_shape,
 )
 from tripybuild.tensorrt.passes.elimination.permutations import (
-    applied,
-    composed,
+    compose,
     identity,
     is_identity,
+    permute,
 )
-from tripybuild.tensorrt.passes.rewriting.driver import Folded, Folder, Pattern, Rewriter
-from tripybuild.tensorrt.passes.rewriting.values import made_by
+from tripybuild.tensorrt.passes.rewriting.driver import Folded, Folder, Pattern, PatternRewriter
+from tripybuild.tensorrt.passes.rewriting.values import defining_op
 from tripybuild.tensorrt.shape_rules import MaybeSize
 
 _RankOp = ExpandRankOp | CollapseRankOp
@@ -70,7 +70,7 @@ def _rank_op(source: Attribute, result: Attribute) -> type[_RankOp] | None:
     return ExpandRankOp if drops_units(after, before) else None
 
 
-def rank_of_rank(op: _RankOp, rewriter: Rewriter) -> bool:
+def rank_of_rank(op: _RankOp, rewriter: PatternRewriter) -> bool:
     """1s that come and go are one op, or none (which is a fold)."""
     before = op.input.owner
     if not isinstance(before, ExpandRankOp | CollapseRankOp):
@@ -83,7 +83,7 @@ def rank_of_rank(op: _RankOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def rank_changes_nothing(op: _RankOp) -> Sequence[SSAValue] | None:
+def fold_rank_change(op: _RankOp) -> Sequence[SSAValue] | None:
     """The same shape as before, or as before the op before."""
     if op.input.type == op.result.type:
         return (op.input,)
@@ -95,13 +95,13 @@ def rank_changes_nothing(op: _RankOp) -> Sequence[SSAValue] | None:
 
 def reshaped_constant(value: SSAValue, result: Attribute) -> Attribute | None:
     """The attribute of a constant in another shape; the elements of resources are not read."""
-    if made_by(value, ConstantOp) is None or not is_static(result):
+    if defining_op(value, ConstantOp) is None or not is_static(result):
         return None
     found = constant_of(value)
     assert isinstance(result, TensorType)
     if isinstance(found, DenseIntOrFPElementsAttr):
         return DenseIntOrFPElementsAttr(result, found.data)
-    if isinstance(found, DenseResourceAttr) and elided(found):
+    if isinstance(found, DenseResourceAttr) and has_elided_data(found):
         return DenseResourceAttr(found.resource_handle, result)
     return None
 
@@ -109,7 +109,7 @@ def reshaped_constant(value: SSAValue, result: Attribute) -> Attribute | None:
 def fold_rank(op: _RankOp) -> Sequence[Folded] | None:
     """Nothing, or a constant."""
     found = reshaped_constant(op.input, op.result.type)
-    return (found,) if found is not None else rank_changes_nothing(op)
+    return (found,) if found is not None else fold_rank_change(op)
 
 
 def fold_reshape(op: ReshapeOp) -> Sequence[SSAValue] | None:
@@ -118,7 +118,7 @@ def fold_reshape(op: ReshapeOp) -> Sequence[SSAValue] | None:
     return (op.input,) if same else None
 
 
-def reshape_of_constant(op: ReshapeOp, rewriter: Rewriter) -> bool:
+def reshape_of_constant(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     """A constant in another shape is a constant."""
     found = reshaped_constant(op.input, op.result.type)
     if found is None:
@@ -127,9 +127,9 @@ def reshape_of_constant(op: ReshapeOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def reshape_of_reshape(op: ReshapeOp, rewriter: Rewriter) -> bool:
+def reshape_of_reshape(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     """The last of two reshapes says what the shape is."""
-    before = made_by(op.input, ReshapeOp)
+    before = defining_op(op.input, ReshapeOp)
     if before is None:
         return False
     made = rewriter.create(ReshapeOp, before.input, op.shape, result_types=[op.result.type])
@@ -137,7 +137,7 @@ def reshape_of_reshape(op: ReshapeOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def units(op: ReshapeOp, rewriter: Rewriter) -> bool:
+def units(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     """A reshape that adds 1s, or takes them out, says so."""
     made = _rank_op(op.input.type, op.result.type) if op.shape is None else None
     if made is None:
@@ -152,15 +152,15 @@ def fold_transpose(op: TransposeOp) -> Sequence[SSAValue] | None:
     return (op.input,) if same else None
 
 
-def transpose_of_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
+def transpose_of_transpose(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     """Two transposes are one."""
-    before = made_by(op.input, TransposeOp)
+    before = defining_op(op.input, TransposeOp)
     if before is None:
         return False
-    both = composed(permutation_of(before), permutation_of(op))
-    if retyped(before.input, applied(both, sizes_of(before.input))) != op.result.type:
+    both = compose(permutation_of(before), permutation_of(op))
+    if type_with_shape(before.input, permute(both, sizes_of(before.input))) != op.result.type:
         return False
-    rewriter.replace(op, transposed(before.input, both, rewriter))
+    rewriter.replace(op, make_transpose(before.input, both, rewriter))
     return True
 
 
@@ -171,7 +171,7 @@ def fold_broadcast(op: BroadcastOp) -> Sequence[SSAValue] | None:
     return (op.input,) if same and in_order else None
 
 
-def known_sizes(op: _ResizeOp, rewriter: Rewriter) -> bool:
+def known_sizes(op: _ResizeOp, rewriter: PatternRewriter) -> bool:
     """A resize reads what was there before a `tensor.cast` forgot its sizes."""
     cast = op.input.owner
     if not isinstance(cast, tensor.CastOp):

@@ -17,18 +17,18 @@ from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.canonicalize.matching import is_static, numbers_of
 from tripybuild.tensorrt.passes.elimination.permutations import (
     Permutation,
-    applied,
-    composed,
+    compose,
     inverse,
     is_identity,
+    permute,
 )
-from tripybuild.tensorrt.passes.rewriting.driver import Folder, Pattern, Rewriter
-from tripybuild.tensorrt.passes.rewriting.values import made_by
+from tripybuild.tensorrt.passes.rewriting.driver import Folder, Pattern, PatternRewriter
+from tripybuild.tensorrt.passes.rewriting.values import defining_op
 
 
 def _replace(
     op: ShuffleOp,
-    rewriter: Rewriter,
+    rewriter: PatternRewriter,
     source: ShuffleOp,
     target: ShuffleOp,
     second: Permutation,
@@ -47,7 +47,7 @@ def _replace(
     rewriter.replace(op, made)
 
 
-def static_reshape(op: ShuffleOp, rewriter: Rewriter) -> bool:
+def static_reshape(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
     """A new shape that is a constant becomes an attribute."""
     numbers = numbers_of(op.dynamic_reshape)
     if numbers is None:
@@ -66,14 +66,14 @@ def static_reshape(op: ShuffleOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def no_placeholder(op: ShuffleOp, rewriter: Rewriter) -> bool:
+def no_placeholder(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
     """A result of known sizes says which reshape it is: no 0 stands for anything."""
     if not op.value("zero_is_placeholder") or op.dynamic_reshape is not None:
         return False
     if not is_static(op.result.type):
         return False
     assert isinstance(op.result.type, TensorType)
-    shape = applied(inverse(op.value("second_transpose")), op.result.type.get_shape())
+    shape = permute(inverse(op.value("second_transpose")), op.result.type.get_shape())
     made = rewriter.create(
         ShuffleOp,
         op.input,
@@ -99,32 +99,32 @@ def _reshapes(op: ShuffleOp) -> bool:
     return op.reshape is not None or op.dynamic_reshape is not None
 
 
-def reshape_of_reshape(op: ShuffleOp, rewriter: Rewriter) -> bool:
+def reshape_of_reshape(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
     """`(t0 r0 t1)(t2 r1 t3)` is `(t0 r1 t3)` if t2 undoes t1."""
-    before = made_by(op.input, ShuffleOp)
+    before = defining_op(op.input, ShuffleOp)
     if before is None or not _reshapes(op) or _refers_to_input(op):
         return False
-    if not _undone(before.value("second_transpose"), op.value("first_transpose")):
+    if not _cancels(before.value("second_transpose"), op.value("first_transpose")):
         return False
     _replace(op, rewriter, before, op, op.value("second_transpose"))
     return True
 
 
-def transpose_of_reshape(op: ShuffleOp, rewriter: Rewriter) -> bool:
+def transpose_of_reshape(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
     """`(t0 r0 t1)(t2 t3)` is `(t0 r0 t4)`, where t4 is t1, t2 and t3."""
-    before = made_by(op.input, ShuffleOp)
+    before = defining_op(op.input, ShuffleOp)
     if before is None or _reshapes(op):
         return False
-    turned = composed(before.value("second_transpose"), op.value("first_transpose"))
-    _replace(op, rewriter, before, before, composed(turned, op.value("second_transpose")))
+    turned = compose(before.value("second_transpose"), op.value("first_transpose"))
+    _replace(op, rewriter, before, before, compose(turned, op.value("second_transpose")))
     return True
 
 
-def _undone(first: Sequence[int], then: Sequence[int]) -> bool:
-    return len(first) == len(then) and is_identity(composed(first, then))
+def _cancels(first: Sequence[int], then: Sequence[int]) -> bool:
+    return len(first) == len(then) and is_identity(compose(first, then))
 
 
-def changes_nothing(op: ShuffleOp) -> Sequence[SSAValue] | None:
+def fold_shuffle(op: ShuffleOp) -> Sequence[SSAValue] | None:
     """A shuffle is its input if sizes are known, and elements stay where they are."""
     reshape, first = op.value("reshape"), op.value("first_transpose")
     source = sizes(op.input)
@@ -133,8 +133,8 @@ def changes_nothing(op: ShuffleOp) -> Sequence[SSAValue] | None:
     if None in source:
         return None
     one_line = sum(size != 1 for size in source) == 1
-    back = _undone(first, op.value("second_transpose"))
-    if one_line or (back and applied(first, source) == tuple(reshape)):
+    back = _cancels(first, op.value("second_transpose"))
+    if one_line or (back and permute(first, source) == tuple(reshape)):
         return (op.input,)
     return None
 
@@ -145,4 +145,4 @@ PATTERNS = (
     Pattern("reshape of reshape", ShuffleOp, reshape_of_reshape, "one layer"),
     Pattern("transpose of reshape", ShuffleOp, transpose_of_reshape, "one layer"),
 )
-FOLDERS: dict[type[Operation], Folder] = {ShuffleOp: changes_nothing}
+FOLDERS: dict[type[Operation], Folder] = {ShuffleOp: fold_shuffle}

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 from tripybuild.tensorrt.dialect import SliceOp
 from tripybuild.tensorrt.dialect.base import element
 from tripybuild.tensorrt.passes.canonicalize.matching import numbers_of
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
 
 
 def _numbers(value: SSAValue | None) -> Sequence[int] | None:
@@ -16,7 +16,7 @@ def _numbers(value: SSAValue | None) -> Sequence[int] | None:
     return numbers_of(value) if value is not None and element(value) == i32 else None
 
 
-def static(op: SliceOp, rewriter: Rewriter) -> bool:
+def static(op: SliceOp, rewriter: PatternRewriter) -> bool:
     """A size or a start that is a constant becomes an attribute; strides stay, as there."""
     size, start = _numbers(op.size), _numbers(op.start)
     if size is None and start is None:

@@ -17,13 +17,13 @@ from tripybuild.tensorrt.passes.canonicalize.matching import (
     integer_splat,
     stretches,
 )
-from tripybuild.tensorrt.passes.rewriting.driver import Rewriter
+from tripybuild.tensorrt.passes.rewriting.driver import PatternRewriter
 from tripybuild.tensorrt.passes.rewriting.values import splat_of
 
 _Constant = DenseIntOrFPElementsAttr[Any]
 
 
-def small_splat(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def small_splat(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """Such a constant has size 1 where the other operand brings the size along.
 
     Not so for infinities: TensorRT was seen to round scalars to finite numbers.
@@ -38,7 +38,7 @@ def small_splat(op: ElementWiseOp, rewriter: Rewriter) -> bool:
             continue
         type = tensor_type(shape, found.type.element_type)
         one = found.data.data[: elements.size_of(found.type.element_type)]
-        data = elements.repeated(one, math.prod(shape))
+        data = elements.splat_bytes(one, math.prod(shape))
         small: _Constant = DenseIntOrFPElementsAttr(type, BytesAttr(data))
         rewriter.set_operand(op, place, rewriter.constant(small, type))
         return True
@@ -57,7 +57,7 @@ def _small(constant: SSAValue, other: SSAValue) -> Sequence[int] | None:
     return shape if shape != before else None
 
 
-def product_and_quotient(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def product_and_quotient(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """`x * a / a` is x: mlir-tensorrt accepts what this changes where the product overflows.
 
     The factors must have stretched nothing, which mlir-tensorrt does not ask.
@@ -66,7 +66,7 @@ def product_and_quotient(op: ElementWiseOp, rewriter: Rewriter) -> bool:
     if product is None:
         return False
     source, factor = product.operands
-    if source.type != op.result.type or not _undone(factor, op.input2):
+    if source.type != op.result.type or not _cancels(factor, op.input2):
         return False
     if stretches(factor, source) or stretches(op.input2, source):
         return False
@@ -74,7 +74,7 @@ def product_and_quotient(op: ElementWiseOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _undone(factor: SSAValue, divisor: SSAValue) -> bool:
+def _cancels(factor: SSAValue, divisor: SSAValue) -> bool:
     """Whether `x * factor / divisor` is x: one finite float that is not zero, or the integer 1."""
     if integer_splat(factor) == 1:
         return integer_splat(divisor) == 1

@@ -26,16 +26,16 @@ from tripybuild.tensorrt.dialect import (
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS, reshapes
 from tripybuild.tensorrt.passes.elimination.layouts import (
     Sizes,
-    dropped,
-    entries_without,
+    collapsed_dims,
+    drop_entries,
+    drop_units,
+    make_transpose,
+    num_dynamic_dims,
     sizes_of,
-    transposed,
-    unknown,
     with_units,
-    without,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import identity, ordering
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter, greedy
+from tripybuild.tensorrt.passes.elimination.permutations import argsort, identity
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
 
 
 def _producer(value: SSAValue) -> BroadcastOp | None:
@@ -48,13 +48,13 @@ def _in_order(op: BroadcastOp) -> bool:
     return tuple(op.value("broadcast_dims")) == identity(len(sizes_of(op.result)))
 
 
-def _stretched(op: BroadcastOp) -> set[int]:
+def _broadcast_dims(op: BroadcastOp) -> set[int]:
     """The dimensions that may have another size before the broadcast than after it."""
     sizes = zip(sizes_of(op.input), sizes_of(op.result), strict=True)
     return {index for index, (one, other) in enumerate(sizes) if one is None or one != other}
 
 
-def _carried(result: int | None, operands: Sequence[int | None]) -> bool:
+def _determines_size(result: int | None, operands: Sequence[int | None]) -> bool:
     """Whether operands of these sizes give a dimension of the result its size."""
     if result == 1:
         return True
@@ -66,15 +66,15 @@ def _carried(result: int | None, operands: Sequence[int | None]) -> bool:
 def _still_fits(result: Sizes, values: Sequence[SSAValue], taken: Sequence[BroadcastOp]) -> bool:
     """Whether the result's sizes are the same after some broadcasts are taken in."""
     operands = [sizes_of(value) for value in values]
-    changed = set().union(*map(_stretched, taken))
+    changed = set().union(*map(_broadcast_dims, taken))
     return all(
-        _carried(size, [operand[dimension] for operand in operands])
+        _determines_size(size, [operand[dimension] for operand in operands])
         for dimension, size in enumerate(result)
         if dimension in changed
     )
 
 
-def _absorb(op: ElementWiseOp | SelectOp, rewriter: Rewriter) -> bool:
+def _absorb(op: ElementWiseOp | SelectOp, rewriter: PatternRewriter) -> bool:
     """`element_wise(broadcast(x), y)` is `element_wise(x, y)`; all operands change, or none."""
     operands = tuple(op.operands)
     producers = [(index, _producer(value)) for index, value in enumerate(operands)]
@@ -93,10 +93,10 @@ def _absorb(op: ElementWiseOp | SelectOp, rewriter: Rewriter) -> bool:
 
 def _along_batch_only(op: BroadcastOp, batch: int) -> bool:
     """Whether a broadcast leaves all but the first dimensions, whose sizes are known, alone."""
-    return _in_order(op) and max(_stretched(op), default=-1) < batch
+    return _in_order(op) and max(_broadcast_dims(op), default=-1) < batch
 
 
-def _absorb_batch(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
+def _absorb_batch(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:
     """`matrix_multiply` broadcasts its batch; one operand after the other loses its broadcast."""
     producers = [_producer(value) for value in op.operands]
     if producers == [None, None]:
@@ -113,7 +113,7 @@ def _absorb_batch(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
     return changed
 
 
-def _simplify(op: BroadcastOp, rewriter: Rewriter) -> bool:
+def _simplify(op: BroadcastOp, rewriter: PatternRewriter) -> bool:
     """A broadcast that permutes or adds dimensions does so before it broadcasts.
 
     With one unknown size and no new dimension, a reshape to the same type stands for that, as
@@ -123,8 +123,8 @@ def _simplify(op: BroadcastOp, rewriter: Rewriter) -> bool:
         return False
     dims: tuple[int, ...] = op.value("broadcast_dims")
     rank = len(sizes_of(op.result))
-    value = transposed(op.input, ordering(dims), rewriter)
-    if unknown(sizes_of(value)) == 1 and len(dims) == rank:
+    value = make_transpose(op.input, argsort(dims), rewriter)
+    if num_dynamic_dims(sizes_of(value)) == 1 and len(dims) == rank:
         value = rewriter.create(ReshapeOp, value, result_types=[value.type]).results[0]
     else:
         value = with_units(value, sorted(dims), rank, rewriter)
@@ -139,7 +139,7 @@ def _simplify(op: BroadcastOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _below_collapse(op: CollapseRankOp, rewriter: Rewriter) -> bool:
+def _below_collapse(op: CollapseRankOp, rewriter: PatternRewriter) -> bool:
     """`collapse_rank(broadcast(x))` is `broadcast(collapse_rank(x))`, of two dimensions at least.
 
     A single dimension, or none, is what mlir-tensorrt does not compare with those before.
@@ -147,19 +147,19 @@ def _below_collapse(op: CollapseRankOp, rewriter: Rewriter) -> bool:
     broadcast = _producer(op.input)
     if broadcast is None or len(sizes_of(op.result)) < 2:
         return False
-    gone = dropped(sizes_of(op.input), sizes_of(op.result))
+    gone = collapsed_dims(sizes_of(op.input), sizes_of(op.result))
     dims: tuple[int, ...] = broadcast.value("broadcast_dims")
     if not any(to in gone for to in dims):  # it is brought into order first, and adds them so
         return False
     kept = [dimension for dimension in range(len(sizes_of(op.input))) if dimension not in gone]
-    value = without(
+    value = drop_units(
         broadcast.input, [index for index, to in enumerate(dims) if to in gone], rewriter
     )
     if value is None:
         return False
-    shape = broadcast.shape if unknown(sizes_of(op.result)) else None
+    shape = broadcast.shape if num_dynamic_dims(sizes_of(op.result)) else None
     if shape is not None:
-        shape = entries_without(shape, gone, rewriter)
+        shape = drop_entries(shape, gone, rewriter)
     new = rewriter.create(
         BroadcastOp,
         value,

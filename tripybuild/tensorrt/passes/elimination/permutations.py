@@ -17,21 +17,21 @@ def is_identity(permutation: Sequence[int]) -> bool:
     return all(index == source for index, source in enumerate(permutation))
 
 
-def applied(permutation: Iterable[int], items: Sequence[Item]) -> tuple[Item, ...]:
+def permute(permutation: Iterable[int], items: Sequence[Item]) -> tuple[Item, ...]:
     """What belongs to a tensor's dimensions (its sizes, say), after the transpose."""
     return tuple(items[source] for source in permutation)
 
 
-def ordering(keys: Sequence[int]) -> Permutation:
+def argsort(keys: Sequence[int]) -> Permutation:
     """The permutation that brings keys into rising order."""
     return tuple(sorted(range(len(keys)), key=keys.__getitem__))
 
 
 def inverse(permutation: Sequence[int]) -> Permutation:
     """The permutation that undoes another."""
-    return ordering(permutation)
+    return argsort(permutation)
 
 
-def composed(first: Sequence[int], then: Iterable[int]) -> Permutation:
+def compose(first: Sequence[int], then: Iterable[int]) -> Permutation:
     """One permutation for two transposes, one after the other."""
-    return applied(then, first)
+    return permute(then, first)

@@ -12,48 +12,55 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tripybuild.tensorrt.dialect import MatrixMultiplyOp, ReshapeOp
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS, reshapes
-from tripybuild.tensorrt.passes.elimination.layouts import Sizes, reshaped, sizes_of, unknown
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter, greedy
-from tripybuild.tensorrt.passes.rewriting.values import made_by
+from tripybuild.tensorrt.passes.elimination.layouts import (
+    Sizes,
+    make_reshape,
+    num_dynamic_dims,
+    sizes_of,
+)
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
+from tripybuild.tensorrt.passes.rewriting.values import defining_op
 
 
 def _product(op: ReshapeOp) -> MatrixMultiplyOp | None:
     """The plain product whose result a reshape gives more dimensions."""
-    product = made_by(op.input, MatrixMultiplyOp)
+    product = defining_op(op.input, MatrixMultiplyOp)
     if product is None or len(sizes_of(op.input)) >= len(sizes_of(op.result)):
         return None
     plain = product.value("op0") == product.value("op1") == "kNONE"
     return product if plain else None
 
 
-def _flattened(product: MatrixMultiplyOp, index: int) -> ReshapeOp | None:
+def _flattening_reshape(product: MatrixMultiplyOp, index: int) -> ReshapeOp | None:
     """The reshape of a tensor of known sizes that a product's operand is."""
-    reshape = made_by(product.operands[index], ReshapeOp)
-    return reshape if reshape is not None and not unknown(sizes_of(reshape.input)) else None
+    reshape = defining_op(product.operands[index], ReshapeOp)
+    return (
+        reshape if reshape is not None and not num_dynamic_dims(sizes_of(reshape.input)) else None
+    )
 
 
-def _aligned(batch: Sizes, flat: Sizes, full: Sizes) -> bool:
+def _same_batch(batch: Sizes, flat: Sizes, full: Sizes) -> bool:
     """Whether a batch belongs to the same dimensions before and after flattening."""
     last = max((index for index, size in enumerate(batch) if size != 1), default=-1)
     return flat[: last + 1] == full[: last + 1]
 
 
-def _rows(op: ReshapeOp, rewriter: Rewriter) -> bool:
+def _rows(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     """`reshape(matrix_multiply(reshape(x), y))` is `matrix_multiply(x, expand_rank(y))`."""
     product = _product(op)
-    reshape = _flattened(product, 0) if product is not None else None
+    reshape = _flattening_reshape(product, 0) if product is not None else None
     if product is None or reshape is None:
         return False
     full, flat, right = (sizes_of(v) for v in (reshape.input, reshape.result, product.input1))
     if full[:-1] != sizes_of(op.result)[:-1] or full[-1] != flat[-1] or full[-2] == flat[-2]:
         return False
-    if not _aligned(right[:-2], flat, full[:-1]):
+    if not _same_batch(right[:-2], flat, full[:-1]):
         return False
     units = (1,) * (len(full) - len(right))
     new = rewriter.create(
         MatrixMultiplyOp,
         reshape.input,
-        reshaped(product.input1, (*right[:-2], *units, *right[-2:]), rewriter),
+        make_reshape(product.input1, (*right[:-2], *units, *right[-2:]), rewriter),
         op0="kNONE",
         op1="kNONE",
         result_types=[op.result.type],
@@ -62,10 +69,10 @@ def _rows(op: ReshapeOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _batch(op: ReshapeOp, rewriter: Rewriter) -> bool:
+def _batch(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     """`reshape(matrix_multiply(x, reshape(y)))` is `matrix_multiply(reshape(x), y)`."""
     product = _product(op)
-    reshape = _flattened(product, 1) if product is not None else None
+    reshape = _flattening_reshape(product, 1) if product is not None else None
     if product is None or reshape is None:
         return False
     full, flat, left = (sizes_of(v) for v in (reshape.input, reshape.result, product.input0))
@@ -78,11 +85,11 @@ def _batch(op: ReshapeOp, rewriter: Rewriter) -> bool:
         batch = full[:-2]
     else:
         return False
-    if unknown(left[-2:]) > 1:
+    if num_dynamic_dims(left[-2:]) > 1:
         return False
     new = rewriter.create(
         MatrixMultiplyOp,
-        reshaped(product.input0, (*batch, *left[-2:]), rewriter),
+        make_reshape(product.input0, (*batch, *left[-2:]), rewriter),
         reshape.input,
         op0="kNONE",
         op1="kNONE",

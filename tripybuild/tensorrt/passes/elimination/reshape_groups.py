@@ -12,22 +12,24 @@ from tripybuild.tensorrt.passes.elimination.permutations import Permutation, inv
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DimensionGroup:
     """Dimensions of a reshape's input that become dimensions of its result."""
 
     source: tuple[int, ...]
     result: tuple[int, ...]
 
 
-def known(shape: Sequence[int | None]) -> tuple[int, ...] | None:
+def static_shape(shape: Sequence[int | None]) -> tuple[int, ...] | None:
     """The sizes, if all of them are known and none is 0."""
     found = tuple(size for size in shape if size)
     return found if len(found) == len(shape) else None
 
 
-def groups(source: Sequence[int | None], result: Sequence[int | None]) -> list[Group] | None:
+def groups(
+    source: Sequence[int | None], result: Sequence[int | None]
+) -> list[DimensionGroup] | None:
     """The groups of a reshape, in order; None if sizes are not known."""
-    before, after = known(source), known(result)
+    before, after = static_shape(source), static_shape(result)
     if before is None or after is None or not before or not after:
         return None
     found: list[tuple[list[int], list[int]]] = []
@@ -45,19 +47,21 @@ def groups(source: Sequence[int | None], result: Sequence[int | None]) -> list[G
         found.append(group)
     found[-1][0].extend(range(i, len(before)))
     found[-1][1].extend(range(j, len(after)))
-    return [Group(tuple(one), tuple(other)) for one, other in found]
+    return [DimensionGroup(tuple(one), tuple(other)) for one, other in found]
 
 
-def _early(source: Sequence[int | None], result: Sequence[int | None]) -> list[Group] | None:
+def _early(
+    source: Sequence[int | None], result: Sequence[int | None]
+) -> list[DimensionGroup] | None:
     """The groups that swap as mlir-tensorrt has them: units do not wait for what comes after them.
 
     A unit of the input may be a group of its own, which has no dimension of the result; units of
     the result belong to the group after them, the last ones to nothing.
     """
-    before, after = known(source), known(result)
+    before, after = static_shape(source), static_shape(result)
     if before is None or after is None:
         return None
-    found: list[Group] = []
+    found: list[DimensionGroup] = []
     one: list[int] = []
     other: list[int] = []
     left = right = 1
@@ -68,13 +72,13 @@ def _early(source: Sequence[int | None], result: Sequence[int | None]) -> list[G
             other.append(sum(len(group.result) for group in found) + len(other))
             right *= after[other[-1]]
         if left == right:
-            found.append(Group(tuple(one), tuple(other)))
+            found.append(DimensionGroup(tuple(one), tuple(other)))
             one, other = [], []
     rest = tuple(range(sum(len(group.result) for group in found), len(after)))
-    return [*found, Group((), rest)] if rest else found
+    return [*found, DimensionGroup((), rest)] if rest else found
 
 
-def _sorted(places: Sequence[tuple[int, ...]]) -> list[int]:
+def _group_order(places: Sequence[tuple[int, ...]]) -> list[int]:
     """Groups by their places; those without any come last."""
     return sorted(range(len(places)), key=lambda which: (not places[which], places[which]))
 
@@ -84,7 +88,7 @@ def _consecutive(positions: Sequence[int]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Swapped:
+class SwapResult:
     """A transpose and a reshape that took each other's place."""
 
     shape: tuple[int, ...]
@@ -93,7 +97,7 @@ class Swapped:
 
 def reshape_first(
     permutation: Permutation, source: Sequence[int | None], result: Sequence[int | None]
-) -> Swapped | None:
+) -> SwapResult | None:
     """`reshape(transpose(x))` as `transpose(reshape(x))`; `source` is what is reshaped."""
     found = _early(source, result)
     if found is None:
@@ -101,15 +105,15 @@ def reshape_first(
     origins = [tuple(permutation[index] for index in group.source) for group in found]
     if not all(map(_consecutive, origins)):
         return None
-    dimensions = [index for which in _sorted(origins) for index in found[which].result]
-    sizes = known(result)
+    dimensions = [index for which in _group_order(origins) for index in found[which].result]
+    sizes = static_shape(result)
     assert sizes is not None
-    return Swapped(tuple(sizes[index] for index in dimensions), inverse(dimensions))
+    return SwapResult(tuple(sizes[index] for index in dimensions), inverse(dimensions))
 
 
 def transpose_first(
     source: Sequence[int | None], result: Sequence[int | None], permutation: Permutation
-) -> Swapped | None:
+) -> SwapResult | None:
     """`transpose(reshape(x))` as `reshape(transpose(x))`; `result` is what is transposed."""
     found = _early(source, result)
     if found is None:
@@ -118,9 +122,9 @@ def transpose_first(
     places = [tuple(at[index] for index in group.result) for group in found]
     if not all(map(_consecutive, places)):
         return None
-    sizes = known(result)
+    sizes = static_shape(result)
     assert sizes is not None
-    return Swapped(
+    return SwapResult(
         tuple(sizes[index] for index in permutation),
-        tuple(index for which in _sorted(places) for index in found[which].source),
+        tuple(index for which in _group_order(places) for index in found[which].source),
     )

@@ -33,17 +33,17 @@ from tripybuild.tensorrt.dialect import (
 )
 from tripybuild.tensorrt.mlir import elements
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS, reshapes
-from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, elided
+from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, has_elided_data
 from tripybuild.tensorrt.passes.elimination.layouts import (
-    like,
+    clone_with,
+    make_transpose,
     permutation_of,
-    retyped,
     sizes_of,
-    transposed,
+    type_with_shape,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import Permutation, applied, inverse
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter, greedy
-from tripybuild.tensorrt.passes.rewriting.values import made_by, splat
+from tripybuild.tensorrt.passes.elimination.permutations import Permutation, inverse, permute
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
+from tripybuild.tensorrt.passes.rewriting.values import defining_op, splat
 
 LARGEST_FOLDED = 1 << 17  # elements; half a megabyte of f32
 
@@ -57,24 +57,24 @@ def _cost(value: SSAValue) -> float:
 def _folds(value: SSAValue) -> bool:
     """Whether a transpose of a value is folded: weights are not copied, and resources not read."""
     weights = constant_of(value)
-    if not isinstance(weights, DenseIntOrFPElementsAttr) and not elided(weights):
+    if not isinstance(weights, DenseIntOrFPElementsAttr) and not has_elided_data(weights):
         return False
     return (value.has_one_use() and _cost(value) <= LARGEST_FOLDED) or splat(value) is not None
 
 
 def _below(
-    op: Operation, permutation: Permutation, operands: Sequence[SSAValue], rewriter: Rewriter
+    op: Operation, permutation: Permutation, operands: Sequence[SSAValue], rewriter: PatternRewriter
 ) -> None:
     """Let an op run before a transpose: its operands are those before it."""
     result = op.results[0]
-    type = retyped(result, applied(inverse(permutation), sizes_of(result)))
-    new = rewriter.insert(like(op, operands, type))
-    rewriter.replace(op, transposed(new.results[0], permutation, rewriter))
+    type = type_with_shape(result, permute(inverse(permutation), sizes_of(result)))
+    new = rewriter.insert(clone_with(op, operands, type))
+    rewriter.replace(op, make_transpose(new.results[0], permutation, rewriter))
 
 
-def transpose_below(op: ActivationOp | IdentityOp | UnaryOp, rewriter: Rewriter) -> bool:
+def transpose_below(op: ActivationOp | IdentityOp | UnaryOp, rewriter: PatternRewriter) -> bool:
     """`activation(transpose(x))` is `transpose(activation(x))`, and so for `identity`."""
-    transpose = made_by(op.input, TransposeOp)
+    transpose = defining_op(op.input, TransposeOp)
     if transpose is None:
         return False
     _below(op, permutation_of(transpose), [transpose.input], rewriter)
@@ -83,13 +83,13 @@ def transpose_below(op: ActivationOp | IdentityOp | UnaryOp, rewriter: Rewriter)
 
 def _dearest(op: ElementWiseOp) -> int | None:
     """Which operand's transpose goes down: the one that costs more, the first if both do."""
-    first, second = (made_by(value, TransposeOp) for value in op.operands)
+    first, second = (defining_op(value, TransposeOp) for value in op.operands)
     if first is None or second is None:
         return None if first is second else int(first is None)
     return int(_cost(op.input1) < _cost(op.input2))
 
 
-def _down_past_element_wise(op: ElementWiseOp, rewriter: Rewriter) -> bool:
+def _down_past_element_wise(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """`element_wise(transpose(x), y)` is `transpose(element_wise(x, transpose(y)))`.
 
     Only where the new transpose is smaller, or meets a transpose or a constant: this ends.
@@ -97,28 +97,28 @@ def _down_past_element_wise(op: ElementWiseOp, rewriter: Rewriter) -> bool:
     index = _dearest(op)
     if index is None:
         return False
-    transpose, other = made_by(op.operands[index], TransposeOp), op.operands[1 - index]
+    transpose, other = defining_op(op.operands[index], TransposeOp), op.operands[1 - index]
     assert transpose is not None
     if not (
         _cost(other) < _cost(transpose.result)
-        or made_by(other, TransposeOp) is not None
+        or defining_op(other, TransposeOp) is not None
         or _folds(other)
     ):
         return False
     permutation = permutation_of(transpose)
-    operands = [transposed(other, inverse(permutation), rewriter)]
+    operands = [make_transpose(other, inverse(permutation), rewriter)]
     operands.insert(index, transpose.input)
     _below(op, permutation, operands, rewriter)
     return True
 
 
-def _up_past_unary(op: TransposeOp, rewriter: Rewriter) -> bool:
+def _up_past_unary(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     """`transpose(unary(x))` is `unary(transpose(x))`, and so for `activation` and `identity`."""
     unary = op.input.owner
     if not isinstance(unary, ActivationOp | IdentityOp | UnaryOp):
         return False
-    moved = transposed(unary.input, permutation_of(op), rewriter)
-    rewriter.replace(op, rewriter.insert(like(unary, [moved], op.result.type)))
+    moved = make_transpose(unary.input, permutation_of(op), rewriter)
+    rewriter.replace(op, rewriter.insert(clone_with(unary, [moved], op.result.type)))
     return True
 
 
@@ -127,35 +127,37 @@ def _gain(op: ElementWiseOp, index: int) -> float:
     producer, other = op.operands[index].owner, op.operands[1 - index]
     if not isinstance(producer, ReshapeOp | TransposeOp | ConstantOp):
         return -math.inf
-    reshaped = isinstance(producer, ReshapeOp) and made_by(producer.input, ConstantOp) is not None
+    reshaped = (
+        isinstance(producer, ReshapeOp) and defining_op(producer.input, ConstantOp) is not None
+    )
     free = reshaped or isinstance(producer, ConstantOp)
     spent = 0.0 if free else _cost(op.result)
-    added = 0.0 if made_by(other, ConstantOp) is not None else _cost(other)
+    added = 0.0 if defining_op(other, ConstantOp) is not None else _cost(other)
     before = _cost(op.result)
     return before - spent - added if math.isfinite(before + added) else -math.inf
 
 
-def _up_past_element_wise(op: TransposeOp, rewriter: Rewriter) -> bool:
+def _up_past_element_wise(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     """`transpose(element_wise(x, y))` is `element_wise(transpose(x), transpose(y))`.
 
     Where that costs less; one of them is a reshape, a transpose or a constant then.
     """
-    element_wise = made_by(op.input, ElementWiseOp)
+    element_wise = defining_op(op.input, ElementWiseOp)
     if element_wise is None or max(_gain(element_wise, 0), _gain(element_wise, 1)) <= 0:
         return False
     permutation = permutation_of(op)
     left, right = element_wise.operands
     if _gain(element_wise, 0) > 0:  # mlir-tensorrt writes down first what it wins nothing by
-        right = transposed(right, permutation, rewriter)
-        left = transposed(left, permutation, rewriter)
+        right = make_transpose(right, permutation, rewriter)
+        left = make_transpose(left, permutation, rewriter)
     else:
-        left = transposed(left, permutation, rewriter)
-        right = transposed(right, permutation, rewriter)
-    rewriter.replace(op, rewriter.insert(like(element_wise, [left, right], op.result.type)))
+        left = make_transpose(left, permutation, rewriter)
+        right = make_transpose(right, permutation, rewriter)
+    rewriter.replace(op, rewriter.insert(clone_with(element_wise, [left, right], op.result.type)))
     return True
 
 
-def _fold_constant(op: TransposeOp, rewriter: Rewriter) -> bool:
+def _fold_constant(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     """A transpose of a constant is a constant."""
     if not _folds(op.input):
         return False

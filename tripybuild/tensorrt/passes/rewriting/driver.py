@@ -31,8 +31,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tripybuild.tensorrt.dialect import ConstantOp
 from tripybuild.tensorrt.mlir import elements
-from tripybuild.tensorrt.passes.constants import Constants
-from tripybuild.tensorrt.passes.rewriting.effects import everything, is_dead
+from tripybuild.tensorrt.passes.constants import ConstantHoister
+from tripybuild.tensorrt.passes.rewriting.effects import is_dead, walk_ops
 from tripybuild.tensorrt.passes.rewriting.worklist import Worklist
 
 MOST_ROUNDS = 10  # as in MLIR; patterns that undo each other end here,
@@ -50,12 +50,12 @@ class Pattern:
 
     name: str
     root: type[Operation] | tuple[type[Operation], ...]
-    rewrite: Callable[[Any, "Rewriter"], bool]
+    rewrite: Callable[[Any, "PatternRewriter"], bool]
     why: str
     benefit: int = 1
 
 
-class Rewriter:
+class PatternRewriter:
     """The only hand that changes ops while the driver runs, so that it knows what to revisit.
 
     New ops go before the root, with its location; `insert_before` and `insert_after` say otherwise.
@@ -127,7 +127,7 @@ class Rewriter:
             if isinstance(owner, Operation) and _few_users(operand, op):
                 self.worklist.push(owner)
         self.worklist.forget(op)
-        for child in everything(op):
+        for child in walk_ops(op):
             self.worklist.forget(child)
         assert op.parent is not None
         op.parent.erase_op(op)
@@ -170,7 +170,7 @@ def elements_of(array: np.ndarray[Any, Any], type: Attribute) -> Attribute:
     """An array as the elements of a tensor type, rounded as the type keeps them."""
     assert isinstance(type, TensorType)
     dtype = elements.dtype_of(type.element_type)
-    rounded = elements.mapped(lambda each: each.astype(dtype, copy=False), array)
+    rounded = elements.map_elements(lambda each: each.astype(dtype, copy=False), array)
     return elements.from_numpy(rounded, type)
 
 
@@ -185,13 +185,13 @@ class _Driver:
                 self.patterns.setdefault(root, []).append(pattern)
         self.folders = folders
         self.top_down = top_down
-        self.rewriter = Rewriter()
+        self.rewriter = PatternRewriter()
         self.changed = False
 
     def round(self, module: ModuleOp) -> bool:
         """Look at each op, and again at what changes; whether anything changed."""
         rewriter = self.rewriter
-        constants = Constants(rewriter.replace, rewriter.worklist.push)
+        constants = ConstantHoister(rewriter.replace, rewriter.worklist.push)
         constants.gather(module, outer_first=self.top_down)
         if self.top_down:
             rewriter.worklist.reverse()

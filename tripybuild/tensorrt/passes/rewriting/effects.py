@@ -15,7 +15,7 @@ from xdsl.traits import (
 
 
 @cache
-def _kept(op_class: type[Operation]) -> bool:
+def _is_terminator_or_symbol(op_class: type[Operation]) -> bool:
     return op_class.has_trait(IsTerminator) or op_class.has_trait(SymbolOpInterface)
 
 
@@ -31,23 +31,23 @@ def _free(op_class: type[Operation]) -> bool | None:
 
 
 @cache
-def _isolated(op_class: type[Operation]) -> bool:
+def _has_isolated_trait(op_class: type[Operation]) -> bool:
     return op_class.has_trait(IsolatedFromAbove)
 
 
-def inner(op: Operation) -> Iterator[Operation]:
+def child_ops(op: Operation) -> Iterator[Operation]:
     """The ops directly inside of an op."""
     for region in op.regions:
         for block in region.blocks:
             yield from block.ops
 
 
-def everything(op: Operation) -> Iterator[Operation]:
+def walk_ops(op: Operation) -> Iterator[Operation]:
     """The ops inside of an op, each before those inside of it; xDSL's `walk` looks into each."""
-    for child in inner(op):
+    for child in child_ops(op):
         yield child
         if child.regions:
-            yield from everything(child)
+            yield from walk_ops(child)
 
 
 def is_pure(op: Operation) -> bool:
@@ -55,7 +55,7 @@ def is_pure(op: Operation) -> bool:
     free = _free(type(op))
     if free is not None:
         return free
-    return all(is_pure(child) or child.has_trait(IsTerminator) for child in inner(op))
+    return all(is_pure(child) or child.has_trait(IsTerminator) for child in child_ops(op))
 
 
 def is_dead(op: Operation) -> bool:
@@ -63,14 +63,14 @@ def is_dead(op: Operation) -> bool:
     for result in op.results:
         if result.first_use is not None:
             return False
-    return not _kept(type(op)) and is_pure(op)
+    return not _is_terminator_or_symbol(type(op)) and is_pure(op)
 
 
 def is_shareable(op: Operation) -> bool:
     """Whether two equal ops of the kind can be one."""
-    return is_pure(op) and not _kept(type(op))
+    return is_pure(op) and not _is_terminator_or_symbol(type(op))
 
 
-def is_isolated(op: Operation) -> bool:
+def has_isolated_scope(op: Operation) -> bool:
     """Whether nothing inside of an op sees values from outside."""
-    return _isolated(type(op))
+    return _has_isolated_trait(type(op))

@@ -16,7 +16,7 @@ from tripybuild.tensorrt.dialect import ActivationOp, ElementWiseOp, ReduceOp, U
 from tripybuild.tensorrt.passes.rewriting.values import element_type, uniform
 
 Found = dict[str, SSAValue]
-Tree = "Any_ | Number | Uniform | Node | Either"
+Tree = "AnyValue | NumberPattern | UniformValue | Node | Alternatives"
 
 _KIND = {
     ActivationOp: "activation_type",
@@ -32,28 +32,28 @@ def _always(_op: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Any_:  # noqa: N801  # `Any` is typing's
+class AnyValue:  # `Any` is typing's
     """Any value, by a name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Uniform:
+class UniformValue:
     """A value that is one known number everywhere, by a name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberPattern:
     """A value that is this number everywhere, as closely as its element type can tell."""
 
     number: float
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class Alternatives:
     """One of several trees."""
 
     trees: tuple[Any, ...]
@@ -100,9 +100,9 @@ def unary(kind: str, a: Any) -> Node:
     return Node(UnaryOp, kind, (a,))
 
 
-def inverse_root(a: Any) -> Either:
+def inverse_root(a: Any) -> Alternatives:
     """`1 / sqrt(a)`, either way round."""
-    return Either((unary("kSQRT", unary("kRECIP", a)), unary("kRECIP", unary("kSQRT", a))))
+    return Alternatives((unary("kSQRT", unary("kRECIP", a)), unary("kRECIP", unary("kSQRT", a))))
 
 
 def near(number: float, expected: float, *, coarse: bool = False) -> bool:
@@ -123,22 +123,22 @@ def _matches(tree: Any, value: SSAValue, found: Found) -> Iterator[Found]:
     """Every way in which a tree is there, given what is found already."""
     if isinstance(tree, Node):
         yield from _node(tree, value, found)
-    elif isinstance(tree, Any_):
-        yield from _bound(tree.name, value, found)
-    elif isinstance(tree, Number):
+    elif isinstance(tree, AnyValue):
+        yield from _bind(tree.name, value, found)
+    elif isinstance(tree, NumberPattern):
         number = uniform(value)
         coarse = isinstance(element_type(value), BFloat16Type)
         if number is not None and near(float(number), tree.number, coarse=coarse):
             yield found
-    elif isinstance(tree, Uniform):
+    elif isinstance(tree, UniformValue):
         if uniform(value) is not None:
-            yield from _bound(tree.name, value, found)
+            yield from _bind(tree.name, value, found)
     else:
         for each in tree.trees:
             yield from _matches(each, value, found)
 
 
-def _bound(name: str, value: SSAValue, found: Found) -> Iterator[Found]:
+def _bind(name: str, value: SSAValue, found: Found) -> Iterator[Found]:
     known = found.get(name)
     if known is None:
         yield {**found, name: value}

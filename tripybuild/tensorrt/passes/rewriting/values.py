@@ -29,7 +29,7 @@ _KEEPS_SPLAT = (ExpandRankOp, CollapseRankOp, ReshapeOp, BroadcastOp, SliceOp)
 _CASTS = (CastOp, IdentityOp)
 
 
-def made_by(value: SSAValue, op_class: type[Found]) -> Found | None:
+def defining_op(value: SSAValue, op_class: type[Found]) -> Found | None:
     """The op that makes a value, if it is one of this class."""
     owner = value.owner
     return owner if type(owner) is op_class else None  # an abstract class is slow to ask
@@ -56,7 +56,7 @@ def only_user(value: SSAValue) -> Operation | None:
 
 def weights(value: SSAValue) -> Attribute | None:
     """The elements attribute of a constant."""
-    constant = made_by(value, ConstantOp)
+    constant = defining_op(value, ConstantOp)
     return constant.weights if constant is not None else None
 
 
@@ -90,14 +90,14 @@ def uniform(value: SSAValue) -> float | int | None:
         return splat(value)
     if isinstance(owner, _CASTS):
         found = uniform(owner.input)
-        return found if found is None else rounded(found, element_type(value))
+        return found if found is None else round_to(found, element_type(value))
     if isinstance(owner, _KEEPS_SPLAT):
         filled = isinstance(owner, SliceOp) and owner.value("mode") == "kFILL"
         return None if filled else uniform(owner.input)
     return None
 
 
-def rounded(number: float, element: Attribute) -> float | int:
+def round_to(number: float, element: Attribute) -> float | int:
     """A number as an element type keeps it."""
     kept: float | int = np.asarray(number).astype(elements.dtype_of(element)).item()
     return kept

@@ -11,16 +11,16 @@ from xdsl.ir import SSAValue
 
 from tripybuild.tensorrt.dialect import EinsumOp, ReshapeOp
 from tripybuild.tensorrt.passes.elimination.layouts import (
-    plainly_reshaped,
-    retyped,
+    make_plain_reshape,
+    make_transpose,
+    num_dynamic_dims,
     sizes_of,
-    transposed,
-    unknown,
+    type_with_shape,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import Permutation, applied, inverse
+from tripybuild.tensorrt.passes.elimination.permutations import Permutation, inverse, permute
 from tripybuild.tensorrt.passes.elimination.reshape_groups import groups
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter
-from tripybuild.tensorrt.passes.rewriting.values import made_by
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
+from tripybuild.tensorrt.passes.rewriting.values import defining_op
 from tripybuild.tensorrt.passes.transpose_reshape_elimination.costs import cost
 from tripybuild.tensorrt.passes.transpose_reshape_elimination.equations import Equation
 from tripybuild.tensorrt.passes.transpose_reshape_elimination.products import equation_of
@@ -29,7 +29,7 @@ Shape = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Renaming:
+class LabelSubstitution:
     """Letters, with their sizes, that become other letters with other sizes."""
 
     old: str
@@ -45,7 +45,7 @@ class Renaming:
 
 
 @dataclass(frozen=True, slots=True)
-class Renamed:
+class RelabeledTensor:
     """A tensor with other letters: how it is transposed first, and reshaped then."""
 
     permutation: Permutation
@@ -53,7 +53,9 @@ class Renamed:
     letters: str
 
 
-def renamed(letters: str, shape: Shape, renamings: Sequence[Renaming]) -> Renamed | None:
+def rename(
+    letters: str, shape: Shape, renamings: Sequence[LabelSubstitution]
+) -> RelabeledTensor | None:
     """Give a tensor's dimensions their new letters; None if they are not all there."""
     permutation: list[int] = []
     new_shape: list[int | None] = []
@@ -69,39 +71,39 @@ def renamed(letters: str, shape: Shape, renamings: Sequence[Renaming]) -> Rename
             return None
         elif letter == each.old[0]:
             places = [letters.index(c) for c in each.old]
-            sizes = each.sizes_for(applied(places, shape))
+            sizes = each.sizes_for(permute(places, shape))
             if sizes is None:
                 return None
             permutation.extend(places)
             new_shape.extend(sizes)
             new += each.new
-    return Renamed(tuple(permutation), tuple(new_shape), new)
+    return RelabeledTensor(tuple(permutation), tuple(new_shape), new)
 
 
-def _all_renamed(
-    equation: Equation, op: EinsumOp, renamings: Sequence[Renaming]
-) -> list[Renamed] | None:
+def _rename_inputs(
+    equation: Equation, op: EinsumOp, renamings: Sequence[LabelSubstitution]
+) -> list[RelabeledTensor] | None:
     """The inputs with new letters, if each of them can have them."""
     found = [
-        renamed(part, sizes_of(value), renamings)
+        rename(part, sizes_of(value), renamings)
         for part, value in zip(equation.inputs, op.inputs, strict=True)
     ]
     done = [each for each in found if each is not None]
     return done if len(done) == len(found) else None
 
 
-def _splits(op: ReshapeOp, equation: Equation) -> list[Renaming] | None:
+def _splits(op: ReshapeOp, equation: Equation) -> list[LabelSubstitution] | None:
     """What a reshape does to an einsum's result, in letters."""
     before, after = sizes_of(op.input), sizes_of(op.result)
     found, fresh = groups(before, after), equation.fresh()
     if found is None or all(len(each.source) == len(each.result) for each in found):
         return None
     renamings = [
-        Renaming(
-            "".join(applied(each.source, equation.result)),
-            applied(each.source, before),
+        LabelSubstitution(
+            "".join(permute(each.source, equation.result)),
+            permute(each.source, before),
             "".join(letter for _, letter in zip(each.result, fresh, strict=False)),
-            applied(each.result, after),
+            permute(each.result, after),
         )
         for each in found
     ]
@@ -109,18 +111,22 @@ def _splits(op: ReshapeOp, equation: Equation) -> list[Renaming] | None:
     return None if short else renamings
 
 
-def _up(op: ReshapeOp, rewriter: Rewriter) -> bool:
+def _up(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     """`reshape(einsum(x, y))` is `einsum(reshape(transpose(x)), reshape(transpose(y)))`."""
-    einsum = made_by(op.input, EinsumOp)
+    einsum = defining_op(op.input, EinsumOp)
     if einsum is None or not op.input.has_one_use():
         return False
     equation = equation_of(einsum)
     renamings = _splits(op, equation)
-    parts = None if renamings is None else _all_renamed(equation, einsum, renamings)
-    if renamings is None or parts is None or any(unknown(part.shape) > 1 for part in parts):
+    parts = None if renamings is None else _rename_inputs(equation, einsum, renamings)
+    if (
+        renamings is None
+        or parts is None
+        or any(num_dynamic_dims(part.shape) > 1 for part in parts)
+    ):
         return False
     inputs = [
-        plainly_reshaped(transposed(value, part.permutation, rewriter), part.shape, rewriter)
+        make_plain_reshape(make_transpose(value, part.permutation, rewriter), part.shape, rewriter)
         for value, part in zip(einsum.inputs, parts, strict=True)
     ]
     result = "".join(each.new for each in renamings)
@@ -134,10 +140,10 @@ def _up(op: ReshapeOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _merges(op: EinsumOp, equation: Equation) -> dict[str, Renaming] | None:
+def _merges(op: EinsumOp, equation: Equation) -> dict[str, LabelSubstitution] | None:
     """What the reshapes of an einsum's inputs did, in letters, undone; None if they disagree."""
-    fresh, known = equation.fresh(), dict[str, Renaming]()
-    for each in _undone(op, equation):
+    fresh, known = equation.fresh(), dict[str, LabelSubstitution]()
+    for each in _inverse_renamings(op, equation):
         if each is None:
             return None
         if each.old not in known:
@@ -151,10 +157,10 @@ def _merges(op: EinsumOp, equation: Equation) -> dict[str, Renaming] | None:
     return known if len(set(letters)) == len(letters) else None
 
 
-def _undone(op: EinsumOp, equation: Equation) -> Iterator[Renaming | None]:
+def _inverse_renamings(op: EinsumOp, equation: Equation) -> Iterator[LabelSubstitution | None]:
     """What each reshape did, without new letters; None where one has no place for them."""
     for part, value in zip(equation.inputs, op.inputs, strict=True):
-        reshape = made_by(value, ReshapeOp)
+        reshape = defining_op(value, ReshapeOp)
         if reshape is None:
             continue
         before, after = sizes_of(reshape.input), sizes_of(value)
@@ -163,44 +169,44 @@ def _undone(op: EinsumOp, equation: Equation) -> Iterator[Renaming | None]:
             yield None
             return
         for each in found:
-            old, new = applied(each.result, after), applied(each.source, before)
+            old, new = permute(each.result, after), permute(each.source, before)
             if old != new:
-                yield Renaming("".join(applied(each.result, part)), old, "", new)
+                yield LabelSubstitution("".join(permute(each.result, part)), old, "", new)
 
 
-def _unreshaped(value: SSAValue) -> SSAValue:
+def _skip_reshapes(value: SSAValue) -> SSAValue:
     """What reshapes have made a value of."""
-    while (reshape := made_by(value, ReshapeOp)) is not None:
+    while (reshape := defining_op(value, ReshapeOp)) is not None:
         value = reshape.input
     return value
 
 
-def _cheaper(op: EinsumOp, parts: Sequence[Renamed]) -> bool:
+def _cheaper(op: EinsumOp, parts: Sequence[RelabeledTensor]) -> bool:
     """Whether reshapes of the inputs as they were before cost less than those that are there."""
-    spent = sum(cost(value) for value in op.inputs if made_by(value, ReshapeOp) is not None)
-    bases = [_unreshaped(value) for value in op.inputs]
+    spent = sum(cost(value) for value in op.inputs if defining_op(value, ReshapeOp) is not None)
+    bases = [_skip_reshapes(value) for value in op.inputs]
     new = sum(
         cost(base) for base, part in zip(bases, parts, strict=True) if sizes_of(base) != part.shape
     )
     return new < spent
 
 
-def _down(op: EinsumOp, rewriter: Rewriter) -> bool:
+def _down(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """`einsum(reshape(x), y)` is `transpose(reshape(einsum(x, reshape(transpose(y)))))`."""
-    if any(unknown(sizes_of(value)) for value in op.inputs):
+    if any(num_dynamic_dims(sizes_of(value)) for value in op.inputs):
         return False
     equation, before = equation_of(op), sizes_of(op.result)
     merges = _merges(op, equation)
     if not merges:
         return False
     renamings = tuple(merges.values())
-    parts = _all_renamed(equation, op, renamings)
-    result = renamed(equation.result, before, renamings)
+    parts = _rename_inputs(equation, op, renamings)
+    result = rename(equation.result, before, renamings)
     if parts is None or result is None or not _cheaper(op, parts):
         return False
     inputs = [
-        plainly_reshaped(
-            _unreshaped(transposed(value, part.permutation, rewriter)), part.shape, rewriter
+        make_plain_reshape(
+            _skip_reshapes(make_transpose(value, part.permutation, rewriter)), part.shape, rewriter
         )
         for value, part in zip(op.inputs, parts, strict=True)
     ]
@@ -208,10 +214,10 @@ def _down(op: EinsumOp, rewriter: Rewriter) -> bool:
         EinsumOp,
         inputs,
         equation=str(Equation(tuple(part.letters for part in parts), result.letters)),
-        result_types=[retyped(op.result, result.shape)],
+        result_types=[type_with_shape(op.result, result.shape)],
     )
-    merged = plainly_reshaped(new.results[0], applied(result.permutation, before), rewriter)
-    rewriter.replace(op, transposed(merged, inverse(result.permutation), rewriter))
+    merged = make_plain_reshape(new.results[0], permute(result.permutation, before), rewriter)
+    rewriter.replace(op, make_transpose(merged, inverse(result.permutation), rewriter))
     return True
 
 

@@ -4,17 +4,17 @@ from xdsl.ir import SSAValue
 
 from tripybuild.tensorrt.dialect import CollapseRankOp, EinsumOp, ExpandRankOp, TransposeOp
 from tripybuild.tensorrt.passes.elimination.layouts import (
-    dropped,
+    collapsed_dims,
+    make_plain_reshape,
+    make_transpose,
+    num_dynamic_dims,
     permutation_of,
-    plainly_reshaped,
-    retyped,
     sizes_of,
-    transposed,
-    unknown,
+    type_with_shape,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import applied, inverse, is_identity
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter
-from tripybuild.tensorrt.passes.rewriting.values import made_by
+from tripybuild.tensorrt.passes.elimination.permutations import inverse, is_identity, permute
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
+from tripybuild.tensorrt.passes.rewriting.values import defining_op
 from tripybuild.tensorrt.passes.transpose_reshape_elimination.equations import (
     Equation,
     input_like_result,
@@ -26,11 +26,11 @@ from tripybuild.tensorrt.passes.transpose_reshape_elimination.products import (
 )
 
 
-def _take_operands(op: EinsumOp, rewriter: Rewriter) -> bool:
+def _take_operands(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """`einsum(transpose(x), y)` is `einsum(x, y)`."""
     equation, inputs, changed = equation_of(op), list(op.inputs), False
     for index, value in enumerate(op.inputs):
-        transpose = made_by(value, TransposeOp)
+        transpose = defining_op(value, TransposeOp)
         if transpose is not None:
             equation = equation.before_transpose(index, permutation_of(transpose))
             inputs[index] = transpose.input
@@ -40,9 +40,9 @@ def _take_operands(op: EinsumOp, rewriter: Rewriter) -> bool:
     return changed
 
 
-def _take_result(op: TransposeOp, rewriter: Rewriter) -> bool:
+def _take_result(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     """`transpose(einsum(x, y))` is `einsum(x, y)`."""
-    einsum = made_by(op.input, EinsumOp)
+    einsum = defining_op(op.input, EinsumOp)
     if einsum is None or not op.input.has_one_use():
         return False
     equation = equation_of(einsum).after_transpose(permutation_of(op))
@@ -53,37 +53,37 @@ def _take_result(op: TransposeOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _order_result(op: EinsumOp, rewriter: Rewriter) -> bool:
+def _order_result(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """The result's dimensions have the order of the inputs': that may be a product."""
     equation = equation_of(op)
     permutation = result_like_inputs(equation)
-    if is_identity(permutation) or any(made_by(v, TransposeOp) for v in op.inputs):
+    if is_identity(permutation) or any(defining_op(v, TransposeOp) for v in op.inputs):
         return False
     new = rewriter.create(
         EinsumOp,
         list(op.inputs),
         equation=str(equation.after_transpose(permutation)),
-        result_types=[retyped(op.result, applied(permutation, sizes_of(op.result)))],
+        result_types=[type_with_shape(op.result, permute(permutation, sizes_of(op.result)))],
     )
-    rewriter.replace(op, transposed(new.results[0], inverse(permutation), rewriter))
+    rewriter.replace(op, make_transpose(new.results[0], inverse(permutation), rewriter))
     return True
 
 
-def _order_operands(op: EinsumOp, rewriter: Rewriter) -> bool:
+def _order_operands(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """The inputs' dimensions have the order of the result's: that may be a product."""
     equation, inputs, changed = equation_of(op), list(op.inputs), False
     for index, value in enumerate(op.inputs):
         permutation = input_like_result(equation, index)
         if not is_identity(permutation):
-            inputs[index] = transposed(value, permutation, rewriter)
-            equation = equation.with_input(index, applied(permutation, equation.inputs[index]))
+            inputs[index] = make_transpose(value, permutation, rewriter)
+            equation = equation.with_input(index, permute(permutation, equation.inputs[index]))
             changed = True
     if changed:
         replace_einsum(op, inputs, equation, rewriter)
     return changed
 
 
-def _kept(shapes: list[tuple[int | None, ...]]) -> list[list[int]]:
+def _non_unit_dims(shapes: list[tuple[int | None, ...]]) -> list[list[int]]:
     """For each input, the places that are not of size 1 (all of them where no other is left)."""
     kept: list[list[int]] = []
     for shape in shapes:
@@ -92,10 +92,10 @@ def _kept(shapes: list[tuple[int | None, ...]]) -> list[list[int]]:
     return kept
 
 
-def _drop_units(op: EinsumOp, rewriter: Rewriter) -> bool:
+def _drop_units(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """Dimensions of size 1 are no part of a sum: reshapes, which can move on, see to them."""
     equation, shapes = equation_of(op), [sizes_of(value) for value in op.inputs]
-    kept = _kept(shapes)
+    kept = _non_unit_dims(shapes)
     parts = tuple(
         "".join(part[place] for place in places)
         for part, places in zip(equation.inputs, kept, strict=True)
@@ -109,10 +109,10 @@ def _drop_units(op: EinsumOp, rewriter: Rewriter) -> bool:
     gone = [size for place, size in enumerate(before) if place not in left]
     if parts == equation.inputs or any(size != 1 for size in gone):
         return False
-    if max(map(unknown, (*smaller, shape))) > 1:
+    if max(map(num_dynamic_dims, (*smaller, shape))) > 1:
         return False
     inputs: list[SSAValue] = [
-        plainly_reshaped(value, new, rewriter)
+        make_plain_reshape(value, new, rewriter)
         for value, new in zip(op.inputs, smaller, strict=True)
     ]
     result = "".join(equation.result[place] for place in left)
@@ -120,21 +120,21 @@ def _drop_units(op: EinsumOp, rewriter: Rewriter) -> bool:
         EinsumOp,
         inputs,
         equation=str(Equation(parts, result)),
-        result_types=[retyped(op.result, shape)],
+        result_types=[type_with_shape(op.result, shape)],
     )
-    rewriter.replace(op, plainly_reshaped(new.results[0], before, rewriter))
+    rewriter.replace(op, make_plain_reshape(new.results[0], before, rewriter))
     return True
 
 
-def _take_collapse(op: EinsumOp, rewriter: Rewriter) -> bool:
+def _take_collapse(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """`einsum(collapse_rank(x), y)` is `einsum(x, y)`: a dimension of size 1 more is summed."""
     equation, inputs, changed = equation_of(op), list(op.inputs), False
     for index, value in enumerate(op.inputs):
-        collapse = made_by(value, CollapseRankOp)
+        collapse = defining_op(value, CollapseRankOp)
         if collapse is None:
             continue
         letters, fresh = iter(equation.inputs[index]), equation.fresh()
-        gone = dropped(sizes_of(collapse.input), sizes_of(value))
+        gone = collapsed_dims(sizes_of(collapse.input), sizes_of(value))
         new = [next(fresh if at in gone else letters, "") for at in range(_rank(collapse.input))]
         if not all(new):
             return False
@@ -159,14 +159,14 @@ def _units(op: EinsumOp, equation: Equation) -> list[str]:
     return [c for c, found in sizes.items() if found == {1} and equation.sums(c)]
 
 
-def _take_expand(op: ExpandRankOp, rewriter: Rewriter) -> bool:
+def _take_expand(op: ExpandRankOp, rewriter: PatternRewriter) -> bool:
     """`expand_rank(einsum(x, y))` is `einsum(x, y)`, if an input has a 1 for each new one."""
-    einsum = made_by(op.input, EinsumOp)
+    einsum = defining_op(op.input, EinsumOp)
     if einsum is None or not op.input.has_one_use():
         return False
     equation = equation_of(einsum)
     letters, units = iter(equation.result), iter(_units(einsum, equation))
-    gone = dropped(sizes_of(op.result), sizes_of(op.input))
+    gone = collapsed_dims(sizes_of(op.result), sizes_of(op.input))
     new = [next(units if at in gone else letters, "") for at in range(_rank(op.result))]
     if not all(new):
         return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from string import ascii_lowercase
 
-from tripybuild.tensorrt.passes.elimination.permutations import Permutation, applied, inverse
+from tripybuild.tensorrt.passes.elimination.permutations import Permutation, inverse, permute
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class Equation:
 
     def before_transpose(self, index: int, permutation: Permutation) -> "Equation":
         """The equation for what an input is the transpose of."""
-        return self.with_input(index, applied(inverse(permutation), self.inputs[index]))
+        return self.with_input(index, permute(inverse(permutation), self.inputs[index]))
 
     def after_transpose(self, permutation: Permutation) -> "Equation":
         """The equation for the transpose of the result."""
-        return self.with_result(applied(permutation, self.result))
+        return self.with_result(permute(permutation, self.result))
 
     def without(self, letters: Collection[str]) -> "Equation":
         """The equation without some letters."""
@@ -146,7 +146,7 @@ def input_like_result(equation: Equation, index: int) -> Permutation:
     return tuple(sorted(range(len(letters)), key=cmp_to_key(compare)))
 
 
-def summed_together(equation: Equation) -> str | None:
+def common_sum_labels(equation: Equation) -> str | None:
     """Two or more letters that are summed and stand side by side, in one order, in all inputs."""
     letters = "".join(c for c in equation.inputs[0] if equation.sums(c))
     if len(letters) < 2 or not all(letters in part for part in equation.inputs):

@@ -14,22 +14,22 @@ from tripybuild.tensorrt.dialect import (
     TransposeOp,
 )
 from tripybuild.tensorrt.passes.elimination.layouts import (
+    make_plain_reshape,
+    make_transpose,
+    num_dynamic_dims,
     permutation_of,
-    plainly_reshaped,
-    retyped,
     sizes_of,
-    transposed,
-    unknown,
+    type_with_shape,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import applied, identity, inverse
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter
-from tripybuild.tensorrt.passes.rewriting.values import made_by
+from tripybuild.tensorrt.passes.elimination.permutations import identity, inverse, permute
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
+from tripybuild.tensorrt.passes.rewriting.values import defining_op
 from tripybuild.tensorrt.passes.transpose_reshape_elimination import equations
 from tripybuild.tensorrt.passes.transpose_reshape_elimination.equations import Equation
 
 
 def replace_einsum(
-    op: EinsumOp, inputs: list[SSAValue], equation: Equation, rewriter: Rewriter
+    op: EinsumOp, inputs: list[SSAValue], equation: Equation, rewriter: PatternRewriter
 ) -> None:
     """Let an einsum of other inputs give the same result."""
     new = rewriter.create(EinsumOp, inputs, equation=str(equation), result_types=[op.result.type])
@@ -41,7 +41,7 @@ def equation_of(op: EinsumOp) -> Equation:
     return Equation.parse(op.value("equation"))
 
 
-def _to_einsum(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
+def _to_einsum(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:
     """Each product is an einsum."""
     kinds = op.value("op0"), op.value("op1")
     batch = len(sizes_of(op.input0)) - (1 if kinds[0] == "kVECTOR" else 2)
@@ -53,7 +53,7 @@ def _to_einsum(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _from_einsum(op: EinsumOp, rewriter: Rewriter) -> bool:
+def _from_einsum(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """What is a product is one again; TensorRT has more kernels for these."""
     product = equations.as_product(equation_of(op))
     if product is None:
@@ -71,31 +71,31 @@ def _from_einsum(op: EinsumOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _shuffle(op: ShuffleOp, rewriter: Rewriter) -> bool:
+def _shuffle(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
     """A shuffle is a transpose, a reshape and a transpose."""
     if op.value("zero_is_placeholder"):
         return False
     last = tuple(op.value("second_transpose"))
-    middle = applied(inverse(last), sizes_of(op.result))
+    middle = permute(inverse(last), sizes_of(op.result))
     moves_only = op.value("reshape") is None and op.dynamic_reshape is None
-    if op.dynamic_reshape is None and not moves_only and unknown(middle) > 1:
+    if op.dynamic_reshape is None and not moves_only and num_dynamic_dims(middle) > 1:
         return False
-    value = transposed(op.input, tuple(op.value("first_transpose")), rewriter)
+    value = make_transpose(op.input, tuple(op.value("first_transpose")), rewriter)
     if op.dynamic_reshape is not None:
-        type = retyped(value, middle)
+        type = type_with_shape(value, middle)
         new = rewriter.create(ReshapeOp, value, op.dynamic_reshape, result_types=[type])
         value = new.results[0]
     elif not moves_only:
-        value = plainly_reshaped(value, middle, rewriter)
-    rewriter.replace(op, transposed(value, last, rewriter))
+        value = make_plain_reshape(value, middle, rewriter)
+    rewriter.replace(op, make_transpose(value, last, rewriter))
     return True
 
 
-def _rank_change(op: CollapseRankOp | ExpandRankOp, rewriter: Rewriter) -> bool:
+def _rank_change(op: CollapseRankOp | ExpandRankOp, rewriter: PatternRewriter) -> bool:
     """Dimensions of size 1 come and go by reshapes."""
-    if unknown(sizes_of(op.result)) > 1:
+    if num_dynamic_dims(sizes_of(op.result)) > 1:
         return False
-    rewriter.replace(op, plainly_reshaped(op.input, sizes_of(op.result), rewriter))
+    rewriter.replace(op, make_plain_reshape(op.input, sizes_of(op.result), rewriter))
     return True
 
 
@@ -105,11 +105,11 @@ def _swaps_last(op: TransposeOp) -> bool:
     return rank >= 2 and permutation == (*identity(rank - 2), rank - 1, rank - 2)
 
 
-def _turn_operands(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
+def _turn_operands(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:
     """A product reads transposed matrices by itself."""
     kinds, operands, changed = [op.value("op0"), op.value("op1")], list(op.operands), False
     for index, value in enumerate(op.operands):
-        transpose = made_by(value, TransposeOp)
+        transpose = defining_op(value, TransposeOp)
         if transpose is None or kinds[index] == "kVECTOR" or not _swaps_last(transpose):
             continue
         kinds[index] = "kNONE" if kinds[index] == "kTRANSPOSE" else "kTRANSPOSE"
@@ -127,10 +127,10 @@ def _turn_operands(op: MatrixMultiplyOp, rewriter: Rewriter) -> bool:
     return changed
 
 
-def _batch_for_both(op: EinsumOp, rewriter: Rewriter) -> bool:
+def _batch_for_both(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """A batch dimension that only one input has is 1 in the other."""
     equation = equation_of(op)
-    if len(op.inputs) != 2 or any(unknown(sizes_of(value)) for value in op.inputs):
+    if len(op.inputs) != 2 or any(num_dynamic_dims(sizes_of(value)) for value in op.inputs):
         return False
     missing = equations.units_for_product(equation)
     if not missing:
@@ -141,28 +141,28 @@ def _batch_for_both(op: EinsumOp, rewriter: Rewriter) -> bool:
         letters[unit.index].insert(unit.place, unit.letter)
         shapes[unit.index].insert(unit.place, 1)
     inputs = [
-        plainly_reshaped(value, tuple(shape), rewriter)
+        make_plain_reshape(value, tuple(shape), rewriter)
         for value, shape in zip(op.inputs, shapes, strict=True)
     ]
     replace_einsum(op, inputs, Equation(tuple(map("".join, letters)), equation.result), rewriter)
     return True
 
 
-def _sum_once(op: EinsumOp, rewriter: Rewriter) -> bool:
+def _sum_once(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """Dimensions that are summed side by side are one: `acd,bcd->ab` is `ac,bc->ab`."""
     equation = equation_of(op)
-    together = equations.summed_together(equation)
+    together = equations.common_sum_labels(equation)
     letter = next(equation.fresh(), None)
     if together is None or letter is None:
         return False
     places = [part.index(together) for part in equation.inputs]
     shapes = [sizes_of(value) for value in op.inputs]
     merged = [s[at : at + len(together)] for s, at in zip(shapes, places, strict=True)]
-    if any(map(unknown, shapes)) or merged.count(merged[0]) < len(merged):
+    if any(map(num_dynamic_dims, shapes)) or merged.count(merged[0]) < len(merged):
         return False
     count = math.prod(size for size in merged[0] if size is not None)
     inputs = [
-        plainly_reshaped(value, (*s[:at], count, *s[at + len(together) :]), rewriter)
+        make_plain_reshape(value, (*s[:at], count, *s[at + len(together) :]), rewriter)
         for value, s, at in zip(op.inputs, shapes, places, strict=True)
     ]
     parts = tuple(part.replace(together, letter) for part in equation.inputs)

@@ -44,13 +44,13 @@ def run(module: ModuleOp) -> bool:
     found = [op for op in module.walk() if op.name.startswith("trtx.")]
     if not found:
         return False
-    refused = [(op, why) for op in found if (why := _why(op)) is not None]
+    refused = [(op, why) for op in found if (why := _refusal_reason(op)) is not None]
     if refused:
         raise DiagnosticError(*(_refusal(op, why) for op, why in refused))
     return greedy(module, PATTERNS)
 
 
-def _why(op: Operation) -> str | None:
+def _refusal_reason(op: Operation) -> str | None:
     check = REFUSALS.get(op.name)
     return NEVER.get(op.name, TOGETHER) if check is None else check(op)
 

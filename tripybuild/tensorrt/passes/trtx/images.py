@@ -8,24 +8,24 @@ from xdsl.ir import SSAValue
 from tripybuild.tensorrt.dialect.base import element
 from tripybuild.tensorrt.dialect.trtx import LRNOp, ScaleOp
 from tripybuild.tensorrt.passes.elimination.layouts import sizes_of
-from tripybuild.tensorrt.passes.rewriting.driver import Pattern, Rewriter
-from tripybuild.tensorrt.passes.trtx.op_builder import Maker
+from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
+from tripybuild.tensorrt.passes.trtx.op_builder import OpBuilder
 
 CHANNELS = 1
 
 
-def _scale(op: ScaleOp, rewriter: Rewriter) -> bool:
-    make = Maker(rewriter)
+def _scale(op: ScaleOp, rewriter: PatternRewriter) -> bool:
+    make = OpBuilder(rewriter)
     found = op.input
     for name, weights in (("kPROD", op.scale), ("kSUM", op.shift), ("kPOW", op.power)):
         if weights is not None:
-            fitting = make.cast(make.reshape(weights, _beside(op)), element(op.input))
+            fitting = make.cast(make.reshape(weights, _weight_sizes(op)), element(op.input))
             found = make.binary(name, found, fitting)
     rewriter.replace(op, found)
     return True
 
 
-def _beside(op: ScaleOp) -> list[int]:
+def _weight_sizes(op: ScaleOp) -> list[int]:
     """The sizes that weights have beside the input."""
     shape, mode = sizes_of(op.input), op.value("mode")
     axis = op.value("axis") % len(shape)
@@ -33,7 +33,7 @@ def _beside(op: ScaleOp) -> list[int]:
     return [shape[each] or 0 if each in own else 1 for each in range(len(shape))]
 
 
-def _not_scaled(op: Any) -> str | None:
+def _scale_obstacle(op: Any) -> str | None:
     shape, mode = sizes_of(op.input), op.value("mode")
     axis = op.value("axis") % len(shape)
     own = {"kUNIFORM": (), "kCHANNEL": (axis,), "kELEMENTWISE": range(axis, len(shape))}[mode]
@@ -42,14 +42,14 @@ def _not_scaled(op: Any) -> str | None:
     return None
 
 
-def _lrn(op: LRNOp, rewriter: Rewriter) -> bool:
+def _lrn(op: LRNOp, rewriter: PatternRewriter) -> bool:
     """`x / (k + alpha / window * sum of squares) ** beta`, in f32: squares of f16 overflow soon."""
-    make = Maker(rewriter)
+    make = OpBuilder(rewriter)
     given = make.cast(op.input, f32)
     reach = op.value("window") // 2
     squares = make.binary("kPROD", given, given)
     near: list[SSAValue] = [
-        make.shifted(squares, CHANNELS, by) if by else squares for by in range(-reach, reach + 1)
+        make.shift(squares, CHANNELS, by) if by else squares for by in range(-reach, reach + 1)
     ]
     total = make.binary("kSUM", *near)
     share = make.number(op.value("alpha") / op.value("window"), given)
@@ -61,7 +61,7 @@ def _lrn(op: LRNOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _not_normalized(op: Any) -> str | None:
+def _lrn_obstacle(op: Any) -> str | None:
     if isinstance(element(op.input), IntegerType):
         return "its integers are quantized floats, with a scale that it does not say"
     if len(sizes_of(op.input)) != 4:
@@ -73,4 +73,4 @@ PATTERNS = (
     Pattern("scale-as-arithmetic", ScaleOp, _scale, "there is no layer for it"),
     Pattern("lrn-as-arithmetic", LRNOp, _lrn, "there is no layer for it"),
 )
-REFUSALS = {ScaleOp.name: _not_scaled, LRNOp.name: _not_normalized}
+REFUSALS = {ScaleOp.name: _scale_obstacle, LRNOp.name: _lrn_obstacle}

@@ -27,15 +27,15 @@ from tripybuild.tensorrt.dialect import (
 from tripybuild.tensorrt.dialect.base import element, tensor_type
 from tripybuild.tensorrt.mlir import elements
 from tripybuild.tensorrt.passes.elimination.layouts import sizes_of
-from tripybuild.tensorrt.passes.rewriting.driver import Rewriter
+from tripybuild.tensorrt.passes.rewriting.driver import PatternRewriter
 
 Extent = int | SSAValue
 
 
-class Maker:
+class OpBuilder:
     """Makes the ops of one rewrite."""
 
-    def __init__(self, rewriter: Rewriter) -> None:
+    def __init__(self, rewriter: PatternRewriter) -> None:
         self._rewriter = rewriter
 
     def make(self, kind: type[Any], *operands: Any, **attributes: Any) -> SSAValue:
@@ -83,7 +83,7 @@ class Maker:
         places = range(len(known))
         return self.make(BroadcastOp, value, shape, broadcast_dims=places, result_types=[type])
 
-    def at(self, value: SSAValue, rank: int, axis: int) -> SSAValue:
+    def expand_vector(self, value: SSAValue, rank: int, axis: int) -> SSAValue:
         """A vector along an axis of so many dimensions."""
         shape = [sizes_of(value)[0] if each == axis else 1 for each in range(rank)]
         if rank == 1:
@@ -118,7 +118,7 @@ class Maker:
             result_types=[tensor_type(known, element(value))],
         )
 
-    def shifted(self, value: SSAValue, axis: int, by: int) -> SSAValue:
+    def shift(self, value: SSAValue, axis: int, by: int) -> SSAValue:
         """A value moved along an axis, with zeros where nothing comes from."""
         return self.part(value, axis, -by, self.extents(value)[axis], fill=True)
 
@@ -129,7 +129,7 @@ class Maker:
         array = np.full(shape, number).astype(elements.dtype_of(kind))
         return self._rewriter.constant(array, TensorType(kind, shape))
 
-    def counted(self, extent: Extent, rank: int, axis: int, start: int = 0) -> SSAValue:
+    def iota(self, extent: Extent, rank: int, axis: int, start: int = 0) -> SSAValue:
         """The numbers from a start on along an axis, as i32."""
         if isinstance(extent, int):
             array = np.arange(start, start + extent, dtype=np.int32)
@@ -143,7 +143,7 @@ class Maker:
             static_step=1.0,
             result_types=[type],
         )
-        return self.at(numbers, rank, axis)
+        return self.expand_vector(numbers, rank, axis)
 
     def cast(self, value: SSAValue, kind: Attribute) -> SSAValue:
         """A value with other elements."""
@@ -161,11 +161,11 @@ class Maker:
             lambda a, b: self.make(ElementWiseOp, a, b, elementwise_operation=name), others, first
         )
 
-    def chosen(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
+    def select(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
         """One value or the other."""
         return self.make(SelectOp, condition, yes, no)
 
-    def summed(self, value: SSAValue, axis: int) -> SSAValue:
+    def reduce_sum(self, value: SSAValue, axis: int) -> SSAValue:
         """The sums along an axis, which goes."""
         return self.make(ReduceOp, value, reduce_axes=(axis,), reduce_operation="kSUM")
 

@@ -62,15 +62,17 @@ def _einsum(at: Emission, op: Any) -> Tensors:
 
 def _convolution(at: Emission, op: Any) -> Tensors:
     static = op.value("kernel_static"), op.value("bias_static")
-    return _convolved(at, op, "convolution_nd", (op.kernel, op.bias), static)
+    return _add_convolution(at, op, "convolution_nd", (op.kernel, op.bias), static)
 
 
 def _deconvolution(at: Emission, op: Any) -> Tensors:
     static = op.value("kernel_weights_static"), op.value("bias_weights_static")
-    return _convolved(at, op, "deconvolution_nd", (op.kernel_weights, op.bias_weights), static)
+    return _add_convolution(
+        at, op, "deconvolution_nd", (op.kernel_weights, op.bias_weights), static
+    )
 
 
-def _convolved(
+def _add_convolution(
     at: Emission, op: Any, method: str, inputs: tuple[Any, Any], static: tuple[Any, Any]
 ) -> Tensors:
     (kernel, bias), (kernel_static, bias_static) = inputs, static
@@ -114,7 +116,7 @@ def _top_k(at: Emission, op: Any) -> Tensors:
     return outputs(at.add("topk", at.tensor(op.input), kind, op.value("k"), axes), 2)
 
 
-def _pooling(at: Emission, op: Any) -> Tensors:
+def _pool(at: Emission, op: Any) -> Tensors:
     kind = at.member("PoolingType", op.value("pooling_type"))
     layer = at.add("pooling_nd", at.tensor(op.input), kind, op.value("window_size"))
     at.set(
@@ -149,6 +151,6 @@ LAYERS: Mapping[str, Emitter] = {
     "tensorrt.softmax": _softmax,
     "tensorrt.ragged_softmax": _ragged_softmax,
     "tensorrt.top_k": _top_k,
-    "tensorrt.pooling": _pooling,
+    "tensorrt.pooling": _pool,
     "tensorrt.normalization": _normalization,
 }

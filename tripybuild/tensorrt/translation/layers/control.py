@@ -25,7 +25,7 @@ def _scope(at: Emission, replaced: Mapping[SSAValue, Any]) -> Iterator[None]:
     at.shapes = shapes
 
 
-def used_from_above(regions: Sequence[Region]) -> list[SSAValue]:
+def captured_values(regions: Sequence[Region]) -> list[SSAValue]:
     """Return the values that regions use and do not define, in the order of their first uses."""
     inside: set[SSAValue] = set()
     used: dict[SSAValue, None] = {}
@@ -43,12 +43,14 @@ def used_from_above(regions: Sequence[Region]) -> list[SSAValue]:
 
 def _if(at: Emission, op: Any) -> Tensors:
     conditional = at.add("if_conditional")
-    at.named(conditional.set_condition(at.tensor(op.operands[0])))
-    above = [each for each in used_from_above(op.regions) if not _is_constant(each)]
-    inputs = {each: at.named(conditional.add_input(at.tensor(each))) for each in above}
+    at.name_layer(conditional.set_condition(at.tensor(op.operands[0])))
+    above = [each for each in captured_values(op.regions) if not _is_constant(each)]
+    inputs = {each: at.name_layer(conditional.add_input(at.tensor(each))) for each in above}
     with _scope(at, {each: layer.get_output(0) for each, layer in inputs.items()}):
         branches = [_branch(at, region) for region in op.regions]
-        layers = [at.named(conditional.add_output(*pair)) for pair in zip(*branches, strict=True)]
+        layers = [
+            at.name_layer(conditional.add_output(*pair)) for pair in zip(*branches, strict=True)
+        ]
     return [layer.get_output(0) for layer in layers]
 
 
@@ -68,20 +70,20 @@ def _is_constant(value: SSAValue) -> bool:
 def _while(at: Emission, op: Any) -> Tensors:
     condition, body = (region.block for region in op.regions)
     decision = _terminator(condition)
-    _passes_on(at, condition, decision.operands[1:])
+    _check_passthrough(at, condition, decision.operands[1:])
     loop = at.add("loop")
     recurrences = _recurrences(at, loop, op.operands)
     # TensorRT wants the value of this iteration apart from the one that leaves the loop.
     copies = [at.add("identity", each.get_output(0)).get_output(0) for each in recurrences]
-    with _scope(at, _assigned(condition, copies) | _assigned(body, copies)):
+    with _scope(at, _bind_arguments(condition, copies) | _bind_arguments(body, copies)):
         at.shapes = dict(at.shapes)
         at.block(condition)
         _limit(at, loop, at.tensor(decision.operands[0]))
         at.block(body)
-        return _closed(at, loop, body, recurrences)
+        return _close_loop(at, loop, body, recurrences)
 
 
-def _passes_on(at: Emission, block: Block, values: Sequence[SSAValue]) -> None:
+def _check_passthrough(at: Emission, block: Block, values: Sequence[SSAValue]) -> None:
     """What a condition hands on is what the loop carries: there is no other place for it."""
     if list(values) != list(block.args):
         message = "`tensorrt.condition` hands on other values than the loop carries, in their order"
@@ -92,7 +94,7 @@ def _for(at: Emission, op: Any) -> Tensors:
     block = op.regions[0].block
     low, high, step = (at.tensor(each) for each in op.operands[:3])
     loop = at.add("loop")
-    counter = at.named(loop.add_recurrence(low))
+    counter = at.name_layer(loop.add_recurrence(low))
     index = counter.get_output(0)
     total = at.add("elementwise", index, step, at.member("ElementWiseOperation", "SUM"))
     counter.set_input(1, total.get_output(0))
@@ -100,31 +102,31 @@ def _for(at: Emission, op: Any) -> Tensors:
     _limit(at, loop, less.get_output(0))
     recurrences = _recurrences(at, loop, op.operands[3:])
     carried = [index, *(each.get_output(0) for each in recurrences)]
-    with _scope(at, _assigned(block, carried)):
+    with _scope(at, _bind_arguments(block, carried)):
         at.shapes = dict(at.shapes)
         at.block(block)
-        return _closed(at, loop, block, recurrences)
+        return _close_loop(at, loop, block, recurrences)
 
 
 def _recurrences(at: Emission, loop: Any, values: Sequence[SSAValue]) -> list[Any]:
-    return [at.named(loop.add_recurrence(at.tensor(each))) for each in values]
+    return [at.name_layer(loop.add_recurrence(at.tensor(each))) for each in values]
 
 
 def _limit(at: Emission, loop: Any, condition: Any) -> None:
-    at.named(loop.add_trip_limit(condition, at.member("TripLimit", "WHILE")))
+    at.name_layer(loop.add_trip_limit(condition, at.member("TripLimit", "WHILE")))
 
 
-def _assigned(block: Block, tensors: Sequence[Any]) -> dict[SSAValue, Any]:
+def _bind_arguments(block: Block, tensors: Sequence[Any]) -> dict[SSAValue, Any]:
     return dict(zip(block.args, tensors, strict=True))
 
 
-def _closed(at: Emission, loop: Any, block: Block, recurrences: Sequence[Any]) -> list[Any]:
+def _close_loop(at: Emission, loop: Any, block: Block, recurrences: Sequence[Any]) -> list[Any]:
     """Feed what a body yields into the next iteration; what the last one gave is the result."""
     kind = at.member("LoopOutput", "LAST_VALUE")
     results = []
     for recurrence, value in zip(recurrences, _terminator(block).operands, strict=True):
         recurrence.set_input(1, at.tensor(value))
-        layer = at.named(loop.add_loop_output(recurrence.get_output(0), kind))
+        layer = at.name_layer(loop.add_loop_output(recurrence.get_output(0), kind))
         results.append(layer.get_output(0))
     return results
 

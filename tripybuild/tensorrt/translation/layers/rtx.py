@@ -35,19 +35,19 @@ def _attention(at: Emission, op: Any) -> Tensors:
     quantized = op.value("quantized_type")
     at.set(
         layer,
-        mask=_given(at, op.mask),
+        mask=_optional_tensor(at, op.mask),
         decomposable=op.value("decomposable"),
         query_form=_form(at, op, "query_form"),
         key_value_form=_form(at, op, "key_value_form"),
-        query_lengths=_given(at, op.query_lengths),
-        key_value_lengths=_given(at, op.key_value_lengths),
-        normalization_quantize_scale=_given(at, op.quantize_scale),
+        query_lengths=_optional_tensor(at, op.query_lengths),
+        key_value_lengths=_optional_tensor(at, op.key_value_lengths),
+        normalization_quantize_scale=_optional_tensor(at, op.quantize_scale),
         normalization_quantize_to_type=None if quantized is None else at.kind(quantized).dtype,
     )
     return outputs(layer)
 
 
-def _given(at: Emission, value: SSAValue | None) -> Any | None:
+def _optional_tensor(at: Emission, value: SSAValue | None) -> Any | None:
     return None if value is None else at.tensor(value)
 
 
@@ -63,7 +63,7 @@ def _kv_cache_update(at: Emission, op: Any) -> Tensors:
     tensors = (at.tensor(each) for each in (op.cache, op.update, op.position))
     layer = at.add("kv_cache_update", *tensors, at.member("KVCacheMode", op.value("mode")))
     form = _form(at, op, "update_form")
-    at.set(layer, update_form=form, update_lengths=_given(at, op.update_lengths))
+    at.set(layer, update_form=form, update_lengths=_optional_tensor(at, op.update_lengths))
     return outputs(layer)
 
 

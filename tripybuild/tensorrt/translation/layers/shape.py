@@ -93,36 +93,36 @@ def _resize_cubic(at: Emission, op: Any) -> Tensors:
     return outputs(at.set(_resize(at, op, "CUBIC"), cubic_coeff=op.value("cubic_coeff")))
 
 
-def _gathered(at: Emission, op: Any, mode: str) -> Any:
+def _add_gather(at: Emission, op: Any, mode: str) -> Any:
     kind = at.member("GatherMode", mode)
     return at.add("gather_v2", at.tensor(op.data), at.tensor(op.indices), kind)
 
 
 def _gather(at: Emission, op: Any) -> Tensors:
-    layer = _gathered(at, op, "DEFAULT")
+    layer = _add_gather(at, op, "DEFAULT")
     count = op.value("num_broadcast_dims")
     return outputs(at.set(layer, axis=op.value("axis"), num_elementwise_dims=count))
 
 
 def _gather_nd(at: Emission, op: Any) -> Tensors:
-    return outputs(_gathered(at, op, "ND"))
+    return outputs(_add_gather(at, op, "ND"))
 
 
 def _gather_elements(at: Emission, op: Any) -> Tensors:
-    return outputs(at.set(_gathered(at, op, "ELEMENT"), axis=op.value("axis")))
+    return outputs(at.set(_add_gather(at, op, "ELEMENT"), axis=op.value("axis")))
 
 
-def _scattered(at: Emission, op: Any, mode: str) -> Any:
+def _add_scatter(at: Emission, op: Any, mode: str) -> Any:
     tensors = (at.tensor(each) for each in (op.data, op.indices, op.updates))
     return at.add("scatter", *tensors, at.member("ScatterMode", mode))
 
 
 def _scatter_nd(at: Emission, op: Any) -> Tensors:
-    return outputs(_scattered(at, op, "ND"))
+    return outputs(_add_scatter(at, op, "ND"))
 
 
 def _scatter_elements(at: Emission, op: Any) -> Tensors:
-    return outputs(at.set(_scattered(at, op, "ELEMENT"), axis=op.value("axis")))
+    return outputs(at.set(_add_scatter(at, op, "ELEMENT"), axis=op.value("axis")))
 
 
 def _one_hot(at: Emission, op: Any) -> Tensors:

@@ -12,7 +12,7 @@ def _constant(at: Emission, op: Any) -> Tensors:
     return outputs(at.add("constant", shape, at.weights(op.value("weights"))))
 
 
-def _filled(
+def _add_fill(
     at: Emission, op: Any, kind: str, first: tuple[Any, Any], second: tuple[Any, Any]
 ) -> Tensors:
     """Add a fill whose parameters are each a number or a tensor."""
@@ -36,17 +36,17 @@ def _number(value: float | None, exact: bool) -> float | None:
 
 def _linspace(at: Emission, op: Any) -> Tensors:
     start, step = (op.value("static_start"), op.start), (op.value("static_step"), op.step)
-    return _filled(at, op, "LINSPACE", start, step)
+    return _add_fill(at, op, "LINSPACE", start, step)
 
 
 def _random_uniform(at: Emission, op: Any) -> Tensors:
     low, high = (op.value("static_low"), op.low), (op.value("static_high"), op.high)
-    return _filled(at, op, "RANDOM_UNIFORM", low, high)
+    return _add_fill(at, op, "RANDOM_UNIFORM", low, high)
 
 
 def _random_normal(at: Emission, op: Any) -> Tensors:
     mean, deviation = (op.value("static_mean"), op.mean), (op.value("static_std"), op.std)
-    return _filled(at, op, "RANDOM_NORMAL", mean, deviation)
+    return _add_fill(at, op, "RANDOM_NORMAL", mean, deviation)
 
 
 def _quantize(at: Emission, op: Any) -> Tensors:

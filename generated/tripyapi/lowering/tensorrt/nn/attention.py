@@ -12,8 +12,8 @@ def lower(
     B, H, Q, D = op.query.shape
     T = op.query.dtype
     B, G, L, V = op.value.shape
-    factor = trt.filled(D, T, [1] * 4) ** -0.5 if op.scale is None else op.scale
-    q = trt.fitted(query * factor, [B, H, Q, shapes.largest(D, V)])
-    k, v = [trt.fitted(x, [B, G, L, shapes.largest(D, V)]) for x in (key, value)]
+    factor = trt.full(D, T, [1] * 4) ** -0.5 if op.scale is None else op.scale
+    q = trt.crop_or_pad(query * factor, [B, H, Q, shapes.largest(D, V)])
+    k, v = [trt.crop_or_pad(x, [B, G, L, shapes.largest(D, V)]) for x in (key, value)]
     seen = None if mask is None else trt.at_least(mask, 4)
-    return trt.fitted(trt.attention(q, k, v, seen, op.causal, decomposable=True), [B, H, Q, V])
+    return trt.crop_or_pad(trt.attention(q, k, v, seen, op.causal, decomposable=True), [B, H, Q, V])

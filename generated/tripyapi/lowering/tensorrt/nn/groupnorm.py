@@ -12,6 +12,6 @@ def lower(op: Groupnorm, input: trt.Value, weight: trt.Value, bias: trt.Value) -
     size = C // op.num_groups * shapes.prod(D)
     G = [N, op.num_groups, size]
     F = [1, C, *[1 for d in D]]
-    one, zero = [trt.filled(n, T, [1, op.num_groups, 1]) for n in (1.0, 0.0)]
+    one, zero = [trt.full(n, T, [1, op.num_groups, 1]) for n in (1.0, 0.0)]
     normal = trt.normalization(trt.reshape(input, G), one, zero, [2], epsilon=op.eps)
     return trt.reshape(normal, [N, C, *D]) * trt.reshape(weight, F) + trt.reshape(bias, F)

@@ -7,49 +7,51 @@ from typing import Any, Protocol
 import numpy as np
 
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.schema.foreign import Signature
+from tripybuild.schema.foreign import ForeignSignature
 from tripybuild.types.dtypes import BY_NAME, dtype, from_numpy
 
 
-class Unasked(Exception):  # noqa: N818  # it is no error: there is nobody to ask
+class UnsupportedCall(Exception):  # noqa: N818  # it is no error: there is nobody to ask
     """Nothing here can run a call: nobody has a kernel."""
 
     reason = "nothing here has a kernel for all calls of these dtypes"
 
 
-class Undeclared(Unasked):
+class UndefinedCall(UnsupportedCall):
     """The other system has no such call, whatever runs it."""
 
     reason = "the other system does not declare all calls for these dtypes"
 
 
 @dataclass(frozen=True)
-class Call:
+class ForeignCall:
     """An operator with arguments: arrays, dtypes and Python's values, by parameter.
 
     `result` is the one of its results that is taken; without it all are. `opset` is the version of
     the system's operators from which on the operator means this, where it had another meaning.
     """
 
-    signature: Signature
+    signature: ForeignSignature
     arguments: Mapping[str, Any]
     result: int | None = None
     opset: int | None = None
 
-    def taken(self, results: Sequence[Any]) -> list[Any]:
+    def select(self, results: Sequence[Any]) -> list[Any]:
         """Of all results those that are taken."""
         return list(results) if self.result is None else [results[self.result]]
 
-    def wider(self, way: Mapping[str, str]) -> "Call":
+    def wider(self, way: Mapping[str, str]) -> "ForeignCall":
         """The call in other dtypes, by the kind of each dtype."""
-        given = {name: widened(value, way) for name, value in self.arguments.items()}
+        given = {name: widen(value, way) for name, value in self.arguments.items()}
         return replace(self, arguments=given)
 
 
 class System(Protocol):
     """Who runs the operators of a system."""
 
-    def __call__(self, call: Call, wanted: Sequence[dtype], *, wide: bool = False) -> list[Array]:
+    def __call__(
+        self, call: ForeignCall, wanted: Sequence[dtype], *, wide: bool = False
+    ) -> list[Array]:
         """What the operator gives.
 
         Args:
@@ -63,7 +65,7 @@ class System(Protocol):
         """
 
 
-def widened(value: Any, way: Mapping[str, str]) -> Any:
+def widen(value: Any, way: Mapping[str, str]) -> Any:
     """A value with other dtypes, by the kind of each."""
     if isinstance(value, np.ndarray):
         wider = way.get(from_numpy(value.dtype).kind)
@@ -71,5 +73,5 @@ def widened(value: Any, way: Mapping[str, str]) -> Any:
     if isinstance(value, dtype):
         return BY_NAME[way.get(value.kind, str(value))]
     if isinstance(value, (list, tuple)):
-        return [widened(each, way) for each in value]
+        return [widen(each, way) for each in value]
     return value

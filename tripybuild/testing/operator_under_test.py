@@ -8,15 +8,15 @@ from importlib import import_module
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.evaluate import EvaluationError
 from tripybuild.schema.operator.operator import Example, Operator
-from tripybuild.schema.operator.samples import Place, places, spell as spell_place
+from tripybuild.schema.operator.samples import Place, format_place as spell_place, size_places
 from tripybuild.testing import examples
-from tripybuild.testing.call_sites import DeclarationPlace
 from tripybuild.testing.cases import Function
-from tripybuild.testing.registry import declared_in
+from tripybuild.testing.declaration_location import DeclarationLocation
+from tripybuild.testing.registry import suite_registry
 from tripybuild.trace.location import at
 
 
-class Declared:
+class OperatorUnderTest:
     """One operator, below the questions about it.
 
     Args:
@@ -39,11 +39,11 @@ class Declared:
     @cached_property
     def operators(self) -> Mapping[str, Operator]:
         """All declarations that the package can use."""
-        return declared_in(self.source, self.file).operators
+        return suite_registry(self.source, self.file).operators
 
-    def placed(self) -> AbstractContextManager[None]:
+    def location_context(self) -> AbstractContextManager[None]:
         """Call operators at the declaration."""
-        return at(DeclarationPlace(self.operator))
+        return at(DeclarationLocation(self.operator))
 
     def function(self, name: str) -> Function:
         """The public function of an operator."""
@@ -53,18 +53,18 @@ class Declared:
 
     def place(self, size: str) -> Place:
         """Where a size stands that a test names."""
-        return next(p for p in places(self.operator) if spell_place(p) == size)
+        return next(p for p in size_places(self.operator) if spell_place(p) == size)
 
-    def made_example(self, example: Example) -> examples.ExampleCase | DiagnosticError:
+    def try_example(self, example: Example) -> examples.ExampleCase | DiagnosticError:
         """The call of an example, or what is said against it."""
         try:
-            return self.called(example)
+            return self.run_example(example)
         except DiagnosticError as error:
             return error
         except EvaluationError as error:
             return DiagnosticError(Diagnostic("bad-example", str(error), example.call.span()))
 
-    def called(self, example: Example) -> examples.ExampleCase:
+    def run_example(self, example: Example) -> examples.ExampleCase:
         """The call of an example.
 
         Raises:

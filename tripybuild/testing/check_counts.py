@@ -26,17 +26,17 @@ MODULES = {
 
 
 @dataclass
-class _Question:
+class _CheckCount:
     """How much a check asked, and who was not here to answer the rest."""
 
     asked: int = 0
     lacking: set[str] = field(default_factory=set)
 
 
-_current: ContextVar[_Question | None] = ContextVar("question", default=None)
+_current: ContextVar[_CheckCount | None] = ContextVar("question", default=None)
 
 
-def question(check: Callable[..., None]) -> Callable[..., None]:
+def suite_check(check: Callable[..., None]) -> Callable[..., None]:
     """Make a check that is skipped where a part of it was not asked, and fails where all was not.
 
     What could be asked is asked before: a fault that is found is no skip.
@@ -44,10 +44,10 @@ def question(check: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(check)
     def put(*arguments: Any, **named: Any) -> None:
-        current = _Question()
+        current = _CheckCount()
         token = _current.set(current)
         try:
-            with _placed(*arguments):
+            with _declaration_context(*arguments):
                 check(*arguments, **named)
         finally:
             _current.reset(token)
@@ -60,38 +60,38 @@ def question(check: Callable[..., None]) -> Callable[..., None]:
     return put
 
 
-def _placed(subject: Any = None, *_: Any) -> AbstractContextManager[None]:
+def _declaration_context(subject: Any = None, *_: Any) -> AbstractContextManager[None]:
     """Where calls are made: at the declaration that a suite is about."""
-    found: AbstractContextManager[None] = getattr(subject, "placed", nullcontext)()
+    found: AbstractContextManager[None] = getattr(subject, "location_context", nullcontext)()
     return found
 
 
-def asked() -> None:
+def count_check() -> None:
     """Note that something was held against what a declaration says."""
     current = _current.get()
     if current is not None:
         current.asked += 1
 
 
-def lacks(distribution: str) -> None:
+def report_absence(distribution: str) -> None:
     """Note that a distribution is not here, which would have to answer."""
     current = _current.get()
     if current is not None:
         current.lacking.add(distribution)
 
 
-def is_installed(distribution: str) -> bool:
+def has_distribution(distribution: str) -> bool:
     """Whether a distribution that answers questions is here."""
     return find_spec(MODULES[distribution]) is not None
 
 
-def needs(*distributions: str) -> None:
+def require_distributions(*distributions: str) -> None:
     """Skip a question that only distributions could answer of which one is not here."""
     for distribution in distributions:
-        if not is_installed(distribution):
+        if not has_distribution(distribution):
             pytest.skip(f"{distribution} is not installed")
 
 
-def nothing(why: str) -> NoReturn:
+def skip_empty(why: str) -> NoReturn:
     """Skip a question that a declaration leaves nothing to ask of."""
     pytest.skip(f"{NOTHING}: {why}")

@@ -9,7 +9,7 @@ from functools import reduce
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """What a value can be.
 
     Args:
@@ -21,8 +21,8 @@ class Kind:
 
     tensor: bool = False
     other: bool = False
-    items: "Kind | None" = None
-    fields: "tuple[Kind, ...] | None" = None
+    items: "ValueKind | None" = None
+    fields: "tuple[ValueKind, ...] | None" = None
 
     @property
     def holds_tensors(self) -> bool:
@@ -39,7 +39,7 @@ class Kind:
         """Whether it can be nothing but a list with tensors."""
         return self.items is not None and not self.tensor and not self.other
 
-    def __or__(self, another: "Kind") -> "Kind":
+    def __or__(self, another: "ValueKind") -> "ValueKind":
         """What is of the one kind or of the other."""
         if another in (self, NONE):
             return self
@@ -47,38 +47,38 @@ class Kind:
             return another
         items = [each.items for each in (self, another) if each.items is not None]
         tensor, other = self.tensor or another.tensor, self.other or another.other
-        return Kind(tensor, other, any_of(items) if items else None)
+        return ValueKind(tensor, other, any_of(items) if items else None)
 
-    def item(self, index: int | None = None) -> "Kind":
+    def item(self, index: int | None = None) -> "ValueKind":
         """What an item is: that at an index, or any. The rows of a tensor are tensors."""
         count = len(self.fields or ())
         if index is not None and self.fields is not None and -count <= index < count:
             return self.fields[index]
-        found = Kind(self.tensor, self.other)
+        found = ValueKind(self.tensor, self.other)
         return found | self.items if self.items is not None else found
 
 
-NONE = Kind()
-OTHER = Kind(other=True)
-TENSOR = Kind(tensor=True)
+NONE = ValueKind()
+OTHER = ValueKind(other=True)
+TENSOR = ValueKind(tensor=True)
 
 
-def any_of(kinds: Iterable[Kind]) -> Kind:
+def any_of(kinds: Iterable[ValueKind]) -> ValueKind:
     """What is of one of several kinds."""
-    return reduce(Kind.__or__, kinds, NONE)
+    return reduce(ValueKind.__or__, kinds, NONE)
 
 
-def several(kind: Kind) -> Kind:
+def list_of(kind: ValueKind) -> ValueKind:
     """A list of what is of a kind."""
-    return Kind(items=kind) if kind.holds_tensors else OTHER
+    return ValueKind(items=kind) if kind.holds_tensors else OTHER
 
 
-def row(*kinds: Kind) -> Kind:
+def row(*kinds: ValueKind) -> ValueKind:
     """A list of so many values, each of its kind."""
     found = any_of(kinds)
-    return Kind(items=found, fields=kinds) if found.holds_tensors else OTHER
+    return ValueKind(items=found, fields=kinds) if found.holds_tensors else OTHER
 
 
-TENSORS = several(TENSOR)
+TENSORS = list_of(TENSOR)
 # What a call of an operator gives: how many tensors, its declaration says.
 RESULT = TENSOR | TENSORS

@@ -18,14 +18,16 @@ from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.process import paths
 from tripybuild.schema.operator.checks import tensor_methods
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.testing.registry import sound
+from tripybuild.testing.registry import valid_registry
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 
 Function = Callable[..., Any]
 
 
-def calling(operators: Mapping[str, Operator], functions: Mapping[str, Function]) -> Vocabulary:
+def call_vocabulary(
+    operators: Mapping[str, Operator], functions: Mapping[str, Function]
+) -> Vocabulary:
     """A vocabulary with operators, and with the methods that tensors have of them."""
     methods = (method for operator in operators.values() for method in tensor_methods(operator))
     return SHAPE | Vocabulary(
@@ -37,10 +39,10 @@ def calling(operators: Mapping[str, Operator], functions: Mapping[str, Function]
 
 
 @cache
-def _built_in() -> Vocabulary:
-    operators, package = sound(paths.registry()).operators, import_module("tripyapi")
+def _builtin_vocabulary() -> Vocabulary:
+    operators, package = valid_registry(paths.registry()).operators, import_module("tripyapi")
     made = {name: each for name, each in operators.items() if hasattr(package, name)}
-    return calling(made, {name: getattr(package, name) for name in made})
+    return call_vocabulary(made, {name: getattr(package, name) for name in made})
 
 
 def region_function(
@@ -62,14 +64,14 @@ def region_function(
 
     def function(*tensors: Tensor) -> Any:
         taken, rest = dict(names), list(tensors)
-        for each in operator.regions()[region].takes:
+        for each in operator.regions()[region].parameters:
             if operator.inputs[each.name].several:
                 count = counts.get(each.name, 0)
                 taken[each.name], rest = rest[:count], rest[count:]
             else:
                 taken[each.name] = rest.pop(0)
         try:
-            return evaluate(said, taken, _built_in())
+            return evaluate(said, taken, _builtin_vocabulary())
         except EvaluationError as error:
             raise DiagnosticError(Diagnostic("bad-example", f"`{region}`: {error}")) from error
 

@@ -7,13 +7,13 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.frontend import Tensor
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.generated_code import BUILT_IN
-from tripybuild.trace.location import Unknown
+from tripybuild.trace.location import UnknownLocation
 from tripybuild.trace.values import TensorType, Value
 
 HINT = "give it by assignment, `load_state_dict`, `load_weights` or `initialize_dummy_parameters`"
 
 
-class Unset(Value):
+class PlaceholderValue(Value):
     """The value of a parameter that nobody has given yet.
 
     Args:
@@ -31,18 +31,18 @@ class Unset(Value):
         self.ranks, self.optional = frozenset(ranks), optional
 
 
-def is_unset(tensor: Tensor) -> bool:
+def is_placeholder(tensor: Tensor) -> bool:
     """Whether a tensor stands for a parameter that nobody has given yet."""
-    return isinstance(tensor.value, Unset)
+    return isinstance(tensor.value, PlaceholderValue)
 
 
 def is_optional(value: object) -> bool:
     """Whether a value stands for a parameter that nobody has to give."""
     kept = value.value if isinstance(value, Tensor) else None
-    return isinstance(kept, Unset) and kept.optional
+    return isinstance(kept, PlaceholderValue) and kept.optional
 
 
-def parameter_of(value: Unset) -> Tensor:
+def parameter_of(value: PlaceholderValue) -> Tensor:
     """The `Parameter` of programs that stands for a value."""
     made: Tensor = object.__new__(import_module(f"{BUILT_IN}.tensor").Parameter)
     made.value = value
@@ -52,23 +52,23 @@ def parameter_of(value: Unset) -> Tensor:
 def fits(before: Tensor, after: Tensor) -> bool:
     """Whether a tensor can take the place of another one as a parameter."""
     value = before.value
-    ranks = value.ranks if isinstance(value, Unset) else frozenset[int]()
+    ranks = value.ranks if isinstance(value, PlaceholderValue) else frozenset[int]()
     return after.type == before.type or (after.dtype is before.dtype and after.rank in ranks)
 
 
 def dummy(tensor: Tensor) -> Tensor:
     """A tensor of ones like another one."""
-    filled = Constant(Data(1, tensor.type)).gives(tensor.type).placed(Unknown())
+    filled = Constant(Data(1, tensor.type)).with_types(tensor.type).with_location(UnknownLocation())
     return Tensor.of(filled.outputs[0])
 
 
-def missing(name: str, type: TensorType, span: Span | None) -> Diagnostic:
+def missing_parameter(name: str, type: TensorType, span: Span | None) -> Diagnostic:
     """What is said where a parameter is used that nobody has given."""
     message = f"the parameter `{name}`, of {type}, has not been given yet"
     return Diagnostic("weight-missing", message, span, hint=HINT)
 
 
-def refuse_missing(values: Mapping[str, Value], place: Callable[[], Span]) -> None:
+def require_parameters(values: Mapping[str, Value], place: Callable[[], Span]) -> None:
     """Say at once which parameters nobody has given.
 
     Args:
@@ -78,7 +78,9 @@ def refuse_missing(values: Mapping[str, Value], place: Callable[[], Span]) -> No
     Raises:
         DiagnosticError: There are some.
     """
-    unset = {path: value for path, value in values.items() if isinstance(value, Unset)}
+    unset = {path: value for path, value in values.items() if isinstance(value, PlaceholderValue)}
     if unset:
         span = place()
-        raise DiagnosticError(*(missing(path, each.type, span) for path, each in unset.items()))
+        raise DiagnosticError(
+            *(missing_parameter(path, each.type, span) for path, each in unset.items())
+        )

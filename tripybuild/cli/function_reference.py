@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tripybuild.cli.inputs import Input, infos, tensor
+from tripybuild.cli.inputs import ArgumentSpec, infos, tensor
 from tripybuild.cli.user_code import user_code
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.errors.user_frames import PACKAGES
@@ -23,12 +23,12 @@ from tripybuild.trace.location import span_between
 from tripybuild.types.dtypes import BY_NAME
 
 if TYPE_CHECKING:
-    from tripybuild.eager.compile.record import Recorded
+    from tripybuild.eager.compile.function_graph import FunctionGraph
 
 SUFFIX = ".py"
 
 
-class Program(NamedTuple):
+class FunctionReference(NamedTuple):
     """A file and the path of something that can be called in it."""
 
     file: Path
@@ -40,15 +40,15 @@ class Program(NamedTuple):
         return self.path.rpartition(".")[2]
 
 
-def program(text: Path | str) -> Program | None:
+def program(text: Path | str) -> FunctionReference | None:
     """Read `model.py:forward`; None for what names no Python file."""
     file, colon, path = str(text).rpartition(":")
     if colon and file.endswith(SUFFIX):
-        return Program(Path(file), path)
-    return Program(Path(text), "") if str(text).endswith(SUFFIX) else None
+        return FunctionReference(Path(file), path)
+    return FunctionReference(Path(text), "") if str(text).endswith(SUFFIX) else None
 
 
-def recorded(asked: Program, inputs: Sequence[Input]) -> "Recorded":
+def record_program(asked: FunctionReference, inputs: Sequence[ArgumentSpec]) -> "FunctionGraph":
     """Run the file, call the function once, and give what it did.
 
     Args:
@@ -60,16 +60,16 @@ def recorded(asked: Program, inputs: Sequence[Input]) -> "Recorded":
         DiagnosticError: There is no such file or function, the user's code fails, or what the
             function takes is nowhere said.
     """
-    from tripybuild.eager.compile import record as recording  # noqa: PLC0415 - heavy
+    from tripybuild.eager.compile import function_graph as recording  # noqa: PLC0415 - heavy
 
     with user_code(asked.file):
-        module = _loaded(asked.file)
-    function = _found(module, asked)
+        module = _load_module(asked.file)
+    function = _resolve_path(module, asked)
     given = infos(inputs)
     args, kwargs = _arguments(function, module, given, asked)
     place = _place(function, asked)
-    with user_code(asked.file, _texts(inputs)):
-        return recording.recorded(function, args, kwargs, place)
+    with user_code(asked.file, _string_hint(inputs)):
+        return recording.record_function(function, args, kwargs, place)
 
 
 def run_file(file: Path) -> None:
@@ -79,10 +79,10 @@ def run_file(file: Path) -> None:
         DiagnosticError: There is no such file, or it fails.
     """
     with user_code(file):
-        _loaded(file)
+        _load_module(file)
 
 
-def _texts(inputs: Sequence[Input]) -> str | None:
+def _string_hint(inputs: Sequence[ArgumentSpec]) -> str | None:
     """What may be meant by a constant that is the name of a dtype."""
     named = [each for each in inputs if isinstance(each.what, str) and each.what in BY_NAME]
     if not named:
@@ -91,7 +91,7 @@ def _texts(inputs: Sequence[Input]) -> str | None:
     return f"`{name}={dtype}` is a text; a tensor of one number is `{name}={dtype}[]`"
 
 
-def _loaded(file: Path) -> ModuleType:
+def _load_module(file: Path) -> ModuleType:
     """The file as a module, with its folder among those that it imports from."""
     if not file.is_file():
         raise DiagnosticError(Diagnostic("file-not-found", f"there is no file `{file}`"))
@@ -106,12 +106,12 @@ def _loaded(file: Path) -> ModuleType:
     return module
 
 
-def _found(module: ModuleType, asked: Program) -> Callable[..., Any]:
+def _resolve_path(module: ModuleType, asked: FunctionReference) -> Callable[..., Any]:
     """What the path names: a function, a module, or a method of an object."""
     home: Any = module
     for name in asked.path.split("."):
         if not name or not hasattr(home, name):
-            raise DiagnosticError(_missing(home, name, asked))
+            raise DiagnosticError(_not_found_diagnostic(home, name, asked))
         home = getattr(home, name)
     if not callable(home) or inspect.isclass(home):
         is_class = inspect.isclass(home)
@@ -123,7 +123,7 @@ def _found(module: ModuleType, asked: Program) -> Callable[..., Any]:
     return function
 
 
-def _missing(home: object, name: str, asked: Program) -> Diagnostic:
+def _not_found_diagnostic(home: object, name: str, asked: FunctionReference) -> Diagnostic:
     public = [each for each in vars(home) if not each.startswith("_")] if name else []
     own = [each for each in _functions(home) if each in public] if name else list(_functions(home))
     near = suggest(name, public)
@@ -144,22 +144,25 @@ def _functions(home: object) -> Iterator[str]:
 
 
 def _arguments(
-    function: Callable[..., Any], module: ModuleType, given: Mapping[str, Any], asked: Program
+    function: Callable[..., Any],
+    module: ModuleType,
+    given: Mapping[str, Any],
+    asked: FunctionReference,
 ) -> tuple[list[Any], dict[str, Any]]:
     """What to call it with: from flags, else from annotations, else from the file."""
     parameters = inspect.signature(function).parameters
     kinds = {each.kind for each in parameters.values()}
-    unknown = [name for name in given if name not in _named(parameters)]
+    unknown = [name for name in given if name not in _keyword_names(parameters)]
     if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
         raise DiagnosticError(*(_unknown(name, parameters, asked) for name in unknown))
     args, kwargs = list(getattr(module, "args", ())), dict(getattr(module, "kwargs", {}))
     if inspect.Parameter.VAR_POSITIONAL in kinds:  # names cannot say which of them is which
         return args, {**kwargs, **given}
     known = {**dict(zip(parameters, args, strict=False)), **kwargs}
-    known |= {**dict(_annotated(parameters)), **given}
+    known |= {**dict(_annotation_infos(parameters)), **given}
     place = _place(function, asked)
     missing = [
-        _unsaid(name, asked, place)
+        _missing_argument(name, asked, place)
         for name, each in parameters.items()
         if each.default is each.empty and name not in known and each.kind is not each.VAR_KEYWORD
     ]
@@ -169,14 +172,16 @@ def _arguments(
     return [known.pop(name) for name in first], known
 
 
-def _named(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+def _keyword_names(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
     """Those that can be given by name."""
     kind = inspect.Parameter.VAR_POSITIONAL
     return [name for name, each in parameters.items() if each.kind is not kind]
 
 
-def _unknown(name: str, parameters: Mapping[str, inspect.Parameter], asked: Program) -> Diagnostic:
-    named = _named(parameters)
+def _unknown(
+    name: str, parameters: Mapping[str, inspect.Parameter], asked: FunctionReference
+) -> Diagnostic:
+    named = _keyword_names(parameters)
     near, several = suggest(name, named), [each for each in parameters if each not in named]
     hint = f"did you mean `{near}`?" if near else f"it takes {', '.join(named) or 'nothing'}"
     if several and not near:
@@ -184,17 +189,17 @@ def _unknown(name: str, parameters: Mapping[str, inspect.Parameter], asked: Prog
     return Diagnostic("unknown-input", f"`{asked.path}` takes no `{name}`", hint=hint)
 
 
-def _unsaid(name: str, asked: Program, place: Span) -> Diagnostic:
+def _missing_argument(name: str, asked: FunctionReference, place: Span) -> Diagnostic:
     message = f"nothing says what `{name}` of `{asked.path}` is"
     hint = f"give `--input '{name}=float32[2,3]'`, an annotation, or `args` in the file"
     return Diagnostic("missing-input", message, place, hint=hint)
 
 
-def _annotated(parameters: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, Any]]:
+def _annotation_infos(parameters: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, Any]]:
     """The infos among annotations, which may be written as texts: `"float32[2, 3]"`."""
     from tripybuild.eager.compile.infos import DimensionInputInfo, InputInfo  # noqa: PLC0415
 
-    texts: list[Input] = []
+    texts: list[ArgumentSpec] = []
     for name, each in parameters.items():
         found = each.annotation
         if isinstance(found, (InputInfo, DimensionInputInfo)):
@@ -202,25 +207,25 @@ def _annotated(parameters: Mapping[str, inspect.Parameter]) -> Iterator[tuple[st
         elif isinstance(found, str):
             with contextlib.suppress(ValueError):
                 read = tensor(found.strip("'\""))
-                texts += [Input(name, read)] if read else []
+                texts += [ArgumentSpec(name, read)] if read else []
     yield from infos(texts).items()
 
 
-def _place(function: Callable[..., Any], asked: Program) -> Span:
+def _place(function: Callable[..., Any], asked: FunctionReference) -> Span:
     """The line where the function begins; that of a module is its `forward`'s, if that is there."""
-    from tripybuild.eager.module.module import called  # noqa: PLC0415 - heavy
+    from tripybuild.eager.module.module import call_target  # noqa: PLC0415 - heavy
 
-    inner = inspect.unwrap(called(function))
+    inner = inspect.unwrap(call_target(function))
     code, home = getattr(inner, "__code__", None), str(inner.__module__)
     if code is None or home.partition(".")[0] in PACKAGES:
-        return _made(asked)
+        return _definition_span(asked)
     line = code.co_firstlineno
     text = getline(code.co_filename, line).rstrip()
     begin = len(text) - len(text.lstrip())
     return Span(code.co_filename, line, begin + 1, line, max(begin, len(text)) + 1)
 
 
-def _made(asked: Program) -> Span:
+def _definition_span(asked: FunctionReference) -> Span:
     """The statement of the file that made what is named."""
     name, file = asked.path.partition(".")[0], str(asked.file)
     for node in ast.parse(asked.file.read_bytes()).body:

@@ -9,24 +9,24 @@ from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 
 
-def located(document: Document, name: str, span: Span, *, folder: bool = False) -> Path:
+def resolve_path(document: Document, name: str, span: Span, *, folder: bool = False) -> Path:
     """The path of a file or of a folder.
 
     Raises:
         DiagnosticError: It leads out of the folder of the file that names it, or is not there.
     """
     home = Path(document.path).parent
-    if (how := escape(home, name)) is not None:
+    if (how := escape_reason(home, name)) is not None:
         raise DiagnosticError(
-            outside(f"`{name}` {how} the folder of this file", span, folder=folder)
+            outside_diagnostic(f"`{name}` {how} the folder of this file", span, folder=folder)
         )
-    if not is_there(home / name, folder=folder):
+    if not path_exists(home / name, folder=folder):
         message = f"there is no {'folder' if folder else 'file'} `{name}`"
         raise DiagnosticError(Diagnostic("file-not-found", message, span))
     return home / name
 
 
-def escape(home: Path, name: str) -> str | None:
+def escape_reason(home: Path, name: str) -> str | None:
     """How a name leads out of a folder, such as `leads out of`; None where it does not."""
     given = Path(name)
     if given.is_absolute() or ".." in given.parts:
@@ -42,7 +42,7 @@ def is_inside(path: Path, home: Path) -> bool:
         return True
 
 
-def is_there(path: Path, *, folder: bool = False) -> bool:
+def path_exists(path: Path, *, folder: bool = False) -> bool:
     """Whether a file, or a folder, is at a path."""
     try:
         return path.is_dir() if folder else path.is_file()
@@ -50,7 +50,7 @@ def is_there(path: Path, *, folder: bool = False) -> bool:
         return False
 
 
-def outside(message: str, span: Span, *, folder: bool = False) -> Diagnostic:
+def outside_diagnostic(message: str, span: Span, *, folder: bool = False) -> Diagnostic:
     """What is said of a name or a link that leads out."""
     what = "the folder beside this file" if folder else "the file beside this one"
     hint = f"put {what}, or in a folder below"

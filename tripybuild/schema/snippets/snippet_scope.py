@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from tripybuild.errors.diagnostics import Diagnostic, Span, suggest
 from tripybuild.language.grammar import Program, SnippetError, parse_expression
-from tripybuild.language.names import PLACEHOLDER, free
+from tripybuild.language.names import PLACEHOLDER, free_names
 from tripybuild.language.numpy_names import NUMPY, NUMPY_CONSTANTS
 from tripybuild.schema.operator.operator import (
     Attribute,
@@ -18,7 +18,6 @@ from tripybuild.schema.operator.operator import (
     Output,
     Snippet,
 )
-from tripybuild.schema.snippets.confinement import Surface, confined
 from tripybuild.schema.snippets.vocabularies import (
     ATTRIBUTES,
     CONSTANTS,
@@ -31,6 +30,7 @@ from tripybuild.schema.snippets.vocabularies import (
     TYPING,
     WRITING,
 )
+from tripybuild.schema.snippets.vocabulary_check import AllowedNames, check_vocabulary
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.patterns import (
     ChoicePattern,
@@ -52,7 +52,7 @@ def shape_names(pattern: Pattern) -> Iterator[str]:
                 yield dimension.name
 
 
-def words(operator: Operator) -> frozenset[str]:
+def choice_words(operator: Operator) -> frozenset[str]:
     """The words that attributes choose from; a snippet compares with them by name."""
     return frozenset(
         word
@@ -82,7 +82,7 @@ def laws_around_regions(operator: Operator) -> tuple[list[Law], list[Law]]:
 
 def _reads(operator: Operator, snippet: Snippet, names: set[str]) -> bool:
     """Whether a snippet reads names, itself or by way of `infer`."""
-    used = free(snippet.program)
+    used = free_names(snippet.program)
     inferred = [operator.infer[name] for name in used if name in operator.infer]
     return not names.isdisjoint(used) or any(_reads(operator, s, names) for s in inferred)
 
@@ -98,10 +98,10 @@ def bound_names(operator: Operator) -> frozenset[str]:
         names.update(name for name in region_names(region) if name is not None)
     variables = (attribute.variable for attribute in operator.attributes.values())
     names.update(variable for variable in variables if variable is not None)
-    return frozenset(names) | words(operator)
+    return frozenset(names) | choice_words(operator)
 
 
-def unbound(operator: Operator, operators: frozenset[str]) -> Iterator[Diagnostic]:
+def check_bindings(operator: Operator, operators: frozenset[str]) -> Iterator[Diagnostic]:
     """A diagnostic for each name that nothing binds. `operators` are the names of all operators."""
     bound = bound_names(operator)
     regions = frozenset(operator.regions())
@@ -114,7 +114,7 @@ def unbound(operator: Operator, operators: frozenset[str]) -> Iterator[Diagnosti
         yield from in_message(law, bound, _surface("shape", bound, operators, frozenset()))
     yield from _in_types(operator, bound)
     for snippet in type_snippets(operator):
-        yield from confined(snippet, _surface("shape", bound, operators, frozenset()))
+        yield from check_vocabulary(snippet, _surface("shape", bound, operators, frozenset()))
     yield from _in_sample(operator, bound)
 
 
@@ -154,14 +154,14 @@ def _in_snippet(
     callables: frozenset[str] = frozenset(),
 ) -> Iterator[Diagnostic]:
     yield from unbound_names(snippet, bound, _vocabulary(kind, operators))
-    yield from confined(snippet, _surface(kind, bound, operators, callables))
+    yield from check_vocabulary(snippet, _surface(kind, bound, operators, callables))
 
 
 def unbound_names(
     snippet: Snippet, bound: frozenset[str], vocabulary: frozenset[str]
 ) -> Iterator[Diagnostic]:
     """A diagnostic for each name that neither the declaration nor the vocabulary has."""
-    for name in free(snippet.program):
+    for name in free_names(snippet.program):
         if name not in bound and name not in vocabulary:
             near = suggest(name, bound) or suggest(name, bound | vocabulary)
             hint = f"bound here are {', '.join(f'`{n}`' for n in sorted(bound - CONSTANTS))}"
@@ -174,7 +174,7 @@ def unbound_names(
             )
 
 
-def in_message(law: Law, bound: frozenset[str], surface: Surface) -> Iterator[Diagnostic]:
+def in_message(law: Law, bound: frozenset[str], surface: AllowedNames) -> Iterator[Diagnostic]:
     """What a law's message fills in are expressions, as the law itself is one."""
     document, location = law.that.document, (*_entry(law), "message")
     span = document.span(location)
@@ -188,7 +188,7 @@ def in_message(law: Law, bound: frozenset[str], surface: Surface) -> Iterator[Di
         snippet = Snippet(program, document, location)
         for found in (
             *unbound_names(snippet, bound, surface.functions | DTYPES | CONSTANTS),
-            *confined(snippet, surface),
+            *check_vocabulary(snippet, surface),
         ):
             yield replace(found, span=span)
 
@@ -202,11 +202,11 @@ def _entry(law: Law) -> Location:
 @lru_cache(maxsize=64)
 def _surface(
     kind: str, bound: frozenset[str], operators: frozenset[str], callables: frozenset[str]
-) -> Surface:
+) -> AllowedNames:
     """What a kind of snippet of an operator reaches."""
     space = NAMESPACES.get(kind)
     known = (NUMPY - NUMPY_CONSTANTS, NUMPY_CONSTANTS) if space == "np" else (None, frozenset())
-    return Surface(
+    return AllowedNames(
         functions=_vocabulary(kind, operators) - CONSTANTS - DTYPES - {space},
         values=bound,
         callables=callables,
@@ -249,17 +249,17 @@ def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]
                         span,
                     )
                 for dimension in tensor.shape or ():
-                    for used in free(dimension.expression):
+                    for used in free_names(dimension.expression):
                         if used not in known:
                             yield _unbound_in_type(f"{group}.{name}.type", used, known, span)
             for option in options(entry.pattern):
-                for like in _likes(option):
+                for like in _like_inputs(option):
                     if like not in operator.inputs:
                         where = f"{group}.{name}.type"
                         yield _unbound_in_type(where, like, frozenset(operator.inputs), span)
                 if isinstance(option, ValuePattern):
                     parts = [p for p in (option.argument, *(option.lengths or ())) if p is not None]
-                    for used in (n for part in parts for n in free(part)):
+                    for used in (n for part in parts for n in free_names(part)):
                         if used not in known:
                             yield _unbound_in_type(f"{group}.{name}.type", used, known, span)
 
@@ -278,9 +278,11 @@ def type_snippets(operator: Operator) -> Iterator[Snippet]:
                 yield Snippet(program, operator.document, (group, name, "type"))
 
 
-def _likes(pattern: Pattern) -> Iterator[str]:
+def _like_inputs(pattern: Pattern) -> Iterator[str]:
     """The inputs whose types a type is."""
-    parts = (*pattern.takes, *pattern.gives) if isinstance(pattern, RegionPattern) else [pattern]
+    parts = (
+        (*pattern.parameters, *pattern.results) if isinstance(pattern, RegionPattern) else [pattern]
+    )
     yield from (part.name for part in parts if isinstance(part, LikePattern))
 
 

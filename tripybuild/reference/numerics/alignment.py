@@ -9,7 +9,7 @@ ALIGNMENT = 64  # bytes: XLA copies an array at any other address, each time tha
 LARGE = 1 << 16  # bytes: a smaller array is copied in less time than it takes to place it
 
 
-def owned(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
+def aligned_copy(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
     """Copy an array of any layout.
 
     Args:

@@ -1,7 +1,7 @@
 """Calls of another system's operator, read as calls of ours by an alias.
 
 Law: what an alias says of a call of ours is read as that call. What else is read is judged by the
-other system (`testing.oracles.alias_variants`).
+other system (`testing.oracles.alias_neighbors`).
 """
 
 import ast
@@ -13,23 +13,23 @@ import numpy as np
 
 from tripybuild.errors.diagnostics import DiagnosticError, concise
 from tripybuild.language.evaluate import EvaluationError, evaluate
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.reference.execute import execute
 from tripybuild.schema.operator.operator import Alias, Attribute, Input, Operator
 from tripybuild.testing.cases import Case
-from tripybuild.testing.oracles.alias_calls import VOCABULARY, Said
-from tripybuild.testing.question_log import asked
+from tripybuild.testing.check_counts import count_check
+from tripybuild.testing.oracles.alias_calls import VOCABULARY, AliasCall
 from tripybuild.trace.printer import canonical
 from tripybuild.types.patterns import ValuePattern, options
 
 Arguments = Mapping[str, Any]
 
 
-class Unread(Exception):  # noqa: N818  # to refuse a call is no fault
+class AliasMismatch(Exception):  # noqa: N818  # to refuse a call is no fault
     """Why an alias does not say a call of the other's operator."""
 
 
-def read(operator: Operator, alias: Alias, given: Arguments, like: Case) -> Case:
+def invert_alias(operator: Operator, alias: Alias, given: Arguments, like: Case) -> Case:
     """Our call that says what another system's call says.
 
     Args:
@@ -41,30 +41,30 @@ def read(operator: Operator, alias: Alias, given: Arguments, like: Case) -> Case
     Raises:
         Unread: Where the alias cannot say the call.
     """
-    _know(alias, given)
+    _check_parameters(alias, given)
     whole = {p: given.get(p, alias.signature.defaults.get(p)) for p in alias.arguments}
     try:
-        found = replace(like, **_own(operator, alias, whole))
-        said = Said.of(operator, found)
-        if not said.sayable(alias):
-            raise Unread("`when:` does not hold")
-        _agree(alias, whole, said)
+        found = replace(like, **_own_arguments(operator, alias, whole))
+        said = AliasCall.of(operator, found)
+        if not said.applies(alias):
+            raise AliasMismatch("`when:` does not hold")
+        _check_constants(alias, whole, said)
     except DiagnosticError as error:
-        raise Unread(concise(error.diagnostics[0])) from error
+        raise AliasMismatch(concise(error.diagnostics[0])) from error
     except EvaluationError as error:
-        raise Unread(str(error)) from error
+        raise AliasMismatch(str(error)) from error
     return found
 
 
-def _know(alias: Alias, given: Arguments) -> None:
+def _check_parameters(alias: Alias, given: Arguments) -> None:
     """Every argument is one that the alias speaks of, or says nothing."""
     for parameter, value in given.items():
         default = alias.signature.defaults.get(parameter)
         if parameter not in alias.arguments and not _equal(value, default):
-            raise Unread(f"`{parameter}` is {value}")
+            raise AliasMismatch(f"`{parameter}` is {value}")
 
 
-def _own(operator: Operator, alias: Alias, whole: Arguments) -> dict[str, Any]:
+def _own_arguments(operator: Operator, alias: Alias, whole: Arguments) -> dict[str, Any]:
     """Our arguments, as a case holds them. None stands for a default of None only."""
     own = {argument.name: argument for argument in operator.arguments()}
     back = {mine: whole[theirs] for theirs, mine in alias.plain.items() if mine in own}
@@ -73,7 +73,7 @@ def _own(operator: Operator, alias: Alias, whole: Arguments) -> dict[str, Any]:
     for name, value in back.items():
         if value is None:
             if not _may_be_none(own[name]):
-                raise Unread(f"`{name}` cannot be None")
+                raise AliasMismatch(f"`{name}` cannot be None")
         elif name in operator.inputs and _holds_arrays(value):
             arrays[name] = value
         else:
@@ -104,13 +104,13 @@ def _may_be_none(argument: Input | Attribute) -> bool:
     return isinstance(default, ast.Constant) and default.value is None
 
 
-def _agree(alias: Alias, whole: Arguments, said: Said) -> None:
+def _check_constants(alias: Alias, whole: Arguments, said: AliasCall) -> None:
     """What no argument of ours was read from is as the alias says it."""
-    used = {name for snippet in alias.reads.values() for name in free(snippet.program)}
+    used = {name for snippet in alias.reads.values() for name in free_names(snippet.program)}
     for parameter, value in said.arguments(alias).items():
         read_from = parameter in used or parameter in alias.plain
         if not read_from and not _equal(value, whole[parameter]):
-            raise Unread(f"`{parameter}` is {whole[parameter]}, and not {value}")
+            raise AliasMismatch(f"`{parameter}` is {whole[parameter]}, and not {value}")
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -121,17 +121,17 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def wrong_aliases(
+def inverse_problems(
     operator: Operator, operators: Mapping[str, Operator], cases: Sequence[Case]
 ) -> Iterator[str]:
     """What is wrong with what is read back from the aliases of calls of ours."""
-    calls = [Said.of(operator, case) for case in cases]
+    calls = [AliasCall.of(operator, case) for case in cases]
     for alias in operator.foreign:
         try:
-            sayable = [call for call in calls if call.sayable(alias)]
+            sayable = [call for call in calls if call.applies(alias)]
             for call in sayable:
-                asked()
-                yield from _wrongly_read(alias, call, operators)
+                count_check()
+                yield from _round_trip_problems(alias, call, operators)
         except EvaluationError as error:
             yield f"{alias.text}: {error}"
             continue
@@ -139,11 +139,13 @@ def wrong_aliases(
             yield f"{alias.text}: it can say no call near the sample, and no example"
 
 
-def _wrongly_read(alias: Alias, said: Said, operators: Mapping[str, Operator]) -> Iterator[str]:
+def _round_trip_problems(
+    alias: Alias, said: AliasCall, operators: Mapping[str, Operator]
+) -> Iterator[str]:
     """The same graph is read back, or one that computes the same where calls are said alike."""
     try:
-        again = read(said.operator, alias, said.arguments(alias), said.case)
-    except Unread as error:
+        again = invert_alias(said.operator, alias, said.arguments(alias), said.case)
+    except AliasMismatch as error:
         yield f"{alias.text}, {said.case.label}: it is not read back: {error}"
         return
     found, wanted = canonical(again.graph), canonical(said.case.graph)

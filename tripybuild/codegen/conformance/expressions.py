@@ -18,7 +18,7 @@ from tripybuild.types.naming import MEMBERS
 _Comprehension = ast.ListComp | ast.GeneratorExp | ast.DictComp
 
 
-class Problem(Exception):  # noqa: N818 - one walk ends at the first
+class ConformanceError(Exception):
     """What a file holds and may not."""
 
     def __init__(self, line: int, message: str) -> None:
@@ -27,14 +27,14 @@ class Problem(Exception):  # noqa: N818 - one walk ends at the first
 
 
 @dataclass
-class Function:
+class FunctionScope:
     """What a function binds: its parameters, of which some may be called, and its own names."""
 
     bound: set[str] = field(default_factory=set)
     callables: set[str] = field(default_factory=set)
 
 
-class Values:
+class ExpressionChecker:
     """What the names of a file mean, and the walk over its expressions.
 
     `modules` are names that stand for one (`np` for NumPy), `names` the classes and functions that
@@ -46,13 +46,13 @@ class Values:
         self.modules: dict[str, str] = {}
         self.names: set[str] = set()
         self.functions: set[str] = set()
-        self.top = self.scope = Function()
+        self.top = self.scope = FunctionScope()
 
     def bind(self, name: str, node: ast.AST) -> None:
         """Bind a name, which hides nothing that the file imports."""
         line = getattr(node, "lineno", 1)
         if "__" in name or name in self.modules or name in self.functions:
-            raise Problem(line, f"`{name}` is bound, which means something else here")
+            raise ConformanceError(line, f"`{name}` is bound, which means something else here")
         self.scope.bound.add(name)
 
     def target(self, node: ast.expr) -> None:
@@ -68,14 +68,14 @@ class Values:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self.is_member(name):
                 pass
             case _:
-                raise Problem(node.lineno, f"an assignment to `{ast.unparse(node)}`")
+                raise ConformanceError(node.lineno, f"an assignment to `{ast.unparse(node)}`")
 
-    def check_made_by(self, targets: list[ast.expr], value: ast.expr) -> None:
+    def require_begin(self, targets: list[ast.expr], value: ast.expr) -> None:
         """`check` is what `begin` gives; so is whatever is read of it."""
         names = {each.id for each in targets if isinstance(each, ast.Name)}
         made = isinstance(value, ast.Call) and ast.unparse(value.func) == "begin"
         if "check" in names and not made:
-            raise Problem(value.lineno, "`check` is bound to something else")
+            raise ConformanceError(value.lineno, "`check` is bound to something else")
 
     @staticmethod
     def is_member(name: str) -> bool:
@@ -86,19 +86,19 @@ class Values:
         """A type, which Python evaluates: names, `|` and brackets."""
         for each in ast.walk(node):
             if type(each) not in ANNOTATED:
-                raise Problem(node.lineno, f"an annotation `{ast.unparse(node)}`")
+                raise ConformanceError(node.lineno, f"an annotation `{ast.unparse(node)}`")
             if isinstance(each, ast.Name) and each.id not in {*self.names, *BUILT_INS, "dict"}:
                 known = each.id in self.modules
                 if not known:
-                    raise Problem(node.lineno, f"an annotation with `{each.id}`")
+                    raise ConformanceError(node.lineno, f"an annotation with `{each.id}`")
             if isinstance(each, ast.Attribute) and not is_public(each.attr):
-                raise Problem(node.lineno, f"an annotation with `{each.attr}`")
+                raise ConformanceError(node.lineno, f"an annotation with `{each.attr}`")
 
     def value(self, node: ast.AST, *, base: bool = False) -> None:
         """Walk over an expression where a value is wanted; `base` is that of a class."""
         line = getattr(node, "lineno", 1)
         if isinstance(node, ast.expr) and type(node) not in EXPRESSIONS:
-            raise Problem(line, f"an expression `{type(node).__name__}`")
+            raise ConformanceError(line, f"an expression `{type(node).__name__}`")
         match node:
             case ast.Name(id=name):
                 self.name(node, name, base=base)
@@ -119,7 +119,7 @@ class Values:
         is_class = name in self.names and name not in self.functions
         if is_class or (base and name in self.functions):
             return
-        raise Problem(node.lineno, f"the name `{name}`")
+        raise ConformanceError(node.lineno, f"the name `{name}`")
 
     def attribute(self, node: ast.Attribute, *, called: bool) -> None:
         """An attribute that is read or, where it is `called`, a method or a function."""
@@ -131,40 +131,40 @@ class Values:
                 if self.modules[space] == "package":
                     allowed = allowed and name not in HIDDEN
                 if not (name in constants or (called and allowed)):
-                    raise Problem(node.lineno, f"`{space}.{name}`")
+                    raise ConformanceError(node.lineno, f"`{space}.{name}`")
                 return
             case ast.Name(id="self" | "op"):
                 if not self.is_member(name):
-                    raise Problem(node.lineno, f"the attribute `{name}`")
+                    raise ConformanceError(node.lineno, f"the attribute `{name}`")
                 return
             case ast.Name(id="check" | "SUITE") if called and is_public(name):
                 return
         self.value(node.value)
         table = CALLED if called else READ
         if name not in table and not (self.is_tensor and ast.unparse(node) in TENSOR):
-            raise Problem(node.lineno, f"the attribute `{name}`")
+            raise ConformanceError(node.lineno, f"the attribute `{name}`")
 
     def call(self, node: ast.Call) -> None:
         """A call by name: of a function, a class, or a parameter that is a function."""
         match node.func:
             case ast.Name(id=name) if name in self.scope.bound:
                 if name not in self.scope.callables:
-                    raise Problem(node.lineno, f"a call of `{name}`")
+                    raise ConformanceError(node.lineno, f"a call of `{name}`")
             case ast.Name(id=name):
                 if name not in self.names and name not in BUILT_INS:
-                    raise Problem(node.lineno, f"a call of `{name}`")
+                    raise ConformanceError(node.lineno, f"a call of `{name}`")
             case ast.Attribute() as function:
                 self.attribute(function, called=True)
             case function:
-                raise Problem(node.lineno, f"a call of `{ast.unparse(function)}`")
+                raise ConformanceError(node.lineno, f"a call of `{ast.unparse(function)}`")
         kinds = isinstance(node.func, ast.Name) and node.func.id == "isinstance"
         for argument in node.args[: 1 if kinds else None]:
             self.value(argument)
         if kinds and ast.unparse(node.args[1]) != "(list, tuple)":
-            raise Problem(node.lineno, "a question for other types than lists and tuples")
+            raise ConformanceError(node.lineno, "a question for other types than lists and tuples")
         for keyword in node.keywords:
             if keyword.arg is not None and "__" in keyword.arg:
-                raise Problem(node.lineno, f"an argument `{keyword.arg}`")
+                raise ConformanceError(node.lineno, f"an argument `{keyword.arg}`")
             self.value(keyword.value)
 
     def comprehension(self, node: _Comprehension) -> None:

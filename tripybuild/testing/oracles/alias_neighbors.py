@@ -9,61 +9,63 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.reference.execute import execute
-from tripybuild.schema.foreign import Signature
+from tripybuild.schema.foreign import ForeignSignature
 from tripybuild.schema.operator.operator import Alias, Operator
 from tripybuild.testing.cases import Case
-from tripybuild.testing.oracles.alias_calls import Said
-from tripybuild.testing.oracles.alias_readings import Arguments, Unread, read
-from tripybuild.testing.oracles.oracle import SYSTEMS, operands, unlike
-from tripybuild.testing.oracles.systems import Call, Unasked
-from tripybuild.testing.question_log import asked
+from tripybuild.testing.check_counts import count_check
+from tripybuild.testing.oracles.alias_calls import AliasCall
+from tripybuild.testing.oracles.alias_inverse import AliasMismatch, Arguments, invert_alias
+from tripybuild.testing.oracles.foreign_calls import ForeignCall, UnsupportedCall
+from tripybuild.testing.oracles.oracles import SYSTEMS, describe_difference, operands
 from tripybuild.types.dtypes import from_numpy
 
 # How many calls each alias is asked about: the sample, others near it, and examples.
 MANY = 4
 
 
-def wrong_readings(
+def neighbor_problems(
     operator: Operator, operators: Mapping[str, Operator], system: str, cases: Sequence[Case]
 ) -> Iterator[str]:
     """The calls of a system that are read as something else."""
-    calls = [Said.of(operator, case) for case in cases]
+    calls = [AliasCall.of(operator, case) for case in cases]
     for alias in operator.foreign:
         if alias.system != system:
             continue
-        sayable = [call for call in calls if call.sayable(alias)]
+        sayable = [call for call in calls if call.applies(alias)]
         for said in sayable[:MANY]:
             given = operands(alias, said)
-            for change, other in respelled(alias.signature, given):
-                asked()
+            for change, other in neighbor_calls(alias.signature, given):
+                count_check()
                 problem = _wrong(alias, said, operators, other)
                 if problem:
                     yield f"{alias.text}, {said.case.label}, {change}: {problem}"
 
 
 def _wrong(
-    alias: Alias, said: Said, operators: Mapping[str, Operator], given: Arguments
+    alias: Alias, said: AliasCall, operators: Mapping[str, Operator], given: Arguments
 ) -> str | None:
     """What is wrong with what a call of the other system is read as."""
     system = SYSTEMS[alias.system]
     try:
-        case = read(said.operator, alias, given, said.case)
+        case = invert_alias(said.operator, alias, given, said.case)
         wanted = list(execute(case.graph, operators, case.data).values())
-        call = Call(alias.signature, given, alias.result, alias.opset)
+        call = ForeignCall(alias.signature, given, alias.result, alias.opset)
         results = system.run(call, [from_numpy(each.dtype) for each in wanted])
-    except (Unread, Unasked, RuntimeError, DiagnosticError):
+    except (AliasMismatch, UnsupportedCall, RuntimeError, DiagnosticError):
         return None  # nobody says that it is a call, or what is inside has no value
-    if Said.of(said.operator, case).differences(alias):
+    if AliasCall.of(said.operator, case).differences(alias):
         return None
     if len(results) != len(wanted):
         return f"{system.title} gives {len(results)} results, and what is read {len(wanted)}"
     pairs = zip(results, wanted, strict=True)
-    found = (unlike(said.operator, got, want, case) for got, want in pairs)
+    found = (describe_difference(said.operator, got, want, case) for got, want in pairs)
     attributes = ", ".join(f"{name}={value}" for name, value in case.attributes.items())
     return next((f"read as `{attributes}`: {each}" for each in found if each), None)
 
 
-def respelled(signature: Signature, given: Arguments) -> Iterator[tuple[str, dict[str, Any]]]:
+def neighbor_calls(
+    signature: ForeignSignature, given: Arguments
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Other calls near one, with what was done to it."""
     for parameter in signature.parameters:
         kept = {name: value for name, value in given.items() if name != parameter}

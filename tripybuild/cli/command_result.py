@@ -7,7 +7,7 @@ from tripybuild.errors.diagnostics import Diagnostic
 
 
 @dataclass(frozen=True)
-class Answer:
+class CommandResult:
     """The result of a command; with diagnostics it is a failure. `code` is another exit code."""
 
     text: str = ""  # for stdout: what was asked for

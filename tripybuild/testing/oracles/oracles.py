@@ -10,15 +10,15 @@ import numpy as np
 from tripybuild.language.evaluate import EvaluationError
 from tripybuild.reference.compare import difference, distributions_differ, tolerance
 from tripybuild.reference.execute import execute
-from tripybuild.reference.numerics.arrays import Array, rounded
+from tripybuild.reference.numerics.arrays import Array, round_cast
 from tripybuild.schema.operator.operator import Alias, Operator
 from tripybuild.testing import batch
 from tripybuild.testing.cases import Case, Function, of_arguments
+from tripybuild.testing.check_counts import count_check
 from tripybuild.testing.examples import ExampleCase
 from tripybuild.testing.oracles import onnx_runtime, pytorch
-from tripybuild.testing.oracles.alias_calls import Said
-from tripybuild.testing.oracles.systems import Call, System, Unasked
-from tripybuild.testing.question_log import asked
+from tripybuild.testing.oracles.alias_calls import AliasCall
+from tripybuild.testing.oracles.foreign_calls import ForeignCall, System, UnsupportedCall
 from tripybuild.types.dtypes import from_numpy
 from tripybuild.types.patterns import tensors
 
@@ -41,7 +41,7 @@ SYSTEMS: Mapping[str, Oracle] = {
 
 
 @dataclass(frozen=True)
-class Judged:
+class CaseResults:
     """A call, and what the reference and `cpu` give for it.
 
     `kind` is the tuple of its dtypes, or `examples`.
@@ -53,30 +53,30 @@ class Judged:
     cpu: batch.Outcome
 
 
-def judged(
+def collect_results(
     operator: Operator,
     operators: Mapping[str, Operator],
     function: Function,
     near: Mapping[Case, batch.Outcome],
     given: Iterable[tuple[ExampleCase, batch.Outcome]],
-) -> list[Judged]:
+) -> list[CaseResults]:
     """The calls near the sample and those of the examples, with their results."""
     found = []
     for case, outcome in near.items():
         wanted = execute(case.graph, operators, case.data).values()
-        found.append(Judged(case, case.types, list(wanted), outcome))
+        found.append(CaseResults(case, case.types, list(wanted), outcome))
     for made, outcome in given:
         arguments = {n: made.array(v, operators) for n, v in made.arguments.items()}
         if made.operator == operator.name:
             case = of_arguments(operator, function, made.label, arguments)
             wanted = execute(made.graph, operators, made.data).values()
             # Where one place takes several arguments, their types say which it is: no name does.
-            found += [Judged(case, "examples", list(wanted), outcome)] if case.allowed else []
+            found += [CaseResults(case, "examples", list(wanted), outcome)] if case.is_legal else []
     return found
 
 
 @dataclass
-class Answers:
+class OracleReport:
     """What a system says of some calls: what is wrong, and how many calls it was asked.
 
     `unasked` are the reasons why nothing here could run a call, by the text of the alias.
@@ -84,48 +84,52 @@ class Answers:
 
     problems: list[str] = field(default_factory=list)
     asked: Counter[str] = field(default_factory=Counter)
-    unasked: dict[str, Unasked] = field(default_factory=dict)
+    unasked: dict[str, UnsupportedCall] = field(default_factory=dict)
 
-    def never(self) -> Iterator[str]:
+    def unrun_aliases(self) -> Iterator[str]:
         """The aliases that say a call and are run for none."""
         for text, reason in self.unasked.items():
             if not self.asked[text]:
                 yield f"{text}: nothing here runs it: {reason}"
 
 
-def answers(operator: Operator, system: str, calls: Sequence[Judged]) -> Answers:
+def oracle_report(operator: Operator, system: str, calls: Sequence[CaseResults]) -> OracleReport:
     """Where a system computes something else than the reference or `cpu`.
 
     A difference that is declared must be seen.
     """
-    found = Answers()
+    found = OracleReport()
     for alias in operator.foreign:
         if alias.system == system:
             seen: dict[str, bool] = {}
             for call in calls:
-                _ask(operator, alias, call, found, seen)
+                _check_call(operator, alias, call, found, seen)
             for name, differs in seen.items():
                 if not differs:
                     found.problems.append(f"{alias.text}: does not differ as `{name}` says")
     return found
 
 
-def _ask(
-    operator: Operator, alias: Alias, call: Judged, answers: Answers, seen: dict[str, bool]
+def _check_call(
+    operator: Operator,
+    alias: Alias,
+    call: CaseResults,
+    answers: OracleReport,
+    seen: dict[str, bool],
 ) -> None:
-    said = Said.of(operator, call.case)
+    said = AliasCall.of(operator, call.case)
     try:
-        if not said.sayable(alias):
+        if not said.applies(alias):
             return
-        found = _compared(operator, alias, call, said)
+        found = _compare(operator, alias, call, said)
         declared = said.differences(alias)
     except EvaluationError as error:
         answers.problems.append(f"{alias.text}: {error}")
         return
-    except Unasked as error:
+    except UnsupportedCall as error:
         answers.unasked[alias.text] = error
         return
-    asked()
+    count_check()
     answers.asked[alias.text] += 1
     for name in declared:
         seen[name] = seen.get(name, False) or bool(found)
@@ -133,23 +137,27 @@ def _ask(
         answers.problems += [f"{alias.text}, {call.case.label}: {problem}" for problem in found]
 
 
-def _compared(operator: Operator, alias: Alias, call: Judged, said: Said) -> list[str]:
+def _compare(operator: Operator, alias: Alias, call: CaseResults, said: AliasCall) -> list[str]:
     """The problems of one call. In few bits a system may lose some; then it computes in more."""
     narrow = any(a.dtype.kind in "fV" and a.dtype.itemsize < 4 for a in call.reference)
-    found = list(_once(operator, alias, call, said, wide=False))
+    found = list(_compare_once(operator, alias, call, said, wide=False))
     try:
-        return list(_once(operator, alias, call, said, wide=True)) if found and narrow else found
-    except Unasked:
+        return (
+            list(_compare_once(operator, alias, call, said, wide=True))
+            if found and narrow
+            else found
+        )
+    except UnsupportedCall:
         return found
 
 
-def _once(
-    operator: Operator, alias: Alias, call: Judged, said: Said, *, wide: bool
+def _compare_once(
+    operator: Operator, alias: Alias, call: CaseResults, said: AliasCall, *, wide: bool
 ) -> Iterator[str]:
     wanted = list(call.reference)
     types = [from_numpy(array.dtype) for array in wanted]
     system = SYSTEMS[alias.system]
-    made = Call(alias.signature, operands(alias, said), alias.result, alias.opset)
+    made = ForeignCall(alias.signature, operands(alias, said), alias.result, alias.opset)
     try:
         results = system.run(made, types, wide=wide)
     except RuntimeError as error:
@@ -163,12 +171,12 @@ def _once(
         others["`cpu`"] = call.cpu
     for at, result in enumerate(results):
         for name, ours in others.items():
-            found = unlike(operator, result, ours[at], call.case)
+            found = describe_difference(operator, result, ours[at], call.case)
             if found is not None:
                 yield f"{system.title} and {name}: {found}"
 
 
-def operands(alias: Alias, said: Said) -> dict[str, Any]:
+def operands(alias: Alias, said: AliasCall) -> dict[str, Any]:
     """The other's arguments; a number that stands for a tensor of ours has its dtype."""
     arguments = said.arguments(alias)
     inputs = said.operator.inputs
@@ -177,11 +185,11 @@ def operands(alias: Alias, said: Said) -> dict[str, Any]:
         pattern = next(tensors(input.pattern), None) if input is not None else None
         if pattern is not None and isinstance(value, (bool, int, float)):
             type = said.names.get(pattern.element)
-            arguments[parameter] = rounded(value, type) if type is not None else value
+            arguments[parameter] = round_cast(value, type) if type is not None else value
     return arguments
 
 
-def unlike(operator: Operator, got: Array, want: Array, case: Case) -> str | None:
+def describe_difference(operator: Operator, got: Array, want: Array, case: Case) -> str | None:
     """The sentence of a difference; integers may be of another width."""
     kinds = got.dtype.kind + want.dtype.kind
     if kinds == "ii" and np.array_equal(got.astype(want.dtype), got):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from tripybuild.eager.compile.arguments import below, has_infos
+from tripybuild.eager.compile.arguments import child_name, has_infos
 from tripybuild.eager.compile.infos import DimensionInputInfo, Info, InputInfo, NamedDimension
 from tripybuild.eager.compile.results import TUPLE
 from tripybuild.frontend.tensor import Tensor
@@ -17,7 +17,7 @@ _KINDS = {kind.name: kind for kind in inspect._ParameterKind}  # noqa: SLF001 - 
 
 
 @dataclass(frozen=True)
-class Call:
+class CallForm:
     """How an executable is called: the parameters that infos were given for, and what comes back.
 
     Args:
@@ -53,7 +53,7 @@ class Call:
         """The call as JSON can say it; in lists, since JSON's objects have no order."""
         return {
             "parameters": [
-                [name, self.kinds[name], _spelt(prefix(name, self.kinds[name]), form)]
+                [name, self.kinds[name], _name_infos(prefix(name, self.kinds[name]), form)]
                 for name, form in self.forms.items()
             ],
             "gives": self.gives,
@@ -90,12 +90,12 @@ def _annotation(form: Any, tensor: type[Tensor]) -> Any:
     return dict if isinstance(form, dict) else list
 
 
-def _spelt(name: str, form: Any) -> Any:
+def _name_infos(name: str, form: Any) -> Any:
     """A form with names for infos."""
     if isinstance(form, (list, tuple)):
-        return [_spelt(below(name, i), each) for i, each in enumerate(form)]
+        return [_name_infos(child_name(name, i), each) for i, each in enumerate(form)]
     if isinstance(form, dict):
-        return {key: _spelt(below(name, key), each) for key, each in form.items()}
+        return {key: _name_infos(child_name(name, key), each) for key, each in form.items()}
     return name if isinstance(form, Info) else None
 
 

@@ -7,7 +7,7 @@ SUITES, DOCS, SCHEMAS = "suites", "docs/operators", "schemas"
 MODULE_DOCS = "docs/modules"
 
 
-class Placed(Protocol):
+class PackageMember(Protocol):
     """Whatever has a name, and a folder below the registry's root."""
 
     @property
@@ -19,17 +19,17 @@ class Placed(Protocol):
         """The folder, or an empty text."""
 
 
-def place(operator: Placed, prefix: str = "") -> str:
+def operator_path(operator: PackageMember, prefix: str = "") -> str:
     """`nn/softmax`: what all files of an operator have in common."""
     folder = f"{operator.folder}/" if operator.folder else ""
     return f"{folder}{prefix}{operator.name}"
 
 
-def module(package: str, layer: str, operator: Placed) -> str:
+def dotted_name(package: str, layer: str, operator: PackageMember) -> str:
     """`tripyapi.trace.nn.softmax`: the dotted name of an operator's file in one layer."""
-    return ".".join([package, layer, *place(operator).split("/")])
+    return ".".join([package, layer, *operator_path(operator).split("/")])
 
 
-def owned(package: str = BUILT_IN) -> tuple[str, ...]:
+def generated_folders(package: str = BUILT_IN) -> tuple[str, ...]:
     """The folders that hold nothing but what is planned; anything else in them is stale."""
     return (package, SUITES, DOCS, MODULE_DOCS, *([SCHEMAS] if package == BUILT_IN else []))

@@ -20,7 +20,7 @@ _LAYERS = ("ops", "decompositions")
 
 
 @dataclass(frozen=True, slots=True)
-class DeclarationPlace:
+class DeclarationLocation:
     """The declaration of an operator, as a location."""
 
     operator: Operator
@@ -36,22 +36,22 @@ class DeclarationPlace:
         if snippet is None:
             return self.operator.document.span(("op",))
         steps = statements(snippet.program)
-        running = next(self._running(len(steps)), None)
+        running = next(self._active_statements(len(steps)), None)
         return snippet.span(None if running is None else steps[running])
 
-    def _running(self, count: int) -> Iterator[int]:
+    def _active_statements(self, count: int) -> Iterator[int]:
         """Which statement of the decomposition is running, in frames from the nearest."""
         file = "/".join(filter(None, [self.operator.folder, f"{self.operator.name}.py"]))
         own = tuple(f"/{layer}/{file}" for layer in _LAYERS)
         frame = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
         while frame := frame.f_back:  # type: ignore[assignment]
             if frame.f_code.co_filename.endswith(own):
-                lines = _last(frame.f_code, count)
+                lines = _last_lines(frame.f_code, count)
                 yield from (i for i, each in enumerate(lines) if frame.f_lineno in each)
 
 
 @lru_cache(maxsize=64)
-def _last(code: CodeType, count: int) -> tuple[range, ...]:
+def _last_lines(code: CodeType, count: int) -> tuple[range, ...]:
     """The lines of the last statements of a function: those of its snippet, behind the checks."""
     module = ast.parse("".join(linecache.getlines(code.co_filename)))
     for node in module.body:

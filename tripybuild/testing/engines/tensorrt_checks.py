@@ -8,59 +8,64 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.schema.operator.dtype_combinations import Tuple
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing import examples
+from tripybuild.testing.check_counts import (
+    count_check,
+    require_distributions,
+    skip_empty,
+    suite_check,
+)
 from tripybuild.testing.engines import conformance
 from tripybuild.testing.engines.build_outcome import BUILDS
-from tripybuild.testing.engines.gpu_support import gated_samples, wrong_for_gpu
+from tripybuild.testing.engines.gpu_engines import gated_samples, gpu_problems
 from tripybuild.testing.engines.layer_builds import TARGET, engine_problems
-from tripybuild.testing.engines.sample_engines import Samples
-from tripybuild.testing.engines.support import YES, Key, key
-from tripybuild.testing.engines.support_table import beside, part_of
-from tripybuild.testing.problems import refuse, spoken
-from tripybuild.testing.question_log import asked, needs, nothing, question
-from tripybuild.testing.registry import declared_in
-from tripybuild.testing.subject import Declared
+from tripybuild.testing.engines.sample_engines import SampleEngines
+from tripybuild.testing.engines.support_rows import YES, Key, key
+from tripybuild.testing.engines.support_table import parse_rows, suite_tables
+from tripybuild.testing.operator_under_test import OperatorUnderTest
+from tripybuild.testing.problems import error_line, refuse
+from tripybuild.testing.registry import suite_registry
 from tripybuild.testing.symbolic import engine_disagreements
-from tripybuild.testing.target_facts import ENGINE, said
+from tripybuild.testing.target_facts import ENGINE, matches_refusal
 
 # The GPU that is asked in each run: the oldest with all dtypes that nvtripy has.
 COMMON_GPU = "sm89"
 
 
-class TensorrtQuestions(Declared):
+class TensorrtChecks(OperatorUnderTest):
     """What TensorRT is asked about one operator."""
 
-    @question
+    @suite_check
     def check_tensorrt_refusals(self) -> None:
         """TensorRT refuses each tuple that is not legal, but for what `targets:` says it builds."""
-        needs(TARGET)
-        refuse(conformance.wrong_refusals(self._subject, self._written))
+        require_distributions(TARGET)
+        refuse(conformance.wrong_refusals(self._subject, self._table_level))
 
-    @question
+    @suite_check
     def check_tensorrt_gpus(self) -> None:
         """A GPU that many have builds the samples of dtypes that not every GPU has."""
-        needs(TARGET)
+        require_distributions(TARGET)
         gated = gated_samples(self._subject)
         if not gated:
-            nothing("every GPU has the dtypes of all samples")
-        refuse(wrong_for_gpu(self._subject, gated, COMMON_GPU))
+            skip_empty("every GPU has the dtypes of all samples")
+        refuse(gpu_problems(self._subject, gated, COMMON_GPU))
 
-    @question
+    @suite_check
     def check_tensorrt_facts(self) -> None:
         """Each fact below `targets:` has a case that shows it."""
-        needs(TARGET)
+        require_distributions(TARGET)
         refuse([*conformance.wrong_facts(self._subject), *self._unseen_facts()])
 
     def _unseen_facts(self) -> Iterator[str]:
         """The facts that neither types nor sizes say, and of which no example is a case."""
-        giving = [self.made_example(e) for e in self.operator.examples if e.gives is not None]
-        for fact in conformance.never(self.operator):
+        giving = [self.try_example(e) for e in self.operator.examples if e.gives is not None]
+        for fact in conformance.example_refusals(self.operator):
             graphs = [made.graph for made in giving if not isinstance(made, DiagnosticError)]
             problems = [problem for graph in graphs for problem in engine_problems(graph)]
-            asked()
+            count_check()
             if not any(says in problem for says in fact.says for problem in problems):
                 yield f"{fact.name}: no example is such a case"
 
-    def _written(self, types: Tuple) -> str | None:
+    def _table_level(self, types: Tuple) -> str | None:
         """How far the support table says that a network of a tuple comes."""
         said = self._table.get(key(self.operator, types), (None, None))[1]
         return BUILDS if said == YES else said
@@ -68,37 +73,37 @@ class TensorrtQuestions(Declared):
     @cached_property
     def _table(self) -> Mapping[Key, Sequence[str | None]]:
         """What the support table says of the operator, if the package has a table."""
-        return part_of(self.operator, beside(Path(self.file)).get(self.operator.name, []))
+        return parse_rows(self.operator, suite_tables(Path(self.file)).get(self.operator.name, []))
 
     @cached_property
     def _subject(self) -> conformance.Subject:
-        known = declared_in(self.source, self.file).targets
+        known = suite_registry(self.source, self.file).targets
         facts = [known.get(target, CommonFactsEntry()) for target in ENGINE]
         return conformance.Subject(self.operator, self.function(self.operator.name), *facts)
 
-    @question
+    @suite_check
     def check_tensorrt_symbol(self, size: str) -> None:
         """TensorRT builds the sample with a size that is a symbol."""
         function = self.function(self.operator.name)
         refuse(engine_disagreements(self.operator, function, self.place(size)))
 
     @cached_property
-    def _samples(self) -> Samples:
-        return Samples(self.operator, self.function(self.operator.name))
+    def _samples(self) -> SampleEngines:
+        return SampleEngines(self.operator, self.function(self.operator.name))
 
-    @question
+    @suite_check
     def check_tensorrt(self, types: str) -> None:
         """TensorRT builds the sample, with the dtypes and shapes that were inferred."""
-        refuse(self._samples.wrong(types))
+        refuse(self._samples.problems(types))
 
-    @question
+    @suite_check
     def check_tensorrt_example(self, call: str) -> None:
         """TensorRT builds an example, or refuses it as the declaration says."""
         for example in self.operator.examples:
-            if examples.spell(example) == call and example.gives is not None:
-                made = self.made_example(example)
+            if examples.format_example(example) == call and example.gives is not None:
+                made = self.try_example(example)
                 if isinstance(made, DiagnosticError):
-                    raise AssertionError(spoken(made))
+                    raise AssertionError(error_line(made))
                 found = engine_problems(made.graph)
-                asked()
-                refuse(each for each in found if not said(self.operator, ENGINE, each))
+                count_check()
+                refuse(each for each in found if not matches_refusal(self.operator, ENGINE, each))

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.reference.numerics.arrays import Array, rounded
-from tripybuild.testing.oracles.systems import Call, Undeclared
+from tripybuild.reference.numerics.arrays import Array, round_cast
+from tripybuild.testing.oracles.foreign_calls import ForeignCall, UndefinedCall
 from tripybuild.types.dtypes import BY_NAME, dtype, from_numpy
 
 # From what exporters write by default to the newest one that ONNX Runtime takes.
@@ -32,7 +32,7 @@ NUMBERS = {bool: "bool", int: "int64", float: "float32"}
 
 
 @dataclass(frozen=True)
-class Model:
+class NodeModel:
     """A model with one node: its text, what goes in, and the dtypes of what comes out."""
 
     text: bytes
@@ -40,7 +40,7 @@ class Model:
     types: Sequence[dtype]
 
 
-def model(call: Call, wanted: Sequence[dtype]) -> Model:
+def model(call: ForeignCall, wanted: Sequence[dtype]) -> NodeModel:
     """The model of a call that gives results of some dtypes.
 
     Raises:
@@ -52,16 +52,16 @@ def model(call: Call, wanted: Sequence[dtype]) -> Model:
     for opset in range(call.opset or OPSETS.start, OPSETS.stop):
         if defs.has(name, opset, ""):
             try:
-                return _Writer(defs.get_schema(name, opset, ""), opset, call).model(wanted)
-            except Undeclared as error:
+                return _NodeBuilder(defs.get_schema(name, opset, ""), opset, call).model(wanted)
+            except UndefinedCall as error:
                 reason = str(error)
-    raise Undeclared(reason)
+    raise UndefinedCall(reason)
 
 
-class _Writer:
+class _NodeBuilder:
     """Writes one call in one opset."""
 
-    def __init__(self, schema: Any, opset: int, call: Call) -> None:
+    def __init__(self, schema: Any, opset: int, call: ForeignCall) -> None:
         self.onnx = import_module("onnx")
         self.schema, self.opset, self.call = schema, opset, call
         self.feeds: dict[str, Array] = {}
@@ -69,9 +69,9 @@ class _Writer:
         self.variables: dict[str, dtype] = {}
         """The dtypes that the schema's type variables stand for."""
 
-    def model(self, wanted: Sequence[dtype]) -> Model:
+    def model(self, wanted: Sequence[dtype]) -> NodeModel:
         helper = self.onnx.helper
-        inputs = [self._input(f"input{i}", v, f) for i, (v, f) in enumerate(self._given())]
+        inputs = [self._input(f"input{i}", v, f) for i, (v, f) in enumerate(self._input_pairs())]
         while inputs and not inputs[-1]:
             inputs.pop()
         skipped = self.call.result or 0
@@ -98,13 +98,15 @@ class _Writer:
         graph = helper.make_graph(nodes, "call", taken, infos, self.held)
         opsets = [helper.make_opsetid("", self.opset)]
         made = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
-        return Model(made.SerializeToString(), self.feeds, types)
+        return NodeModel(made.SerializeToString(), self.feeds, types)
 
-    def _given(self) -> Iterator[tuple[Any, Any]]:
+    def _input_pairs(self) -> Iterator[tuple[Any, Any]]:
         """The value and the formal parameter of each input, as this opset orders them."""
         signature, arguments = self.call.signature, self.call.arguments
         if any(p in arguments for p in signature.by_position[len(self.schema.inputs) :]):
-            raise Undeclared(f"ONNX has no such form of {self.schema.name} in opset {self.opset}")
+            raise UndefinedCall(
+                f"ONNX has no such form of {self.schema.name} in opset {self.opset}"
+            )
         pairs = []
         for parameter, formal in zip(signature.by_position, self.schema.inputs, strict=False):
             value = arguments.get(parameter)
@@ -138,12 +140,12 @@ class _Writer:
         for candidate in (NUMBERS[bool if isinstance(first, bool) else first.__class__], "float32"):
             if type is None and _text(BY_NAME[candidate]) in formal.types:
                 type = BY_NAME[candidate]
-        return rounded(np.asarray(value), type or BY_NAME["int64"])
+        return round_cast(np.asarray(value), type or BY_NAME["int64"])
 
     def _check(self, type: dtype, formal: Any) -> None:
         if _text(type) not in formal.types:
             reason = f"ONNX has no {self.schema.name} with `{formal.name}` of {type}"
-            raise Undeclared(f"{reason} in opset {self.opset}")
+            raise UndefinedCall(f"{reason} in opset {self.opset}")
 
     def _results(self, skipped: int, wanted: Sequence[dtype]) -> Iterator[dtype]:
         """The dtypes of the results: as the schema says, or as its variable is bound."""
@@ -164,7 +166,7 @@ class _Writer:
                 continue
             declared = self.schema.attributes.get(name)
             if declared is None:
-                raise Undeclared(
+                raise UndefinedCall(
                     f"ONNX has no `{name}` of {self.schema.name} in opset {self.opset}"
                 )
             if isinstance(value, dtype):

@@ -6,23 +6,29 @@ says with no GPU named and for each GPU, and the facts that tell why.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from tripybuild.schema.operator.dtype_combinations import Tuple, illegal, legal, mixed, slots
+from tripybuild.schema.operator.dtype_combinations import (
+    Tuple,
+    illegal_tuples,
+    legal_tuples,
+    mismatched_tuples,
+    slots,
+)
 from tripybuild.schema.operator.operator import Fact, Operator
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing.cases import Case, sample_case
-from tripybuild.testing.engines.build_outcome import BUILDS, Verdict
-from tripybuild.testing.engines.conformance import Subject, building, builds_why
-from tripybuild.testing.engines.gpu_dtypes import lacking
+from tripybuild.testing.engines.build_outcome import BUILDS, BuildOutcome
+from tripybuild.testing.engines.conformance import Subject, build_facts, build_reason
+from tripybuild.testing.engines.gpu_support import missing_dtypes
 from tripybuild.testing.sample import bind
 from tripybuild.testing.target_facts import (
     CPU,
     ENGINE,
     concerns,
-    declared,
-    holds,
+    fact_applies,
     refusals,
-    refused,
+    refuses_call,
     stock_refusals,
+    target_facts,
 )
 
 Key = tuple[str, ...]  # a dtype for each slot, or `OTHER` and the input with a dtype of its own
@@ -44,10 +50,10 @@ def key(operator: Operator, types: Tuple) -> Key:
 
 def refused_tuples(operator: Operator) -> Iterator[Tuple]:
     """All tuples that a declaration refuses."""
-    yield from (types for types, _ in (*illegal(operator), *mixed(operator)))
+    yield from (types for types, _ in (*illegal_tuples(operator), *mismatched_tuples(operator)))
 
 
-def cell(found: Verdict, rtx: CommonFactsEntry) -> str:
+def format_cell(found: BuildOutcome, rtx: CommonFactsEntry) -> str:
     """A verdict as the table says it."""
     if found.level == BUILDS:
         return YES
@@ -63,11 +69,11 @@ def for_gpu(level: str, *, lacks: bool) -> frozenset[str]:
     return frozenset(later.get(level, {level}) if lacks else {level})
 
 
-def allowed(subject: Subject) -> dict[Key, list[Choice]]:
+def allowed_outcomes(subject: Subject) -> dict[Key, list[Choice]]:
     """The outcomes of each tuple that its declaration allows."""
     operator = subject.operator
     found = {}
-    for types in legal(operator):
+    for types in legal_tuples(operator):
         found[key(operator, types)] = list(_of_legal(subject, types))
     for types in refused_tuples(operator):
         found[key(operator, types)] = list(_of_illegal(subject, types))
@@ -86,7 +92,7 @@ def fits(outcome: Outcome, choices: Iterable[Choice]) -> bool:
 def _of_legal(subject: Subject, types: Tuple) -> Iterator[Choice]:
     bound = bind(subject.operator, types)
     case = sample_case(subject.operator, subject.function, types)
-    cpu = frozenset({NO if refused(subject.operator, CPU, bound) else YES})
+    cpu = frozenset({NO if refuses_call(subject.operator, CPU, bound) else YES})
     facts = {gpu: refusals(subject.operator, ENGINE, bound, gpu) for gpu in gpus(subject.rtx)}
     why = frozenset({reasons(subject, types)})
     known = {**subject.common.refuses, **subject.rtx.refuses}
@@ -94,13 +100,13 @@ def _of_legal(subject: Subject, types: Tuple) -> Iterator[Choice]:
     # What is legal meets the dialect's verifier first, as models do.
     for level in dict.fromkeys([*named, "builder"]) if named else LEVELS:
         cells = [
-            _awaited(subject, case, gpu, level if each else YES) for gpu, each in facts.items()
+            _gpu_outcomes(subject, case, gpu, level if each else YES) for gpu, each in facts.items()
         ]
         yield (cpu, *cells, why)
 
 
-def _awaited(subject: Subject, case: Case, gpu: str | None, level: str) -> frozenset[str]:
-    return for_gpu(level, lacks=bool(gpu and lacking(case.graph, subject.rtx, gpu)))
+def _gpu_outcomes(subject: Subject, case: Case, gpu: str | None, level: str) -> frozenset[str]:
+    return for_gpu(level, lacks=bool(gpu and missing_dtypes(case.graph, subject.rtx, gpu)))
 
 
 def gpus(rtx: CommonFactsEntry) -> list[str | None]:
@@ -111,8 +117,8 @@ def gpus(rtx: CommonFactsEntry) -> list[str | None]:
 def reasons(subject: Subject, types: Tuple) -> str:
     """The names of the facts of which a legal tuple is a case."""
     bound = bind(subject.operator, types)
-    facts: list[Fact] = declared(subject.operator, (*CPU, *ENGINE), "refuses")
-    return ", ".join(dict.fromkeys(fact.name for fact in facts if holds(fact, bound)))
+    facts: list[Fact] = target_facts(subject.operator, (*CPU, *ENGINE), "refuses")
+    return ", ".join(dict.fromkeys(fact.name for fact in facts if fact_applies(fact, bound)))
 
 
 def _of_illegal(subject: Subject, types: Tuple) -> Iterator[Choice]:
@@ -122,20 +128,20 @@ def _of_illegal(subject: Subject, types: Tuple) -> Iterator[Choice]:
 
 def _outcomes(subject: Subject, types: Tuple) -> Iterator[Outcome]:
     bound = bind(subject.operator, types)
-    known = declared(subject.operator, ENGINE, "refuses")
-    if any(concerns(fact, None) and holds(fact, bound) for fact in known):
-        yield from (of_illegal(subject, level) for level in LEVELS)
+    known = target_facts(subject.operator, ENGINE, "refuses")
+    if any(concerns(fact, None) and fact_applies(fact, bound) for fact in known):
+        yield from (illegal_row(subject, level) for level in LEVELS)
         return
-    why = builds_why(subject, types)
+    why = build_reason(subject, types)
     if why is not None:
-        yield of_illegal(subject, YES, why)
-    if not building(subject, types):
+        yield illegal_row(subject, YES, why)
+    if not build_facts(subject, types):
         stock = stock_refusals(subject.common, types)
         yield from (
-            of_illegal(subject, level) for level in dict.fromkeys(level for level, _ in stock)
+            illegal_row(subject, level) for level in dict.fromkeys(level for level, _ in stock)
         )
 
 
-def of_illegal(subject: Subject, level: str, why: str = UNSAID) -> Outcome:
+def illegal_row(subject: Subject, level: str, why: str = UNSAID) -> Outcome:
     """The row of an illegal tuple, which says nothing of single GPUs."""
     return (ILLEGAL, level, *[UNSAID for _ in subject.rtx.gpus], why)

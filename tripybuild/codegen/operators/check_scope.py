@@ -3,21 +3,21 @@
 import ast
 from collections.abc import Iterable
 
-from tripybuild.codegen.operators.arguments import Parameter
+from tripybuild.codegen.operators.arguments import SignatureParameter
 from tripybuild.codegen.python.conditions import size_names
 from tripybuild.codegen.python.expressions import document
 from tripybuild.codegen.python.file_text import Body, Imports
-from tripybuild.codegen.python.layout import Doc, bracketed, call
-from tripybuild.codegen.python.rewrite import Rewriter
+from tripybuild.codegen.python.layout import Doc, bracket_list, call
+from tripybuild.codegen.python.rewrite import NameRewriter
 from tripybuild.codegen.python.statements import define
-from tripybuild.language.names import free
+from tripybuild.language.names import free_names
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.snippets.scope import words
+from tripybuild.schema.snippets.snippet_scope import choice_words
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import Dimension
 
 
-class Scope:
+class CheckScope:
     """The names that the checks of one operator bind, which are those of its snippets.
 
     Args:
@@ -28,18 +28,22 @@ class Scope:
     """
 
     def __init__(
-        self, operator: Operator, parameters: list[Parameter], body: Body, unused: frozenset[str]
+        self,
+        operator: Operator,
+        parameters: list[SignatureParameter],
+        body: Body,
+        unused: frozenset[str],
     ) -> None:
         self.operator = operator
         self.parameters = parameters
         self.body = body
         self.unused = unused
         self.bound: set[str] = set()
-        texts: dict[str, ast.expr] = {word: ast.Constant(word) for word in words(operator)}
+        texts: dict[str, ast.expr] = {word: ast.Constant(word) for word in choice_words(operator)}
         switched = [i.name for i in operator.inputs.values() if i.value is not None]
         self.given = {name: f"given_{name}" if operator.inline else name for name in switched}
         texts |= {name: ast.Name(given) for name, given in self.given.items()}
-        self.rewriter = Rewriter(texts, body.imports, sizes=size_names(operator))
+        self.rewriter = NameRewriter(texts, body.imports, sizes=size_names(operator))
         self._inferred: set[str] = set()
 
     @property
@@ -53,19 +57,19 @@ class Scope:
             snippet = self.operator.infer.get(name)
             if snippet is not None and name not in self._inferred:
                 self._inferred.add(name)
-                self.infer(free(snippet.program))
+                self.infer(free_names(snippet.program))
                 define(name, snippet.program, self.rewriter, self.body)
                 self.bound.add(name)
 
     def expression(self, node: ast.expr) -> Doc:
         """An expression, behind the names of `infer` that it reads."""
-        self.infer(free(node))
+        self.infer(free_names(node))
         return document(self.rewriter.rewrite(node))
 
     def sizes(self, shape: Iterable[Dimension]) -> Doc:
         """`(N, C, *D)`: a shape as a tuple."""
         items: list[Doc] = [["*" if d.star else "", self.expression(d.expression)] for d in shape]
-        return bracketed("(", items, ")", comma=True)
+        return bracket_list("(", items, ")", comma=True)
 
     def is_later(self, dimension: Dimension) -> bool:
         """Whether a dimension is known only when attributes and `infer` are."""
@@ -85,7 +89,7 @@ class Scope:
 
     def elements(self, allowed: Iterable[dtype]) -> Doc:
         """`(dtypes.float32, dtypes.float16)`."""
-        return bracketed("(", [self.element(str(each)) for each in allowed], ")", comma=True)
+        return bracket_list("(", [self.element(str(each)) for each in allowed], ")", comma=True)
 
     def assign(self, target: str, function: str, arguments: list[Doc], body: Body) -> None:
         """`T = check.element(...)`, or the call alone where nobody reads the name."""

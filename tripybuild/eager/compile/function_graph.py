@@ -9,29 +9,33 @@ from pathlib import Path
 from typing import Any
 
 from tripybuild.eager.compile import results
-from tripybuild.eager.compile.argument_errors import blamed_on_constants, refuse_arguments, unbound
-from tripybuild.eager.compile.arguments import Inputs, replaced
-from tripybuild.eager.compile.call import KEY, Call, prefix
+from tripybuild.eager.compile.argument_errors import (
+    binding_problems,
+    check_arguments,
+    explain_constants,
+)
+from tripybuild.eager.compile.arguments import Inputs, replace_infos
+from tripybuild.eager.compile.call_form import KEY, CallForm, prefix
 from tripybuild.eager.compile.infos import Info
 from tripybuild.eager.evaluate.evaluate import array_of
-from tripybuild.eager.module.module import looked_at
-from tripybuild.eager.module.unset import is_optional
+from tripybuild.eager.module.module import skip_parameter_check
+from tripybuild.eager.module.placeholders import is_optional
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.logger import logger
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.frontend.trace_mode import tracing
-from tripybuild.model.graph_builder import Built
-from tripybuild.model.sizes import Range
-from tripybuild.process.gc_pause import uncollected
+from tripybuild.frontend.trace_mode import trace_mode
+from tripybuild.model.graph_builder import ModelGraph
+from tripybuild.model.sizes import SizeRange
+from tripybuild.process.gc_pause import pause_gc
 from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.location import here
+from tripybuild.trace.location import caller_location
 from tripybuild.trace.values import Value
 from tripybuild.types.shapes import fresh_symbols
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
+class FunctionGraph:
     """A function as a graph, and how the function was called.
 
     Args:
@@ -44,17 +48,17 @@ class Recorded:
     """
 
     graph: Graph
-    ranges: Mapping[str, Range]
-    call: Call
+    ranges: Mapping[str, SizeRange]
+    call: CallForm
     infos: Mapping[str, Info]
     place: Span
     doc: str
 
     @property
-    def built(self) -> Built:
+    def compiler_input(self) -> ModelGraph:
         """The graph as a model's spec gives it."""
-        caller = _Caller(self.place)
-        return Built(self.graph, (), dict(self.ranges), self.doc, caller, (), None, {})
+        caller = _CompileCall(self.place)
+        return ModelGraph(self.graph, (), dict(self.ranges), self.doc, caller, (), None, {})
 
     @property
     def best(self) -> dict[str, int]:
@@ -67,12 +71,12 @@ class Recorded:
         return {"function": self.graph.name, KEY: self.call.data(self.infos)}
 
 
-def recorded(
+def record_function(
     func: Callable[..., Any],
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
     place: Span | None = None,
-) -> Recorded:
+) -> FunctionGraph:
     """Call a function once, with inputs in the place of infos, and keep what it did.
 
     Parameters that nobody has given are weights as all others: who wants their data asks for it.
@@ -87,31 +91,33 @@ def recorded(
     Raises:
         DiagnosticError: It cannot be called like this, or gives something that is no tensor.
     """
-    at = here(PACKAGES)
+    at = caller_location(PACKAGES)
     place = place or at.span()
     import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
     kwargs = {} if kwargs is None else kwargs
-    refuse_arguments(func, args, kwargs, place)
-    bound = _bound(func, args, kwargs, place)
+    check_arguments(func, args, kwargs, place)
+    bound = _bind_call(func, args, kwargs, place)
     inputs = Inputs()
     forms = dict(bound.arguments)
-    timed = logger.timed(f"record {name_of(func)}")
+    timed = logger.log_time(f"record {name_of(func)}")
     module = _module(func)
-    parameters = nullcontext() if module is None else looked_at()
-    with uncollected(), fresh_symbols(), tracing(), parameters, timed:
+    parameters = nullcontext() if module is None else skip_parameter_check()
+    with pause_gc(), fresh_symbols(), trace_mode(), parameters, timed:
         for name, given in forms.items():
             start = prefix(name, bound.signature.parameters[name].kind.name)
-            bound.arguments[name] = replaced(start, given, inputs.take)
-        with blamed_on_constants(func, forms, kwargs, at):
+            bound.arguments[name] = replace_infos(start, given, inputs.add_input)
+        with explain_constants(func, forms, kwargs, at):
             result = func(*bound.args, **bound.kwargs)
-    gives, outputs = results.taken(result, place, inputs.values.keys())
+    gives, outputs = results.flatten_results(result, place, inputs.values.keys())
     graph = Graph(name_of(func), inputs.values, _weights(module), outputs)
-    _closed(graph)
-    call = Call.of(bound.signature, forms, gives)
-    return Recorded(graph, inputs.ranges, call, inputs.infos, place, inspect.getdoc(func) or "")
+    _check_inputs(graph)
+    call = CallForm.of(bound.signature, forms, gives)
+    return FunctionGraph(
+        graph, inputs.ranges, call, inputs.infos, place, inspect.getdoc(func) or ""
+    )
 
 
-def _bound(
+def _bind_call(
     func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], place: Span
 ) -> inspect.BoundArguments:
     try:
@@ -123,7 +129,9 @@ def _bound(
         return signature.bind(*args, **kwargs)
     except TypeError as error:
         name = name_of(func)
-        why = unbound(name, signature, args, kwargs) or [f"`{name}` cannot be called: {error}"]
+        why = binding_problems(name, signature, args, kwargs) or [
+            f"`{name}` cannot be called: {error}"
+        ]
         note = f"can be called as {name}{signature}"
         found = [Diagnostic("wrong-type", each, place, notes=(note,)) for each in why]
         raise DiagnosticError(*found) from error
@@ -155,7 +163,7 @@ def _weights(module: Any) -> dict[str, Value]:
     return {name: tensor.value for name, tensor in found.items() if named[tensor.value] == name}
 
 
-def _closed(graph: Graph) -> None:
+def _check_inputs(graph: Graph) -> None:
     """Refuse what depends on the inputs of another function."""
     own = {*graph.inputs.values(), *graph.weights.values()}
     for operation in graph.operations:
@@ -167,7 +175,7 @@ def _closed(graph: Graph) -> None:
 
 
 @dataclass(frozen=True)
-class _Caller:
+class _CompileCall:
     """The call of `compile`, in the place of a spec's file."""
 
     place: Span
@@ -182,7 +190,7 @@ class _Caller:
 
 
 @dataclass(frozen=True)
-class Held:
+class InMemoryWeights:
     """Weights that are in memory."""
 
     values: Mapping[str, Value]
@@ -194,7 +202,7 @@ class Held:
         """The arrays of some weights."""
         return {name: array_of(self.values[name]) for name in wanted}
 
-    def places(self, wanted: Iterable[str]) -> Mapping[str, Any]:
+    def file_entries(self, wanted: Iterable[str]) -> Mapping[str, Any]:
         """None of them lies in a file."""
         del wanted
         return {}

@@ -6,7 +6,7 @@ from typing import Any
 
 from tripybuild.eager.evaluate.evaluate import array_of
 from tripybuild.eager.tensor.tensor import Tensor
-from tripybuild.process.atomic_write import publish
+from tripybuild.process.atomic_write import atomic_write
 from tripybuild.trace.constants import constant
 from tripybuild.types.dtypes import from_numpy
 from tripybuild.weights import safetensors
@@ -19,7 +19,7 @@ def save(tensors: Mapping[str, Tensor], path: Path) -> None:
         DiagnosticError: A tensor has no elements yet, or the file cannot be written.
     """
     content = safetensors.encode({name: array_of(tensor.value) for name, tensor in tensors.items()})
-    with publish(path) as stream:
+    with atomic_write(path) as stream:
         stream.write(content)
 
 

@@ -22,7 +22,7 @@ _CLASHES = frozenset({(ONE, SEVERAL), (ONE, VALUE), (SEVERAL, ONE), (VALUE, ONE)
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class CallRecord:
     """A call: the operator, and what its arguments are.
 
     What is behind a star may be any number of arguments.
@@ -39,24 +39,24 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class ArgumentMismatch:
     """Why a call does not fit, and which of its arguments is at fault, if it is one."""
 
     message: str
     argument: int | str | None = None
 
 
-def misfit(used: Used, ways: Sequence[Way]) -> Misfit | None:
+def find_mismatch(used: CallRecord, ways: Sequence[Way]) -> ArgumentMismatch | None:
     """Why a call fits none of the ways, or None where it fits one."""
-    found = [_misfit(used, way) for way in ways]
+    found = [_way_mismatch(used, way) for way in ways]
     if None in found:
         return None
     if len(found) == 1:
         return found[0]
-    return Misfit(f"`{used.name}` has no way to be called like this")
+    return ArgumentMismatch(f"`{used.name}` has no way to be called like this")
 
 
-def called_as(name: str, ways: Sequence[Way]) -> str:
+def usage_hint(name: str, ways: Sequence[Way]) -> str:
     """The ways to call an operator, for a hint: `one_hot(indices, depth, values, dim=...)`."""
     spellings = (f"`{name}({', '.join(map(_parameter, way))})`" for way in ways)
     return f"it is called as {' or '.join(spellings)}"
@@ -67,7 +67,7 @@ def _parameter(text: str) -> str:
     return f"{name}=..." if rest.endswith("?") else name
 
 
-def _misfit(used: Used, way: Way) -> Misfit | None:
+def _way_mismatch(used: CallRecord, way: Way) -> ArgumentMismatch | None:
     name = used.name
     parts = [part.partition(":") for part in way if not part.startswith(_REST)]
     parameters = {part: rest for part, _, rest in parts}
@@ -75,22 +75,22 @@ def _misfit(used: Used, way: Way) -> Misfit | None:
     if not used.starred and len(used.given) > len(names):
         most = "1 argument" if len(names) == 1 else f"{len(names)} arguments"
         message = f"`{name}` takes at most {most} by place, and {len(used.given)} are given"
-        return Misfit(message, len(names))
+        return ArgumentMismatch(message, len(names))
     by_place = {} if used.starred else dict(zip(names, used.given, strict=False))
     for each in used.named:
         if each in by_place:
-            return Misfit(f"`{each}` of `{name}` is given twice", each)
+            return ArgumentMismatch(f"`{each}` of `{name}` is given twice", each)
         if each not in parameters and len(parts) == len(way):
             near = suggest(each, names)
             meant = f"; did you mean `{near}`?" if near else ""
-            return Misfit(f"`{name}` has no argument `{each}`{meant}", each)
+            return ArgumentMismatch(f"`{name}` has no argument `{each}`{meant}", each)
     given = {**by_place, **used.named}
     missing = [n for n, rest in parameters.items() if n not in given and not rest.endswith("?")]
     if missing and not used.starred:
-        return Misfit(f"`{name}` needs `{missing[0]}`")
+        return ArgumentMismatch(f"`{name}` needs `{missing[0]}`")
     for index, (each, kind) in enumerate(given.items()):
         takes = parameters.get(each, ANY)[0]
         if (takes, kind) in _CLASHES:
             message = f"`{each}` of `{name}` is {_SPOKEN[takes]}, and this is {_SPOKEN[kind]}"
-            return Misfit(message, index if each in by_place else each)
+            return ArgumentMismatch(message, index if each in by_place else each)
     return None

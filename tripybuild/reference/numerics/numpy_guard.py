@@ -26,9 +26,9 @@ class TooLargeError(ValueError):
     """The result would have more elements than a reference may have."""
 
 
-def bounded(names: Iterable[str]) -> Mapping[str, Any]:
+def guard_functions(names: Iterable[str]) -> Mapping[str, Any]:
     """NumPy's functions and constants by name, measured where they can make much of little."""
-    return {name: _bounded(getattr(np, name)) for name in names}
+    return {name: _guard(getattr(np, name)) for name in names}
 
 
 def check_elements(count: float) -> None:
@@ -37,7 +37,7 @@ def check_elements(count: float) -> None:
         raise TooLargeError(f"a reference may make {MOST_ELEMENTS:,} elements, not {count:,.0f}")
 
 
-def _bounded(function: Any) -> Any:
+def _guard(function: Any) -> Any:
     """A function that measures first, and that gets no array by position to write into."""
     if isinstance(function, np.ufunc) and function.signature is None:
         return _elementwise(function)
@@ -46,14 +46,14 @@ def _bounded(function: Any) -> Any:
     sizes, most = _SIZES.get(function), _plain(function)
 
     @wraps(function, updated=())
-    def measured(*given: Any, **named: Any) -> Any:
+    def check_and_call(*given: Any, **named: Any) -> Any:
         if most is not None and len(given) > most:
             raise TypeError(f"`{function.__name__}` takes at most {most} arguments by position")
         if sizes is not None:
             check_elements(sizes(*given, **named))
-        return _of_numbers(function(*given, **named))
+        return _check_numeric(function(*given, **named))
 
-    return measured
+    return check_and_call
 
 
 def _elementwise(function: Any) -> Any:
@@ -62,7 +62,7 @@ def _elementwise(function: Any) -> Any:
 
         @wraps(function, updated=())
         def single(array: Any, /, **named: Any) -> Any:
-            return _of_numbers(function(array, **named))
+            return _check_numeric(function(array, **named))
 
         return single
 
@@ -70,12 +70,12 @@ def _elementwise(function: Any) -> Any:
     def broadcast(lhs: Any, rhs: Any, /, **named: Any) -> Any:
         if getattr(lhs, "shape", ()) != getattr(rhs, "shape", ()):
             check_elements(_broadcast(lhs, rhs))
-        return _of_numbers(function(lhs, rhs, **named))
+        return _check_numeric(function(lhs, rhs, **named))
 
     return broadcast
 
 
-def _of_numbers(result: Any) -> Any:
+def _check_numeric(result: Any) -> Any:
     """Refuse arrays of Python's objects and texts, whose elements have no bounded size."""
     kind = getattr(result, "dtype", None)
     if kind is not None and kind.char in _UNBOUNDED:
@@ -172,5 +172,5 @@ _SIZES: Mapping[Any, Sizes] = {
     np.zeros: lambda shape, *_given, **_named: _volume(shape),
 }
 
-numpy = SimpleNamespace(**bounded(NUMPY))
+numpy = SimpleNamespace(**guard_functions(NUMPY))
 """NumPy as references know it: the functions of their vocabulary, and nothing else."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from tripybuild.codegen.package.fragment import Contribution
+from tripybuild.codegen.package.fragment import PackageFragment
 from tripybuild.codegen.python.file_text import header
 
 if TYPE_CHECKING:  # a plan that is kept is put together without the schema
@@ -15,7 +15,7 @@ NAMES: dict[str, str] = {{{names}}}
 '''
 
 
-def others(operator: "Operator") -> tuple[str, ...]:
+def foreign_names(operator: "Operator") -> tuple[str, ...]:
     """The names that an operator has in other systems, as functions are called, in their order.
 
     Overloads have one name there, and those that begin with a line are nobody's to call.
@@ -24,7 +24,7 @@ def others(operator: "Operator") -> tuple[str, ...]:
     return tuple(sorted({each for each in found if not each.startswith("_")} - {operator.name}))
 
 
-def others_file(contributions: Iterable[Contribution]) -> str:
+def foreign_names_file(contributions: Iterable[PackageFragment]) -> str:
     """The table of the names that are none of the package's own; of several, the first has it."""
     several = list(contributions)
     own = {each.name for each in several}

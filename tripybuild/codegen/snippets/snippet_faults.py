@@ -4,11 +4,11 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tripybuild.codegen.snippets.kinds import Kind
+from tripybuild.codegen.snippets.value_kinds import ValueKind
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SnippetFault:
     """What is wrong with a part of a snippet."""
 
     node: ast.expr
@@ -23,6 +23,6 @@ class OperatorCall:
 
     node: ast.Call
     name: str
-    given: tuple[Kind, ...]
-    named: Mapping[str, Kind]
+    given: tuple[ValueKind, ...]
+    named: Mapping[str, ValueKind]
     starred: bool = False

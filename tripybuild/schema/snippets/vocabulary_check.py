@@ -18,7 +18,7 @@ _Comprehension = ast.ListComp | ast.GeneratorExp | ast.DictComp
 
 
 @dataclass(frozen=True, slots=True)
-class Surface:
+class AllowedNames:
     """What a kind of snippet can reach.
 
     `functions` can be called and are nothing else; `values` are bound names, of which `callables`
@@ -38,13 +38,13 @@ class Surface:
     keywords: frozenset[str] = frozenset()
 
 
-def confined(snippet: Snippet, surface: Surface) -> Iterator[Diagnostic]:
+def check_vocabulary(snippet: Snippet, surface: AllowedNames) -> Iterator[Diagnostic]:
     """A diagnostic for each place at which a snippet leaves its vocabulary."""
-    yield from _Confinement(snippet, surface).program()
+    yield from _VocabularyCheck(snippet, surface).program()
 
 
-class _Confinement:
-    def __init__(self, snippet: Snippet, surface: Surface) -> None:
+class _VocabularyCheck:
+    def __init__(self, snippet: Snippet, surface: AllowedNames) -> None:
         self.snippet, self.surface = snippet, surface
 
     def program(self) -> Iterator[Diagnostic]:
@@ -167,7 +167,7 @@ class _Confinement:
 
     def no_attribute(self, node: ast.expr, name: str) -> Diagnostic:
         attributes, methods = sorted(self.surface.attributes), sorted(self.surface.methods)
-        if function := self.function_named(name):
+        if function := self.function_for_method(name):
             hint = f"`{function}` is a function: `{function}(...)`"
             return self.wrong("unknown-attribute", f"no value has `.{name}` here", node, hint)
         known = [f"`.{each}`" for each in attributes] + [f"`.{each}(...)`" for each in methods]
@@ -176,7 +176,7 @@ class _Confinement:
         hint += f"; did you mean `.{near}`?" if near and near != name else ""
         return self.wrong("unknown-attribute", f"no value has `.{name}` here", node, hint)
 
-    def function_named(self, name: str) -> str | None:
+    def function_for_method(self, name: str) -> str | None:
         """The function that does what a method of that name would."""
         spaces = self.surface.namespaces.items()
         found = (f"{space}.{name}" for space, (names, _) in spaces if name in (names or ()))

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from tripybuild.errors.budget import Budget, SpentError, opened
+from tripybuild.errors.budget import Budget, BudgetError, use_budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 
 MOST_PROBLEMS: Final = 100
 
 
-def foremost(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+def first_problems(found: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Keep the first problems of a file, and say how many more there are."""
     kept: list[Diagnostic] = []
     more = 0
@@ -29,20 +29,20 @@ def foremost(found: Iterable[Diagnostic]) -> list[Diagnostic]:
     return kept
 
 
-def spent(error: SpentError, span: Span | None) -> Diagnostic:
+def budget_diagnostic(error: BudgetError, span: Span | None) -> Diagnostic:
     """That a file asks for more than its budget has, as a problem of the file."""
     return Diagnostic("over-budget", error.message, span, hint=error.hint)
 
 
 @contextmanager
-def budgeted(span: Span | None = None, budget: Budget | None = None) -> Iterator[Budget]:
+def within_budget(span: Span | None = None, budget: Budget | None = None) -> Iterator[Budget]:
     """Work on a file, within this budget, or that of the file that it is a part of.
 
     Raises:
         DiagnosticError: The file asks for more than the budget has.
     """
-    with opened(budget) as current:
+    with use_budget(budget) as current:
         try:
             yield current
-        except SpentError as error:
-            raise DiagnosticError(spent(error, span)) from error
+        except BudgetError as error:
+            raise DiagnosticError(budget_diagnostic(error, span)) from error
