@@ -84,8 +84,13 @@ def test_a_skip_stack_has_the_weights_of_its_plan(widths):
     """Lists of parts with sizes of their own, absent parts, and pairs of lists."""
     made = build(FIXTURES / "unet.yaml", {"widths": widths}).graph
 
-    layers = list(unet_weights(widths))
-    assert list(made.weights) == [f"{n}.{w}" for n in layers for w in ("bias", "weight")]
+    convolution, linear = ("bias", "weight"), ("weight", "bias")
+    expected = [
+        f"{name}.{weight}"
+        for name in unet_weights(widths)
+        for weight in (linear if name.endswith("proj") else convolution)
+    ]
+    assert list(made.weights) == expected
 
 
 def test_a_skip_stack_computes_the_same_twice(tmp_path):
