@@ -1,4 +1,4 @@
-"""Operators and models declared in YAML; executables proved against the real compilers."""
+"""A build system for operators and models declared in YAML, verified against real compilers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m tripybuild` is the command `tripybuild`."""
+"""Entry point of `python -m tripybuild`, the same as the command `tripybuild`."""
 
 from tripybuild.cli.entry import main
 

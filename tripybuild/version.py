@@ -1,3 +1,3 @@
-"""The version, said once for the package; a test compares it with the project's metadata."""
+"""Version of the package; a test compares it with the project's metadata."""
 
 VERSION = "0.1.0"

@@ -1,1 +1,1 @@
-"""The executable's file and the compilation cache: members, manifest, digests."""
+"""The executable file format and the compilation cache: members, manifest, digests."""

@@ -1,4 +1,4 @@
-"""How safetensors files spell and pack the elements of tensors, and how memory holds them."""
+"""Element encodings: dtype names and packing in safetensors files and in memory."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What was compiled before: contents by the digest of all that they depend on.
+"""Compilation cache: content-addressed by the digest of everything the result depends on.
 
 The cache never decides whether a build succeeds. An entry is checked as it is read, one that is
 damaged is put aside and made again, and where nothing can be stored the made content is returned

@@ -1,4 +1,4 @@
-"""What an executable takes: dtypes, shapes with symbols, ranges, and laws that a call decides.
+"""Call signature of an executable: dtypes, symbolic shapes, ranges, laws checked per call.
 
 All of it is checked before native code sees a byte.
 """

@@ -1,4 +1,4 @@
-"""Large contents in the cache: files that others write, and that become executables as they are.
+"""File cache for large members: written by other processes, published as executables unchanged.
 
 A content lies behind a space that is left free, at the place that it has in an executable. So the
 file in which the compiler's process wrote an engine gets a second name, the user's, and what

@@ -1,4 +1,4 @@
-"""Why a file is not accepted: as an executable, or because the system does not give it."""
+"""Diagnostics for rejected files: an invalid executable, or an error of the operating system."""
 
 import errno
 from pathlib import Path
@@ -9,17 +9,17 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 _SAYS = {
     "truncated": "is incomplete",
     "altered": "was altered after it was compiled",
-    "not-recognised": "is not an executable of tripybuild",
+    "not-recognized": "is not an executable of tripybuild",
 }
 _HINTS = {
     "truncated": "copy the file again, or compile the model again",
     "altered": "do not run it; get the file from its source again, or compile the model again",
-    "not-recognised": "make one with `tripybuild compile`",
+    "not-recognized": "make one with `tripybuild compile`",
 }
 
 
 def container_error(path: Path, what: str, found: str) -> DiagnosticError:
-    """A file that is truncated, altered or not recognised, with what was found in it."""
+    """A file that is truncated, altered or not recognized, with what was found in it."""
     message = f"`{path}` {_SAYS[what]}: {found}"
     return DiagnosticError(Diagnostic(f"executable-{what}", message, hint=_HINTS[what]))
 

@@ -1,4 +1,4 @@
-"""A graph as JSON data and back, so that an executable can be specialised for later sizes.
+"""Graph serialization to JSON and back, so that an executable can be respecialized.
 
 Reading is data only: an operation is looked up by its operator's name in a generated package that
 the process knows (`catalog`), never by anything else that a file says.

@@ -1,4 +1,4 @@
-"""What an executable says of itself: a JSON object with a format number and the members' digests.
+"""Manifest of an executable: a JSON object with a format version and the members' digests.
 
 The rest is filled in and read by others. There is one way to write each manifest.
 """

@@ -1,4 +1,4 @@
-"""In which order an executable's members stand, and where.
+"""Member layout: the order and the offsets of an executable's members.
 
 The manifest stands first, and its digest. A large member follows them, with blanks behind the
 manifest's text so that its place is known before the rest is: the file in which an engine was

@@ -1,4 +1,4 @@
-"""The contents of an executable's members: bytes in memory or a file, read in pieces."""
+"""Member contents: bytes in memory or a file, read in chunks."""
 
 import contextlib
 import errno
@@ -55,7 +55,7 @@ class OpenFile:
     def link_to(self, path: Path) -> bool:
         """Give the file another name, for who writes around its part; False where that fails.
 
-        Law: it is given once, so that no two write into it.
+        Invariant: it is given once, so that no two write into it.
         """
         spare, self._spare = self._spare, False
         if not spare:

@@ -1,4 +1,4 @@
-"""The bytes of an executable between its members: those of an uncompressed zip, and one way only.
+"""ZIP framing of an executable: uncompressed, with exactly one valid byte layout.
 
 Names, sizes and checksums decide every byte. The reader does not parse these bytes but compares
 them, so there is nothing that two programs could read differently.

@@ -1,1 +1,1 @@
-"""The command line. Law: only this package prints, reads flags or exits."""
+"""Command line. Invariant: only this package prints, parses flags or exits."""

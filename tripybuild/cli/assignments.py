@@ -1,4 +1,4 @@
-"""Flags such as `name=value`, read before a command begins: errors are usage."""
+"""Parsing of `name=value` flags before a command begins: errors are usage errors."""
 
 import math
 import re
@@ -19,7 +19,7 @@ class SizeSetting(NamedTuple):
 
 
 class SizeAssignment(NamedTuple):
-    """Sizes of a specialisation."""
+    """Sizes of a specialization."""
 
     sizes: dict[str, int]
 

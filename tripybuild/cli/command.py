@@ -1,6 +1,6 @@
-"""What all commands share: `--json`, `--format`, and one way to end.
+"""Base of all commands: `--json`, `--format`, and one exit path.
 
-Law: a command ends with an answer or with diagnostics, never with a traceback.
+Invariant: a command ends with an answer or with diagnostics, never with a traceback.
 """
 
 import errno

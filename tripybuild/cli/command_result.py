@@ -1,4 +1,4 @@
-"""What a command says when it is done, before anybody has decided how it is shown."""
+"""Result of a command as data, independent of its output format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

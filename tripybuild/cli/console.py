@@ -1,6 +1,6 @@
-"""How an answer is shown: data on stdout, all else on stderr, colour only where it is seen.
+"""Console output: data on stdout, all else on stderr, color only on a terminal.
 
-Law: what comes from a user's file never reaches the terminal as a control sequence.
+Invariant: what comes from a user's file never reaches the terminal as a control sequence.
 """
 
 import json
@@ -24,7 +24,7 @@ class DiagnosticFormat(StrEnum):
 
 
 def uses_color() -> bool:
-    """Whether stderr shows colour: a terminal does, unless the environment objects."""
+    """Whether stderr shows color: a terminal does, unless the environment objects."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):

@@ -1,4 +1,4 @@
-"""The program `tripybuild`: it answers Ctrl-C before it loads anything that takes time."""
+"""Entry point of the program: handles Ctrl-C before it imports anything slow."""
 
 import os
 import signal

@@ -1,7 +1,7 @@
-"""A function of a Python file that the command line names: `model.py:forward`.
+"""Function references on the command line: `model.py:forward`.
 
-This runs the file, as `python model.py` does. Law: nothing but the words of a command leads here;
-what a specification or an executable says never does.
+This runs the file, as `python model.py` does. Invariant: nothing but the words of a command leads
+here; what a specification or an executable says never does.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""What a function is traced with, read from flags: `x=float32[2,N=1:4:8]`, `rows=1:2:4`, `p=0.5`.
+"""Trace inputs parsed from flags: `x=float32[2,N=1:4:8]`, `rows=1:2:4`, `p=0.5`.
 
 A size is a number, a range `least:best:greatest`, a range with a name, or the name of one again.
 """

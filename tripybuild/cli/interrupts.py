@@ -1,4 +1,4 @@
-"""Ctrl-C: a command ends with status 130 and without a traceback, whatever it is doing."""
+"""SIGINT handling: a command ends with status 130 and without a traceback at any moment."""
 
 import os
 import signal

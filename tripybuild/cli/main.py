@@ -1,6 +1,7 @@
-"""The command `tripybuild`: the list of its commands.
+"""Command table of `tripybuild`.
 
-Law: `--help` loads neither the schema, nor an engine, nor NumPy. A command loads what it needs.
+Invariant: `--help` loads neither the schema, nor an engine, nor NumPy. A command loads what it
+needs.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Which registries a command works on: the built-in one, and those added behind it."""
+"""Registry selection: the built-in registry, and those added behind it."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What is typed, or comes from a pipe, instead of a file."""
+"""Standard input in place of a file: a pipe, or a terminal."""
 
 import linecache
 import sys

@@ -1,4 +1,4 @@
-"""The user's own code is run: what it prints stays apart, what it raises is told in words."""
+"""Execution of user code: its output is kept apart, its exceptions become diagnostics."""
 
 import contextlib
 import sys

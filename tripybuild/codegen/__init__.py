@@ -1,1 +1,1 @@
-"""One emitter for each kind of generated file. Law: from texts to texts; `sync` writes."""
+"""Code generation: one emitter per kind of file. Invariant: text to text; `sync` alone writes."""

@@ -1,1 +1,1 @@
-"""Compilation: from a model and its weights to an executable, and from a file to a callable."""
+"""Compilation: a model and its weights to an executable, and a file to a callable."""

@@ -1,4 +1,4 @@
-"""Models for the CPU: the graph, its weights, and the programs that XLA makes of it ahead."""
+"""CPU models: the graph, its weights, and programs compiled ahead of time by XLA."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Engines of TensorRT: a graph becomes a module of the dialect, and the child's library builds it.
+"""TensorRT engines: a graph is emitted as a dialect module and built in the worker process.
 
 Engines are content-addressed over the module, the weights, the GPUs they are for, the library and
 our own version. Weights never go through text: the child maps the file that they lie in.

@@ -1,4 +1,4 @@
-"""What an engine takes and gives, as a manifest says it: from the record that was made with it.
+"""Engine inputs and outputs in the manifest, from the engine's build record.
 
 A dynamic size is a symbol. Dimensions of one `tensorrt.dimension_names` are one size, as they are
 to TensorRT; one without a name is a symbol of its own, called after its input: `arg0_0`.

@@ -1,4 +1,4 @@
-"""Models for TensorRT: ranges become optimization profiles, the graph a module of the dialect."""
+"""TensorRT models: ranges become optimization profiles, the graph a dialect module."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 # What is run on a model's module before it is translated. Operators are lowered to what TensorRT
-# fuses, so nothing has to be recognised again.
+# fuses, so nothing has to be recognized again.
 PIPELINE = ("tensorrt-expand-ops", "tensorrt-legalize-int8")
 
 

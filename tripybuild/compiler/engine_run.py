@@ -1,4 +1,4 @@
-"""An executable's engine on the GPU of this machine: loaded when it is first called."""
+"""Lazy engine loading: an executable's engine is loaded on the GPU at its first call."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The weights of an engine: files that the compiler's process can map, and a digest of the weights.
+"""Engine weights: files that the worker process maps, and their digest.
 
 Both are found from the moment the graph is there, while the module is made of it: the compiler's
 process measures the file of the model, in which stays what lies there as it is declared. What has
@@ -47,8 +47,8 @@ class WeightFiles:
 class EngineWeights:
     """Weights that are being found and measured; the files are there until this is closed.
 
-    Law: an engine is kept under the digest of what it was built of. Nobody can keep others from
-    writing to the user's file, so it is measured again when the engine is built (`verify`).
+    Invariant: an engine is kept under the digest of what it was built of. Nobody can keep others
+    from writing to the user's file, so it is measured again when the engine is built (`verify`).
     """
 
     def __init__(

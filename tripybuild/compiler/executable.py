@@ -1,4 +1,4 @@
-"""The executable: a model that can be called with arrays, in memory or read from its file.
+"""Executable: a model callable with arrays, compiled in memory or loaded from a file.
 
 A call is checked against the signature once for each combination of shapes; then it is a look-up
 and a run.
@@ -142,7 +142,7 @@ class Executable:
         return prepare_engine(self.manifest, self._read)
 
     def _cpu(self, sizes: Mapping[str, int]) -> Run:
-        """The specialisation for these sizes: the file's own where it fits this machine."""
+        """The specialization for these sizes: the file's own where it fits this machine."""
         name = sizes_name(sizes)
         stored = next((s for s in self.manifest["specialisations"] if s["name"] == name), None)
         payload: bytes | memoryview | None = None
@@ -220,7 +220,7 @@ def _type_text(entry: Mapping[str, Any]) -> str:
 def _other_version(sizes: str, made_by: str) -> Diagnostic:
     return Diagnostic(
         "executable-version",
-        f"the executable has no specialisation for {sizes}, and was made by tripybuild {made_by}",
+        f"the executable has no specialization for {sizes}, and was made by tripybuild {made_by}",
         notes=(f"this is tripybuild {VERSION}, whose operators may lower differently",),
         hint=f"compile the model again, with `--shapes {sizes}`",
     )

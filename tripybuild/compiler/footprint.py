@@ -1,4 +1,4 @@
-"""How much memory a graph of known sizes needs at least, compared with what there is.
+"""Memory footprint: a lower bound for a graph of fixed sizes, compared with available memory.
 
 What a graph gives must be in memory, and so must its weights: one of those that is larger than all
 memory is refused before anything is compiled. A compiler may never hold as a whole what is computed

@@ -1,4 +1,4 @@
-"""From a graph of numbers to a module of an engine's dialect, operation by operation.
+"""Lowering: a graph of fixed sizes to an engine's dialect, one operation at a time.
 
 Each operation lowers from itself. What has no lowering for the engine is decomposed first; nothing
 is matched back together afterwards.

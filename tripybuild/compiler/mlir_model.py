@@ -1,4 +1,4 @@
-"""Files of MLIR's text as models: a function of the tensorrt dialect becomes an executable.
+"""MLIR models: a function of the tensorrt dialect becomes an executable.
 
 The compiler's process reads, checks and rewrites the text, so that nothing is read twice; what is
 wrong comes back with its place in the file. What the module takes and gives is what the engine's

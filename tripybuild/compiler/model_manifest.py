@@ -1,4 +1,4 @@
-"""The parts of a manifest that describe a graph, and the graph's own member."""
+"""Graph entries of the manifest, and the member that stores the graph."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from tripybuild.version import VERSION
 def manifest_of_model(
     built: ModelGraph, graph: Graph, target: str, shapes: Sequence[Mapping[str, int]]
 ) -> dict[str, Any]:
-    """The manifest of a model, without specialisations."""
+    """The manifest of a model, without specializations."""
     return {
         "kind": "model",
         "model": graph.name,

@@ -1,4 +1,4 @@
-"""Executables with programs compiled anew: of a file of somebody else, no native code is loaded.
+"""Recompilation of untrusted executables: their native code is never loaded.
 
 Digests say that a file is whole, not who made it, and a compiled program can do whatever its
 process may. What stands beside it in StableHLO can compute and nothing else

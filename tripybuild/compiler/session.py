@@ -1,4 +1,4 @@
-"""Compile, emit and load: what the command line and `import tripybuild` call."""
+"""Public API of compilation: compile, emit and load, for the CLI and `import tripybuild`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

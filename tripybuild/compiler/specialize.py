@@ -1,4 +1,4 @@
-"""A graph for given sizes: lowered, compiled in the child process, and remembered.
+"""Specialization: a graph is lowered for fixed sizes, compiled in the worker, and cached.
 
 Compilation is content-addressed over the module, the target, the compiler with its flags, and the
 processor. Places and names are no part of the module here: it is compiled without them, so that a
@@ -24,7 +24,7 @@ REFUSED = "compiler-failed"
 
 
 def sizes_name(sizes: Mapping[str, int]) -> str:
-    """`B=8,S=64`, or `static` where there are no symbols: the name of a specialisation."""
+    """`B=8,S=64`, or `static` where there are no symbols: the name of a specialization."""
     return ",".join(f"{name}={sizes[name]}" for name in sorted(sizes)) or "static"
 
 

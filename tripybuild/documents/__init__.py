@@ -1,1 +1,1 @@
-"""Documents: strict YAML and JSON as plain data, with a span for every key and value."""
+"""Strict YAML and JSON as plain data, with a span for every key and value."""

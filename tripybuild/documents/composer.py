@@ -1,7 +1,8 @@
-"""YAML's events turned into plain data, with the place of every key and value.
+"""YAML composer: parser events to plain data with spans.
 
-Law: what could mislead a reader is refused (duplicate keys, anchors, aliases, merge keys, tags,
-look-alike scalars, hidden characters), and every limit is checked before memory is spent on it.
+Invariant: what could mislead a reader is refused (duplicate keys, anchors, aliases, merge keys,
+tags, look-alike scalars, hidden characters), and every limit is checked before memory is spent on
+it.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""YAML text -> plain data, plus a span for every key and value.
+"""Strict YAML reader: text to plain data, with a span for every key and value.
 
-Law: strict, and total. Any text gives data, diagnostics or both, never an exception, and every
-problem of a file that reading can go on from is found in one run.
+Invariant: strict, and total. Any text gives data, diagnostics or both, never an exception, and
+every problem of a file that reading can go on from is found in one run.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""JSON of a file that may come from a stranger: how much it holds is counted before it is read.
+"""Bounded JSON reader for untrusted files: nesting and size are counted before parsing.
 
 An empty list takes two bytes of a text and fifty of memory, so the size of a text says little.
 """

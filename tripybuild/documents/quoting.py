@@ -1,9 +1,9 @@
-"""The quotes of a document by one rule, and YAML's words in one form.
+"""Canonical quoting of YAML scalars, and canonical spelling of YAML keywords.
 
 A text is in quotes where YAML needs them: in double ones, or in single ones around double ones and
 backslashes. The words are `true`, `false` and `null`. Texts of several lines stay as they are.
 
-Law: what is read stays the same, but for an expression: the text of a number or of a constant
+Invariant: what is read stays the same, but for an expression: the text of a number or of a constant
 becomes the number, or the word for the constant, which say the same.
 """
 

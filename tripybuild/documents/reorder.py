@@ -1,11 +1,11 @@
-"""The keys of a document in another order: whole lines move, and nothing is printed anew.
+"""Key reordering of YAML text: whole lines move, comments and layout are preserved.
 
 A comment above a key and one behind a value move with them; comments above the first key of a file
 are the file's, and those above the `-` of an item are the item's. Blank lines move with the key
 below them; a key that comes to the first place leaves them to the one that was there.
 
-Law: what is read from the text stays the same. Where moved lines would mean something else, as with
-`|+`, whose blank lines are part of the text, the document stays as it is.
+Invariant: what is read from the text stays the same. Where moved lines would mean something else,
+as with `|+`, whose blank lines are part of the text, the document stays as it is.
 """
 
 import json

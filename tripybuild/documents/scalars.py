@@ -1,6 +1,6 @@
-"""What an unquoted YAML scalar means: the core schema of YAML 1.2, and nothing by surprise.
+"""Scalar resolution: YAML 1.2 core schema for unquoted scalars.
 
-Law: a text that YAML 1.1 and YAML 1.2 read differently is refused rather than guessed.
+Invariant: a text that YAML 1.1 and YAML 1.2 read differently is refused rather than guessed.
 """
 
 import math

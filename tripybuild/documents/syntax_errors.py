@@ -1,7 +1,7 @@
-"""What a YAML parser's complaint means for the one who wrote the file.
+"""YAML syntax errors: parser messages mapped to diagnostics for authors.
 
-Law: every complaint becomes one diagnostic at an exact place; one without a rule here keeps the
-parser's own words. The rules fit the words of both libyaml and PyYAML's own parser.
+Invariant: every complaint becomes one diagnostic at an exact place; one without a rule here keeps
+the parser's own words. The rules fit the words of both libyaml and PyYAML's own parser.
 """
 
 import re
@@ -117,7 +117,7 @@ def _extra_text(complaint: _ParserProblem) -> Diagnostic:
     if not before:
         return complaint.here(
             "this line fits nothing above it",
-            "indent it like its neighbours; they are all `key: value` or all `- item`",
+            "indent it like its neighbors; they are all `key: value` or all `- item`",
         )
     if before[-1] in "'\"":
         hint = "quote the whole text; inside single quotes, write `''` for `'`"

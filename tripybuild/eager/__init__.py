@@ -1,7 +1,7 @@
-"""Tensors that compute themselves when they are looked at: what `import tripyapi as tp` makes.
+"""Lazy eager execution: tensors are evaluated on first access; backs `import tripyapi as tp`.
 
-Law: what a program prints does not depend on what ran before it, on a cache or on a clock. Which
-engine computes a graph follows from the graph alone.
+Invariant: what a program prints does not depend on what ran before it, on a cache or on a clock.
+Which engine computes a graph follows from the graph alone.
 """
 
 from tripybuild.eager import excepthook

@@ -1,4 +1,4 @@
-"""What Python shows of an error that nobody catches: the user's own frames, and the diagnostic.
+"""Exception hook: prints user frames and the diagnostic of an uncaught error.
 
 Frames of ours say nothing to a user. Interactive shells and notebooks ask the error itself
 (`_render_traceback_`).

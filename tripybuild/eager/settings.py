@@ -1,4 +1,4 @@
-"""What a program can choose: `tp.config.nvtripy_devices = True`."""
+"""Settings: `tp.config.nvtripy_devices = True`."""
 
 import os
 from collections.abc import Mapping, Sequence

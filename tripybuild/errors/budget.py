@@ -1,7 +1,7 @@
-"""What one file may cost: a budget of work and memory, which every stage spends that works on it.
+"""Resource budget of a file: work and memory, shared by all stages.
 
-Law: a stage spends before it works, so whatever a small file asks for ends soon, and in words.
-Nothing is counted where no file is open: what a Python program asks for is its own business.
+Invariant: a stage spends before it works, so whatever a small file asks for ends soon, and in
+words. Nothing is counted where no file is open: what a Python program asks for is its own business.
 
 The limits are ten times and more what the largest real files need, and what they allow takes a few
 seconds and some hundred MB. `specs/llama.yaml`, and GPT-2 with a hundred layers, have: 102 and 86

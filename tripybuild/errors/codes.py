@@ -1,6 +1,6 @@
-"""What each fixed error code means, for `tripybuild explain CODE`.
+"""Error codes and their explanations, for `tripybuild explain CODE`.
 
-Law: each has a case in the tests. The codes of laws, `op/law`, are the registry's.
+Invariant: each has a case in the tests. The codes of laws, `op/law`, are the registry's.
 """
 
 CODES: dict[str, str] = {
@@ -134,7 +134,7 @@ CODES: dict[str, str] = {
     "unknown-pass": "No pass has this name, or the pass no such option.",
     "pipeline-syntax": "A pipeline is written `builtin.module(pass{option=x},func.func(pass))`.",
     # Executables
-    "executable-not-recognised": "The file is no executable that `tripybuild compile` wrote.",
+    "executable-not-recognized": "The file is no executable that `tripybuild compile` wrote.",
     "executable-truncated": "The executable is shorter than when it was written.",
     "executable-altered": "A byte of the executable is not the one that was written.",
     "executable-too-new": "A later version of tripybuild wrote the executable.",

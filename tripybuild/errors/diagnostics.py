@@ -1,7 +1,7 @@
-"""Problems as data: where they are, how they read, and what each code means.
+"""Diagnostics: problems as data with code, span, found values and hint.
 
-Law: nothing here knows YAML, an operator or a target, and nothing here prints. Whatever a user's
-file holds, a rendered diagnostic is safe to show in a terminal.
+Invariant: nothing here knows YAML, an operator or a target, and nothing here prints. Whatever a
+user's file holds, a rendered diagnostic is safe to show in a terminal.
 """
 
 import linecache

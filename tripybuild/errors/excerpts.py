@@ -1,6 +1,6 @@
-"""A place as a terminal shows it: the line of a file, with carets under what is meant.
+"""Source excerpts for terminals: the line of a span, underlined with carets.
 
-Law: whatever a file holds, what is given here is safe to show.
+Invariant: whatever a file holds, what is given here is safe to show.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""How much is said of one file: its first problems, how many more there are, and why work ended.
+"""Diagnostic limits per file: the first problems, the number of others, and the stop reason.
 
-Law: what a file of a stranger makes us say is bounded, and what is left out is counted.
+Invariant: what a file of a stranger makes us say is bounded, and what is left out is counted.
 """
 
 from collections.abc import Iterable, Iterator

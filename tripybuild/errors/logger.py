@@ -1,4 +1,4 @@
-"""`tp.logger`: what a program wants to see while it is compiled and run, on stderr or stdout.
+"""`tp.logger`: compile-time and run-time logging to stderr or stdout.
 
 ```python
 tp.logger.verbosity = "trace"  # one level, a set of them, or levels by path
@@ -6,8 +6,8 @@ tp.logger.verbosity = {"eager": {"trace", "timing"}, "build": "mlir"}
 ```
 
 The environment says the same before a program begins: `TRIPYBUILD_LOG=trace,mlir`, or
-`TRIPYBUILD_LOG=eager=trace,build=mlir`, and `TRIPYBUILD_LOG_OUTPUT=stdout`. Law: nobody makes a
-text that is not shown.
+`TRIPYBUILD_LOG=eager=trace,build=mlir`, and `TRIPYBUILD_LOG_OUTPUT=stdout`. Invariant: nobody makes
+a text that is not shown.
 """
 
 import os
@@ -35,7 +35,7 @@ Verbosity = str | Iterable[str] | Mapping[str, str | Iterable[str]]
 
 @dataclass(frozen=True)
 class Level:
-    """A kind of message: what stands before it, in which colour, and which others it brings."""
+    """A kind of message: what stands before it, in which color, and which others it brings."""
 
     prefix: str
     color: str

@@ -1,4 +1,4 @@
-"""Paths as they stand in what is written for other machines: no folder of this one is in them."""
+"""Portable paths: no folder of this machine is written into output."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Which name was meant by one that there is not."""
+"""Name suggestions: the closest known name to an unknown one."""
 
 import difflib
 from collections.abc import Iterable

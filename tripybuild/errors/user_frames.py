@@ -1,6 +1,7 @@
-"""Who called: the user's Python frames above a place, found while an error is made.
+"""User frames: the Python frames above a location, walked when an error is created.
 
-Law: nothing is noted while a program runs well. When it is refused, its frames are still there.
+Invariant: nothing is noted while a program runs well. When it is refused, its frames are still
+there.
 """
 
 import linecache

@@ -1,4 +1,4 @@
-"""The hand-written half of the public API: what generated functions are written in."""
+"""Frontend: the hand-written half of the public API that generated functions use."""
 
 from tripybuild.frontend.checks.attribute_checks import DeviceLike
 from tripybuild.frontend.overloads import bind

@@ -1,4 +1,4 @@
-"""Why the arguments of a call do not fit the parameters of a function."""
+"""Binding errors: why call arguments do not fit a function's parameters."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

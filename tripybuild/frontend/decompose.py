@@ -1,4 +1,4 @@
-"""An operation said with other operators, recorded afresh."""
+"""Decomposition: an operation recorded anew with other operators."""
 
 from collections.abc import Callable, Sequence
 

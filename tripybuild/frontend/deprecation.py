@@ -1,4 +1,4 @@
-"""Warnings about operators that are on their way out, at the line that calls them."""
+"""Deprecation warnings, at the line of the call."""
 
 import warnings
 from typing import Any

@@ -1,4 +1,4 @@
-"""Public names at the front door: a call that Python cannot bind is a diagnostic of ours.
+"""Public API guard: a call that Python cannot bind becomes a diagnostic.
 
 Generated functions are plain functions, whose arguments Python binds. Where it cannot, it says so
 in words of its own and without a hint; the guard around a function says it as we do.
@@ -61,8 +61,8 @@ def _guard_methods(kind: type) -> None:
     for name, function in vars(kind).copy().items():
         called = name == "__init__" or not name.startswith("_")
         if called and isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
-            spelt = kind.__name__ if name == "__init__" else f"{kind.__name__}.{name}"
-            setattr(kind, name, _guard(spelt, function))
+            spelling = kind.__name__ if name == "__init__" else f"{kind.__name__}.{name}"
+            setattr(kind, name, _guard(spelling, function))
 
 
 def _guard(

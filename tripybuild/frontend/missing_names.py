@@ -1,4 +1,4 @@
-"""What is said where a name is asked for that is not there."""
+"""Missing names: hints for attributes that a package does not have."""
 
 import sys
 from collections.abc import Callable, Iterable

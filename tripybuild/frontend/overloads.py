@@ -1,4 +1,4 @@
-"""Functions that can be called in several ways: find the way that fits a call."""
+"""Overload resolution: the signature that fits a call."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -44,10 +44,10 @@ def _overload_diagnostic(
     """Why each way to call a function does not fit; what all ways have in common is underlined."""
     location = caller_location(PACKAGES)
     reasons = [_first_mismatch(name, signature, arguments, named) for signature in signatures]
-    spelt = [signature.replace("#", "").replace("?", "=...") for signature in signatures]
+    spelling = [signature.replace("#", "").replace("?", "=...") for signature in signatures]
     notes = [
         f"{name}({way}) is not a valid overload because {reason.message}"
-        for way, reason in zip(spelt, reasons, strict=True)
+        for way, reason in zip(spelling, reasons, strict=True)
     ]
     places = {reason.span(location) for reason in reasons}
     span = (places.pop() if len(places) == 1 else None) or location.span()

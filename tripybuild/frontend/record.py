@@ -1,4 +1,4 @@
-"""From a call of a public function to an operation of a graph."""
+"""Recording: a call of a public function becomes a graph operation."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

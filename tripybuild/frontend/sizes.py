@@ -1,4 +1,4 @@
-"""Sizes as tensors: what operators are on them, without an operation being recorded."""
+"""Sizes as tensors: operators evaluated on sizes without recording an operation."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache

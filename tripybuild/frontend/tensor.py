@@ -1,4 +1,4 @@
-"""The hand-written half of the public Tensor. Its operators are generated into a subclass."""
+"""Hand-written base of the public Tensor; operators are generated into a subclass."""
 
 from collections.abc import Callable, Sequence
 from types import EllipsisType

@@ -1,4 +1,4 @@
-"""Whether a function is being recorded to be compiled: sizes are tensors then, as in nvtripy."""
+"""Trace mode: whether a function is being recorded, when sizes are tensors as in nvtripy."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

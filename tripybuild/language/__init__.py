@@ -1,4 +1,4 @@
-"""The snippets: their grammar, their names, and the walker that gives them values.
+"""Snippet language: grammar, names, and the tree-walking evaluator.
 
-Law: nothing here is compiled by Python, and nothing outside of a vocabulary can be reached.
+Invariant: nothing here is compiled by Python, and nothing outside of a vocabulary can be reached.
 """

@@ -1,6 +1,7 @@
-"""Whether a call in a snippet fits the builder that it names, judged without calling anything.
+"""Static call check of builder calls in snippets.
 
-Law: the answer is a sentence for a diagnostic, or None; both dialects answer in the same words.
+Invariant: the answer is a sentence for a diagnostic, or None; both dialects answer in the same
+words.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""A choice by case: a program whose result is the value of the first case that holds.
+"""Case selection: a program whose result is the value of the first case that holds.
 
 The parser makes neither node; whoever reads `cases:` does. A choice stands only where a program
 ends, so that generated code can be `if` statements.

@@ -1,4 +1,4 @@
-"""Walk a snippet and give its value. Nothing is compiled, and nothing is reached but by a table.
+"""Tree-walking evaluator of snippets: never compiles, reaches values by closed tables only.
 
 A name is looked up in the snippet's own lines, then in `names`, then in the vocabulary. Values of
 the host (sizes, tensors, arrays) take part through Python's operators. What goes wrong is an

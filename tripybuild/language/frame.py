@@ -1,4 +1,4 @@
-"""What one evaluation knows and may still do, and how it fails.
+"""Evaluation frame: bindings, remaining budget, and errors of one evaluation.
 
 A host object may raise anything, so whatever runs one is wrapped: the error becomes an
 `EvaluationError` at the node, except for those that say more by themselves.

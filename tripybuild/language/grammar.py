@@ -1,4 +1,4 @@
-"""Read the text of a snippet: Python's own expression syntax, minus all that is not listed here.
+"""Snippet parser: Python's expression syntax, restricted to a whitelist.
 
 A text that `parse` accepts is ASCII, small, shallow, and free of definitions, loops, imports and
 underscored names; whoever walks the result need not ask again.

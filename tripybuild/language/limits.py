@@ -1,4 +1,4 @@
-"""How large a snippet, its values and its work may be, and how a value is shown in a message.
+"""Limits of snippets: source size, value size, work; and value formatting in messages.
 
 A registry or a spec may come from a stranger, so nothing that a snippet says may take much time
 or memory. A list that is shared a thousand times is counted a thousand times: that is what a

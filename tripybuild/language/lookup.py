@@ -1,4 +1,4 @@
-"""Find what a name or a dotted name stands for, and whether it may be called.
+"""Name resolution of plain and dotted names, and whether the result is callable.
 
 The order is: the snippet's own lines, the host's names, the vocabulary's words, its namespaces.
 """

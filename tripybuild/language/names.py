@@ -1,4 +1,4 @@
-"""Which names a snippet uses, assigns and calls, without running it.
+"""Name analysis of snippets: uses, assignments and calls, without running them.
 
 Names come in reading order, each one once. Whether a free name is an input, a function or a
 namespace is for the caller to know.

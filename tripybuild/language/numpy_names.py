@@ -1,4 +1,4 @@
-"""The names of NumPy that references may say: functions, which are only called, and constants."""
+"""NumPy names available to references: functions, only ever called, and constants."""
 
 # `np.` of the references. Nothing here reads or writes files, starts processes or takes code.
 NUMPY = frozenset(

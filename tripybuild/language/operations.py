@@ -1,4 +1,4 @@
-"""The operators of the language: Python's own, once the result is known to be of a fair size."""
+"""Operators of the language: Python's own, with bounds on the result's size."""
 
 import ast
 import operator

@@ -1,4 +1,4 @@
-"""The syntax of a snippet, as tables: what is allowed and what for, and what to write instead.
+"""Syntax tables of snippets: allowed nodes, their purpose, and replacements for the others.
 
 The tables are closed: a node that has no line in `ALLOWED` is refused, also one that a later
 Python adds. A new line needs three operators that need it.

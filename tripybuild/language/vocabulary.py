@@ -1,4 +1,4 @@
-"""The words of a snippet: one closed table for each kind of snippet.
+"""Vocabularies: one closed table of names for each kind of snippet.
 
 Nothing is reached but by a table: functions and constants by name, `np.where` by namespace,
 methods and attributes by the type of the value. `PYTHON` holds Python's own words in versions that

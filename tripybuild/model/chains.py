@@ -1,4 +1,4 @@
-"""Lists of parts: calling one is a scan over its items.
+"""Chains: a list of parts, called as a scan over its items.
 
 The first output is threaded through, further outputs are collected, further inputs are shared, and
 `each(xs)` deals one item to each part. No parts give back what came in. An operator may stand

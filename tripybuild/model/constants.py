@@ -1,7 +1,7 @@
-"""Constants: computed once, when the model is built, by the references of the operators.
+"""Constants: evaluated once at build time by the operators' references.
 
-Law: a constant depends on fixed sizes, dtypes and constants before it. What depends on more is a
-step.
+Invariant: a constant depends on fixed sizes, dtypes and constants before it. What depends on more
+is a step.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What all parts of a model share while it is built: sizes, names, weights, and problems."""
+"""Build context shared by all parts of a model: sizes, names, weights, and diagnostics."""
 
 import ast
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""From a model's file to a graph: definitions and modules become parts, steps record operations."""
+"""Graph builder: definitions and modules become parts, steps record operations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

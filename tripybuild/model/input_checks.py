@@ -1,7 +1,7 @@
-"""What a part is given against what it declares: true, false at once, or decided by each call.
+"""Input checks of parts: true or false at build time, or deferred to each call.
 
-Law: two sizes of one name are equal. Where they are symbols, that is a law of the graph, whether or
-not an output depends on the part.
+Invariant: two sizes of one name are equal. Where they are symbols, that is a law of the graph,
+whether or not an output depends on the part.
 """
 
 from collections.abc import Mapping

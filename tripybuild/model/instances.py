@@ -1,4 +1,4 @@
-"""Parts at work: templates are made into instances, which have weights and run their steps.
+"""Part instances: templates with weights, whose steps are run.
 
 The path of an instance is the name of its weights. A member that cannot be made is reported, and
 steps that read it are passed over: one run finds all that is wrong.

@@ -1,4 +1,4 @@
-"""Where models find operators and modules: a registry, and the package that it became."""
+"""Operator libraries of models: a registry and the package generated from it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Where an executable comes from: the files of its specification, in the manifest."""
+"""Provenance of an executable: the files of its specification, in the manifest."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A part that runs again on the same types records the same operations, so they are copied.
+"""Replay of repeated parts: equal input types copy the recorded operations.
 
 A deep model repeats one block. The first is run, with every check; the others copy what it
 recorded, with their own inputs, weights and places. What a part records depends on its definition,

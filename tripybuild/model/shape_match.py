@@ -1,4 +1,4 @@
-"""Types of tensors against sizes: what a type asks for, what it binds, and whether a shape fits."""
+"""Shape matching: type patterns against tensor types, binding sizes."""
 
 import ast
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
-"""Tensors that no engine can hold: more bytes than it counts, or more dimensions than NumPy's.
+"""Size limits of engines: bytes of a tensor, and NumPy's number of dimensions.
 
-Law: what one target refuses for its size, all refuse.
+Invariant: what one target refuses for its size, all refuse.
 """
 
 from math import prod

@@ -1,4 +1,4 @@
-"""The sizes of a model: those that its file says, and those that are known only when it runs.
+"""Model sizes: fixed by the file, or symbolic until run time.
 
 Fixed sizes are evaluated in order, and a caller can put others in their place. A name in the shape
 of an input that is no fixed size becomes a symbol with the range that `ranges:` gives it.

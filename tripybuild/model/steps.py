@@ -1,4 +1,4 @@
-"""Steps at work: expressions in order, each at its own place in the user's file.
+"""Step execution: expressions in order, each with its span in the user's file.
 
 A step that fails is reported, what it should have given is missing from then on, and steps that
 need it are passed over: one run finds all that is wrong.

@@ -1,4 +1,4 @@
-"""Definitions and modules as values: sizes are bound to them, and they are repeated.
+"""Templates: definitions and modules as values, with bound sizes, repeatable.
 
 A template has no weights. Made into an instance (`model.instances`), it gets a path, and weights
 below.

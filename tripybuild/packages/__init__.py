@@ -1,1 +1,1 @@
-"""Registries as generated packages: their plans, which are kept, and packages made of them."""
+"""Generated packages of registries: cached plans, and packages built in memory."""

@@ -1,4 +1,4 @@
-"""Where a model finds what registries of its own declare."""
+"""Operator libraries for models, from the registries that a model declares."""
 
 from collections.abc import Sequence
 from functools import partial

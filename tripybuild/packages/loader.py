@@ -1,9 +1,9 @@
-"""Registries as packages of this process: generated as `gen` does it, and imported from memory.
+"""Package loader: registries generated as `gen` does it, imported from memory.
 
-Law: what is imported is what `planned` gives for the files as they are, after all of its checks and
-after those of generated code. It lies nowhere on the disk, where somebody else could write it. A
-registry that has changed becomes another package; what was recorded with the first one keeps its
-own.
+Invariant: what is imported is what `planned` gives for the files as they are, after all of its
+checks and after those of generated code. It lies nowhere on the disk, where somebody else could
+write it. A registry that has changed becomes another package; what was recorded with the first one
+keeps its own.
 """
 
 import sys

@@ -1,1 +1,1 @@
-"""What belongs to the process: singletons, garbage collection, files, memory, paths."""
+"""Process-wide services: singletons, garbage collection, files, memory, paths."""

@@ -1,4 +1,4 @@
-"""Files appear whole or not at all.
+"""Atomic writes: a file appears complete or not at all.
 
 A file is written beside its final place, forced to the disk and renamed. Whatever goes wrong, what
 stood there before stands there still. Where many files are published, all are written before the

@@ -1,4 +1,4 @@
-"""Python's search for garbage, put off while there is none to find.
+"""Garbage collection pause: the cyclic collector is off while no garbage can exist.
 
 Graphs, modules and declarations are many objects that all stay. Looking through them again and
 again, as more are made, takes a fifth of the time of making graphs, and half that of a registry.

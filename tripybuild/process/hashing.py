@@ -1,8 +1,9 @@
-"""Digests of contents, such as the members of an executable: SHA-256, and BLAKE3 for large ones.
+"""Content digests: SHA-256, and BLAKE3 for large contents.
 
-Law: which of the two a member has follows from its size, so equal contents have equal manifests.
-SHA-256 reads a few hundred megabytes a second without the processor's help, and an engine of GPT-2
-has 650: compiling and loading it would take longer than building it. BLAKE3 is ten times faster.
+Invariant: which of the two a member has follows from its size, so equal contents have equal
+manifests. SHA-256 reads a few hundred megabytes a second without the processor's help, and an
+engine of GPT-2 has 650: compiling and loading it would take longer than building it. BLAKE3 is ten
+times faster.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
-"""Where a law is declared, found when an error shows it: generated code keeps its name alone.
+"""Law lines: the declaration's line, looked up when an error is shown.
 
-Law: a name of a file that comes from an executable leads to no file but a declaration below the
-registries that this process knows, or below the current folder; and to no more than a number.
+Invariant: a name of a file that comes from an executable leads to no file but a declaration below
+the registries that this process knows, or below the current folder; and to no more than a number.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""How much memory this process can have, and what is said where that is too little.
+"""Memory limits of this process, and the diagnostic for exceeding them.
 
 A limit is what the system promises: physical memory with swap, that of a control group, and the
 address space. What other processes have of it at the moment is no limit, since it may be freed.

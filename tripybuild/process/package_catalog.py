@@ -1,9 +1,9 @@
-"""The generated packages that this process knows of, beside the built-in one.
+"""Package catalog: the generated packages in this process beside the built-in one.
 
-A package enters itself when it is imported. Law: what an executable names is looked up here, and
-is never a reason to import anything, but for a package of which an installed distribution says, in
-the group `tripybuild.packages` of its entry points, that it is one. What lies in the folder of the
-program, or in the one where it runs, is not installed.
+A package enters itself when it is imported. Invariant: what an executable names is looked up here,
+and is never a reason to import anything, but for a package of which an installed distribution says,
+in the group `tripybuild.packages` of its entry points, that it is one. What lies in the folder of
+the program, or in the one where it runs, is not installed.
 """
 
 import site

@@ -1,4 +1,4 @@
-"""Where our files are, in a checkout or a wheel, and the user's cache; and what files hold."""
+"""Paths: the project's files in a checkout or a wheel, the user's cache, reading of files."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""What a process has one of, made by whoever asks first.
+"""Per-process memoization: thread-safe, fork-aware singletons, created on first use.
 
 Two threads that ask a `functools.cache` at the same time make two, and XLA ends a process that
 mixes what two of its clients have made. A process that was forked has none of the threads that the

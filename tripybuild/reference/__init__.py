@@ -1,1 +1,1 @@
-"""What operators compute, in NumPy: the oracle of the suites, and the `reference` target."""
+"""Reference semantics in NumPy: the oracle of the suites, and the `reference` target."""

@@ -1,4 +1,4 @@
-"""How far a result may be from the reference, and a sentence where it is further."""
+"""Numerical comparison with the reference: tolerances, and the message of a mismatch."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What a call costs: arithmetic operations, and bytes read and written, as sizes.
+"""Cost model: arithmetic operations and bytes of memory traffic, as symbolic sizes.
 
 They are counted on an operation's declaration: a multiplication and an addition are two. What a
 declaration does not say follows from it: the operations of its decomposition, or one for each

@@ -1,4 +1,4 @@
-"""Run a whole graph with the references of its operators: the `reference` target.
+"""Graph executor of the `reference` target: runs a graph by its operators' references.
 
 An operator whose declaration is not at hand, since it is of another registry, runs on the reference
 that was generated from it: suites prove that both are one.

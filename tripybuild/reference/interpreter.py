@@ -1,4 +1,4 @@
-"""Run the `reference` of a declaration in NumPy: what an operator means, said once.
+"""Reference interpreter: evaluates a declaration's `reference` in NumPy.
 
 Floats are computed in float64 and rounded once, at the outputs, so that the oracle is better than
 what it judges.
@@ -29,7 +29,7 @@ def run_reference(
     Args:
         operator: The declaration; it must have a `reference`.
         inputs: Arrays (float64 or of their own dtype), lists of arrays, or None where left out.
-        attributes: Normalised values, as a trace operation holds them.
+        attributes: Normalized values, as a trace operation holds them.
 
     Returns:
         The outputs, not yet rounded to their dtypes.

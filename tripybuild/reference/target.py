@@ -1,4 +1,4 @@
-"""The `reference` target: a graph that runs on the declarations' own references."""
+"""The `reference` target: runs a graph by the references of its declarations."""
 
 from collections.abc import Callable, Mapping
 from functools import cache

@@ -1,4 +1,4 @@
-"""What the names of a `reference` do: NumPy's functions, and the named helpers.
+"""Vocabulary of `reference` snippets: NumPy's functions and the named helpers.
 
 The names themselves are closed tables; this module gives exactly those.
 """

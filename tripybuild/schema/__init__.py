@@ -1,1 +1,1 @@
-"""The files after reading: operators, modules, models, and the laws between their parts."""
+"""Schema of the YAML files: operators, modules, models, and checks between their parts."""

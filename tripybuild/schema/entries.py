@@ -1,4 +1,4 @@
-"""What all entries of a file are made of, and the entry of an operator's names elsewhere."""
+"""Base of all file entries, and the entry for an operator's aliases."""
 
 import keyword
 import os

@@ -1,4 +1,4 @@
-"""The shape of the YAML files, as pydantic models: which keys there are, and what they hold.
+"""Pydantic models of the YAML files: their keys and values.
 
 These models know no operator and parse no snippet; `schema.operator.elaborate` does. They are also
 the source of the JSON schemas for editors. The order of the fields is the order in which a file is

@@ -1,4 +1,4 @@
-"""The one form of a file: what `tripybuild fmt` writes, and what `gen --check` asks for."""
+"""Canonical formatting: what `tripybuild fmt` writes and `gen --check` requires."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The kinds of files, by the key that says what a file declares."""
+"""File kinds, by the key that names the declaration."""
 
 from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import (

@@ -1,4 +1,4 @@
-"""Folders of YAML -> a `Registry`, with all that is wrong with any of the files."""
+"""Registry loader: folders of YAML to a `Registry`, with the diagnostics of all files."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import contextmanager

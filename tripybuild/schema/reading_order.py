@@ -1,4 +1,4 @@
-"""The order in which the keys of a file are read, hence written: that of the models' fields."""
+"""Canonical key order of a file: the order of the model's fields."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the YAML files say of targets: `targets:` of an operator, and `targets.yaml`."""
+"""Target entries of the YAML files: `targets:` of an operator, and `targets.yaml`."""
 
 from typing import Literal
 

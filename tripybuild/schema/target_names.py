@@ -1,4 +1,4 @@
-"""The targets of `compile`, and what can be said behind a colon: `tensorrt-rtx:sm86,sm89`."""
+"""Target names of `compile` and their options: `tensorrt-rtx:sm86,sm89`."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Plain data against a pydantic model: what pydantic finds wrong becomes diagnostics with spans."""
+"""Validation against pydantic models: pydantic's errors become diagnostics with spans."""
 
 from collections.abc import Iterator
 from typing import Any, TypeVar

@@ -1,6 +1,6 @@
-"""The `hlo` of the lowering snippets: StableHLO, built with jaxlib's bindings.
+"""StableHLO builder: the `hlo` of lowering snippets, on jaxlib's bindings.
 
-Law: `BUILDERS` is the whole vocabulary of `hlo.`. Importing this package loads no compiler: a
+Invariant: `BUILDERS` is the whole vocabulary of `hlo.`. Importing this package loads no compiler: a
 snippet is checked with `check_call`, and jaxlib comes with the first Module.
 """
 

@@ -1,6 +1,6 @@
-"""The door to jaxlib and NumPy: nothing is imported before the first module begins.
+"""Lazy bindings of jaxlib and NumPy: nothing is imported before the first module begins.
 
-Law: no other file of this package names either, so signatures can be inspected, and snippets
+Invariant: no other file of this package names either, so signatures can be inspected, and snippets
 checked, in a process that never loads a compiler.
 """
 

@@ -1,6 +1,6 @@
-"""How shapes are made equal: NumPy's rule, written out, since StableHLO has no implicit one.
+"""Explicit broadcasting by NumPy's rules, since StableHLO has no implicit one.
 
-Law: nothing is emitted where nothing changes.
+Invariant: nothing is emitted where nothing changes.
 """
 
 from collections.abc import Sequence

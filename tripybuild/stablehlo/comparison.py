@@ -1,7 +1,7 @@
-"""Comparisons, what is chosen by them, and the arithmetic that needs both.
+"""Comparison and selection, and arithmetic built on both.
 
-Law: comparisons with NaN are false, except `not_equal`; integers divide as StableHLO says, and
-Python's rounding (`//` and `%` look at the divisor's sign) is composed here.
+Invariant: comparisons with NaN are false, except `not_equal`; integers divide as StableHLO says,
+and Python's rounding (`//` and `%` look at the divisor's sign) is composed here.
 """
 
 from typing import Any

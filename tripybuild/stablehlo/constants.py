@@ -1,7 +1,7 @@
-"""Constants and counters.
+"""Constants and iota.
 
-Law: a Python number becomes the nearest value of its dtype, or is refused: no silent wrapping of
-integers and no fraction that disappears.
+Invariant: a Python number becomes the nearest value of its dtype, or is refused: no silent wrapping
+of integers and no fraction that disappears.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""Products and sums over named dimensions: einsum on dot_general.
+"""Contractions: einsum on dot_general.
 
-Law: the equation names its result; everything else is refused.
+Invariant: the equation names its result; everything else is refused.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""Branches and loops, whose parts are Python functions on Values.
+"""Control flow: branches and loops whose bodies are Python functions on Values.
 
-Law: a region uses what it is given; results have the types of the values that they come from.
+Invariant: a region uses what it is given; results have the types of the values that they come from.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
-"""One result element for each operand element: arithmetic, logic, and functions of one number.
+"""Elementwise operations: arithmetic, logic, and unary functions.
 
-Law: names and meaning are StableHLO's (or CHLO's, which the compiler takes as it is); what
+Invariant: names and meaning are StableHLO's (or CHLO's, which the compiler takes as it is); what
 StableHLO lacks is composed at the end of this file.
 """
 

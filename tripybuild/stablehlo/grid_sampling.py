@@ -1,7 +1,7 @@
-"""Values at computed places: images that are looked up between their elements.
+"""Grid sampling: interpolation of images at computed positions.
 
-Law: places are computed in float32; what is outside is never multiplied, so that zeros come from
-there whatever the edge holds.
+Invariant: places are computed in float32; what is outside is never multiplied, so that zeros come
+from there whatever the edge holds.
 """
 
 import itertools

@@ -1,7 +1,7 @@
-"""Elements chosen by computed indices.
+"""Gather and scatter: elements at computed indices.
 
-Law: an index along one dimension may be negative, as in NumPy, and counts from the end then. A
-compiled program cannot raise: what is outside is read at the edge, and written nowhere.
+Invariant: an index along one dimension may be negative, as in NumPy, and counts from the end then.
+A compiled program cannot raise: what is outside is read at the edge, and written nowhere.
 """
 
 import math

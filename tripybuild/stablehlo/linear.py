@@ -1,7 +1,7 @@
-"""Products of tensors: dot_general, NumPy's matmul, convolution.
+"""Linear algebra: dot_general, NumPy's matmul, convolution.
 
-Law: the result has the dtype of the operands; how it is accumulated is the compiler's affair, which
-uses float32 for narrow floats.
+Invariant: the result has the dtype of the operands; how it is accumulated is the compiler's affair,
+which uses float32 for narrow floats.
 """
 
 import math

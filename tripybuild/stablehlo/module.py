@@ -1,7 +1,8 @@
-"""One MLIR module with one function `@main`: begun, filled by the builders, finished.
+"""MLIR module with one function `@main`: opened, filled by the builders, closed.
 
-Law: a module owns its MLIR context (contexts keep every constant alive), result types are computed
-here and verified once, at the end; asking MLIR to infer each would cost three times as much.
+Invariant: a module owns its MLIR context (contexts keep every constant alive), result types are
+computed here and verified once, at the end; asking MLIR to infer each would cost three times as
+much.
 """
 
 import io

@@ -1,6 +1,6 @@
-"""What builders accept: Values and numbers, which become Values of one dtype and one shape.
+"""Operand conversion: Values and numbers become Values of one dtype and shape.
 
-Law: dtypes never promote; a number takes the dtype of the Value beside it.
+Invariant: dtypes never promote; a number takes the dtype of the Value beside it.
 """
 
 from collections.abc import Sequence

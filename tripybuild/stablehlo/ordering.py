@@ -1,6 +1,6 @@
-"""Elements in order: sort and top_k.
+"""Sorting: sort and top_k.
 
-Law: equal elements stay in the order that they had, and NaN comes last in either direction.
+Invariant: equal elements stay in the order that they had, and NaN comes last in either direction.
 """
 
 from tripybuild.stablehlo import bindings

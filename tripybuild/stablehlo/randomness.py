@@ -1,7 +1,7 @@
-"""Random numbers: new ones at each call, or those that a seed gives.
+"""Random numbers: fresh at each call, or determined by a seed.
 
-Law: with a seed, element `i` follows from the seed and from `i` alone, by the twenty rounds of
-Threefry-2x32 (Salmon et al., 2011); every compiler gives the same numbers. Numbers are drawn as
+Invariant: with a seed, element `i` follows from the seed and from `i` alone, by the twenty rounds
+of Threefry-2x32 (Salmon et al., 2011); every compiler gives the same numbers. Numbers are drawn as
 float32 and rounded once to the dtype.
 """
 

@@ -1,7 +1,7 @@
-"""Many elements become one: over whole dimensions.
+"""Reductions over whole dimensions.
 
-Law: sums and products of narrow floats are accumulated in float32; maxima and minima are NaN if any
-element is, as in NumPy.
+Invariant: sums and products of narrow floats are accumulated in float32; maxima and minima are NaN
+if any element is, as in NumPy.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Tensors of other sizes: values between the elements of a grid.
+"""Resampling: tensors resized by interpolation.
 
-Law: where the elements of the result lie follows from the two sizes of a dimension alone, as in
-TensorRT's `IResizeLayer`; what lies outside is what is at the edge. Dimensions are resampled one
+Invariant: where the elements of the result lie follows from the two sizes of a dimension alone, as
+in TensorRT's `IResizeLayer`; what lies outside is what is at the edge. Dimensions are resampled one
 after another, each by a few elements that are taken and weighted: what is infinite stays where it
 is, which a product with a matrix of weights would not grant.
 """
@@ -104,7 +104,7 @@ def _taps(places: "Array", kind: str, coefficient: float) -> "Taps":
 
 
 def _cubic(distance: "Array", a: float) -> "Array":
-    """Keys' kernel: two cubic polynomials, for the inner and the outer neighbours."""
+    """Keys' kernel: two cubic polynomials, for the inner and the outer neighbors."""
     inner = ((a + 2) * distance - (a + 3)) * distance * distance + 1
     outer = ((distance - 5) * distance + 8) * distance * a - 4 * a
     weights: Array = bindings.numpy.where(distance <= 1, inner, outer)

@@ -1,6 +1,6 @@
-"""Scales of quantized tensors: one for all elements, for each channel, or for each block.
+"""Quantization scales: per tensor, per channel, or per block.
 
-Law: a scale is repeated, never changed, so that it can be multiplied and divided by as it is.
+Invariant: a scale is repeated, never changed, so that it can be multiplied and divided by as it is.
 """
 
 from collections.abc import Sequence

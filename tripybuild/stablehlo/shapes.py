@@ -1,6 +1,6 @@
-"""The same values in other places: reshape, transpose, join, reverse, pad.
+"""Data movement: reshape, transpose, concatenate, reverse, pad.
 
-Law: nothing is emitted where nothing changes.
+Invariant: nothing is emitted where nothing changes.
 """
 
 import math

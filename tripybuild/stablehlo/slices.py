@@ -1,7 +1,7 @@
-"""Rectangular parts of a tensor, at places that are known or computed.
+"""Slices: rectangular parts at static or dynamic offsets.
 
-Law: a place that is known is checked here; a computed one is clamped by the compiler's own rule,
-so that the part always lies inside.
+Invariant: a place that is known is checked here; a computed one is clamped by the compiler's own
+rule, so that the part always lies inside.
 """
 
 from collections.abc import Callable, Sequence

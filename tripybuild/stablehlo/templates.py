@@ -1,10 +1,11 @@
-"""What was emitted once is cloned where the same is asked for on other operands.
+"""Operation templates: emitted operations are cloned for equal forms.
 
 A network says the same for each of its layers. A clone of MLIR's costs as much as one operation
 that is made anew, with its regions and without what builders do to find types and attributes.
 
-Law: a clone is what the builders would have emitted. They see the dtypes and shapes of operands,
-and constants that the module has once; all else that they see is in the key, which the caller owes.
+Invariant: a clone is what the builders would have emitted. They see the dtypes and shapes of
+operands, and constants that the module has once; all else that they see is in the key, which the
+caller owes.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""The value that lowering snippets compute with: an SSA value, its dtype and its concrete shape.
+"""Values of lowering snippets: an SSA value, its dtype and its static shape.
 
-Law: a Value says nothing that its MLIR type does not say; it only says it without asking C++.
+Invariant: a Value says nothing that its MLIR type does not say; it only says it without asking C++.
 """
 
 from collections.abc import Callable

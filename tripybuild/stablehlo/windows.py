@@ -1,6 +1,6 @@
-"""Many elements become one: over windows that slide, or grow.
+"""Window reductions: sliding windows and running prefixes.
 
-Law: padding is never seen: it holds what changes nothing for the kind of reduction.
+Invariant: padding is never seen: it holds what changes nothing for the kind of reduction.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What is not decided about sizes: a comparison that only some of their values satisfy.
+"""Undecided conditions: comparisons that hold for some values of the symbols only.
 
 A comparison is a plain `bool` wherever the normal form, the bounds or divisibility decide it.
 Otherwise it is a `Condition`, which refuses to be taken for true or false: it raises `Undecided`.

@@ -1,4 +1,4 @@
-"""The class of sizes that depend on symbols, and the arithmetic of `Dim`s and ints.
+"""Symbolic dimension `Dim`, and arithmetic on `Dim`s and ints.
 
 What is constant is always an `int`: `d - d` is 0. Every result is cached: a model computes the same
 few sizes again and again.

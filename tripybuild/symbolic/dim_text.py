@@ -1,4 +1,4 @@
-"""Sizes as text that is Python: what `str` prints, `parse` reads back to the same normal form."""
+"""Printing and parsing of sizes: `str` prints Python that `parse` maps to the same normal form."""
 
 import ast
 import math
@@ -49,7 +49,7 @@ def terms_text(terms: Terms) -> str:
 
 
 def _with_remainders(terms: Terms) -> Terms:
-    """Recognise `n - d*(n // d)` as `n % d`, wherever that is shorter."""
+    """Recognize `n - d*(n // d)` as `n % d`, wherever that is shorter."""
     for term in terms:
         for atom in term[0]:
             if atom.operator == "//":

@@ -1,4 +1,4 @@
-"""Sizes: a size is an `int`, or a `Dim`, an immutable integer expression over named symbols.
+"""Sizes: an `int`, or a `Dim`, an immutable integer expression over named symbols.
 
 What is constant is always an `int`: `d - d` is 0. Comparisons are a `bool` where they are decided,
 and a `Condition` where they are not (see `conditions`), so structural identity is asked with
@@ -93,7 +93,7 @@ def select(condition: Truth, then: Size, otherwise: Size) -> Size:
 
 
 def quotient(size: Size, by: Size) -> Size:
-    """Give the quotient, cut off towards zero: what `/` gives of tensors of integers."""
+    """Give the quotient, cut off toward zero: what `/` gives of tensors of integers."""
     along = disjunction(
         [conjunction([size >= 0, by > 0]), conjunction([size <= 0, by < 0])]  # no sign, or two
     )

@@ -1,4 +1,4 @@
-"""What is known of a size: an interval that holds every value that it can take.
+"""Interval arithmetic on sizes: bounds of every value that a size can take.
 
 The interval is sound and not always tight. Each term is bounded by itself. Where terms share atoms,
 these are rewritten as their bound plus a slack that is never negative: `B*S - B` with `B >= 1` and

@@ -1,4 +1,4 @@
-"""The normal form of sizes: a polynomial with integer coefficients over atoms.
+"""Normal form of sizes: a polynomial with integer coefficients over atoms.
 
 Two sizes are the same exactly if their terms are equal. An atom is a symbol, or what a polynomial
 cannot say: `a // b`, `max`, `min`, `select`. A symbol that is a multiple of 16 is 16 times an atom,

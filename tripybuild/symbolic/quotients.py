@@ -1,4 +1,4 @@
-"""Floor division, extremes and choices over the normal form, simplified as far as is certain.
+"""Floor division, min, max and selection on the normal form, with exact simplification.
 
 Division is Python's: it rounds down, also for negative numbers. What is left undivided is an atom.
 """
@@ -92,7 +92,7 @@ def _long_division(n: Terms, d: Terms) -> tuple[Terms, Terms]:
     while done < len(rest):
         monomial, coefficient = rest[done]
         over = without(monomial, factors)
-        # Towards zero, so that `(S - T) // 2` stays as it is; down for the constant.
+        # Toward zero, so that `(S - T) // 2` stays as it is; down for the constant.
         times = abs(coefficient) // step * (1 if coefficient > 0 else -1)
         times = times if monomial else coefficient // step
         if over is None or not times:

@@ -1,4 +1,4 @@
-"""Sizes in the place of symbols: each atom that mentions one is computed and simplified again."""
+"""Substitution of symbols: each affected atom is computed and simplified again."""
 
 from collections.abc import Mapping
 

@@ -1,1 +1,1 @@
-"""Targets: from MLIR to an executable, and from an executable to results."""
+"""Targets: compile MLIR to an executable, and run an executable."""

@@ -1,1 +1,1 @@
-"""The TensorRT compiler: its dialect in MLIR, passes, networks, engines and their runtime."""
+"""TensorRT compiler: MLIR dialect, passes, networks, engines and their runtime."""

@@ -1,4 +1,4 @@
-"""The machinery of the generated suites: every question that is asked of every operator.
+"""Test machinery of the generated suites: every check of every operator.
 
 Generated suites hold the data of a declaration; this package holds the questions. Nothing of the
 product imports it. Who keeps the account of a run alone (`testing.skip_report`) loads no questions.

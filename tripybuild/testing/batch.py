@@ -1,4 +1,4 @@
-"""Many cases, one compilation: the parts do not touch, so each proves what it would alone.
+"""Batched compilation of test cases: independent cases share one program.
 
 A compilation that fails is tried again in halves, until it is known whose fault it is.
 """

@@ -1,4 +1,4 @@
-"""Cases: one call of an operator with concrete arguments, recorded as a graph of its own."""
+"""Test cases: one operator call on concrete arguments, recorded as its own graph."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,8 +1,8 @@
-"""Whether a question was asked: one that was not is a skip with its reason, and never green.
+"""Check counts: a check without any case is skipped with its reason, never passed.
 
-Law: each check of a suite is a `question`. It says `asked()` where it holds something against what
-a declaration says, and `lacks(...)` where somebody who should answer is not here. A check that ends
-well without either is a fault of the suite.
+Invariant: each check of a suite is a `question`. It says `asked()` where it holds something against
+what a declaration says, and `lacks(...)` where somebody who should answer is not here. A check that
+ends well without either is a fault of the suite.
 """
 
 from collections.abc import Callable

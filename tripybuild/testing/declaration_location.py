@@ -1,4 +1,4 @@
-"""Where a question calls an operator: at its declaration, which is what can be at fault.
+"""Declaration locations: tests report the operator's declaration as the call site.
 
 While its decomposition runs, the place is the line of it that is running.
 """

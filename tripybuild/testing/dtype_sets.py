@@ -1,4 +1,4 @@
-"""Sets of dtype tuples in few words, and back: `T: float32, float16; I: any but bool`.
+"""Compact notation for sets of dtype tuples: `T: float32, float16; I: any but bool`.
 
 A set is written as boxes: products of one set of dtypes for each slot, which together hold each
 tuple once.

@@ -1,4 +1,4 @@
-"""The calls of `examples:`, evaluated: lists become tensors where an operator takes tensors."""
+"""Examples: calls of `examples:`, evaluated, with lists as tensors."""
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence

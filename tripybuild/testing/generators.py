@@ -1,4 +1,4 @@
-"""Data for tests: a dtype, a shape and perhaps a generator of the `sample` become an array."""
+"""Test data generators: arrays from a dtype, a shape and the `sample`'s generator."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether each law of a declaration can be broken alone, and so says something of its own.
+"""Law independence: each law of a declaration can be violated alone.
 
 A law is asked with all others of the operator switched off, in the generated code itself. One that
 cannot be asked, because a name that it reads cannot be computed for the call, is not broken: it is

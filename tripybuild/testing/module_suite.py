@@ -1,4 +1,4 @@
-"""The questions that are asked of every module: its class is what specifications use."""
+"""Checks of every module: its class computes what specifications compute."""
 
 import ast
 import tempfile

@@ -1,4 +1,4 @@
-"""An operator as the questions of its suite see it: its declaration, its function, its examples."""
+"""Operator under test: its declaration, function and examples."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""What a question found wrong: sentences, which fail a test together."""
+"""Problem collection: messages that fail a test together."""
 
 from collections.abc import Iterable
 

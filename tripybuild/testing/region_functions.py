@@ -1,4 +1,4 @@
-"""Functions that samples and examples write as expressions: `body: "[state[0] + 1]"`.
+"""Region functions in samples and examples: `body: "[state[0] + 1]"`.
 
 The names of the inputs that a region takes stand for what it is given of them. All operators can be
 called.

@@ -1,6 +1,7 @@
-"""Which declarations a suite is about: the registry that it names, on top of the built-in one.
+"""Registry of a suite, on top of the built-in one.
 
-Law: a file that is wrong fails the suites that need it, with what is wrong with it, and no others.
+Invariant: a file that is wrong fails the suites that need it, with what is wrong with it, and no
+others.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The declared sample as the arguments of a call: sizes become shapes, the rest attributes."""
+"""Sample arguments: sizes become shapes, the rest attributes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

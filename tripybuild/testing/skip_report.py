@@ -1,7 +1,7 @@
-"""The account of what tests left out, for `pytest`: how many, and for which reason.
+"""Skip report for `pytest`: number of skipped tests by reason.
 
-Law: a test is skipped for a reason that is true. A reason names the distribution that is missing,
-or the thing that this system lacks; where that is there after all, the run fails.
+Invariant: a test is skipped for a reason that is true. A reason names the distribution that is
+missing, or the thing that this system lacks; where that is there after all, the run fails.
 """
 
 import re

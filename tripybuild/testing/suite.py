@@ -1,4 +1,4 @@
-"""The questions that a generated suite asks of one operator.
+"""Suite of one operator: the checks that generated tests call.
 
 Each raises an AssertionError that says everything that is wrong.
 """

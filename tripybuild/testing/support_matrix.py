@@ -1,8 +1,8 @@
-"""The whole truth about an operator: each tuple of dtypes, each shape near the sample, each target.
+"""Support matrix: each dtype tuple and nearby shape of an operator on each target.
 
-Law: every cell is what a compiler said, and what no declaration expects is a problem. Calls that
-are expected to build are built together, those that a declaration refuses where they built for any
-GPU; each refusal is asked for alone.
+Invariant: every cell is what a compiler said, and what no declaration expects is a problem. Calls
+that are expected to build are built together, those that a declaration refuses where they built for
+any GPU; each refusal is asked for alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Shapes with symbols: what is inferred on symbols, substituted, is what is inferred on numbers."""
+"""Symbolic shape tests: inference commutes with substitution of sizes."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What declarations say of targets, asked of one call."""
+"""Target declarations tested on one call."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,7 @@
-"""Arguments that their types refuse, each alone in the sample: a declaration need not show them.
+"""Negative tests derived from types: one invalid argument at a time in the sample.
 
-Law: an argument that its type refuses is refused with its own code, and before any `requires:`.
-Axes are asked on both sides: those in range are never refused for being axes.
+Invariant: an argument that its type refuses is refused with its own code, and before any
+`requires:`. Axes are asked on both sides: those in range are never refused for being axes.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Operations, values and graphs: what generated code is written against."""
+"""Trace IR: operations, values and graphs, the API of generated code."""
 
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import Declaration, Law, TraceOp

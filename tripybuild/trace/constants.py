@@ -1,4 +1,4 @@
-"""The one operation that no declaration describes: data that is known when the graph is built."""
+"""Constant operation: data known at build time, the only operation without a declaration."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,8 +54,8 @@ class Data:
     def digest(self) -> str:
         """SHA-256 over dtype, shape and bytes."""
         head = f"{self.type}\n".encode()
-        spelt = isinstance(self.value, (bool, int, float, Dim))
-        body = repr(self.value).encode() if spelt else self.array.tobytes()
+        spelling = isinstance(self.value, (bool, int, float, Dim))
+        body = repr(self.value).encode() if spelling else self.array.tobytes()
         return sha256(head + body).hexdigest()
 
     def substitute(self, sizes: Mapping[str, int]) -> "Data":

@@ -1,4 +1,4 @@
-"""From an operation to the generated code that says what becomes of it.
+"""Generated code of an operation: lowerings, decomposition and reference by class.
 
 A generated package has one file for each operator and layer, on the same path: the class of an
 operation says where its lowering and its decomposition are, and no table of names is needed.

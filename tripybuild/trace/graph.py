@@ -1,4 +1,4 @@
-"""A graph: inputs, weights, outputs, and the operations between them in the order of recording."""
+"""Graph: inputs, weights, outputs, and operations in recording order."""
 
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where an operation was asked for: a step of a specification, or a line of the user's Python.
+"""Source locations of operations: a step of a specification, or a Python line.
 
 Finding out must cost next to nothing while recording, so a place is kept as what is at hand (a
 step, or a code object and an offset) and becomes a `Span` only when somebody wants to print it.

@@ -1,7 +1,7 @@
-"""Operations: frozen records of named operands and normalised attributes.
+"""Operations: frozen records of named operands and normalized attributes.
 
 Generated classes derive from `TraceOp`. `infer` is their one way in: it checks the laws of the
-declaration, normalises the attributes and finds the types of the outputs.
+declaration, normalizes the attributes and finds the types of the outputs.
 """
 
 from collections.abc import Callable, Iterator, Mapping

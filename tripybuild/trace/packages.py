@@ -1,7 +1,7 @@
-"""The packages of other registries in the data of a graph, and what is said where one is missing.
+"""Package references in graphs of other registries, and the error if one is missing.
 
-Law: a package is told apart by the digest of its declarations. Operators that were declared anew
-may compute something else, so their operations are not read again.
+Invariant: a package is told apart by the digest of its declarations. Operators that were declared
+anew may compute something else, so their operations are not read again.
 """
 
 from collections.abc import Mapping

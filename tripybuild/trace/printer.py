@@ -1,4 +1,4 @@
-"""Graphs as text.
+"""Graph printer.
 
 The readable form names values after inputs, weights and outputs. The canonical form numbers them
 and leaves out names and places: two graphs that compute the same way print the same, so it is a

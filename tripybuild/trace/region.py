@@ -1,7 +1,7 @@
-"""Graphs inside of operations, such as the branches of a condition or the body of a loop.
+"""Regions: graphs nested in operations, such as branches or loop bodies.
 
-Law: a region is closed. What it reads from outside are operands of its operation, `captured`, and
-each region of the operation takes all of them behind its own arguments. So nobody who follows
+Invariant: a region is closed. What it reads from outside are operands of its operation, `captured`,
+and each region of the operation takes all of them behind its own arguments. So nobody who follows
 operands has to look inside.
 """
 

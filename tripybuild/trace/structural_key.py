@@ -1,4 +1,4 @@
-"""Operations as data that can be compared: their form, whatever tensors they read."""
+"""Structural keys: hashable forms of operations, independent of operand identity."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Tensors as a graph knows them: a dtype, a shape of numbers and symbols, and an origin."""
+"""Values: tensors of a graph, with dtype, shape and origin."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,1 +1,1 @@
-"""Dtypes, symbolic sizes, shapes and the types of declarations. Law: no file is read here."""
+"""Types: dtypes, sizes, shapes and patterns of declarations. Invariant: no file is read here."""

@@ -1,4 +1,4 @@
-"""What two sizes, and shapes of numbers, broadcast to by NumPy's rules, if they do."""
+"""Broadcasting of sizes and of shapes by NumPy's rules."""
 
 import itertools
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The element types of tensors: one closed table, by name.
+"""Dtypes: the closed table of element types, by name.
 
 A dtype is a class, as in nvtripy, so `issubclass(float32, floating)` holds, as does
 `isinstance(float32, dtype)`, and there is exactly one of each. Nothing here imports numpy

@@ -1,4 +1,4 @@
-"""How an operator's name becomes the name of a class. Generated code and its readers agree here."""
+"""Naming convention: operator names to class names, shared by generated code and its readers."""
 
 import keyword
 import re

@@ -1,4 +1,4 @@
-"""Elements that are no finite numbers, found in one pass over a tensor without new memory.
+"""Non-finite elements: found in one pass over a tensor without allocation.
 
 The bits are read as integers. In each float format, infinities and NaN lie above the largest finite
 number, with either sign, and the processor finds the largest of many integers as fast as it reads

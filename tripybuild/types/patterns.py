@@ -1,4 +1,4 @@
-"""The types of declarations, as data: `T[N, C, *D]`, `int[len(D), 2]`, `constant | reflect`.
+"""Type patterns of declarations: `T[N, C, *D]`, `int[len(D), 2]`, `constant | reflect`.
 
 What a type means for a call is decided by the generated code and by the semantics; this module only
 knows the form.

@@ -1,4 +1,4 @@
-"""Ranges and products of generated code: where the reader knows no bound, a call has one."""
+"""Bounded ranges and products for generated code, where no static bound is known."""
 
 from collections.abc import Iterable
 from typing import Any

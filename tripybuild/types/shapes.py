@@ -1,4 +1,4 @@
-"""The functions of shapes that `infer`, `requires` and types use: lists in, lists out.
+"""Shape functions of `infer`, `requires` and types: lists in, lists out.
 
 Each works on ints and on `Dim`s alike, and what it gives for `Dim`s, once they are substituted, is
 what it gives for ints. Where sizes must agree and may not, the answer assumes that they do:

@@ -1,6 +1,6 @@
-"""The equations of sums of products: `bij,bjk->bik`, `...ij,...jk`, `ii`.
+"""Einsum subscripts: `bij,bjk->bik`, `...ij,...jk`, `ii`.
 
-Law: what `explicit` gives has an arrow, no `...` and no spaces, and its labels are lower-case
+Invariant: what `explicit` gives has an arrow, no `...` and no spaces, and its labels are lower-case
 letters. That is the only form that shape functions, references and builders see.
 """
 
@@ -57,8 +57,8 @@ def _implicit_result(left: str) -> str:
 def _plain(term: str, names: dict[str, str], dots: Sequence[str], rank: int | None) -> str:
     """A term without `...` and capitals; it names as many dimensions as the tensor has."""
     here = len(dots) if rank is None else max(rank - len(term.replace(DOTS, "")), 0)
-    spelt = "".join(names.get(letter, letter) for letter in term)
-    found = spelt.replace(DOTS, "".join(dots[len(dots) - here :]))
+    spelling = "".join(names.get(letter, letter) for letter in term)
+    found = spelling.replace(DOTS, "".join(dots[len(dots) - here :]))
     if rank is not None and len(found) != rank:
         raise EquationError(f"a term for {rank} dimensions where it has `{term}`")
     return found

@@ -1,4 +1,4 @@
-"""From the text of a type to its form. A type is written in Python's expression syntax."""
+"""Type parser: a type pattern in Python's expression syntax."""
 
 import ast
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The vocabulary of laws, inference, defaults and types: Python's functions and those on shapes."""
+"""Vocabulary of laws, inference, defaults and types: Python builtins and shape functions."""
 
 import math
 from dataclasses import replace

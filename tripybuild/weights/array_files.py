@@ -1,4 +1,4 @@
-"""The tensors that a run takes and gives, as `.npy`, `.npz` and safetensors files.
+"""Array files: inputs and outputs of a run as `.npy`, `.npz` and safetensors.
 
 Nothing is unpickled. NumPy's own formats cannot say `bfloat16`, `float8` or `int4`: such tensors
 are raw bytes in them, which are read only where the caller states the dtype.

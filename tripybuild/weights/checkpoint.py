@@ -1,4 +1,4 @@
-"""The weights of a model: found, named, and compared with the declaration in one report."""
+"""Checkpoints: a model's weights, matched with the declaration in one report."""
 
 import contextlib
 import re
@@ -62,7 +62,7 @@ class WeightSource(Protocol):
 class Checkpoint:
     """The weights of a model in their file; called with paths, it reads their arrays.
 
-    Law: what is read is what was compared with the model. A file that was written to since is
+    Invariant: what is read is what was compared with the model. A file that was written to since is
     refused, whichever part of it is read.
     """
 

@@ -1,4 +1,4 @@
-"""The state of a file that others may write to, and the refusal of one that left it."""
+"""File state: detects modification by other processes while a file is in use."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The location of a model's weights: below its folder, or in an installed distribution."""
+"""Weight location: below the model's folder, or in an installed distribution."""
 
 import re
 from importlib.metadata import PackageNotFoundError, files

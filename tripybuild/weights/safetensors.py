@@ -1,4 +1,4 @@
-"""Tensors in safetensors files: everything is checked before anything is allocated.
+"""Safetensors reader: the header is fully validated before any allocation.
 
 The header is read here, not by the format's own library, so that the names, dtypes and shapes of
 a huge file cost nothing, and so that dtypes are known that NumPy lacks. Contents are read into

@@ -1,4 +1,4 @@
-"""Warnings of weights that were most probably not meant: a training that diverged, a file cut."""
+"""Weight warnings: signs of diverged training or a truncated file."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,1 +1,1 @@
-"""The compiler's process: its protocol, its failures as diagnostics, and the work it does."""
+"""Worker: the compiler's subprocess, its protocol, and its failures as diagnostics."""

@@ -1,4 +1,4 @@
-"""The session's side of the compiler process: one warm child, whose every end is a diagnostic.
+"""Compiler process, parent side: one warm child, whose every exit is a diagnostic.
 
 The child is spawned, never forked, and is given bytes, never objects. It outlives a failed
 compile but not a crash, a time-out or this process; the next request starts another one.

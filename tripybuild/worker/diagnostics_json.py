@@ -1,7 +1,7 @@
-"""Diagnostics between the compiler's process and the session: plain data, there and back.
+"""Diagnostics as JSON, between the worker and the session.
 
-Law: what a compiler of ours finds wrong reaches the user as it was said, with its place in a file.
-A message's header is bounded, so words beyond that are cut.
+Invariant: what a compiler of ours finds wrong reaches the user as it was said, with its place in a
+file. A message's header is bounded, so words beyond that are cut.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What is said when a compiler's process refuses, or ends otherwise than it should."""
+"""Worker failures: diagnostics for timeouts, crashes and rejections."""
 
 import math
 import os

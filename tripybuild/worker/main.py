@@ -1,4 +1,4 @@
-"""The compiler process: reads requests on stdin, answers on stdout, ends with its parent.
+"""Worker main loop: requests on stdin, answers on stdout, exits with its parent.
 
 Native compilers abort, hang or are killed for memory; here they take nobody with them. A target
 is a key of the fixed table below, never the name of something to import.

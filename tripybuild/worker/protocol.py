@@ -1,4 +1,4 @@
-"""What the session and its compiler process say to each other.
+"""Wire protocol between the session and the compiler process.
 
 A message is a JSON object and raw bytes, both with their length in front. Nothing in it is code:
 no pickle, no name to import.

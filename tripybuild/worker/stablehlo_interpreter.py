@@ -1,4 +1,4 @@
-"""StableHLO's reference interpreter, which jaxlib brings along: a second way to run a lowering.
+"""StableHLO reference interpreter of jaxlib: a second engine for lowerings.
 
 It aborts the process at an operation that it does not know, so it runs in one of its own:
 `python -m tripybuild.worker.stablehlo_interpreter` answers each line of its input, a job, with a

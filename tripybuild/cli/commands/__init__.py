@@ -1,1 +1,1 @@
-"""The commands of `tripybuild`, one module for each."""
+"""Commands of `tripybuild`, one module for each."""

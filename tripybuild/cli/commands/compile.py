@@ -1,4 +1,4 @@
-"""`tripybuild compile`: a model spec, or a module, becomes one executable file."""
+"""`tripybuild compile`: compiles a model spec or a module into one executable file."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
-"""`tripybuild doctor`: which targets work on this machine, and why the others do not.
+"""`tripybuild doctor`: diagnoses which targets work on this machine and why others do not.
 
-Law: what is said was tried. A target works if a model was compiled for it just now, in a process of
-its own; so a library that crashes is a fact like any other.
+Invariant: what is said was tried. A target works if a model was compiled for it just now, in a
+process of its own; so a library that crashes is a fact like any other.
 """
 
 import platform

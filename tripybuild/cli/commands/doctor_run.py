@@ -1,4 +1,4 @@
-"""The trials of `tripybuild doctor`, each in a process of its own; every end of it is an answer."""
+"""Trials of `tripybuild doctor`, each in a subprocess; every exit status has a meaning."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""What `tripybuild doctor` has tried in a process of its own, where a crash takes nobody along.
+"""Subprocess body of `tripybuild doctor`: isolates crashes of native libraries.
 
 `python -m tripybuild.cli.commands.doctor_trial NAME` prints one JSON object: `facts`, and
 `diagnostics` where there is something in the way. A target is tried by compiling a model, and

@@ -1,4 +1,4 @@
-"""`tripybuild explain`: what an operator is and becomes, or what an error code means."""
+"""`tripybuild explain`: describes an operator and its lowerings, or an error code."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated

@@ -1,6 +1,6 @@
-"""`tripybuild fmt`: declarations in their one form, as formatters of code do it.
+"""`tripybuild fmt`: formatter for declarations, with one canonical form.
 
-Law: a file is replaced as a whole or not at all, and what is read from it stays the same.
+Invariant: a file is replaced as a whole or not at all, and what is read from it stays the same.
 """
 
 import os

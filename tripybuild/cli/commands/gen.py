@@ -1,4 +1,4 @@
-"""`tripybuild gen`: the registry becomes code, or is compared with the code that is there."""
+"""`tripybuild gen`: generates code from the registry, or checks the generated code for drift."""
 
 import keyword
 import time

@@ -1,4 +1,4 @@
-"""`tripybuild inspect`: what an executable says of itself. No part of it is run."""
+"""`tripybuild inspect`: describes an executable without running any part of it."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `tripybuild inspect` says of an engine, from the record that it was built with: no GPU."""
+"""Engine description of `tripybuild inspect`: read from the build record, without a GPU."""
 
 import re
 from collections import Counter

@@ -1,6 +1,6 @@
-"""`tripybuild new op` and `new model`: a first file that works, for its author to change.
+"""`tripybuild new op` and `new model`: scaffolding, a first file that works.
 
-Law: nothing that is there is overwritten, and what is written passes as it is.
+Invariant: nothing that is there is overwritten, and what is written passes as it is.
 """
 
 import os

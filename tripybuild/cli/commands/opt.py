@@ -1,4 +1,4 @@
-"""`tripybuild opt`: MLIR's text in, passes, MLIR's text out; the options are mlir-opt's."""
+"""`tripybuild opt`: an mlir-opt for the tensorrt dialect, with mlir-opt's options."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

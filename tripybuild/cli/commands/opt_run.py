@@ -1,7 +1,8 @@
-"""The work of `tripybuild opt`: each part of a text is read, checked, rewritten and printed.
+"""Driver of `tripybuild opt`: splits, parses, verifies, rewrites and prints MLIR.
 
-Law: a part that fails does not keep the others from being looked at. Places are those in the whole
-text, whichever part they are in. Where problems are expected, those count that MLIR would show.
+Invariant: a part that fails does not keep the others from being looked at. Places are those in the
+whole text, whichever part they are in. Where problems are expected, those count that MLIR would
+show.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""`tripybuild run`: an executable computes outputs from files of inputs."""
+"""`tripybuild run`: runs an executable on input files."""
 
 import math
 import time

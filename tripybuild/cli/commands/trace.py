@@ -1,4 +1,4 @@
-"""`tripybuild trace`: what a Python function becomes."""
+"""`tripybuild trace`: prints the graph of a Python function."""
 
 from pathlib import Path
 from typing import Annotated

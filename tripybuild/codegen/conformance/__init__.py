@@ -1,7 +1,8 @@
-"""Conformance of generated code: the closed grammar of what may stand in a generated Python file.
+"""Conformance of generated code: the closed grammar of generated Python files.
 
 The reader refuses what a snippet cannot say; here the outcome is proved once more, whatever way a
-text took. Law: a generated file imports, names, reads and calls nothing but what `tables` has.
+text took. Invariant: a generated file imports, names, reads and calls nothing but what `tables`
+has.
 """
 
 import ast

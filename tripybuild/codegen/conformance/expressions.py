@@ -1,4 +1,4 @@
-"""Expressions, types and names of generated files: the half of the grammar inside of statements."""
+"""Grammar of expressions, types and names in generated files."""
 
 import ast
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Statements of generated files: imports, classes, functions and what stands in them."""
+"""Grammar of statements in generated files: imports, classes, functions and their bodies."""
 
 import ast
 

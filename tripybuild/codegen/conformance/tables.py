@@ -1,4 +1,4 @@
-"""The tables of the grammar of generated code: imports, names, attributes, functions.
+"""Tables of the grammar of generated code: imports, names, attributes, functions.
 
 Whoever teaches the generator to write something new adds it here, and asks whether a declaration of
 a stranger could misuse it.

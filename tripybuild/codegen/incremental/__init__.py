@@ -1,1 +1,1 @@
-"""Incremental generation: fragments of packages, kept by the digest of their declaration."""
+"""Incremental generation: package fragments cached by the digest of their declaration."""

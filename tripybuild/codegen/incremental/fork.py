@@ -1,4 +1,4 @@
-"""A part of a command's work in a second process, where a second processor is free for it."""
+"""Forked work: part of a command runs in a second process if a processor is free."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What each declaration gives to a package, and how it is made."""
+"""Fragment records: a declaration's fragment and its digest, built and stored."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

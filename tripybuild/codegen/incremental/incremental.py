@@ -1,4 +1,4 @@
-"""The parts of a package after a change: made anew only for the declarations that changed."""
+"""Incremental update: only fragments of changed declarations are rebuilt."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from pathlib import Path

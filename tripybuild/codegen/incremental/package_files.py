@@ -1,9 +1,9 @@
-"""The generated files of registries; what a declaration gives is kept for as long as it stays.
+"""Generated files of registries, assembled from cached and rebuilt fragments.
 
-Law: what is kept is used only where all that it depends on is the same: our own code, Python, the
-package, and the declaration with its family (`codegen.incremental.fragment_records` says which of
-them are). What the built-in declarations give to a package of others is the same for all of those,
-and kept once.
+Invariant: what is kept is used only where all that it depends on is the same: our own code, Python,
+the package, and the declaration with its family (`codegen.incremental.fragment_records` says which
+of them are). What the built-in declarations give to a package of others is the same for all of
+those, and kept once.
 """
 
 import json

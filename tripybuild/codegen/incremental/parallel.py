@@ -1,8 +1,8 @@
-"""All declarations of registries, read by two processes: each reads families and half of the rest.
+"""Parallel generation: two processes read all families and half of the other declarations each.
 
-Law: what both give is what one of them would give, or nothing. A half takes the names of the other
-half's declarations from a look at the texts; where anything is wrong, or is not as it looked, one
-process reads all, which also reports all problems.
+Invariant: what both give is what one of them would give, or nothing. A half takes the names of the
+other half's declarations from a look at the texts; where anything is wrong, or is not as it looked,
+one process reads all, which also reports all problems.
 """
 
 import json

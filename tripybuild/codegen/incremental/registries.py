@@ -1,4 +1,4 @@
-"""The folders of registries: the built-in one first, and those added behind it."""
+"""Registry folders: the built-in one first, then those added behind it."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The emitters of modules: the class, its suite and its page."""
+"""Emitters of modules: class, suite and page."""

@@ -1,4 +1,4 @@
-"""The files of one module, and what it gives to the files of all."""
+"""Package fragment of one module: its own files, and its entries in shared files."""
 
 from collections.abc import Iterator
 

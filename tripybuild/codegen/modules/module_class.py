@@ -1,4 +1,4 @@
-"""The Python class of a module: typed, documented, with parameters of known types."""
+"""Emitter of a module's Python class: typed, documented, with parameters of known types."""
 
 import ast
 from collections.abc import Iterator

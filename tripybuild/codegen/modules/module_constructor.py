@@ -1,4 +1,4 @@
-"""The constructor of a module: its sizes are checked as the arguments of operators are."""
+"""Emitter of a module's constructor: sizes are checked like operator arguments."""
 
 import ast
 from collections.abc import Mapping

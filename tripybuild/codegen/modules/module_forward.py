@@ -1,4 +1,4 @@
-"""The method `forward` of a module: its inputs are checked, then its steps are calls of operators.
+"""Emitter of a module's `forward`: input checks, then steps as operator calls.
 
 The names of steps are those of the specification. Sizes, weights and parts are attributes.
 """

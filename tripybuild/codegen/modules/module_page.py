@@ -1,4 +1,4 @@
-"""The pages of modules: plain Markdown that reads well as text."""
+"""Emitter of module pages: plain Markdown that reads well as text."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The suite of a module: its class computes what the module computes in a specification."""
+"""Emitter of a module's suite: the class must compute what a specification computes."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,1 +1,1 @@
-"""The emitters of operators: the function, the operation, its lowerings, suite and page."""
+"""Emitters of operators: function, trace operation, lowerings, suite and page."""

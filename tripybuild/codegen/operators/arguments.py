@@ -1,4 +1,4 @@
-"""The arguments of an operator as Python parameters: order, annotations, defaults."""
+"""Operator arguments as Python parameters: order, annotations, defaults."""
 
 import ast
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ from tripybuild.types.patterns import (
     options,
 )
 
-# One Python value of a kind: the annotation that callers see, and that of the normalised value.
+# One Python value of a kind: the annotation that callers see, and that of the normalized value.
 _ONE = {
     "int": ("int", "int"),
     "float": ("float", "float"),
@@ -189,7 +189,7 @@ def _sequence(one: str, depth: int, imports: Imports) -> str:
 
 
 def field_annotation(parameter: SignatureParameter, imports: Imports) -> str:
-    """The type of a normalised argument, as a field of the operation: `tuple[int, ...]`."""
+    """The type of a normalized argument, as a field of the operation: `tuple[int, ...]`."""
     alternatives = [_field_type(form, imports) for form in options(parameter.argument.pattern)]
     if "Value" in alternatives:
         alternatives = ["Value"]

@@ -1,4 +1,4 @@
-"""The checks of attributes: each is brought into one form, and its default is computed."""
+"""Emitter of attribute checks: normalization, and computed defaults."""
 
 import ast
 
@@ -24,7 +24,7 @@ _FUNCTIONS = {
 
 
 def check_attributes(scope: CheckScope) -> None:
-    """Normalise the attributes in their declared order: `dim = check.axis("dim", dim, len(S))`."""
+    """Normalize the attributes in their declared order: `dim = check.axis("dim", dim, len(S))`."""
     by_name = {parameter.name: parameter for parameter in scope.parameters}
     for name in scope.operator.attributes:
         if name not in {*scope.bound, *scope.operator.regions()}:

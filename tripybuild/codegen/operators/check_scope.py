@@ -1,4 +1,4 @@
-"""What a function under writing has bound, and `infer`: each name once, when it is needed."""
+"""Local scope of a generated check: each name and each `infer` entry is bound once, on demand."""
 
 import ast
 from collections.abc import Iterable

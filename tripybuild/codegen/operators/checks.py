@@ -1,4 +1,4 @@
-"""The checks of a call, in the order that is the same for recorded and for inline operators.
+"""Emitter of call checks, in one order for recorded and for inline operators.
 
 Dtypes and the laws about them; the plain names of shapes; attributes; laws, with `infer` on demand;
 expressions inside the types of inputs; and last what the outputs need.

@@ -1,4 +1,4 @@
-"""The checks of dtypes: type variables are bound, and what has a dtype of its own is compared.
+"""Emitter of dtype checks: type variables are bound, fixed dtypes are compared.
 
 Tensors bind first, then attributes that are dtypes; numbers become tensors of what was bound.
 """

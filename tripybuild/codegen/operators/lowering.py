@@ -1,4 +1,4 @@
-"""How an operation becomes something else: builder calls of an engine, other operators, numbers."""
+"""Emitter of lowerings: builder calls of an engine, other operators, or NumPy."""
 
 import ast
 from collections.abc import Set as AbstractSet

@@ -1,4 +1,4 @@
-"""The methods of the Tensor that call an operator."""
+"""Emitter of Tensor methods that call operators."""
 
 from tripybuild.codegen.operators.arguments import AnnotationNames, annotation, parameters
 from tripybuild.codegen.operators.results import result_annotation

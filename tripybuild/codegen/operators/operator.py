@@ -1,4 +1,4 @@
-"""The files of one operator, and what it gives to the files of all."""
+"""Package fragment of one operator: its own files, and its entries in shared files."""
 
 from collections.abc import Iterator
 

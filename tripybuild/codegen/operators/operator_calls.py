@@ -1,4 +1,4 @@
-"""How one operator calls another in generated code, and where it looks for it."""
+"""Operator calls in generated code: name resolution and imports."""
 
 import ast
 from collections.abc import Collection, Container, Mapping

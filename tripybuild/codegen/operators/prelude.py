@@ -1,4 +1,4 @@
-"""The first lines of a lowering: names of shapes and dtypes, read off the recorded operation."""
+"""Prelude of a lowering: shape and dtype names read from the recorded operation."""
 
 import ast
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The public function of an operator: typed, documented, and one line long where it records."""
+"""Emitter of the public function: typed, documented, one line long if it records."""
 
 import ast
 from functools import partial

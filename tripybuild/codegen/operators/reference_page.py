@@ -1,4 +1,4 @@
-"""The pages of the operator reference: plain Markdown that reads well as text."""
+"""Emitter of operator reference pages: plain Markdown that reads well as text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""The checks of graphs: each function is recorded on types that are known by then.
+"""Emitter of region checks: each function is recorded on types known at that point.
 
 ```python
 then = check.region("then", then, [each.type for each in operands], [], more=True)

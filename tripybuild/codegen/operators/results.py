@@ -1,4 +1,4 @@
-"""What a call of an operator gives: one tensor, several, or as many as there are."""
+"""Result types of an operator: one tensor, several, or a variable number."""
 
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.types.patterns import LikePattern, TensorPattern, options

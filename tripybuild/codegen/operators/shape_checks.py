@@ -1,4 +1,4 @@
-"""The checks of input shapes: plain names are bound, and what is bound already is compared."""
+"""Emitter of shape checks: plain names are bound, bound names are compared."""
 
 from collections.abc import Iterable, Sequence
 

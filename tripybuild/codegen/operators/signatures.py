@@ -1,4 +1,4 @@
-"""The `def` of a public function: one signature, or one for each way to call it."""
+"""Signatures of public functions: one `def`, or one overload per call form."""
 
 from tripybuild.codegen.operators.arguments import PUBLIC, SignatureParameter, annotation
 from tripybuild.codegen.operators.results import result_annotation

@@ -1,4 +1,4 @@
-"""The constraint suite of an operator: the data of its declaration.
+"""Emitter of an operator's constraint suite: the data of its declaration.
 
 The machinery that asks the questions is `tripybuild.testing`.
 """

@@ -1,4 +1,4 @@
-"""The trace operation of an operator: a frozen record whose `infer` checks a call."""
+"""Emitter of trace operations: frozen records whose `infer` checks a call."""
 
 import ast
 

@@ -1,1 +1,1 @@
-"""The package around all declarations: its index, its plan, and its synchronization with disk."""
+"""Package generation: index, plan, and synchronization with disk."""

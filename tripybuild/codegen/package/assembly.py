@@ -1,4 +1,4 @@
-"""A package, put together from what each of its operators gives."""
+"""Package assembly: shared files built from the fragments of all declarations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The `conftest.py` of generated suites: whoever runs them is told what was left out."""
+"""Emitter of `conftest.py` for generated suites: reports what was skipped."""
 
 from tripybuild.codegen.package.package_paths import BUILT_IN
 from tripybuild.codegen.python.file_text import Imports, header

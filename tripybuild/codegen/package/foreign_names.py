@@ -1,4 +1,4 @@
-"""What other systems call operators, for the hints of names that a package has not."""
+"""Foreign operator names, for hints on names that a package does not have."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

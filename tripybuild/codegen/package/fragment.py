@@ -1,4 +1,4 @@
-"""What one declaration gives to a package: files of its own, and its part in the files of all.
+"""Package fragments: one declaration's own files and its entries in shared files.
 
 A contribution is plain data, so that it can be kept for as long as its declaration stays the same.
 """

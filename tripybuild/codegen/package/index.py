@@ -1,4 +1,4 @@
-"""The first pages of the reference: all operators, all modules, each with its first sentence."""
+"""Index pages of the reference: all operators and modules, each with its summary."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The files of a package that concern all its operators: the front door and the Tensor."""
+"""Shared files of a package: the public namespace and the Tensor class."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256

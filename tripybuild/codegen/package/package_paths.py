@@ -1,4 +1,4 @@
-"""Where the code of an operator is: one source, and one file in each layer on the same path."""
+"""Paths of generated code: one source path, mirrored in each layer."""
 
 from typing import Protocol
 

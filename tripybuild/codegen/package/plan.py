@@ -1,4 +1,4 @@
-"""From a registry to the text of every generated file. Pure: no disk, no clock, one order."""
+"""Generation plan: registry to the text of every file. Pure: no disk, no clock, one order."""
 
 from tripybuild.codegen.modules.module import module_fragment
 from tripybuild.codegen.operators.operator import operator_fragment

@@ -1,4 +1,4 @@
-"""JSON schemas for editors, from the same models that the files are validated with.
+"""JSON schemas for editors, from the same models that validate the files.
 
 The flavour is draft 7, which editors read: `definitions` instead of `$defs`, and no keyword beside
 a `$ref`. The keys stand in reading order, so that an editor proposes them in it.

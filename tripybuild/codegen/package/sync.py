@@ -1,4 +1,4 @@
-"""The one place of the generator that touches the disk: compare, write what differs, remove.
+"""Synchronization with disk: compare, write what differs, remove what is stale.
 
 Laws: what does not say that it was generated is neither overwritten nor removed; no link below the
 folder is followed; nothing is written while another process generates into the same folder; and

@@ -1,1 +1,1 @@
-"""Python source text: expressions, statements and files as the formatter would print them."""
+"""Python source printer: expressions, statements and files in the formatter's style."""

@@ -1,4 +1,4 @@
-"""Truths of sizes that are undecided while a call is recorded: where `or` is written as `any`.
+"""Conditions on undecided sizes: `or` is rewritten to `any`.
 
 Python's `or`, `and`, `not` and `a < b < c` ask a truth at once, which an undecided one refuses, so
 the whole law would wait for the call. `any` and `all` of shapes decide as far as they can.

@@ -1,4 +1,4 @@
-"""Syntax trees of snippets -> documents of `layout`, in the style of the formatter."""
+"""Snippet expressions to layout documents, in the formatter's style."""
 
 import ast
 import json

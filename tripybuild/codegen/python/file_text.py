@@ -1,4 +1,4 @@
-"""Names and the fixed parts of generated files: the only string tricks of the generator."""
+"""Fixed text of generated files, and escaping of names and strings."""
 
 import re
 import textwrap

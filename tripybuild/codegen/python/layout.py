@@ -1,4 +1,4 @@
-"""Expressions and statements as text that a formatter leaves alone.
+"""Layout engine for Python source: its output is stable under the formatter.
 
 A small pretty printer (Wadler's): a document is text with possible line breaks in groups, and a
 group breaks as a whole when it does not fit. The groups are those of ruff and black, so that

@@ -1,4 +1,4 @@
-"""From the names of a snippet to the names of generated Python."""
+"""Name rewriting: snippet names to names of generated Python."""
 
 import ast
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Programs of snippets as statements of a generated function."""
+"""Snippet programs as statements of a generated function."""
 
 import ast
 from collections.abc import Callable, Iterable, Set as AbstractSet

@@ -1,1 +1,1 @@
-"""Kind inference: which values of a snippet are tensors, and which calls its operators allow."""
+"""Kind inference: which snippet values are tensors, and which calls their operators allow."""

@@ -1,4 +1,4 @@
-"""The proof that every builder call of a lowering is one that the engine's builder has."""
+"""Builder check: every builder call of a lowering exists in the engine's builder."""
 
 import ast
 from collections.abc import Iterator

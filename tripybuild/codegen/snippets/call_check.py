@@ -1,4 +1,4 @@
-"""Whether a call of an operator fits its declaration: names, numbers and kinds of arguments.
+"""Call check of operators in snippets: names, number and kinds of arguments.
 
 What is compared is plain data, so that it can be kept with what a declaration gives: a change of
 one declaration is held against the calls in all others without reading them.

@@ -1,4 +1,4 @@
-"""The proof of snippets that call operators: each call is one that the declaration allows.
+"""Composition check: every operator call in a snippet is valid by its declaration.
 
 Decompositions, the steps of modules, and examples are read. A call is held against the operator's
 declaration where that was read, too; others are kept as data (`codegen.snippets.call_check`).

@@ -1,4 +1,4 @@
-"""What the functions of snippets give, where tensors are among what they are given."""
+"""Result kinds of snippet functions that take tensors."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,9 +1,9 @@
-"""Which values of a snippet are tensors, and so which of its calls are those of operators.
+"""Kind inference: tensors among snippet values, and thus calls that are operators.
 
-Law: a name that an operator shares with a function of the snippets is the operator where its first
-argument is a tensor, and the function where it is none. Where it can be both, the call is refused:
-what would be generated is right for one of them alone. The names of other operators suffice, so
-that a declaration is read without theirs.
+Invariant: a name that an operator shares with a function of the snippets is the operator where its
+first argument is a tensor, and the function where it is none. Where it can be both, the call is
+refused: what would be generated is right for one of them alone. The names of other operators
+suffice, so that a declaration is read without theirs.
 """
 
 import ast

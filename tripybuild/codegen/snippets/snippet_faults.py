@@ -1,4 +1,4 @@
-"""What is found in a snippet while the kinds of its values are inferred."""
+"""Diagnostics of kind inference."""
 
 import ast
 from collections.abc import Mapping

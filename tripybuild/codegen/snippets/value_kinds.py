@@ -1,6 +1,6 @@
-"""What the values of a snippet can be: tensors, lists with tensors, or something else.
+"""Kinds of snippet values: tensors, lists with tensors, or plain data.
 
-Law: a kind holds all that a value can be. None is no kind of its own: it is what is left out.
+Invariant: a kind holds all that a value can be. None is no kind of its own: it is what is left out.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a function is compiled with by mistake, in the place of an info.
+"""Argument errors of `tp.compile`: constants that were most likely meant as `InputInfo`.
 
 Whatever is no info is a constant of what is compiled, and most values may be one. What can only be
 meant as an info is refused where it is given; the rest is told of when the function fails with it.

@@ -1,4 +1,4 @@
-"""The arguments of a compiled function: infos become inputs of its graph, all else is constant."""
+"""Arguments of `tp.compile`: `InputInfo`s become graph inputs, all else is constant."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -51,8 +51,10 @@ class Inputs:
             return bounds.min
         known = self._bounds.setdefault(name, bounds)
         if known != bounds:
-            spelt = [f"({each.min}, {each.opt}, {each.max})" for each in (known, bounds)]
-            message = f"the dimension `{name}` is {spelt[0]} in one input and {spelt[1]} in another"
+            ranges = [f"({each.min}, {each.opt}, {each.max})" for each in (known, bounds)]
+            message = (
+                f"the dimension `{name}` is {ranges[0]} in one input and {ranges[1]} in another"
+            )
             raise DiagnosticError(
                 Diagnostic("bad-range", message, caller_location(PACKAGES).span())
             )

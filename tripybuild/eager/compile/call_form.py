@@ -1,4 +1,4 @@
-"""How a compiled function is called, as data: it stands in the executable's manifest."""
+"""Calling convention of a compiled function, as data in the executable's manifest."""
 
 import inspect
 import typing

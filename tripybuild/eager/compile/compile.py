@@ -1,4 +1,4 @@
-"""`tp.compile`: a Python function is recorded once, and compiled as a model's spec is."""
+"""`tp.compile`: a Python function is recorded once and compiled like a model spec."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Compiled functions: called as the function was, on tensors of any library."""
+"""Compiled functions: same signature as the original, tensors of any library accepted."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -191,7 +191,7 @@ class Executable:
         if data is None:
             message = f"`{path}` was compiled from a spec, and no function"
             hint = "load it with `tripybuild.load`"
-            raise DiagnosticError(Diagnostic("executable-not-recognised", message, hint=hint))
+            raise DiagnosticError(Diagnostic("executable-not-recognized", message, hint=hint))
         # An object of JSON has no order, and the inputs of the program have that of the function's.
         infos = {name: read_info(data["infos"][name]) for name in program.signature.inputs}
         return cls(program, CallForm.read(data, infos), infos)

@@ -1,4 +1,4 @@
-"""Functions that are recorded: called once, with inputs in the place of infos."""
+"""Function recording: called once, with graph inputs in place of `InputInfo`s."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a compiled function takes: dtypes, and sizes that are numbers or ranges."""
+"""Input infos: dtypes, and sizes that are fixed or ranges."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a compiled function gives: tensors, alone or in lists, tuples and dictionaries.
+"""Results of compiled functions: tensors, alone or nested in lists, tuples and dicts.
 
 Their form is data: the name of an output, or a list of `tuple` and forms, or a list of `dict` and
 pairs of keys and forms. So it can stand in an executable's manifest. Lists come back as tuples.

@@ -1,4 +1,4 @@
-"""`tp.Stream`: what is asked of a GPU, in order."""
+"""`tp.Stream`: a CUDA stream, work on the GPU in submission order."""
 
 import weakref
 from typing import Any

@@ -1,1 +1,1 @@
-"""Evaluation of eager tensors: the subgraph that is needed, by references or by XLA."""
+"""Evaluation of eager tensors: the needed subgraph, by references or by XLA."""

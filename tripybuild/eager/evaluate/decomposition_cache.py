@@ -1,7 +1,7 @@
-"""What operations are made of, recorded once for each form of them.
+"""Decomposition cache: recorded once per operation form.
 
-Law: a composition holds no tensor of the call that it was recorded for. It reads stand-ins of the
-same types, which are known, as is all that a tensor that is looked at depends on.
+Invariant: a composition holds no tensor of the call that it was recorded for. It reads stand-ins of
+the same types, which are known, as is all that a tensor that is looked at depends on.
 """
 
 from collections.abc import Sequence

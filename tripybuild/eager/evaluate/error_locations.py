@@ -1,4 +1,4 @@
-"""Errors of engines and compilers at the user's Python lines.
+"""Error locations: engine and compiler errors mapped to the user's Python lines.
 
 What comes back from a compiler names the line and the column of an operation. The operation itself
 knows the whole expression; who asked for it to be compiled is another place.

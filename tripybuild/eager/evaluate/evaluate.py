@@ -1,4 +1,4 @@
-"""Graphs that somebody looks at: which engine computes them, and what becomes of their history."""
+"""Evaluation of eager tensors: engine selection by graph, then release of the history."""
 
 from collections.abc import Callable, Sequence
 from functools import cache

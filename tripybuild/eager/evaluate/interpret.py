@@ -1,4 +1,4 @@
-"""Small graphs computed by the references of their operators, as generated: without a compiler.
+"""Interpreter for small graphs: generated references, without a compiler.
 
 A reference computes in float64 and is rounded once for each operation, so that its results are at
 least as near as those of any engine.

@@ -1,4 +1,4 @@
-"""What has to be computed before tensors can be looked at."""
+"""Subgraph extraction: the operations needed for requested tensors."""
 
 from collections.abc import Iterator
 from math import prod

@@ -1,4 +1,4 @@
-"""Large graphs computed by XLA: compiled once for each structure, whatever its constants hold.
+"""XLA backend for large graphs: compiled once per structure, constants are arguments.
 
 The structure of a graph is its operations with their attributes and how they hang together, and
 the dtypes and shapes of what it begins with. Data is no part of it: a loop over one expression

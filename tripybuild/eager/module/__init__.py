@@ -1,1 +1,1 @@
-"""`tp.Module`: parameters, state, and modules of modules."""
+"""`tp.Module`: parameters, state, and nested modules."""

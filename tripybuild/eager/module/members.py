@@ -1,4 +1,4 @@
-"""What modules hold: tensors and modules in attributes, and in lists and dicts of attributes.
+"""Member traversal of modules: tensors and modules in attributes, lists and dicts.
 
 A name is the path of an attribute: `layers.0.weight`. Modules need no state of their own for this,
 so that a class which forgets `super().__init__()` is a module all the same.

@@ -1,4 +1,4 @@
-"""`tp.Module`: parameters and other modules as attributes, and what they do in `forward`."""
+"""`tp.Module`: parameters and nested modules as attributes, computation in `forward`."""
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`tp.Parameter`: the tensors that a module says it has."""
+"""`tp.Parameter`: declared tensors of a module."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Parameters of modules that nobody has given yet: what they are is known, not what they hold."""
+"""Uninitialized parameters: dtype and shape are known, data is not."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module

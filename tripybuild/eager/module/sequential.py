@@ -1,4 +1,4 @@
-"""`tp.Sequential`: modules and functions, one after the other."""
+"""`tp.Sequential`: a chain of modules and functions."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Tensors for the parameters of modules: compared with what is there, then put in its place."""
+"""State loading: tensors are checked against the parameters that they replace."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,7 +12,7 @@ from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.trace.location import caller_location
 
 MATRIX = 2  # dimensions
-MOST = 12  # problems of one kind that are spelt out
+MOST = 12  # problems of one kind that are spelled out
 
 
 def check_replacement(name: str, before: Tensor, after: object) -> Iterator[Diagnostic]:

@@ -1,4 +1,4 @@
-"""Parameters of modules in safetensors files."""
+"""Safetensors files as module parameters."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""`tp.Tensor`: data, device, sizes, and what Python may do with it."""
+"""`tp.Tensor`: data, device, sizes, and Python protocols."""

@@ -1,4 +1,4 @@
-"""What tensors are made of: Python's numbers, nested lists of them, and arrays of any library.
+"""Tensor construction from Python numbers, nested lists, and arrays of any library.
 
 Lists take the dtype of their first number, as nvtripy's do: int32 for an integer (int64 if it needs
 it), float32 for a float, bool for a truth. A number that this dtype cannot hold is refused at its

@@ -1,4 +1,4 @@
-"""Where tensors are: `tp.device("cpu")`, `tp.device("gpu:0")`."""
+"""Devices: `tp.device("cpu")`, `tp.device("gpu:0")`."""
 
 from dataclasses import dataclass
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""Sizes of tensors as tensors: numbers where they are known, symbols where they are not."""
+"""`DimensionSize`: a size as a scalar tensor, fixed or symbolic."""
 
 from typing import Any, Self
 

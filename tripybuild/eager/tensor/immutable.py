@@ -1,4 +1,4 @@
-"""What Python may do with a tensor, which never changes: copy it, keep it, and not assign to it."""
+"""Immutability of tensors: copy, pickle, and rejected assignments."""
 
 from collections.abc import Mapping
 from copy import copy

@@ -1,4 +1,4 @@
-"""The half of the public Tensor that computes: looked at, it becomes numbers."""
+"""Evaluating half of the public Tensor: data is computed on first access."""
 
 from typing import TYPE_CHECKING, Any, Self
 

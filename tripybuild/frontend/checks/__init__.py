@@ -1,4 +1,4 @@
-"""The checks of a call: dtypes, shapes, attributes and laws, between Python and an operation."""
+"""Call checks: dtypes, shapes, attributes and laws, between a Python call and an operation."""
 
 from tripybuild.frontend.checks.check import Check
 from tripybuild.frontend.checks.indexing import Index

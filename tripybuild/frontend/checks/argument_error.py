@@ -1,4 +1,4 @@
-"""How an argument of a function is refused that is no operator: it is underlined, with a hint."""
+"""Argument errors of plain functions: the argument is underlined, with a hint."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
-"""The little languages of attributes: each kind normalises a value, or says what it wanted.
+"""Attribute checks: each kind normalizes a value or reports what it expects.
 
-Normalised means: nothing negative that counts from the end, nothing left out, tuples for lists.
+Normalized means: nothing negative that counts from the end, nothing left out, tuples for lists.
 """
 
 import operator

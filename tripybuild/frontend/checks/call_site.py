@@ -1,4 +1,4 @@
-"""Where an argument of a call is written, and where the tensors in it come from.
+"""Call-site analysis: source locations of arguments and of the tensors in them.
 
 Nothing of this is noted while recording. When a call is refused, its frames are still there: the
 user's, which says where the call is, and ours, which say what was given for which parameter. The

@@ -1,4 +1,4 @@
-"""What generated `infer` methods are written in: binding, normalising, and laws.
+"""Call checks: the API of generated `infer` methods for binding, normalizing, and laws.
 
 A law is true, false, or undecided while sizes are dynamic. False is a diagnostic at once. An
 undecided one is kept in `deferred` with the names that it reads, and decided for the sizes of each

@@ -1,4 +1,4 @@
-"""How a call is refused: the argument is underlined, and where tensors were made is said."""
+"""Errors of call checks: the argument is underlined, tensor origins are noted."""
 
 from collections.abc import Mapping, Sequence
 from typing import NoReturn

@@ -1,4 +1,4 @@
-"""The checks of dtypes: which one all tensors of a call have, and whether it is allowed."""
+"""Dtype checks: one common dtype per type variable, and whether it is allowed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Protocol

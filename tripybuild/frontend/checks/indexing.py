@@ -1,4 +1,4 @@
-"""Square brackets: integers, slices, `...` and None as starts, sizes and steps of dimensions.
+"""Indexing: integers, slices, `...` and None as starts, sizes and steps of dimensions.
 
 The rules are Python's: bounds beyond the ends are clamped, negative ones count from the end.
 """

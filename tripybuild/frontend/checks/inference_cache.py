@@ -1,8 +1,9 @@
-"""What `infer` found, kept by the types of the tensors and by the attributes that it was given.
+"""Inference cache: results of `infer`, keyed by operand types and attributes.
 
-Models repeat themselves, layer by layer and turn by turn, and laws are costly to check. Law: what
-is kept follows from its key alone. What looks at more of a tensor than its type (`Check.known`),
-takes a graph, or gives sizes that nobody knew before, is found anew each time, as is a refusal.
+Models repeat themselves, layer by layer and turn by turn, and laws are costly to check. Invariant:
+what is kept follows from its key alone. What looks at more of a tensor than its type
+(`Check.known`), takes a graph, or gives sizes that nobody knew before, is found anew each time, as
+is a refusal.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

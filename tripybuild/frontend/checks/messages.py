@@ -1,4 +1,4 @@
-"""How values look in messages, and how a broken law says what broke it."""
+"""Message formatting: values, and the terms of a violated law."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

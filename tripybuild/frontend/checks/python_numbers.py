@@ -1,4 +1,4 @@
-"""Python's numbers where tensors are wanted: which dtypes they can have, and what shape."""
+"""Python scalars in place of tensors: allowed dtypes, and the shape."""
 
 from numbers import Number
 from sys import float_info

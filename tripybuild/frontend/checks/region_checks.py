@@ -1,4 +1,4 @@
-"""The checks of arguments that are graphs: a function is recorded, and its types are compared.
+"""Region checks: functions as arguments are recorded and their types compared.
 
 A draft reads values from outside as they are. When all regions of an operation are recorded, they
 are closed together: what one of them reads, all of them take.

@@ -1,4 +1,4 @@
-"""What is written at a place of a Python program, as a syntax tree: calls and their arguments."""
+"""Source AST at a Python location: calls and their arguments."""
 
 import ast
 import linecache

@@ -1,1 +1,1 @@
-"""What references compute with beside NumPy: named helpers, and numbers in their dtypes."""
+"""Numerics of references beside NumPy: named helpers, and rounding to dtypes."""

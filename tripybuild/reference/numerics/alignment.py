@@ -1,4 +1,4 @@
-"""Arrays at addresses that engines take as they are."""
+"""Aligned arrays: addresses that engines accept without a copy."""
 
 import math
 from typing import Any

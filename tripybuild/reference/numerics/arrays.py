@@ -1,4 +1,4 @@
-"""The named helpers of references: what NumPy has no word for. Each has a test of its own.
+"""Array helpers of references that NumPy lacks. Each has a test of its own.
 
 All of them are total on float64 arrays and on integer arrays, and none changes its arguments.
 """
@@ -55,7 +55,7 @@ def round_cast_quiet(array: Any, type: dtype) -> Array:
 
 
 def _round_to_odd(array: Array) -> Array:
-    """In float32, cut off towards zero, and odd where something was: rounding that is right."""
+    """In float32, cut off toward zero, and odd where something was: rounding that is right."""
     near = array.astype(np.float32)
     below = np.nextafter(near, np.float32(0))
     cut = np.where(np.abs(near) > np.abs(array), below, near)

@@ -1,4 +1,4 @@
-"""What runs while something holds: the helpers of references whose arguments are functions.
+"""Control-flow helpers of references: loops whose arguments are functions.
 
 Each function takes arrays and gives a sequence of arrays. No loop goes on for ever.
 """

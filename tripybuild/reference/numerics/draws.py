@@ -1,4 +1,4 @@
-"""The named helpers of references that draw random numbers. Each has a test of its own.
+"""Random-number helpers of references. Each has a test of its own.
 
 With a seed, the numbers are those of every engine that knows seeds: Threefry-2x32 with twenty
 rounds (Salmon et al., 2011) encrypts the position of each element.

@@ -1,4 +1,4 @@
-"""NumPy's functions for references, each with a look at how large its result would be.
+"""Guarded NumPy functions for references: the result's size is checked first.
 
 A third party's registry is data: no word of it may ask for unbounded memory. What only rearranges
 or reduces is handed on as it is; what creates, repeats or broadcasts is measured first.

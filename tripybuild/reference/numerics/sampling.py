@@ -1,4 +1,4 @@
-"""The named helpers of references that find values between the elements of a grid.
+"""Interpolation helpers of references. Each has a test of its own.
 
 Each has a test of its own. All compute in float64, and none changes its arguments.
 """

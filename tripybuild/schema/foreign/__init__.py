@@ -1,4 +1,4 @@
-"""The operators of other systems: their names, and what they take and give.
+"""Foreign operator tables: names and signatures of other systems' operators.
 
 One line of a table is one operator: `softmax.int(self, dim, dtype?) -> 1`. What stands before `;`
 is given by position or by name, what stands behind it by name; `?` may be left out, and so may what

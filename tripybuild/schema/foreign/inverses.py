@@ -1,4 +1,4 @@
-"""How the arguments of an alias are read back: what says an argument also says its inverse.
+"""Alias inverses: foreign arguments mapped back to ours.
 
 A list, a choice by word and the helpers below are inverted where they stand in an alias's call, so
 that `reads:` is for what nothing here can say. A helper is data: three expressions.

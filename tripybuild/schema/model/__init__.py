@@ -1,1 +1,1 @@
-"""Model specifications after parsing: sizes, parts, steps, and the files that they include."""
+"""Parsed model specifications: sizes, parts, steps, and included files."""

@@ -1,4 +1,4 @@
-"""The laws between the entries of a part: which types fit where, and that names are given once."""
+"""Consistency checks of a part's entries: matching types, unique names."""
 
 import keyword
 from collections.abc import Iterable, Iterator, Mapping, Sequence

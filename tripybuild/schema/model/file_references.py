@@ -1,6 +1,7 @@
-"""Where the files and folders are that a model's file names.
+"""File references: resolution of the paths in a model's file.
 
-Law: they are in its own folder or below. Nothing that a file says leads anywhere else, and no link.
+Invariant: they are in its own folder or below. Nothing that a file says leads anywhere else, and no
+link.
 """
 
 from pathlib import Path

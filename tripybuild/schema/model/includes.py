@@ -1,7 +1,7 @@
-"""A model's file with the files that it uses: each is read once, and sees its own names alone.
+"""Includes: a model's file with the files it uses, each read once with its own namespace.
 
-Law: a file is used from its own folder or from below. Nothing that a file says, and no link, leads
-anywhere else.
+Invariant: a file is used from its own folder or from below. Nothing that a file says, and no link,
+leads anywhere else.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""One model, after parsing: parts with patterns and programs, each with its place in the file."""
+"""Parsed model: parts with patterns and programs, each with its span."""
 
 import ast
 from collections.abc import Iterator, Mapping

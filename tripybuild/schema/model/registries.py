@@ -1,6 +1,7 @@
-"""The registries that a model's file names: folders beside it, or below.
+"""Registry references: the registries that a model's file names, in its folder or below.
 
-Law: neither the name of a folder nor a link in it leads out of the folder of the model's file.
+Invariant: neither the name of a folder nor a link in it leads out of the folder of the model's
+file.
 """
 
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""Operators after parsing: types, snippets, laws, samples, and the checks between these."""
+"""Parsed operators: types, snippets, laws, samples, and the checks between these."""

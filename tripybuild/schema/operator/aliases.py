@@ -1,8 +1,8 @@
-"""Aliases: how other systems say what an operator says, with a value for each of their arguments.
+"""Aliases: an operator's equivalents in other systems, with a value for each foreign argument.
 
 `aten: add.Tensor` stands for a call with the same arguments in the same order. In
 `aten: "softmax.int(input, dim)"` each argument is an expression over what the operator binds.
-Law: read back, from a plain name or from `reads:`, every argument is there again.
+Invariant: read back, from a plain name or from `reads:`, every argument is there again.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The laws between the parts of a declaration, and between declarations."""
+"""Consistency checks between the parts of a declaration, and between declarations."""
 
 import keyword
 from collections.abc import Container, Iterator, Mapping, Sequence

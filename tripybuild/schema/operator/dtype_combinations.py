@@ -1,4 +1,4 @@
-"""The dtypes that a call can have, enumerated: what a declaration allows, what refuses the rest.
+"""Dtype combinations: enumeration of allowed tuples, and what rejects the others.
 
 A slot is a type variable, or an input whose dtype no variable binds (`bool[*A]`); a tuple gives
 each slot a dtype.

@@ -1,4 +1,4 @@
-"""From the keys of a file to an `Operator`: types become patterns, snippets become programs.
+"""Elaboration: a file's keys to an `Operator`, types to patterns, snippets to programs.
 
 Everything that is wrong with a file is found in one run; nothing here knows other operators.
 """

@@ -1,4 +1,4 @@
-"""`like: unary(kind="kEXP")`: what a family says becomes the operator's own, parameters put in.
+"""Families: `like: unary(kind="kEXP")` expands to a family's entries with parameters bound.
 
 A family may refine another one that it `extends:`. What is nearer to the operator counts.
 """

@@ -1,4 +1,4 @@
-"""One operator, after parsing: types are patterns, snippets programs, and each has its place."""
+"""Parsed operator: types as patterns, snippets as programs, each with its span."""
 
 import ast
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""A part of a model, after parsing: a definition, a module, or the model itself."""
+"""Parsed part of a model: a definition, a module, or the model itself."""
 
 import ast
 from collections.abc import Mapping

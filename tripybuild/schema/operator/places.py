@@ -1,4 +1,4 @@
-"""Where the files of a registry are, and what they are called."""
+"""Registry layout: paths and names of declaration files."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The `sample` of a declaration, read: which of its entries are sizes that a test may change."""
+"""Samples of a declaration: which entries are sizes that a test may vary."""
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping

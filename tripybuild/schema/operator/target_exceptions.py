@@ -1,4 +1,4 @@
-"""What targets do differently: `targets:` of an operator, and the reasons that many share.
+"""Target exceptions: `targets:` of an operator, and shared reasons.
 
 A fact names a case (`when`), and why a target refuses it although it is legal, or builds it
 although it is not. What is true of a target for all operators stands once, in `targets.yaml`.

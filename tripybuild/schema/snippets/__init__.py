@@ -1,1 +1,1 @@
-"""Names and costs of snippets: which names are in scope, and what running one can cost."""
+"""Static analysis of snippets: names in scope, and bounds on the cost of running them."""

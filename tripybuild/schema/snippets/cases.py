@@ -1,4 +1,4 @@
-"""`cases:`: a snippet that is one of several, by conditions on dtypes, attributes and sizes.
+"""Case snippets: `cases:` selects one of several by dtypes, attributes and sizes.
 
 The texts of one choice are read as one program, in which their lines are numbered through: a node
 so knows its own place in the file.

@@ -1,4 +1,4 @@
-"""Values of a file that are snippets, whichever way YAML spells them."""
+"""Snippet values of a file, whichever YAML scalar type they are spelled with."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Which argument a law is about: the only one that it reads, itself or by way of other names."""
+"""Law argument: the only argument that a law reads, directly or through other names."""
 
 from collections.abc import Iterator
 

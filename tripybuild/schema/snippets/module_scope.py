@@ -1,4 +1,4 @@
-"""Which names a module binds, and the proof that its snippets stay within their vocabularies.
+"""Module scope: names bound by a module, and the check that its snippets are closed.
 
 A module becomes a Python class, too, so its snippets are confined as those of operators are.
 """

@@ -1,4 +1,4 @@
-"""Which names an operator binds, and the proof that each name of each snippet is bound."""
+"""Operator scope: names bound by an operator, and the check that snippets are closed."""
 
 import ast
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Which names each kind of snippet may use. Names only: what they do is said where they are run.
+"""Vocabulary names for each kind of snippet; their meaning is defined where they run.
 
 A third party's registry is data too, so every table here is closed. `reference.vocabulary`
 implements exactly these names; a test compares them.

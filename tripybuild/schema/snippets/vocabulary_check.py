@@ -1,8 +1,8 @@
-"""Confinement of snippets: what becomes Python code says nothing but what its vocabulary has.
+"""Confinement check: snippets that become Python use only names of their vocabulary.
 
-Law: a function, a namespace or a method is only ever called, by a name of the vocabulary, and is
-never a value; attributes of values are a closed table. So generated code reaches no function that
-is not in a table, whatever the values are at run time.
+Invariant: a function, a namespace or a method is only ever called, by a name of the vocabulary, and
+is never a value; attributes of values are a closed table. So generated code reaches no function
+that is not in a table, whatever the values are at run time.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The CPU client's buffers as NumPy arrays: dtypes, tensor types, and readers of results."""
+"""PJRT buffers as NumPy arrays: dtypes, tensor types, and zero-copy readers."""
 
 import ctypes
 import math

@@ -1,4 +1,4 @@
-"""The process's one CPU client of XLA, its device, and how arrays are placed on that."""
+"""PJRT client singleton: XLA's CPU device, and placement of arrays on it."""
 
 import contextlib
 import ctypes

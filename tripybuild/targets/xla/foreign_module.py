@@ -1,4 +1,4 @@
-"""Modules of StableHLO that others made: they may compute, and nothing else.
+"""Untrusted StableHLO modules: pure computation is accepted, all else rejected.
 
 A custom call names a function of the process by its name, or by its address, and XLA has some that
 call whatever they are given. Nothing that is lowered here uses one. Other operations wait for what

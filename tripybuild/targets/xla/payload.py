@@ -1,4 +1,4 @@
-"""The canonical form of a program that XLA compiled for the CPU: equal modules give equal bytes.
+"""Canonical form of compiled XLA programs: equal modules give equal bytes.
 
 XLA writes the object files of a program in the order in which its threads finish them, and numbers
 modules as they come in one process. Neither says anything about the program: object files are

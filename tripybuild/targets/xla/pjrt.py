@@ -1,4 +1,4 @@
-"""The CPU compiler and runtime: StableHLO to an executable, and an executable to a function.
+"""PJRT compiler and runtime: StableHLO to an executable, an executable to a function.
 
 With `pjrt_client`, this is the only module that touches jaxlib's semi-private client. It never
 imports `jax`, and it never calls what does so in C++: an array that is taken apart or copied to the
@@ -155,7 +155,7 @@ def _types(spelled: Sequence[tuple[str, Sequence[int]]]) -> tuple[ArrayType, ...
 def _format_error(reason: str) -> DiagnosticError:
     message = f"The payload is not a compiled CPU program: {reason}"
     hint = "compile the model again"
-    return DiagnosticError(Diagnostic("executable-not-recognised", message, hint=hint))
+    return DiagnosticError(Diagnostic("executable-not-recognized", message, hint=hint))
 
 
 def _incompatible(found: Mapping[str, str]) -> Diagnostic:

@@ -1,4 +1,4 @@
-"""NVIDIA's `tensorrt` dialect as xDSL operations: text, constraints, verifiers, inferred types."""
+"""NVIDIA's `tensorrt` dialect in xDSL: assembly, constraints, verifiers, type inference."""
 
 from xdsl.ir import Dialect
 

@@ -1,4 +1,4 @@
-"""Fields of operations that are always one operand or result, read without a detour.
+"""Operand and result accessors: constant-time for operations with fixed arity.
 
 xDSL looks up an operation's whole declaration each time a field is read. Passes read millions of
 fields; where no variadic field stands before one, its place never changes.

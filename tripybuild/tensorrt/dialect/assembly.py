@@ -1,4 +1,4 @@
-"""Operations put together without xDSL's search for what each argument could mean.
+"""Operation assembly without xDSL's argument resolution.
 
 `TensorrtOperation.make` is called for each layer and each rewrite, with values in the order of
 their declaration. Arguments that are not that plain are left to xDSL, which says what is wrong.

@@ -1,7 +1,7 @@
-"""The kinds of an operation's attributes: their words in MLIR, and their values in Python.
+"""Attribute kinds: their MLIR spelling and their Python values.
 
-Law: `kind.attribute(value)` and `kind.value(attribute)` are inverses; a value that is an attribute
-already is kept as it is.
+Invariant: `kind.attribute(value)` and `kind.value(attribute)` are inverses; a value that is an
+attribute already is kept as it is.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
-"""The attributes of NVIDIA's `tensorrt` dialect: closed sets of names, and bounds of shapes.
+"""Attributes of NVIDIA's `tensorrt` dialect: enumerations, and shape profiles.
 
-Law: the members of an enumeration stand once, in `tensorrt.recorder.enumerations`; a class is made
-of each. In a dictionary a member is printed `#tensorrt.activation_type<kRELU>`, and `<kRELU>` where
-an operation's format names the attribute.
+Invariant: the members of an enumeration stand once, in `tensorrt.recorder.enumerations`; a class is
+made of each. In a dictionary a member is printed `#tensorrt.activation_type<kRELU>`, and `<kRELU>`
+where an operation's format names the attribute.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""What all operations of the dialect share: making, reading, checking, inferring.
+"""Base class of the dialect's operations: construction, access, verification, inference.
 
-Law: an operation declares its operands, attributes and results once, with kinds (`kinds`,
+Invariant: an operation declares its operands, attributes and results once, with kinds (`kinds`,
 `attribute_kinds`). `problems` gives what MLIR would say, in its words and order: arity, attributes,
 operands, results, regions, traits (`CHECKS`), the verifier (`wrong`), and last the inferred types.
 MLIR stops at the first that fails; a failed inference is two. xDSL's own checks, which say the same

@@ -1,7 +1,7 @@
-"""Traits of operations that say how the types of operands, attributes and results belong together.
+"""Verifier traits: constraints between operands, attributes and results.
 
-Law: each is a function from an operation to a problem or None, in MLIR's words; an operation lists
-them in `CHECKS`, those that MLIR checks with the declaration (`all_match`) first.
+Invariant: each is a function from an operation to a problem or None, in MLIR's words; an operation
+lists them in `CHECKS`, those that MLIR checks with the declaration (`all_match`) first.
 """
 
 import re

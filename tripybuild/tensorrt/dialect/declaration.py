@@ -1,6 +1,6 @@
-"""Problems that an operation's declaration tells: arity, attributes, operands, results.
+"""Declaration verifier: arity, attributes, operands, results.
 
-Law: the order is that of MLIR's generated code: numbers of operands, results and regions;
+Invariant: the order is that of MLIR's generated code: numbers of operands, results and regions;
 attributes by name, all that are missing before any that is wrong; operands; results; regions.
 """
 

@@ -1,7 +1,7 @@
-"""Facts about operations that rewrites ask for, beside xDSL's own (`Pure`, `ConstantLike`).
+"""Effect traits for rewrites, beside xDSL's own (`Pure`, `ConstantLike`).
 
-Law: `traits_def(Pure(), ...)`: an operation without `Pure` or `RecursiveMemoryEffect` is kept even
-if nobody uses it, and never merged with another.
+Invariant: `traits_def(Pure(), ...)`: an operation without `Pure` or `RecursiveMemoryEffect` is kept
+even if nobody uses it, and never merged with another.
 """
 
 from dataclasses import dataclass

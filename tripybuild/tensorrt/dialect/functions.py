@@ -1,7 +1,7 @@
-"""What a function says of its arguments for an engine: ranges of sizes and values, and names.
+"""Function argument attributes of engines: shape and value profiles, and names.
 
-Law: NVIDIA's dialect takes anything here and its translator looks at some; we say at once what no
-translator could use. Whether a range is there at all is asked when an engine is made.
+Invariant: NVIDIA's dialect takes anything here and its translator looks at some; we say at once
+what no translator could use. Whether a range is there at all is asked when an engine is made.
 """
 
 from collections.abc import Callable, Iterator, Mapping

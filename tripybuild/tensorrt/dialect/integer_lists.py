@@ -1,4 +1,4 @@
-"""Static sizes in an operation's text: integers, without the words of an array attribute."""
+"""Integer lists in assembly: static sizes without the keywords of an array attribute."""
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.irdl import IRDLOperation

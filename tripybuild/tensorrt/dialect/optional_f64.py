@@ -1,4 +1,4 @@
-"""A number in an operation's text, without the word of its type; it may be left out."""
+"""Optional f64 attributes in assembly, without a type suffix."""
 
 from xdsl.dialects.builtin import FloatAttr, f64
 from xdsl.irdl import IRDLOperation

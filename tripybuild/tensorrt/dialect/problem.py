@@ -1,4 +1,4 @@
-"""One thing that is wrong with an operation, in MLIR's words."""
+"""Verifier problem: one violation of an operation, in MLIR's words."""
 
 from dataclasses import dataclass
 

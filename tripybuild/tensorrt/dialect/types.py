@@ -1,6 +1,6 @@
-"""What operands, results and attributes may be, with the words in which MLIR says so.
+"""Type constraints of operands, results and attributes, with MLIR's descriptions.
 
-Law: a kind is an xDSL constraint, so that an operation is declared with it once: it tells the
+Invariant: a kind is an xDSL constraint, so that an operation is declared with it once: it tells the
 assembly format what it needs, `problems` checks it, and its `summary` is what MLIR prints (`operand
 #0 must be <summary>, but got '<type>'`). Attributes' kinds also read and make Python values.
 """

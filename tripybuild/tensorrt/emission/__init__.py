@@ -1,4 +1,4 @@
-"""A recorded network becomes a module of the dialect."""
+"""Emission: a recorded network becomes a module of the dialect."""
 
 from tripybuild.tensorrt.emission.module import EmissionError, EmittedModule, Profile, emit_module
 

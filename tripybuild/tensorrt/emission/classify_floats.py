@@ -1,7 +1,7 @@
-"""Questions that NVIDIA's dialect has no operation for, asked in those that it has.
+"""Float classification (NaN, infinity), expressed in operations of NVIDIA's dialect.
 
-Law: `x` is no number where it is not equal to itself, and infinite where its size is infinity. As
-in TensorRT, only floats are asked.
+Invariant: `x` is no number where it is not equal to itself, and infinite where its size is
+infinity. As in TensorRT, only floats are asked.
 """
 
 from collections.abc import Callable, Mapping

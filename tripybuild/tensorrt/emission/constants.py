@@ -1,6 +1,7 @@
-"""Layers without tensors to take: constants, ranges and random numbers.
+"""Emission of source layers: constants, ranges and random numbers.
 
-Law: large constants and weights are resources: named in the module, held beside it, never text.
+Invariant: large constants and weights are resources: named in the module, held beside it, never
+text.
 """
 
 from collections.abc import Callable, Mapping, Sequence

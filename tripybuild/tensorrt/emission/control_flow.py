@@ -1,6 +1,6 @@
-"""Layers with regions, and those that somebody else wrote.
+"""Emission of layers with regions, and of plugins.
 
-Law: a region sees what is outside of it; what it computes stays inside.
+Invariant: a region sees what is outside of it; what it computes stays inside.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Layers with a window over the last dimensions: what is left out is said in numbers."""
+"""Emission of window layers: defaults become explicit attributes."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

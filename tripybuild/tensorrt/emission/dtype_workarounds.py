@@ -1,6 +1,6 @@
-"""Layers that NVIDIA's dialect takes in fewer types than operators have: exact ways around.
+"""Dtype workarounds: exact rewrites for types that NVIDIA's dialect rejects.
 
-Law: no value changes. bfloat16 goes through float32, which holds all of its values; int4 goes
+Invariant: no value changes. bfloat16 goes through float32, which holds all of its values; int4 goes
 through a quantization of scale one, which holds all of int4's.
 """
 

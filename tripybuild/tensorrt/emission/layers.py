@@ -1,6 +1,6 @@
-"""Layers that are an operation of the dialect under another name, and what each is called there.
+"""Emission of layers with a one-to-one operation in the dialect.
 
-Law: tensors are operands in the table's order; the other parameters are attributes under the
+Invariant: tensors are operands in the table's order; the other parameters are attributes under the
 dialect's names. What needs more than that stands in `shaped`, `sourced` and `controlled`.
 """
 

@@ -1,6 +1,7 @@
-"""A recorded network as a module of the dialect: one function, named inputs, weights beside it.
+"""Module emission: one function, named inputs, external weights.
 
-Law: the module depends on the network and the profiles alone, so equal networks have equal text.
+Invariant: the module depends on the network and the profiles alone, so equal networks have equal
+text.
 """
 
 from collections.abc import Mapping, Sequence

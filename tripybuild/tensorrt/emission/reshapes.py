@@ -1,7 +1,7 @@
-"""Layers that take sizes. Each chooses the plainest form that says them.
+"""Emission of layers with size operands, in the most static form that fits.
 
-Law: numbers become attributes; a size that is one of the input's own becomes a placeholder; only
-what neither can say becomes a tensor of sizes, which is computed once in a function.
+Invariant: numbers become attributes; a size that is one of the input's own becomes a placeholder;
+only what neither can say becomes a tensor of sizes, which is computed once in a function.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -145,7 +145,7 @@ def placeholders(before: Sequence[Any], shape: Sequence[Size]) -> tuple[int, ...
     if any(same(size, 0) for size in shape) or form.count(-1) > 1:
         return None
     # A missing size follows from the others only where none of them can be zero.
-    others = [size for size, spelt in zip(shape, form, strict=True) if spelt == 0]
+    others = [size for size, spelling in zip(shape, form, strict=True) if spelling == 0]
     if -1 in form and any(not (size.low or 0) > 0 for size in others if isinstance(size, Dim)):
         return None
     return tuple(form)

@@ -1,7 +1,7 @@
-"""Where operations are appended: the prologue of a function, its body, and the bodies of regions.
+"""Insertion scopes: the prologue of a function, its body, and region bodies.
 
-Law: what a scope holds may be used in it and in the scopes inside, never outside. Sizes of inputs
-are computed in the prologue, so every region sees them.
+Invariant: what a scope holds may be used in it and in the scopes inside, never outside. Sizes of
+inputs are computed in the prologue, so every region sees them.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,7 +1,7 @@
-"""Sizes as tensors: each distinct size of a function is computed once, in 32-bit integers.
+"""Size computation as int32 tensors: each distinct size once per function.
 
-Law: a size is `tensor<1xi32>` and a list of sizes `tensor<nxi32>`, as the dialect has shapes. What
-depends on the shapes of inputs alone stands in the prologue; what a region finds stays in it.
+Invariant: a size is `tensor<1xi32>` and a list of sizes `tensor<nxi32>`, as the dialect has shapes.
+What depends on the shapes of inputs alone stands in the prologue; what a region finds stays in it.
 """
 
 from collections.abc import Mapping, Sequence

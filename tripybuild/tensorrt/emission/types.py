@@ -1,4 +1,4 @@
-"""The dialect's types of recorded values."""
+"""Dialect types of recorded values."""
 
 from collections.abc import Sequence
 from typing import Any

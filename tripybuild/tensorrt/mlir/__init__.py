@@ -1,5 +1,5 @@
-"""MLIR's text and what it means: contexts, parsing, printing, verification, constants.
+"""MLIR text: contexts, parsing, printing, verification, constants.
 
-Law: what NVIDIA's tools write is read, and what is printed is what they would print. Problems of a
-text are diagnostics with a place in it; nothing else comes out of the parser.
+Invariant: what NVIDIA's tools write is read, and what is printed is what they would print. Problems
+of a text are diagnostics with a place in it; nothing else comes out of the parser.
 """

@@ -1,7 +1,7 @@
-"""The aliases of a text, and how long it would be with each of them written out.
+"""Alias expansion limits: the length of a text with all aliases expanded.
 
-Law: what is printed, compared or looked up by an attribute walks all of it, as often as an alias
-stands in it. So an alias costs its file what it stands for, each time that it is named.
+Invariant: what is printed, compared or looked up by an attribute walks all of it, as often as an
+alias stands in it. So an alias costs its file what it stands for, each time that it is named.
 """
 
 from xdsl.ir import Attribute

@@ -1,8 +1,8 @@
-"""The aliases of locations: `#loc3`, defined behind the module or before it.
+"""Location aliases: `#loc3`, defined behind the module or before it.
 
-Law: the order is MLIR's. What is made of aliases comes after them; among equals, what is met first
-when operations are read from the outside in. An alias stands before the module where the argument
-of a block has it, though that is written in full.
+Invariant: the order is MLIR's. What is made of aliases comes after them; among equals, what is met
+first when operations are read from the outside in. An alias stands before the module where the
+argument of a block has it, though that is written in full.
 """
 
 from collections.abc import Callable, Iterator

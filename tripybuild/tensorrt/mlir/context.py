@@ -1,6 +1,6 @@
-"""What the words of a text mean: the dialects that it may use.
+"""MLIR context: the dialects that a text may use.
 
-Law: a context has its own `builtin`, so that the resources of one module are no other's.
+Invariant: a context has its own `builtin`, so that the resources of one module are no other's.
 """
 
 from collections.abc import Callable

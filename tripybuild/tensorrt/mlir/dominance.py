@@ -1,6 +1,6 @@
-"""Which blocks of a region are always run before which.
+"""Dominance of blocks in a region.
 
-Law: a block that is never run is after all others, as in MLIR.
+Invariant: a block that is never run is after all others, as in MLIR.
 """
 
 from xdsl.ir import Block, Region

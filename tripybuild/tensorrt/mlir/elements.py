@@ -1,10 +1,10 @@
-"""The elements of dense constants, as arrays and as bytes.
+"""Elements of dense constants, as arrays and as bytes.
 
-Law: xDSL keeps each element in whole bytes, least significant first; integers shorter than a byte
-fill it with their sign, so true is 255. Arrays of such types are those of `ml_dtypes`, and bits
-survive both ways: infinities, payloads of NaN and the sign of zero. A splat that would be larger
-than `LARGEST_SPLAT` is its one element, and as an array one whose strides are zero, so that a short
-text is never a large one in memory.
+Invariant: xDSL keeps each element in whole bytes, least significant first; integers shorter than a
+byte fill it with their sign, so true is 255. Arrays of such types are those of `ml_dtypes`, and
+bits survive both ways: infinities, payloads of NaN and the sign of zero. A splat that would be
+larger than `LARGEST_SPLAT` is its one element, and as an array one whose strides are zero, so that
+a short text is never a large one in memory.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""Floating-point numbers as MLIR writes them.
+"""Floating-point literals as MLIR prints them.
 
-Law: what is written reads back as the same number. Six digits are tried first, then as many as
-the type can need, then the bits. Digits are cut by powers of ten before they are rounded, as in
+Invariant: what is written reads back as the same number. Six digits are tried first, then as many
+as the type can need, then the bits. Digits are cut by powers of ten before they are rounded, as in
 LLVM's `APFloat::toString`: 0.7 as f32 is `0.699999988`, and 0.01 is `0.00999999977`.
 """
 

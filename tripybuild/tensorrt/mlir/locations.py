@@ -1,6 +1,6 @@
-"""Where an operation comes from: all forms of `loc(...)`, and their places in files.
+"""Locations: all forms of `loc(...)`, and their file positions.
 
-Law: a range (`"f":1:2 to 3:4`) is kept in full; xDSL has no class for it, so we have one.
+Invariant: a range (`"f":1:2 to 3:4`) is kept in full; xDSL has no class for it, so we have one.
 """
 
 from collections.abc import Iterator

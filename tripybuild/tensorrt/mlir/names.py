@@ -1,7 +1,7 @@
-"""The names that MLIR gives to values: `%arg0`, `%cst`, `%c0_i32`, `%0`.
+"""SSA names as MLIR assigns them: `%arg0`, `%cst`, `%c0_i32`, `%0`.
 
-Law: names do not come from the text that was read. All values of a region are named before those
-of the regions in it, so that a module prints the same however it was written.
+Invariant: names do not come from the text that was read. All values of a region are named before
+those of the regions in it, so that a module prints the same however it was written.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Operations made of parts that are known to fit: a module has a thousand of them.
+"""Operation factory: construction without validation of parts known to fit.
 
-Law: what is created is what xDSL's `create` gives. That one looks at the whole declaration of a
-class for each operation; here it is read once.
+Invariant: what is created is what xDSL's `create` gives. That one looks at the whole declaration of
+a class for each operation; here it is read once.
 """
 
 from collections.abc import Mapping, Sequence

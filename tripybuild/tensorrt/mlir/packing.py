@@ -1,10 +1,11 @@
-"""Modules as data between processes: what a text says, without the time that reading one takes.
+"""Binary module encoding between processes, without the cost of printing and parsing.
 
 A module is a list of attributes and a tree of operations, in JSON. An attribute is there once,
 however often it is used; locations and resources are told by their parts, all others by their text.
 Values are numbered in the order in which they are defined.
 
-Law: what is packed is unpacked as the same module, and equal modules are packed as equal bytes.
+Invariant: what is packed is unpacked as the same module, and equal modules are packed as equal
+bytes.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""MLIR's `!quant.uniform`: integers that stand for real numbers, as the dialect's types hold them.
+"""Quantized types: MLIR's `!quant.uniform`, in the types of the dialect.
 
 `!quant.uniform<i8:f32, 0.5>` has one scale; `!quant.uniform<i8:f32:1, {0.5, 0.25:3}>` has one for
 each index of axis 1. A number after a scale is the integer that stands for zero.

@@ -1,8 +1,8 @@
-"""The resources of a text: data that stands beside the constants that name it.
+"""Resources of a text: data stored beside the constants that name it.
 
-Law: each context has a table of its own, which the module that is read in it keeps. Two texts may
-use one name for different data, and a name is never changed; data that is not there (`__elided__`)
-is told apart from data that is empty.
+Invariant: each context has a table of its own, which the module that is read in it keeps. Two texts
+may use one name for different data, and a name is never changed; data that is not there
+(`__elided__`) is told apart from data that is empty.
 """
 
 from collections.abc import Iterable, Mapping

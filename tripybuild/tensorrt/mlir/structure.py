@@ -1,4 +1,4 @@
-"""What MLIR asks of regions, functions, symbols and uses, whatever the dialect."""
+"""Structural verifier: regions, functions, symbols and uses, for any dialect."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
-"""What is wrong with a module, in MLIR's words and order.
+"""Module verifier: problems in MLIR's words and order.
 
-Law: every operation is looked at, and each says the first thing that is wrong with it: the
+Invariant: every operation is looked at, and each says the first thing that is wrong with it: the
 operations of our dialects by `problems`, others by xDSL's own checks. Regions and symbols are
 checked after what is in them; whether values are defined before they are used, last of all.
 `first_problems` looks no further than the first operation that fails, as MLIR does.
@@ -70,7 +70,7 @@ def _first(operation: Operation) -> list[Diagnostic]:
 
 
 def _has_isolated_scope(operation: Operation) -> bool:
-    """Whether MLIR looks at the operation after its neighbours."""
+    """Whether MLIR looks at the operation after its neighbors."""
     return bool(operation.regions) and operation.has_trait(
         IsolatedFromAbove, value_if_unregistered=False
     )

@@ -1,4 +1,4 @@
-"""A module of the tensorrt dialect, compiled by mlir-tensorrt in the compiler's process.
+"""mlir-tensorrt compilation of a dialect module, in the worker process.
 
 What it says of the module goes to standard error, which in that process is a file: it is read from
 there, so that nothing is lost where the compiler aborts.

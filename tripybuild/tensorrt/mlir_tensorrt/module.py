@@ -1,4 +1,4 @@
-"""Our modules as mlir-tensorrt reads them, and the record of what it is given.
+"""Module conversion for mlir-tensorrt, and the record of its inputs.
 
 Attributes of ours are taken away (names of inputs stay in the record); a tensor on the host is said
 as nvtripy says it, by its memory space; of several profiles the first is kept, which holds all.

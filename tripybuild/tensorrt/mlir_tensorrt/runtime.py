@@ -1,4 +1,4 @@
-"""Executables of mlir-tensorrt that run, through its own runtime: memrefs in, memrefs out."""
+"""mlir-tensorrt runtime: memrefs in, memrefs out."""
 
 import ctypes
 import threading

@@ -1,1 +1,1 @@
-"""Rewrites of modules of the `tensorrt` dialect, under the names that mlir-tensorrt gives them."""
+"""Passes on the `tensorrt` dialect, under mlir-tensorrt's names."""

@@ -1,4 +1,4 @@
-"""`tensorrt-apply-wars`: ways around what TensorRT cannot do."""
+"""`tensorrt-apply-wars`: workarounds for what TensorRT does not support."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Equal constants become one, at the head of the function that uses them (as in MLIR's folder)."""
+"""Constant uniquing: equal constants become one at the function's entry, as MLIR's folder does."""
 
 from collections.abc import Callable
 from typing import cast

@@ -1,4 +1,4 @@
-"""`cse`: what is equal is computed once.
+"""`cse`: common subexpression elimination.
 
 Two ops are equal if they are of one class, use the same values, and have equal attributes, regions
 and result types; their places do not matter. Only ops without effects are shared, and an op sees

@@ -1,4 +1,4 @@
-"""`tensorrt-expand-ops`: extension ops as what TensorRT has layers for.
+"""`tensorrt-expand-ops`: extension ops are expanded to TensorRT's layers.
 
 `transpose`, `reshape`, `expand_rank` and `collapse_rank` become `shuffle`; `broadcast` becomes a
 `slice` that wraps around; `argmin` and `argmax` become `top_k`. Shuffles are simplified on the way.

@@ -1,4 +1,4 @@
-"""`inline`: calls become the bodies of the functions that they call, as MLIR's inliner does it.
+"""`inline`: function inlining, as MLIR's inliner does it.
 
 A call is inlined if its callee has a body of one block, is not in a cycle of calls, is not marked
 `no_inline`, and holds no operation of an unknown dialect. Callees come before callers, so that a

@@ -1,4 +1,4 @@
-"""`tensorrt-legalize-int8`: int8 tensors as TensorRT takes them.
+"""`tensorrt-legalize-int8`: int8 tensors in the form that TensorRT accepts.
 
 In a function that quantizes, TensorRT wants each int8 input to be dequantized and each int8 result
 to be quantized: both are done with a scale of one where they are not. In other functions TensorRT

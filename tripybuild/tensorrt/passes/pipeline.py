@@ -1,12 +1,11 @@
-"""The passes by mlir-tensorrt's names, the order of its pipeline, and what runs them.
+"""Pass registry by mlir-tensorrt's names, its pipeline order, and the pass manager.
 
-Law: a name, an option or a default differs from mlir-tensorrt's in nothing, since people know them;
-`trtx-to-tensorrt` is ours alone.
-A pass is code of its own module, imported when it runs first: `module:function`, where the function
-takes the module (a `builtin.module`) and the pass's options as keywords, and gives whether it
-changed anything; one that only analyzes gives its report, a string. A pass that asks the TensorRT
-library lies a layer above, so that its entry is a whole path. A pass that would find what it left
-itself is not run again (`run`).
+Invariant: a name, an option or a default differs from mlir-tensorrt's in nothing, since people know
+them; `trtx-to-tensorrt` is ours alone. A pass is code of its own module, imported when it runs
+first: `module:function`, where the function takes the module (a `builtin.module`) and the pass's
+options as keywords, and gives whether it changed anything; one that only analyzes gives its report,
+a string. A pass that asks the TensorRT library lies a layer above, so that its entry is a whole
+path. A pass that would find what it left itself is not run again (`run`).
 """
 
 from collections.abc import Callable, Iterable, Mapping

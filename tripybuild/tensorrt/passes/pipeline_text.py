@@ -1,7 +1,7 @@
-"""The text of a pipeline: `builtin.module(tensorrt-expand-ops,func.func(cse),x{a=1 b})`.
+"""Pipeline syntax: `builtin.module(tensorrt-expand-ops,func.func(cse),x{a=1 b})`.
 
-Law: it is mlir-opt's grammar. A pass is given the whole module wherever it is written, so nesting
-is checked for its form only.
+Invariant: it is mlir-opt's grammar. A pass is given the whole module wherever it is written, so
+nesting is checked for its form only.
 """
 
 import re

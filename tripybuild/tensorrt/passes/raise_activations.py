@@ -1,4 +1,4 @@
-"""`tensorrt-raise-activations`: activations in the ops that frameworks write them as."""
+"""`tensorrt-raise-activations`: activations raised from frameworks' decompositions."""
 
 from dataclasses import dataclass
 

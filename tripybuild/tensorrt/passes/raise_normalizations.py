@@ -1,4 +1,4 @@
-"""`tensorrt-raise-normalizations`: normalizations in the ops that frameworks write them as.
+"""`tensorrt-raise-normalizations`: normalizations raised from frameworks' decompositions.
 
 A normalization is made only where the dialect takes it, and where its numbers are those of the ops:
 the divisor is the count that the sum goes over, and both means go over the same dimensions.
@@ -74,14 +74,14 @@ def _average(value: Any) -> Node:
     return Node(ReduceOp, "kAVG", (value,), _is_last_mean)
 
 
-def _scale_and_shift(centred: Any, variance: Any) -> tree.Alternatives:
-    """`centred * scale / sqrt(variance + eps) + offset`, in the orders of the frameworks."""
+def _scale_and_shift(centered: Any, variance: Any) -> tree.Alternatives:
+    """`centered * scale / sqrt(variance + eps) + offset`, in the orders of the frameworks."""
     inverse = tree.inverse_root(tree.sum_of(variance, UniformValue("epsilon")))
     scale, offset = AnyValue("scale"), AnyValue("offset")
     return tree.Alternatives(
         (
-            tree.sum_of(tree.product(tree.product(scale, inverse), centred), offset),
-            tree.sum_of(tree.product(tree.product(centred, inverse), scale), offset),
+            tree.sum_of(tree.product(tree.product(scale, inverse), centered), offset),
+            tree.sum_of(tree.product(tree.product(centered, inverse), scale), offset),
         )
     )
 

@@ -1,4 +1,4 @@
-"""`test-tensorrt-shape-inference`: `tensor.dim` of a result, by the sizes that it is made of.
+"""`test-tensorrt-shape-inference`: `tensor.dim` of results, from operand sizes.
 
 A size is a number of the result's type; a number that an operand of sizes holds; what a plugin's
 region computes; the greatest of those that are broadcast; or a dimension of an operand, where the

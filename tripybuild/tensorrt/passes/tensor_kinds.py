@@ -1,4 +1,4 @@
-"""`test-tensor-kind-analysis`: which tensors a program wants on the host, and which on the device.
+"""`test-tensor-kind-analysis`: dataflow analysis of host and device tensors.
 
 A backward data-flow analysis, as mlir-tensorrt's: kinds go from what uses a value to what makes it.
 What a function returns is on the device, unless it says `tensorrt.host_tensor`; sizes, indices and

@@ -1,7 +1,7 @@
-"""The `trt` of the lowering snippets: a network of TensorRT layers, recorded.
+"""Network recorder: the `trt` of lowering snippets.
 
-Law: `LAYERS` and `HELPERS` are the whole vocabulary of `trt.`, and `check_call` judges a call in a
-snippet against it. Importing this package loads neither TensorRT nor NumPy.
+Invariant: `LAYERS` and `HELPERS` are the whole vocabulary of `trt.`, and `check_call` judges a call
+in a snippet against it. Importing this package loads neither TensorRT nor NumPy.
 """
 
 from tripybuild.tensorrt.recorder.builder import (

@@ -1,7 +1,8 @@
-"""What a parameter of a TensorRT layer can hold.
+"""Argument kinds: value types of a TensorRT layer's parameters.
 
-Law: `accept` is the only place that judges and normalises an argument; it is used for literals in
-snippets, when code is generated, and for the arguments themselves, when a network is recorded.
+Invariant: `accept` is the only place that judges and normalizes an argument; it is used for
+literals in snippets, when code is generated, and for the arguments themselves, when a network is
+recorded.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""The `trt.` of the lowering snippets: one function for each layer, and Python's operators.
+"""Network builder: the `trt.` of lowering snippets, one function per layer, and operators.
 
-Law: what each function takes is said by the table in `layers`, nowhere else; numbers beside tensors
-become constants of their dtype and rank, because TensorRT has no implicit promotion.
+Invariant: what each function takes is said by the table in `layers`, nowhere else; numbers beside
+tensors become constants of their dtype and rank, because TensorRT has no implicit promotion.
 """
 
 from collections.abc import Callable, Sequence

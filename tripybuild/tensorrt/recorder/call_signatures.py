@@ -1,7 +1,7 @@
-"""Whether a `trt.` call in a snippet fits the table of layers, judged when code is generated.
+"""Static call check of `trt.` calls against the layer table, at code generation.
 
-Law: nothing is called and nothing is recorded; what passes here can still have a wrong rank or
-dtype, which the laws of the operator and TensorRT itself decide.
+Invariant: nothing is called and nothing is recorded; what passes here can still have a wrong rank
+or dtype, which the laws of the operator and TensorRT itself decide.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
-"""What TensorRT has no layer for, composed of layers that it has, for more than one operator.
+"""Composite layers: shared compositions for what TensorRT has no layer for.
 
-Law: a composition takes values of any rank, and its result has the dtype of its first value.
+Invariant: a composition takes values of any rank, and its result has the dtype of its first value.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from tripybuild.types.subscripts import pairwise
 
 
 def truncate(value: NetworkValue) -> NetworkValue:
-    """Floats without their fraction: rounded towards zero. NaN and infinities stay."""
+    """Floats without their fraction: rounded toward zero. NaN and infinities stay."""
     below_zero = element_wise(*align(value, 0.0), "kLESS")
     return select(below_zero, unary(value, "kCEIL"), unary(value, "kFLOOR"))
 

@@ -1,4 +1,4 @@
-"""Layers that compute: arithmetic, products, reductions, quantization, and sources of values."""
+"""Compute layers: arithmetic, products, reductions, quantization, and sources."""
 
 from tripybuild.tensorrt.recorder.argument_kinds import (
     boolean,

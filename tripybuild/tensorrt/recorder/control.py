@@ -1,6 +1,6 @@
-"""The `trt.` of the lowering snippets that decides what runs: branches and loops of functions.
+"""Control flow in the `trt.` builder: branches and loops of functions.
 
-Law: what gives one of two values has one type, so a size is the same expression in both.
+Invariant: what gives one of two values has one type, so a size is the same expression in both.
 """
 
 from collections.abc import Callable, Sequence

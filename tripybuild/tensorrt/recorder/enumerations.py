@@ -1,7 +1,7 @@
-"""The enumerations of TensorRT, spelt as NVIDIA's MLIR dialect spells them.
+"""Enumerations of TensorRT, as spelled in NVIDIA's MLIR dialect.
 
-Law: a member may also be written in plain words (`sum` for `kSUM`), so that an operator can pass
-its own attribute on; everything stored is in the dialect's spelling.
+Invariant: a member may also be written in plain words (`sum` for `kSUM`), so that an operator can
+pass its own attribute on; everything stored is in the dialect's spelling.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ class Enumeration:
             return None
         if word in self.members:
             return word
-        spelt = self.aliases.get(word, f"k{word.upper()}")
-        return spelt if spelt in self.members else None
+        spelling = self.aliases.get(word, f"k{word.upper()}")
+        return spelling if spelling in self.members else None
 
 
 def _enumeration(name: str, members: str, **aliases: str) -> Enumeration:

@@ -1,7 +1,7 @@
-"""Every layer of TensorRT's network and every operation of NVIDIA's dialect: names and parameters.
+"""Layer table: every TensorRT layer and operation of NVIDIA's dialect, with parameters.
 
-Law: this table is the `trt.` of the snippets, complete and in one place; a layer that TensorRT adds
-is one entry in it.
+Invariant: this table is the `trt.` of the snippets, complete and in one place; a layer that
+TensorRT adds is one entry in it.
 """
 
 from collections.abc import Mapping

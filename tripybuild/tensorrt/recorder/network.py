@@ -1,7 +1,7 @@
-"""A recorded network: layers in the order in which lowerings asked for them.
+"""Recorded network: layers in recording order.
 
-Law: recording checks the arguments against the table, and their shapes by the dialect's rules; the
-record can be printed, and be rewritten into the dialect, without the code that made it.
+Invariant: recording checks the arguments against the table, and their shapes by the dialect's
+rules; the record can be printed, and be rewritten into the dialect, without the code that made it.
 """
 
 import threading
@@ -127,7 +127,7 @@ def append(layer: Layer) -> None:
 def bind(
     signature: LayerSignature, positional: Sequence[Any], keywords: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Every parameter with its normalised argument; ValueError names the one that is wrong."""
+    """Every parameter with its normalized argument; ValueError names the one that is wrong."""
     names = list(signature.parameters)
     if len(positional) > len(names):
         raise ValueError(f"`trt.{signature.name}` takes {len(names)} arguments")

@@ -1,7 +1,7 @@
-"""A recorded network as text: `%3 = trt.softmax(%2) {axis = 1}`.
+"""Printer of recorded networks: `%3 = trt.softmax(%2) {axis = 1}`.
 
-Law: values are numbered in the order of definition and nothing depends on identity or time, so
-equal networks have equal text.
+Invariant: values are numbered in the order of definition and nothing depends on identity or time,
+so equal networks have equal text.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,15 +67,15 @@ class _Printer:
 
     def operands(self, layer: Layer) -> str:
         """The tensors: those that must be given by place, optional ones by name."""
-        spelt = []
+        spelling = []
         for name, kind in layer.signature.parameters.items():
             value = layer.arguments[name]
             if isinstance(value, NetworkValue):
                 optional = kind.name != "tensor" or kind.default is None
-                spelt.append(f"{name}={self.names[value]}" if optional else self.names[value])
+                spelling.append(f"{name}={self.names[value]}" if optional else self.names[value])
             elif kind.name == "tensors":
-                spelt.append(f"[{', '.join(self.names[each] for each in value)}]")
-        return ", ".join(spelt)
+                spelling.append(f"[{', '.join(self.names[each] for each in value)}]")
+        return ", ".join(spelling)
 
     def attributes(self, layer: Layer) -> str:
         """What is not a tensor and not the default."""
@@ -86,8 +86,8 @@ class _Printer:
             and not isinstance(layer.arguments[name], NetworkValue)
             and not _is_default(layer.arguments[name], kind.default)
         }
-        spelt = ", ".join(f"{name} = {_spell(value)}" for name, value in shown.items())
-        return f" {{{spelt}}}" if shown else ""
+        spelling = ", ".join(f"{name} = {_spell(value)}" for name, value in shown.items())
+        return f" {{{spelling}}}" if shown else ""
 
 
 def _is_default(value: Any, default: object) -> bool:

@@ -1,8 +1,8 @@
-"""The shapes of results, by the rules of the dialect (`shape_rules`).
+"""Shape inference of recorded layers, by the dialect's rules (`shape_rules`).
 
-Law: what a layer gives here is what its operation gives in the dialect; None for a size, or for a
-whole shape, is what nobody knows. A rule refuses only what the dialect's verifier refuses, so that
-is an error of the call at once: it is told where the layer is asked for, and not layers later.
+Invariant: what a layer gives here is what its operation gives in the dialect; None for a size, or
+for a whole shape, is what nobody knows. A rule refuses only what the dialect's verifier refuses, so
+that is an error of the call at once: it is told where the layer is asked for, and not layers later.
 """
 
 from collections.abc import Callable, Mapping, Sequence

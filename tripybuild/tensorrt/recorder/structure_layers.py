@@ -1,4 +1,4 @@
-"""Layers that move values, or decide what runs: shapes, indices, attention, devices, control."""
+"""Structural layers: shapes, indices, attention, collectives, control flow."""
 
 from types import MappingProxyType
 

@@ -1,6 +1,6 @@
-"""What an entry of the table of layers says.
+"""Entry types of the layer table.
 
-Law: `gives` names, for each result, a dtype or the parameter whose dtype it has.
+Invariant: `gives` names, for each result, a dtype or the parameter whose dtype it has.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
-"""The value that lowerings to TensorRT compute with: a tensor of a network that is being recorded.
+"""Values of TensorRT lowerings: a tensor of the network being recorded.
 
-Law: the dtype is always known; the shape where simple rules give it, with None for an unknown size.
+Invariant: the dtype is always known; the shape where simple rules give it, with None for an unknown
+size.
 """
 
 from collections.abc import Callable

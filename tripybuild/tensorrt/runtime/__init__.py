@@ -1,1 +1,1 @@
-"""TensorRT and TensorRT-RTX: functions of the dialect become networks, networks become engines."""
+"""TensorRT runtime: functions of the dialect become networks, networks become engines."""

@@ -1,4 +1,4 @@
-"""Whether an engine can run here, decided before TensorRT sees its bytes: all that is in the way.
+"""Engine compatibility: checked before TensorRT reads the plan, all obstacles reported.
 
 An engine is read by the version that wrote it, and runs on the GPUs that it was built for.
 """

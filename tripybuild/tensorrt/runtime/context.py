@@ -1,4 +1,4 @@
-"""An execution context of TensorRT whose refusals are diagnostics, in TensorRT's words.
+"""Execution context of TensorRT: errors become diagnostics in TensorRT's words.
 
 For TensorRT-RTX it has a runtime cache: kernels that were compiled for this GPU once are read in
 the next process, where `kernels` keeps them.

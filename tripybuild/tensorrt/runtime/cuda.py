@@ -1,4 +1,4 @@
-"""Memory, copies and a stream of the GPU, through `cuda-bindings`; what fails is a diagnostic."""
+"""CUDA memory, copies and streams through `cuda-bindings`; failures are diagnostics."""
 
 import contextlib
 from importlib import import_module

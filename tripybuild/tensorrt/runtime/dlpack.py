@@ -1,4 +1,4 @@
-"""DLPack: arrays in a GPU's memory, used where they lie, and what NumPy cannot give by itself.
+"""DLPack exchange: zero-copy GPU arrays, and dtypes that NumPy cannot export.
 
 The capsule is kept, not consumed: whoever made it frees the array when the capsule goes. The
 producer is told the default stream, which all blocking streams wait for.

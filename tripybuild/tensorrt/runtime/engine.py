@@ -1,6 +1,6 @@
-"""Engines: functions of a module built by TensorRT, each with a record of what is in it.
+"""Engine builder: functions of a module built by TensorRT, each with a build record.
 
-Law: the same module, options and library give the same record, and for most networks the same
+Invariant: the same module, options and library give the same record, and for most networks the same
 bytes; a record is plain data and says nothing of when or where it was made.
 """
 
@@ -43,7 +43,7 @@ def build(
     """Build a function of a module, and hold the engine in memory.
 
     Args:
-        module: As for `serialised`, and so are the others.
+        module: As for `serialized`, and so are the others.
         options: How to build.
         weights: The data of `dense_resource<name>` constants.
         stored: Gives the data of those constants that the module holds itself.

@@ -1,4 +1,4 @@
-"""The GPU that is here, asked of the driver: no package is needed to know that there is none."""
+"""GPU detection through the driver: works without any CUDA package."""
 
 import ctypes
 import sys

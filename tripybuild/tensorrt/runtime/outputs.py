@@ -1,4 +1,4 @@
-"""The outputs of an engine: memory for them, also where only the run knows how much.
+"""Output allocation of an engine, also for data-dependent sizes.
 
 Such an output has an allocator of ours, which TensorRT asks for memory and tells the sizes.
 """

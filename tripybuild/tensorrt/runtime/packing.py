@@ -1,4 +1,4 @@
-"""Elements in an engine's memory: those of four bits lie two to the byte, low half first."""
+"""Element packing in engine memory: two 4-bit elements per byte, low nibble first."""
 
 import math
 from typing import Any

@@ -1,6 +1,6 @@
-"""An engine on its way to a file: written and measured piece by piece, while TensorRT goes on.
+"""Streamed plan file: written and hashed in chunks while TensorRT serializes.
 
-TensorRT hands out an engine in pieces as it serialises it. To hold all of it in memory first, and
+TensorRT hands out an engine in pieces as it serializes it. To hold all of it in memory first, and
 to write and measure it afterwards, took a quarter of the time in which one of 650 MB is built.
 """
 

@@ -1,7 +1,7 @@
-"""Which optimization profile of an engine holds the sizes of a call.
+"""Optimization profile selection: the profile that contains the sizes of a call.
 
-Law: of those that hold them the best is the one whose `opt` is nearest, then the narrowest, then
-the first; an engine without dynamic sizes has one, which holds what there is.
+Invariant: of those that hold them the best is the one whose `opt` is nearest, then the narrowest,
+then the first; an engine without dynamic sizes has one, which holds what there is.
 """
 
 from collections.abc import Mapping, Sequence

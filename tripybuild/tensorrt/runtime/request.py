@@ -1,4 +1,4 @@
-"""What the compiler's process does for a session: a module in, an engine or its record out.
+"""Build request of the worker process: a module in, an engine or its record out.
 
 A request's options are those of `Options`, and beside them:
 

@@ -1,7 +1,7 @@
-"""Engines that run: arrays in, arrays out, on one stream of the current GPU.
+"""Engine runtime: arrays in, arrays out, on one stream of the current GPU.
 
-Law: a call never writes to what it was given, and what it gives owns its memory. What depends on
-shapes alone is done once for each combination of them and kept while calls repeat it; a call is
+Invariant: a call never writes to what it was given, and what it gives owns its memory. What depends
+on shapes alone is done once for each combination of them and kept while calls repeat it; a call is
 then copies, one launch, and copies.
 """
 

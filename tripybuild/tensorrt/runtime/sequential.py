@@ -1,7 +1,7 @@
-"""A file that is written from one end to the other, past the system's memory where it is large.
+"""Sequential file writer: direct I/O past the page cache for large files.
 
 The pages in which a system keeps what is to be written cost as much time as an engine's
-serialisation, and would have to be on the disk anyway before an executable is published.
+serialization, and would have to be on the disk anyway before an executable is published.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""A digest of the weights in a file, and what is suspect in them, found by the compiler's process.
+"""Weight digest: hash of a weight file and suspicious values, computed by the worker.
 
 It has nothing else to do while the session makes a module of the graph, and threads that did both
 would wait for each other at Python's lock.

@@ -1,8 +1,8 @@
-"""Shapes of results, from shapes of operands: what the dialect's operations and the recorder share.
+"""Shape rules: result shapes from operand shapes, shared by dialect and recorder.
 
-Law: a rule is a function from tuples of sizes to a tuple of sizes; a size is an `int`, a `Dim`, or
-None where nobody knows it. A rule that is put numbers in for symbols gives the same as its result
-that is put the numbers in. `ShapeError` says in NVIDIA's words why there is no result.
+Invariant: a rule is a function from tuples of sizes to a tuple of sizes; a size is an `int`, a
+`Dim`, or None where nobody knows it. A rule that is put numbers in for symbols gives the same as
+its result that is put the numbers in. `ShapeError` says in NVIDIA's words why there is no result.
 """
 
 from collections.abc import Sequence

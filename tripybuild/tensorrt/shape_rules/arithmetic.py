@@ -1,4 +1,4 @@
-"""Shapes of functions of elements: broadcasting."""
+"""Shape rules of elementwise operations: broadcasting."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
-"""Shapes of sums of products that an equation names: `ij,jk->ik`.
+"""Shape rules of einsum: `ij,jk->ik`.
 
-Law: labels are lower-case letters, each for one size, and sizes of one are repeated. Without an
-arrow the result has the labels that occur once, in order.
+Invariant: labels are lower-case letters, each for one size, and sizes of one are repeated. Without
+an arrow the result has the labels that occur once, in order.
 """
 
 import re

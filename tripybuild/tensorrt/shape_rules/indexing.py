@@ -1,4 +1,4 @@
-"""Shapes of operations that take or put values by their indices."""
+"""Shape rules of gather, scatter and other indexed operations."""
 
 from tripybuild.tensorrt.shape_rules import (
     MaybeSize,

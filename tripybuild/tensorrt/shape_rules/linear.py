@@ -1,4 +1,4 @@
-"""Shapes of products of matrices."""
+"""Shape rules of matrix multiplication."""
 
 from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, differ
 from tripybuild.tensorrt.shape_rules.arithmetic import broadcast

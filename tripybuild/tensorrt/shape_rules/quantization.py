@@ -1,4 +1,4 @@
-"""Shapes of scales that are computed while a network runs."""
+"""Shape rules of dynamic quantization scales."""
 
 from tripybuild.tensorrt.shape_rules import Shape, Sizes
 from tripybuild.tensorrt.shape_rules.reductions import replace_size

@@ -1,4 +1,4 @@
-"""Shapes of what makes fewer of many along dimensions."""
+"""Shape rules of reductions."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Shapes of resized tensors."""
+"""Shape rules of resize."""
 
 import struct
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Shapes of operations that move values: joining, permuting, reshaping, padding, broadcasting."""
+"""Shape rules of data movement: concatenate, permute, reshape, pad, broadcast."""
 
 import math
 from collections.abc import Sequence
@@ -128,7 +128,7 @@ def same_volume(left: Shape, right: Shape) -> bool:
 
 
 def groups(wide: Shape, narrow: Shape) -> list[list[int]] | None:
-    """Which neighbours of a shape make each size of one of lower rank, or None if none do.
+    """Which neighbors of a shape make each size of one of lower rank, or None if none do.
 
     Sizes that nobody knows are equal to themselves; what is left over at the end, ones and sizes
     that nobody knows, belongs to the last group.

@@ -1,4 +1,4 @@
-"""Shapes of tensors that are made of nothing but a shape."""
+"""Shape rules of operations without tensor operands."""
 
 from tripybuild.tensorrt.shape_rules import Shape, ShapeError, Sizes, is_static
 

@@ -1,6 +1,6 @@
-"""Shapes of the layers that newer releases of TensorRT have and NVIDIA's dialect has not.
+"""Shape rules of the `trtx` dialect.
 
-Law: `ShapeError` is in our words; what TensorRT refuses is measured on TensorRT-RTX.
+Invariant: `ShapeError` is in our words; what TensorRT refuses is measured on TensorRT-RTX.
 """
 
 from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, is_static

@@ -1,7 +1,7 @@
-"""Shapes of what slides windows over images: convolutions and pooling.
+"""Shape rules of convolutions and pooling.
 
-Law: a shape is `[batch, channels, *spatial]`, with two or three spatial dimensions. Division rounds
-down; what is not known stays unknown.
+Invariant: a shape is `[batch, channels, *spatial]`, with two or three spatial dimensions. Division
+rounds down; what is not known stays unknown.
 """
 
 from collections.abc import Sequence

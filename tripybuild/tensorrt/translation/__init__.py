@@ -1,1 +1,1 @@
-"""From a function of the `tensorrt` dialect to a network of TensorRT's builder."""
+"""Translation: a function of the `tensorrt` dialect to a network of TensorRT's builder."""

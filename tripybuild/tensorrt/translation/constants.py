@@ -1,7 +1,7 @@
-"""Constants as TensorRT wants them: an address, and memory that lives as long as the network.
+"""Constants for TensorRT: an address, and memory that outlives the network.
 
-Law: nothing is copied that lies in memory as TensorRT reads it. Elements of four bits are two to
-the byte there, the first in the low half; an array of them may be that already, as bytes.
+Invariant: nothing is copied that lies in memory as TensorRT reads it. Elements of four bits are two
+to the byte there, the first in the low half; an array of them may be that already, as bytes.
 """
 
 from collections.abc import Callable, Mapping

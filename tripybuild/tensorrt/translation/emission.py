@@ -1,8 +1,8 @@
-"""A network while it is made: what emitters of layers see, and what is checked after each.
+"""Network under construction: the API of layer emitters, and the check after each layer.
 
-Law: every layer and tensor has a unique name that leads back to the operation it came from, since
-TensorRT names what it refuses. After an operation the log is drained, and the shape and dtype of
-each of its results are those of its MLIR types; so whatever is wrong is said of who did it.
+Invariant: every layer and tensor has a unique name that leads back to the operation it came from,
+since TensorRT names what it refuses. After an operation the log is drained, and the shape and dtype
+of each of its results are those of its MLIR types; so whatever is wrong is said of who did it.
 """
 
 from collections.abc import Callable, Mapping, Sequence

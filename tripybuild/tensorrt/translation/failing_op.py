@@ -1,4 +1,4 @@
-"""Which operation a failed build is about: TensorRT names layers and tensors in what it says.
+"""Failing operation: TensorRT's messages mapped to operations by layer and tensor names.
 
 Where it names none, it names the data types that a GPU lacks; then it is the first operation that
 has one of them.

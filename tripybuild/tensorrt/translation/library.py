@@ -1,4 +1,4 @@
-"""The TensorRT libraries behind one face: `tensorrt` 10 and 11, and `tensorrt_rtx`.
+"""TensorRT library facade: `tensorrt` 10 and 11, and `tensorrt_rtx`.
 
 What a library has is found by looking, never by its version; no number of an enumeration or of
 a flag leaves this module, since the releases number them differently.

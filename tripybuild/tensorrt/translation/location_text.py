@@ -1,4 +1,4 @@
-"""Where an operation comes from: as MLIR writes it, and the text that is fused to it."""
+"""Location text: MLIR's notation, and source text fused to a location."""
 
 from xdsl.dialects.builtin import (
     CallSiteLoc,

@@ -1,4 +1,4 @@
-"""What TensorRT says while a network is made: collected, cleaned, and asked for after each step.
+"""TensorRT logger: messages are collected, cleaned, and drained after each step.
 
 TensorRT logs what is wrong and goes on: a setter that it ignores leaves an ERROR behind and
 nothing else. So whoever adds a layer drains the log, and an error in it is an error.

@@ -1,4 +1,4 @@
-"""Names of layers: unique, and a way back to the operation that a layer came from."""
+"""Layer names: unique, and mapped back to operations."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What can be said about how an engine is built: plain data, checked before anything is built."""
+"""Engine build options: plain data, validated before anything is built."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

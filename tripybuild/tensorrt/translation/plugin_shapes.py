@@ -1,8 +1,8 @@
-"""`tensorrt-infer-plugin-shapes`: a plugin says how the sizes of its results are computed.
+"""`tensorrt-infer-plugin-shapes`: result sizes from the plugin's shape functions.
 
 The plugin's `get_output_shapes` is called with the sizes of its inputs as expressions, and with a
 builder of more of them; they become `arith` operations in the region of the `opaque_plugin`.
-Law: a plugin without an answer is an error, since later passes need the sizes for bounds. The
+Invariant: a plugin without an answer is an error, since later passes need the sizes for bounds. The
 Python bindings of TensorRT give the answers of plugins that are written in Python only.
 """
 

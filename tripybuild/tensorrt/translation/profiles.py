@@ -1,4 +1,4 @@
-"""The ranges of dynamic sizes, and of inputs whose values are sizes, as optimization profiles.
+"""Optimization profiles: ranges of dynamic sizes and of shape-tensor inputs.
 
 `tensorrt.shape_profile` on an argument is one range or an array of them, one for each profile of
 the engine; an argument with one has it in each. `tensorrt.value_bounds` is the same for the values

@@ -1,4 +1,4 @@
-"""How far a network comes before TensorRT refuses it, and the words that say so.
+"""Refusal stage: how far a network gets before TensorRT rejects it, and the message.
 
 A layer is not added (`builder`), its result has no type (`shape`), or the network of layers that
 TensorRT has typed is not built (`build`).

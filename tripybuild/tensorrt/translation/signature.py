@@ -1,4 +1,4 @@
-"""The arguments and results of a function as an engine's inputs and outputs.
+"""Engine signature: a function's arguments and results as inputs and outputs.
 
 Names are `arg0`, `result0` and so on, as mlir-tensorrt's are, unless an argument or a result has
 the attribute `tripybuild.name`. An engine cannot give back an input, nor one tensor twice, so those

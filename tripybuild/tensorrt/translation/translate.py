@@ -1,4 +1,4 @@
-"""A function of the `tensorrt` dialect as a network, with what each part of it came from."""
+"""Translator: a function of the `tensorrt` dialect to a network, with origins of its layers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Types as MLIR and as TensorRT have them: element types, and shapes of which both know a part."""
+"""Type comparison of MLIR and TensorRT: element types, and partially known shapes."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,7 @@
-"""Three that know the type of each layer's results: the module, the dialect's inference, TensorRT.
+"""Type cross-check: module, dialect inference and TensorRT must agree on layer results.
 
-Law: whatever two of them know of a size is the same, and ranks and dtypes always are; the results
-of the function are those that the graph declares. What runs later trusts each of the three.
+Invariant: whatever two of them know of a size is the same, and ranks and dtypes always are; the
+results of the function are those that the graph declares. What runs later trusts each of the three.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,1 +1,1 @@
-"""TensorRT in the suites: which graphs it builds, refuses, and for which GPUs."""
+"""TensorRT checks of the suites: which graphs build, which are rejected, for which GPUs."""

@@ -1,8 +1,8 @@
-"""What TensorRT says of a graph: it builds an engine, or how far it comes and why no further.
+"""Build outcome: an engine, or the stage and message of TensorRT's rejection.
 
-Law: TensorRT itself is asked of what is illegal. The verifier of the dialect would refuse much of
-it before; a module travels packed, unverified, and what it becomes is judged layer by layer. What
-no layer can be recorded for is refused at level `builder`.
+Invariant: TensorRT itself is asked of what is illegal. The verifier of the dialect would refuse
+much of it before; a module travels packed, unverified, and what it becomes is judged layer by
+layer. What no layer can be recorded for is refused at level `builder`.
 """
 
 import os

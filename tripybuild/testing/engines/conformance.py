@@ -1,8 +1,9 @@
-"""TensorRT against declarations, both sides: what is legal builds, what is not is refused.
+"""Conformance with TensorRT: legal calls build, illegal calls are rejected.
 
-Law: where TensorRT accepts more or less, a fact below `targets:` says so, and each fact has a case
-that shows it. A refusal is one that the operator or `targets.yaml` expects, by its words and by how
-far the network came; an engine that was expected to be refused is a fault, as is the contrary.
+Invariant: where TensorRT accepts more or less, a fact below `targets:` says so, and each fact has a
+case that shows it. A refusal is one that the operator or `targets.yaml` expects, by its words and
+by how far the network came; an engine that was expected to be refused is a fault, as is the
+contrary.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Engines for one GPU: each builds what it has the dtypes for, and refuses the rest as expected."""
+"""Engines for one GPU: builds where its dtypes suffice, rejections as expected elsewhere."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which GPUs have the dtypes that a graph computes with.
+"""GPU support of the dtypes in a graph.
 
 A dtype counts where an operation reads or gives a tensor of it, and where the engine gives one. An
 input that nothing reads counts for nothing.

@@ -1,4 +1,4 @@
-"""The same lowering on a third engine: which of two disagree with it says where the fault is."""
+"""Interpreter check: StableHLO's interpreter as the tie-breaker between XLA and the reference."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,8 @@
-"""What real TensorRT says of an operator: its layers are built into an engine, without a GPU.
+"""Layer builds: an operator's layers built by real TensorRT, without a GPU.
 
-Law: what is asked of TensorRT is what `compile` asks: the same module, passes and translation, in
-the same process apart. Where the library is not installed, the module is verified and no more.
+Invariant: what is asked of TensorRT is what `compile` asks: the same module, passes and
+translation, in the same process apart. Where the library is not installed, the module is verified
+and no more.
 """
 
 import json

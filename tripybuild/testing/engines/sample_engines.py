@@ -1,6 +1,6 @@
-"""The engines of an operator's samples: what TensorRT should build shares builds, and is fast so.
+"""Sample engines: an operator's samples share as few engine builds as possible.
 
-Law: what is wrong with one sample is said of that one. A build that fails is tried in halves.
+Invariant: what is wrong with one sample is said of that one. A build that fails is tried in halves.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What is true of each tuple of dtypes on each target: outcomes, and those that declarations allow.
+"""Support rows: outcomes per dtype tuple and target, and those that declarations allow.
 
 An outcome is a row of the support table: whether `cpu` agrees with the reference, what TensorRT
 says with no GPU named and for each GPU, and the facts that tell why.

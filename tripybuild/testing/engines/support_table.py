@@ -1,4 +1,4 @@
-"""The support table as a page: rows for each operator, and what the rows say read back.
+"""Support table: printing as a page, and parsing it back.
 
 Operators with the same rows share them. The page is data for tests and text for people: what was
 written is read back exactly.

@@ -1,4 +1,4 @@
-"""The questions about one operator that TensorRT answers."""
+"""TensorRT checks of one operator."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Calls with checks switched off: what engines say of what a declaration refuses.
+"""Checks disabled: what engines do with calls that a declaration rejects.
 
 Dtypes are bound as ever, whether or not they are allowed, so that a call has the types which the
 declaration would give it. Sizes and attributes are checked, but for laws that are switched off.

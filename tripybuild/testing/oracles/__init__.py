@@ -1,1 +1,1 @@
-"""Other systems as oracles: PyTorch and ONNX Runtime compute what aliases say."""
+"""Test oracles: PyTorch and ONNX Runtime, called through aliases."""

@@ -1,4 +1,4 @@
-"""Aliases at work: the arguments that another system's operator gets for a call of ours."""
+"""Alias calls: foreign arguments computed from the arguments of our call."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

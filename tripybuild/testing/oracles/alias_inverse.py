@@ -1,7 +1,7 @@
-"""Calls of another system's operator, read as calls of ours by an alias.
+"""Alias inverse: foreign calls translated to calls of ours.
 
-Law: what an alias says of a call of ours is read as that call. What else is read is judged by the
-other system (`testing.oracles.alias_neighbors`).
+Invariant: what an alias says of a call of ours is read as that call. What else is read is judged by
+the other system (`testing.oracles.alias_neighbors`).
 """
 
 import ast

@@ -1,7 +1,7 @@
-"""Calls near those that an alias says: what is read from them computes what they compute.
+"""Neighboring calls: mutated foreign calls, translated back, must compute the same.
 
-Law: a call that another system takes is read as a call of ours that computes the same, or it is not
-read. Arguments are left out and changed one by one, without a thought of what they mean.
+Invariant: a call that another system takes is read as a call of ours that computes the same, or it
+is not read. Arguments are left out and changed one by one, without a thought of what they mean.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Other systems, as the suites call them: one operator with its arguments, and what it gives."""
+"""Foreign call interface: one operator, its arguments, and its results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

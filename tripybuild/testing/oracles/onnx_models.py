@@ -1,4 +1,4 @@
-"""A call of an ONNX operator as a model of one node.
+"""Single-node ONNX models from operator calls.
 
 ONNX's own declarations say how it is written. The opset is the lowest one from `OPSETS` on that has
 the operator with these attributes for these dtypes.

@@ -1,4 +1,4 @@
-"""ONNX Runtime as an oracle: an ONNX operator, called through an alias.
+"""ONNX Runtime as a test oracle: an ONNX operator, called through an alias.
 
 Where it has no kernel, and where it cannot run a model that ONNX declares legal, ONNX's own
 reference implementation is asked. Where that has none either, the question is not asked.

@@ -1,4 +1,4 @@
-"""Other systems beside the reference and `cpu`: what their operators compute for calls of ours."""
+"""Oracle comparison: other systems' results beside the reference and `cpu`."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

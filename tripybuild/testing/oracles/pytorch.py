@@ -1,4 +1,4 @@
-"""PyTorch as an oracle: its operator, called through an alias.
+"""PyTorch as a test oracle: an ATen operator, called through an alias.
 
 PyTorch lacks kernels for some of its dtypes on the CPU. There it computes in a wider dtype of the
 same kind, and its result is rounded.

@@ -1,4 +1,4 @@
-"""Extents of snippets: bounds, known before anything runs, of what generated code can cost.
+"""Extent analysis: static bounds on what generated code can cost.
 
 The walker counts the steps of a snippet while it walks; generated Python has nobody who counts. So
 the reader computes, for whatever shapes and arguments a call may have, how long a list can get, how

@@ -1,4 +1,4 @@
-"""What functions of the vocabulary give, as extents."""
+"""Extents of vocabulary functions' results."""
 
 import ast
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The abstract values of extents: numbers, lists and what is neither, each with a bound."""
+"""Abstract domain of extents: bounded numbers, bounded lists, and other values."""
 
 import ast
 from collections.abc import Iterable

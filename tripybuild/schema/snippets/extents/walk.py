@@ -1,4 +1,4 @@
-"""The abstract walk: what each expression of a snippet can be, and how many steps it takes."""
+"""Abstract interpretation of snippets: possible values and number of steps."""
 
 import ast
 from collections.abc import Callable, Iterable

@@ -1,1 +1,1 @@
-"""The operations of NVIDIA's `tensorrt` dialect in xDSL, one module for each group."""
+"""Operations of NVIDIA's `tensorrt` dialect in xDSL, one module for each group."""

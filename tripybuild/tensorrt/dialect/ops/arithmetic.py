@@ -1,4 +1,4 @@
-"""Operations on elements: activations, unary and binary functions, casts, choices."""
+"""Elementwise operations: activations, unary and binary functions, casts, select."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

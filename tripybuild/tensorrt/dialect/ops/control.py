@@ -1,4 +1,4 @@
-"""Operations that decide what runs: conditions, loops, and what ends their bodies."""
+"""Control-flow operations: conditions, loops, and their terminators."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self

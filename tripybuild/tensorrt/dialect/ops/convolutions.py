@@ -1,4 +1,4 @@
-"""Operations that slide filters over tensors, and back."""
+"""Convolution and deconvolution."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

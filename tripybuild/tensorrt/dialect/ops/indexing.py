@@ -1,4 +1,4 @@
-"""Operations that take and put values by their indices, and that join and cut tensors."""
+"""Indexing operations: gather, scatter, nonzero and one-hot."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

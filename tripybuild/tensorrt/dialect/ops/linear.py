@@ -1,4 +1,4 @@
-"""Operations that multiply and add: products of matrices, and sums by equation."""
+"""Linear algebra operations: matrix multiplication and einsum."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

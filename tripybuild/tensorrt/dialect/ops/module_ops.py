@@ -1,4 +1,4 @@
-"""Operations that hold functions, one for each engine, and call them."""
+"""Module operations: containers of engine functions, and calls of these."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

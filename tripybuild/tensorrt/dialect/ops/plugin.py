@@ -1,4 +1,4 @@
-"""A plugin that nobody looks into: what it takes and gives, and how it is made."""
+"""Plugin operation: an opaque layer with creator parameters."""
 
 from collections.abc import Iterator, Sequence
 

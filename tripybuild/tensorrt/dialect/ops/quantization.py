@@ -1,7 +1,8 @@
-"""Operations between real numbers and the few bits that stand for them.
+"""Quantization operations: quantize and dequantize.
 
-Law: a scale is a scalar, or a list with one for each index of `axis`, or, for blocks, a tensor of
-the input's rank whose sizes are the input's but for one of the last two, which it divides.
+Invariant: a scale is a scalar, or a list with one for each index of `axis`, or, for blocks, a
+tensor of the input's rank whose sizes are the input's but for one of the last two, which it
+divides.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Operations along dimensions: reductions, softmax, extremes."""
+"""Reduction operations along dimensions: reduce, softmax, argmax and top-k."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

@@ -1,7 +1,7 @@
-"""Operations with regions, and those that end one: what MLIR asks of them, in its words.
+"""Region operations and terminators: MLIR's structural checks, in MLIR's words.
 
-Law: what is checked after the operations inside (`inside`) comes last, as in MLIR; a problem of one
-of those is `at` it.
+Invariant: what is checked after the operations inside (`inside`) comes last, as in MLIR; a problem
+of one of those is `at` it.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Operations that resize images: interpolations of a tensor's innermost dimensions."""
+"""Resize operations: interpolation of a tensor's innermost dimensions."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Operations that change how a tensor is laid out, not its elements."""
+"""Shape operations: layout changes that preserve the elements."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

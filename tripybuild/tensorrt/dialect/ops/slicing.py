@@ -1,4 +1,4 @@
-"""Operations that join tensors, cut pieces out of them, and put edges around them."""
+"""Slicing operations: concatenation, slice, and padding."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

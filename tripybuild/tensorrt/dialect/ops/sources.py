@@ -1,4 +1,4 @@
-"""Operations that make tensors: constants, sequences of numbers, random numbers."""
+"""Source operations: constants, linspace, random numbers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar

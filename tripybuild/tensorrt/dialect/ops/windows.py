@@ -1,4 +1,4 @@
-"""Operations on images: pooling, and normalization of what layers give."""
+"""Window operations: pooling and normalization."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

@@ -1,7 +1,7 @@
-"""Our `trtx` dialect: layers that newer releases of TensorRT have and NVIDIA's dialect has not.
+"""The `trtx` dialect: layers of newer TensorRT releases that NVIDIA's dialect lacks.
 
-Law: text, constraints and inference are in the manner of NVIDIA's dialect; the words are ours, and
-verifiers hold what TensorRT itself refuses.
+Invariant: text, constraints and inference are in the manner of NVIDIA's dialect; the words are
+ours, and verifiers hold what TensorRT itself refuses.
 """
 
 from xdsl.ir import Dialect

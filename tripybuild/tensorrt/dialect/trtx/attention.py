@@ -1,4 +1,4 @@
-"""Attention: what each query finds in all keys."""
+"""Attention: queries, keys and values, with masks and scales."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

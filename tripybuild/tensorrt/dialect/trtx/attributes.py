@@ -1,4 +1,4 @@
-"""The enumerations of the `trtx` dialect: those of the builder that NVIDIA's dialect has not."""
+"""Enumerations of the `trtx` dialect that NVIDIA's dialect lacks."""
 
 from typing import Any
 

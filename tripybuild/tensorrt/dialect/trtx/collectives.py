@@ -1,7 +1,7 @@
-"""Layers that several devices run together, each with its own part.
+"""Collective operations across several devices.
 
-Law: an operation has the attributes that its collective needs and no others. `groups` are the ranks
-that take part, all of them if there are none; `ranks` is how many they are.
+Invariant: an operation has the attributes that its collective needs and no others. `groups` are the
+ranks that take part, all of them if there are none; `ranks` is how many they are.
 """
 
 from collections.abc import Iterator, Sequence

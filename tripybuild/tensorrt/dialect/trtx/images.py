@@ -1,4 +1,4 @@
-"""Layers for images: samples at any place, normalisation across channels, scales, chosen boxes."""
+"""Image operations: grid sampling, local response normalization, scaling, NMS."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -83,7 +83,7 @@ class GridSampleOp(TensorrtOperation):
 
 @operation
 class LRNOp(TensorrtOperation):
-    """Each element by a power of the squares around it, in neighbouring channels."""
+    """Each element by a power of the squares around it, in neighboring channels."""
 
     name = "trtx.lrn"
     input = operand_def(VarConstraint("T", _NORMALIZED))

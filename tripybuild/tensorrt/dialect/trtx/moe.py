@@ -1,4 +1,4 @@
-"""A mixture of experts: each token goes through the few that were chosen for it."""
+"""Mixture of experts: each token is routed to the experts chosen for it."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

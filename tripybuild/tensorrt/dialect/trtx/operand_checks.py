@@ -1,4 +1,4 @@
-"""What verifiers of the `trtx` dialect ask again and again, in its words."""
+"""Operand checks shared by the verifiers of the `trtx` dialect."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Four bits of floating point, which NVIDIA's dialect knows only as what is dequantized."""
+"""FP4 quantization, which NVIDIA's dialect supports for dequantization only."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar

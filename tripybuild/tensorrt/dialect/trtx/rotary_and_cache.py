@@ -1,4 +1,4 @@
-"""What goes with attention: rotated positions, and caches of keys and values."""
+"""Rotary position embeddings, and key-value caches."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

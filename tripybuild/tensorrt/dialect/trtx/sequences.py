@@ -1,4 +1,4 @@
-"""Layers along a sequence: running sums, and sequences turned round."""
+"""Sequence operations: cumulative sums, and reversal of sequences."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

@@ -1,1 +1,1 @@
-"""Reading MLIR's text: lexer, parser, constants, locations."""
+"""MLIR reader: lexer, parser, constants, locations."""

@@ -1,7 +1,7 @@
-"""Reading constants: `dense<...>`, `dense_resource<...>` and the resources at a text's end.
+"""Parser of dense constants: `dense<...>`, `dense_resource<...>`, and resources.
 
-Law: the elements are MLIR's, bit by bit. `0x7F800000` among floats is a pattern of bits, and a
-decimal integer is none of them; integers are in the range of their type. Long lists are read at
+Invariant: the elements are MLIR's, bit by bit. `0x7F800000` among floats is a pattern of bits, and
+a decimal integer is none of them; integers are in the range of their type. Long lists are read at
 once, not token by token.
 """
 

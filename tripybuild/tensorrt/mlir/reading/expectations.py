@@ -1,6 +1,6 @@
-"""Comments that say which diagnostics a text gives: `// expected-error @+1 {{message}}`.
+"""Expected diagnostics in comments: `// expected-error @+1 {{message}}`.
 
-Law: it is MLIR's `--verify-diagnostics`. A message is a part of the diagnostic's; in
+Invariant: it is MLIR's `--verify-diagnostics`. A message is a part of the diagnostic's; in
 `expected-error-re` what stands in `{{}}` inside of it is a regular expression. What is expected and
 not given, or given and not expected, is a mismatch. Notes have no place of their own, so that one
 may be expected anywhere, and need not be.

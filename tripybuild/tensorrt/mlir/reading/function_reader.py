@@ -1,4 +1,4 @@
-"""Reading `func.func`, with the attributes of a declaration's arguments, which xDSL drops."""
+"""Parser of `func.func`, with the argument attributes that xDSL drops."""
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.dialects.func import FuncOp

@@ -1,6 +1,7 @@
-"""Tokens of MLIR's text: one regular expression finds the next, and one object is token and span.
+"""MLIR lexer: one regular expression per token, and one object as token and span.
 
-Law: it gives the tokens that xDSL's own lexer gives; only faster, and UTF-8 in escapes is text.
+Invariant: it gives the tokens that xDSL's own lexer gives; only faster, and UTF-8 in escapes is
+text.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The list of elements between `dense<` and `>`: its words, its shape, and its bytes."""
+"""Dense literals: tokens, shape and bytes of the list in `dense<...>`."""
 
 import math
 import re

@@ -1,7 +1,7 @@
-"""Reading `loc(...)`: names, places and ranges in files, calls, fused locations and aliases.
+"""Parser of `loc(...)`: names, file positions, ranges, calls, fused locations, aliases.
 
-Law: an operation without a location gets its place in the text. An alias may be defined after the
-operation that names it, as in what MLIR prints.
+Invariant: an operation without a location gets its place in the text. An alias may be defined after
+the operation that names it, as in what MLIR prints.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
-"""From MLIR's text to a module.
+"""MLIR parser: text to a module.
 
-Law: whatever the text, what comes out is a module or diagnostics with a place in the text.
+Invariant: whatever the text, what comes out is a module or diagnostics with a place in the text.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""xDSL's parser with a faster way through tokens, and types that are read once.
+"""Fast path of xDSL's parser: quick tokens, and memoized types.
 
-Law: it accepts what xDSL's parser accepts. A type that is written again in the same way is the
-same object, so that what is looked up by it is found at once.
+Invariant: it accepts what xDSL's parser accepts. A type that is written again in the same way is
+the same object, so that what is looked up by it is found at once.
 """
 
 import re

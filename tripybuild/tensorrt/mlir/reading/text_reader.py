@@ -1,7 +1,7 @@
-"""Reading operations: their results, their locations, and who may name whose values.
+"""Operation parser: results, locations, and scopes of SSA names.
 
-Law: what is isolated from above sees no value of outside, and leaves no name behind; a value that
-is used is defined before its region of names ends.
+Invariant: what is isolated from above sees no value of outside, and leaves no name behind; a value
+that is used is defined before its region of names ends.
 """
 
 from collections.abc import Iterable

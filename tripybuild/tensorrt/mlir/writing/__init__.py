@@ -1,1 +1,1 @@
-"""Writing MLIR's text as MLIR's own printer does."""
+"""MLIR printer, byte-compatible with MLIR's own."""

@@ -1,4 +1,4 @@
-"""Writing affine maps and sets as MLIR does: no more parentheses than are needed.
+"""Printer of affine maps and sets, with MLIR's minimal parentheses.
 
 `(d0, d1)[s0] -> (d0 * 2 + d1 mod 4, d0 - s0)`
 """

@@ -1,7 +1,7 @@
-"""Writing attributes, types and locations as MLIR does.
+"""Printer of attributes, types and locations.
 
-Law: a dictionary is in the order of its keys; numbers are MLIR's; affine maps and locations have
-aliases, which are numbered in the order in which they are met.
+Invariant: a dictionary is in the order of its keys; numbers are MLIR's; affine maps and locations
+have aliases, which are numbered in the order in which they are met.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
-"""Writing dense constants as MLIR does: one element, nested lists, or hexadecimal data.
+"""Printer of dense constants: splat, nested lists, or hexadecimal data.
 
-Law: truth values are always listed. Releases of MLIR differ in how they pack them.
+Invariant: truth values are always listed. Releases of MLIR differ in how they pack them.
 """
 
 import math

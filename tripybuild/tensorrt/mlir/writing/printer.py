@@ -1,7 +1,7 @@
-"""From a module to MLIR's text, as MLIR's own printer writes it.
+"""MLIR printer: a module to text as MLIR's own printer writes it.
 
-Law: what is printed reads back as the same module, and prints the same again. Names, spelling and
-order are MLIR's and depend on the module alone; data of `dense_resource` stands at the end.
+Invariant: what is printed reads back as the same module, and prints the same again. Names, spelling
+and order are MLIR's and depend on the module alone; data of `dense_resource` stands at the end.
 """
 
 from xdsl.dialects.builtin import ModuleOp

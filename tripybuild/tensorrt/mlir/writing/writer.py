@@ -1,6 +1,6 @@
-"""xDSL's printer, made to write what MLIR's writes.
+"""Overrides of xDSL's printer for MLIR's output format.
 
-Law: nothing of the text depends on how the module came about: values have MLIR's names, and
+Invariant: nothing of the text depends on how the module came about: values have MLIR's names, and
 dictionaries are in the order of their keys.
 """
 

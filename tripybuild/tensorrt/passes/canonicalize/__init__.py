@@ -1,13 +1,13 @@
-"""`canonicalize`: constants are folded, ops that change nothing go, idioms get their usual form.
+"""`canonicalize`: constant folding, removal of no-ops, canonical forms of idioms.
 
-TensorRT fuses only what it recognises, so equal computations are brought into one form. The tables
+TensorRT fuses only what it recognizes, so equal computations are brought into one form. The tables
 are mlir-tensorrt's, one module per group of ops; what a group's patterns may assume of each other
 stands with the group.
 
-Law: the values of a function do not change, but for what mlir-tensorrt itself rounds in another
-way (sums that become averages, `x * a / a`, bias in float16), and no type changes. Where a pattern
-of mlir-tensorrt gives other values or an invalid op, the condition that it lacks is added here,
-and said at the pattern. Running the pass twice gives what running it once gives.
+Invariant: the values of a function do not change, but for what mlir-tensorrt itself rounds in
+another way (sums that become averages, `x * a / a`, bias in float16), and no type changes. Where a
+pattern of mlir-tensorrt gives other values or an invalid op, the condition that it lacks is added
+here, and said at the pattern. Running the pass twice gives what running it once gives.
 """
 
 from xdsl.dialects.builtin import ModuleOp

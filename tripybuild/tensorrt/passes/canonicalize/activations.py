@@ -1,4 +1,4 @@
-"""`element_wise` that is an activation: fused with what comes before it.
+"""Activation fusion: `element_wise` that is an activation of its operand.
 
 The constants must not stretch the value: of unknown sizes that cannot be seen by its type.
 """

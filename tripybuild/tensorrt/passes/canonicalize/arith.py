@@ -1,4 +1,4 @@
-"""Integers of `arith`, which the shapes of plugins are computed with: xDSL folds them."""
+"""Constant folding of `arith`, used by plugins' shape computations, with xDSL's patterns."""
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr

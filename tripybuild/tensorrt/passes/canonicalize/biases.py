@@ -1,4 +1,4 @@
-"""Biases of convolutions, in the form that TensorRT fuses: a sum, in the convolution's precision.
+"""Convolution biases in the form that TensorRT fuses: a sum in the convolution's precision.
 
 `sum(x, -c)` and `sub(x, c)` do not take turns: after a convolution a constant is added, and
 elsewhere only what is no constant is subtracted.

@@ -1,4 +1,4 @@
-"""Conditions and loops give only what somebody uses, and carry only what changes.
+"""Control-flow canonicalization: unused results and loop-invariant arguments are removed.
 
 mlir-tensorrt leaves these to TensorRT; a result less is a layer less, and a smaller engine.
 A carried value is a lane: its first value, an argument of each region, what each region's end gives

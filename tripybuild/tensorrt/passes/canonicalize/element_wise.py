@@ -1,4 +1,4 @@
-"""`element_wise`: which rewrites are for which of its operations, in mlir-tensorrt's order."""
+"""Rewrite table of `element_wise`, in mlir-tensorrt's order."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Constants that are computed when the module is rewritten, and casts that change nothing.
+"""Constant folding, and removal of casts without effect.
 
 Little is folded: what shapes are computed with, signs, and floats cast to floats. A constant that
 repeats one number is folded at any size, others up to a bound, since TensorRT folds the rest.

@@ -1,4 +1,4 @@
-"""Softmax and layer normalization, found in the ops that frameworks write them with.
+"""Idiom recognition: softmax and layer normalization in frameworks' decompositions.
 
 mlir-tensorrt does not ask whether the sum of a softmax in float16 is of its own exponentials,
 whether a layer norm subtracts its own mean, and whether a broadcast stretched the input; here all

@@ -1,4 +1,4 @@
-"""Convolutions with their kernel in place, and matrix products that TensorRT fuses.
+"""Linear algebra canonicalization: constant kernels, and fusible matrix products.
 
 TensorRT wants the left side of a product as it is; a transpose of the right side is free.
 """

@@ -1,4 +1,4 @@
-"""What the patterns ask of a value: its constant, the number it repeats, the op that computes it.
+"""Value queries of the patterns: constant, splat value, defining op.
 
 A constant is a `tensorrt.constant` or an `arith.constant`. Only constants whose elements stand in
 the module are read; resources are weights, which nobody folds.

@@ -1,4 +1,4 @@
-"""Reductions that keep their dimension, and sums that are averages."""
+"""Reduction canonicalization: kept dimensions, and sums that are averages."""
 
 from xdsl.ir import SSAValue
 

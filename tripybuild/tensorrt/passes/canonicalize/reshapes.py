@@ -1,4 +1,4 @@
-"""Transposes and reshapes of transposes and reshapes, and those that change nothing.
+"""Reshape and transpose canonicalization: composition, and removal of identities.
 
 `expand_rank` adds dimensions of size 1, `collapse_rank` takes them out: their elements stay in
 order, so two of them are one if the shapes differ by 1s only, and none if the shapes are the same.

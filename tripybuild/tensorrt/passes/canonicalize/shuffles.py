@@ -1,4 +1,4 @@
-"""`shuffle`: a transpose, a reshape and a transpose in one op; two of them are often one.
+"""`shuffle` canonicalization: transpose, reshape and transpose in one op, two often fused.
 
 A 0 in `reshape` stands for the size at that place of what is reshaped, unless
 `zero_is_placeholder` is false; so a reshape with a 0 means something else behind another shuffle.

@@ -1,4 +1,4 @@
-"""`slice` with offsets and sizes that are known when it is built."""
+"""`slice` canonicalization: static offsets and sizes."""
 
 from collections.abc import Sequence
 

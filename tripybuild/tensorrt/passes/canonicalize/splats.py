@@ -1,4 +1,4 @@
-"""`element_wise` with a constant that repeats one number."""
+"""`element_wise` with a splat constant."""
 
 import math
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Passes that remove transposes, reshapes and broadcasts."""
+"""Elimination passes for transposes, reshapes and broadcasts."""

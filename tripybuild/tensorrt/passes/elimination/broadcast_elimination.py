@@ -1,13 +1,13 @@
-"""`tensorrt-broadcast-elimination`: ops that broadcast by themselves take what was broadcast.
+"""`tensorrt-broadcast-elimination`: broadcasts fold into ops with implicit broadcasting.
 
 A `broadcast` is a copy in memory; `element_wise`, `select` and `matrix_multiply` read a dimension
 of size 1 as often as they need to. The table's order is mlir-tensorrt's.
 
-Law: a broadcast is taken in only if another operand still brings the size of each dimension along.
-A size `?` of an operand is believed to be the result's `?` (TensorRT names no sizes), and never to
-be a size that is written as a number. Four cases that mlir-tensorrt gets wrong are right here: both
-operands of a product or of a `?` may not lose their last broadcast; `shape` follows the dimensions
-that a `collapse_rank` leaves; and so do dimensions that the broadcast itself had added.
+Invariant: a broadcast is taken in only if another operand still brings the size of each dimension
+along. A size `?` of an operand is believed to be the result's `?` (TensorRT names no sizes), and
+never to be a size that is written as a number. Four cases that mlir-tensorrt gets wrong are right
+here: both operands of a product or of a `?` may not lose their last broadcast; `shape` follows the
+dimensions that a `collapse_rank` leaves; and so do dimensions that the broadcast itself had added.
 """
 
 from collections.abc import Sequence

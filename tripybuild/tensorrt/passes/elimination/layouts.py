@@ -1,7 +1,7 @@
-"""The same elements in another layout: what passes build that move transposes and reshapes about.
+"""Layout ops: transposes and reshapes built by passes that move them.
 
-Law: no op is built that would change nothing; a layout that cannot be written (a reshape has one
-unknown size at most) is not guessed at.
+Invariant: no op is built that would change nothing; a layout that cannot be written (a reshape has
+one unknown size at most) is not guessed at.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,11 +1,11 @@
-"""`tensorrt-reshape-elimination`: a product between two reshapes is one of more dimensions.
+"""`tensorrt-reshape-elimination`: a product between two reshapes becomes a batched product.
 
 Frameworks flatten tensors for products of matrices and give the result its dimensions back. A
 reshape after a product keeps what follows from being fused with it.
 
-Law: the product is the same one. The dimensions that the reshapes merge and split again are rows
-of the left side, or the batch; the dimension that is summed, the columns, and the batch's alignment
-with the other side are checked (mlir-tensorrt leaves the last two to chance).
+Invariant: the product is the same one. The dimensions that the reshapes merge and split again are
+rows of the left side, or the batch; the dimension that is summed, the columns, and the batch's
+alignment with the other side are checked (mlir-tensorrt leaves the last two to chance).
 """
 
 from xdsl.dialects.builtin import ModuleOp

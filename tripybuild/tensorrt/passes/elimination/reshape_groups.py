@@ -1,7 +1,7 @@
-"""A reshape as groups of dimensions that are merged and split, and how transposes commute with it.
+"""Reshape groups: merged and split dimensions, and commutation with transposes.
 
-Law: sizes are known and none is 0. A group has the same number of elements on both sides and cannot
-be split; units belong to the group before them, leading ones to the first.
+Invariant: sizes are known and none is 0. A group has the same number of elements on both sides and
+cannot be split; units belong to the group before them, leading ones to the first.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,12 @@
-"""`tensorrt-transpose-elimination`: transposes go to where they are small, cancel, or fold.
+"""`tensorrt-transpose-elimination`: transposes move to smaller tensors, cancel, or fold.
 
 First down (`op(transpose(x))` is `transpose(op(x))`), so that those of models with channels last
 meet; then up what is left. A transpose costs the number of elements that it writes; one of a
 constant costs nothing, since it is folded; one of unknown size costs more than any other. Values
 never change, only where transposes are; the tables' order is mlir-tensorrt's.
 
-Law: a constant is worth a transpose only if that is folded then. mlir-tensorrt counts constants
-with many uses, too, whose transposes stay, and may then go back and forth without end.
+Invariant: a constant is worth a transpose only if that is folded then. mlir-tensorrt counts
+constants with many uses, too, whose transposes stay, and may then go back and forth without end.
 """
 
 import math

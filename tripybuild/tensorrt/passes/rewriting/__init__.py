@@ -1,1 +1,1 @@
-"""Rewriting: the driver, its worklist, and the matchers that patterns are made of."""
+"""Pattern rewriting: driver, worklist, and matchers."""

@@ -1,4 +1,4 @@
-"""Tables of rewrites, and the greedy driver that applies them until nothing changes.
+"""Greedy rewrite driver: applies tables of patterns until a fixed point.
 
 The driver goes the way of MLIR's, so that modules come out in the order that mlir-tensorrt's users
 expect: from the last op to the first (only `canonicalize` goes top down); dead ops go; an op is

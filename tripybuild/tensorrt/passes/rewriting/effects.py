@@ -1,4 +1,4 @@
-"""Which ops do nothing but give results: those may be removed, shared or moved."""
+"""Side effects: pure ops may be removed, shared or moved."""
 
 from collections.abc import Iterator
 from functools import cache

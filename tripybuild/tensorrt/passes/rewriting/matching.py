@@ -1,4 +1,4 @@
-"""Trees of ops as data: what a rewrite looks for.
+"""Declarative op patterns: trees of ops as data.
 
 A tree is made of nodes; `find` gives the values that a tree's names stand for. Sums, products,
 minima and maxima are looked for with their operands both ways round, and a name that stands twice

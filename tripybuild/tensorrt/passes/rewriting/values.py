@@ -1,4 +1,4 @@
-"""What patterns ask about a value: which op made it, which constant it is, which number it repeats.
+"""Value queries: defining op, constant, splat value.
 
 A splat is one number repeated. `splat` asks a constant itself; `uniform` looks through the ops that
 keep a splat one (reshapes, broadcasts, casts), and rounds the number as those casts do.

@@ -1,4 +1,4 @@
-"""The ops that a rewrite has still to look at: last in, first out, each once."""
+"""Worklist of ops: last in, first out, without duplicates."""
 
 from xdsl.ir import Operation
 

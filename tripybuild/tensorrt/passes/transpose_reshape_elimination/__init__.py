@@ -1,4 +1,4 @@
-"""`tensorrt-transpose-reshape-elimination`: transposes and reshapes pass through what they can.
+"""`tensorrt-transpose-reshape-elimination`: transposes and reshapes move through ops.
 
 It stands for `tensorrt-transpose-elimination` and `tensorrt-reshape-elimination`, and knows
 products: those become einsums, which take transposes in; then transposes and reshapes go down, then
@@ -9,8 +9,8 @@ mlir-tensorrt's rule for einsums that are no product as they stand gives inputs 
 size 1, and makes products of vectors of what has rows and columns (an attention whose queries have
 their heads last, say). TensorRT may have no good kernel for those; no pipeline has this pass.
 
-Law: values never change. Sizes must be known where a reshape moves; a reshape with two unknown
-sizes stays where it is.
+Invariant: values never change. Sizes must be known where a reshape moves; a reshape with two
+unknown sizes stays where it is.
 """
 
 from dataclasses import replace

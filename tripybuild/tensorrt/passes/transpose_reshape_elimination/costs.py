@@ -1,4 +1,4 @@
-"""What it costs to reshape a value: nothing for constants, little next to other reshapes."""
+"""Cost model of reshapes: zero for constants, low beside other reshapes."""
 
 from xdsl.ir import Operation, SSAValue
 

@@ -1,7 +1,8 @@
-"""Reshapes that pass through an einsum: dimensions that are merged or split get other letters.
+"""Reshapes moved through einsums: merged or split dimensions get new letters.
 
-Law: dimensions that a reshape merges must stand in an input all together, in their full sizes, or
-not at all; then a transpose brings them side by side, and the reshape does the same to the input.
+Invariant: dimensions that a reshape merges must stand in an input all together, in their full
+sizes, or not at all; then a transpose brings them side by side, and the reshape does the same to
+the input.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What an einsum takes in: transposes of its inputs and result, and dimensions of size 1."""
+"""Einsum fusion: absorbs transposes of its inputs and result, and unit dimensions."""
 
 from xdsl.ir import SSAValue
 

@@ -1,6 +1,7 @@
-"""The equation of an `einsum` as data: `ab,bc->ac` names the dimensions of its inputs and result.
+"""Einsum equations as data: `ab,bc->ac` names the dimensions of inputs and result.
 
-Law: a letter is one dimension; letters of the result are in an input. Nothing here knows sizes.
+Invariant: a letter is one dimension; letters of the result are in an input. Nothing here knows
+sizes.
 """
 
 from collections.abc import Collection, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Transposes and reshapes that pass through ops of one tensor, through sums, and each other."""
+"""Transposes and reshapes moved through unary ops, sums, and each other."""
 
 from xdsl.ir import Operation, SSAValue
 

@@ -1,4 +1,4 @@
-"""Products of matrices as `einsum`, whose dimensions can be moved freely, and back again."""
+"""Matrix products as `einsum`, whose dimensions move freely, and back again."""
 
 import math
 

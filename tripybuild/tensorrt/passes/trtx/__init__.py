@@ -1,7 +1,8 @@
-"""`trtx-to-tensorrt`: layers that NVIDIA's dialect lacks, made of those that it has.
+"""`trtx-to-tensorrt`: layers that NVIDIA's dialect lacks, decomposed into its operations.
 
-For compilers that know that dialect only. Law: nothing is changed where something is refused, and
-all that is refused is said, with its place. The pass is ours: mlir-tensorrt has none of this name.
+For compilers that know that dialect only. Invariant: nothing is changed where something is refused,
+and all that is refused is said, with its place. The pass is ours: mlir-tensorrt has none of this
+name.
 """
 
 from xdsl.dialects.builtin import ModuleOp

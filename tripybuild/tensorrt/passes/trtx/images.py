@@ -1,4 +1,4 @@
-"""Scales and normalisation across channels."""
+"""Decomposition of scaling and of normalization across channels."""
 
 from typing import Any
 

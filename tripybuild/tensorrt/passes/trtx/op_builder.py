@@ -1,4 +1,4 @@
-"""Values for rewrites whose sizes may be unknown: a size is a number, or a vector with one number.
+"""Op builder for rewrites with dynamic sizes: a size is an int or a vector of one element.
 
 What is known stays static: sizes are computed when the engine runs only where nobody knows them.
 """

@@ -1,4 +1,4 @@
-"""Rotated positions, and caches of keys and values."""
+"""Decomposition of rotary position embeddings and key-value caches."""
 
 from typing import Any
 

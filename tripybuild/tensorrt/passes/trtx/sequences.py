@@ -1,4 +1,4 @@
-"""Running sums, and sequences turned round."""
+"""Decomposition of cumulative sums and of sequence reversal."""
 
 from xdsl.dialects.builtin import i32
 

@@ -1,4 +1,4 @@
-"""How each operation becomes layers: the tables of all emitters in one."""
+"""Layer emitters: one table from operations to emitters."""
 
 from collections.abc import Mapping
 

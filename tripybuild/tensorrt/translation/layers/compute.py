@@ -1,4 +1,4 @@
-"""Layers that compute values from values: arithmetic, products, reductions, normalisation.
+"""Emitters of compute layers: arithmetic, products, reductions, normalization.
 
 An emitter is given the network and an operation of `tensorrt.dialect`, and returns a tensor
 for each result. Axes become bit masks here, as TensorRT wants them.

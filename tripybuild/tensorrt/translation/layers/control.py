@@ -1,7 +1,7 @@
-"""What decides what runs: conditionals, loops, assertions.
+"""Emitters of control flow: conditionals, loops, assertions.
 
-Law: a shape that was found inside of a region is not used outside of it, since it may never have
-been computed there.
+Invariant: a shape that was found inside of a region is not used outside of it, since it may never
+have been computed there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""Plugins: layers that a user's library computes, where the TensorRT library takes them.
+"""Emitters of plugins: layers of a user's library, where the TensorRT library supports it.
 
-Law: a module is data. It names a plugin, and never makes us load a file: `dso_path` is for
+Invariant: a module is data. It names a plugin, and never makes us load a file: `dso_path` is for
 mlir-tensorrt, and here plugins are those that are registered when an engine is built.
 """
 

@@ -1,4 +1,4 @@
-"""Layers that newer releases of TensorRT have and NVIDIA's dialect has not: the `trtx` dialect."""
+"""Emitters of the `trtx` dialect: layers of newer TensorRT releases."""
 
 from collections.abc import Mapping
 from functools import partial

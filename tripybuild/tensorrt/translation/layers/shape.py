@@ -1,4 +1,4 @@
-"""Layers that move values: shapes, slices, indices, resizing; and sources of values."""
+"""Emitters of data movement: shapes, slices, indices, resize; and of sources."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Layers that make values of nothing, and layers that quantize them."""
+"""Emitters of source layers and of quantization."""
 
 from collections.abc import Mapping
 from typing import Any
