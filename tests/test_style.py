@@ -1,4 +1,4 @@
-"""Sizes that keep code readable: modules of 400 lines, functions of 40; docstrings."""
+"""Sizes that keep code readable: modules of 400 lines, functions of 40; docstrings; Markdown."""
 
 import ast
 from collections.abc import Iterator
@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULE, FUNCTION = 400, 40
+MODULE, FUNCTION, COLUMNS = 400, 40, 120
 MODULES = sorted((ROOT / "tripybuild").rglob("*.py"))
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 BANNED = frozenset({"utils", "helpers", "common", "manager", "misc"})
 
 # What is still too long, with its size: a number here may shrink and never grow.
@@ -59,6 +60,19 @@ def test_functions_are_short_and_documented(path):
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             assert ast.get_docstring(node), f"`{node.name}` has no docstring"
+
+
+def test_lines_of_pages_are_short():
+    """Prose has at most 120 columns; rows of tables and blocks of code are as they must be."""
+    long = []
+    for page in PAGES:
+        is_code = False
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+            is_code ^= line.lstrip().startswith("```")
+            if len(line) > COLUMNS and not is_code and not line.startswith("|"):
+                long.append(f"{place(page)}:{number}")
+    assert len(PAGES) > 10
+    assert not long
 
 
 def test_exceptions_are_needed():

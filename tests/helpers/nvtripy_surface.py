@@ -1,7 +1,7 @@
 """nvtripy's surface beside ours: how functions are called, and which dtypes go together.
 
 What nvtripy offers is in `fixtures/nvtripy.yaml`; what differs on purpose is a list in
-`ARCHITECTURE.md`, under a heading of its own.
+`docs/nvtripy.md`.
 """
 
 import inspect
@@ -47,7 +47,6 @@ SYMBOLS = [
     for kind, names in FACTS["others"].items()
     for name in names
 ]
-HEADING = "## What differs from nvtripy"
 
 
 @dataclass(frozen=True)
@@ -93,12 +92,11 @@ ENTRIES = [_entry(name, group) for group in ("operators", "methods") for name in
 
 @cache
 def differences() -> Mapping[tuple[str, str], str]:
-    """What `ARCHITECTURE.md` lists: `relu` and `dtypes` lead to the reason."""
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    section = text.partition(HEADING)[2].partition("\n## ")[0]
+    """What `docs/nvtripy.md` lists: `relu` and `dtypes` lead to the reason."""
+    text = (ROOT / "docs/nvtripy.md").read_text(encoding="utf-8")
     found: dict[tuple[str, str], str] = {}
     for names, aspect, reason in re.findall(
-        r"^- ((?:`[\w. ]+`(?:, )?)+) \((\w+)\): (.+)", section, re.MULTILINE
+        r"^- ((?:`[\w. ]+`(?:, )?)+) \((\w+)\): (.+)", text, re.MULTILINE
     ):
         found |= {(name, aspect): reason for name in re.findall(r"`([\w. ]+)`", names)}
     return found
