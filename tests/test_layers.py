@@ -5,9 +5,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 from tripybuild.process import paths
 from tripybuild.testing.registry import registry
@@ -47,22 +46,30 @@ def layer_of(module: str) -> str:
     return next((each for each in outward if each in LAYERS), parts[0])
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def syntax(path: Path) -> ast.Module:
+    """A module's syntax, which several rules read."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports(path: Path) -> tuple[tuple[int, str], ...]:
     """The dotted names that a module imports anywhere, outside of `if TYPE_CHECKING:`."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in walk(tree):
+    found: list[tuple[int, str]] = []
+    for node in walk(syntax(path)):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            found += ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
-            yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
+            found += ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
+    return tuple(found)
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes but those that only type checkers see."""
     yield node
     for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
+        if not (isinstance(child, ast.If) and getattr(child.test, "id", None) == "TYPE_CHECKING"):
             yield from walk(child)
 
 
@@ -89,44 +96,68 @@ def test_the_table_names_every_layer():
     assert set().union(*LAYERS.values()) <= there
 
 
-@pytest.mark.parametrize("path", MODULES, ids=place)
-def test_layer_imports_what_it_may(path):
+def test_layer_imports_what_it_may():
     """A module imports its own layer and those below."""
-    allowed = LAYERS[layer(path)] | {layer(path)}
-    wrong = [f"line {line}: {name}" for line, name in own_layers(path) if name not in allowed]
-    assert not wrong, f"`{layer(path)}` may not import this"
+    wrong = [
+        f"{place(path)}:{line}: `{layer(path)}` may not import `{name}`"
+        for path in MODULES
+        for line, name in own_layers(path)
+        if name not in LAYERS[layer(path)] | {layer(path)}
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=place)
-def test_heavy_packages_stay_in_their_places(path):
+def test_heavy_packages_stay_in_their_places():
     """Engines and their bindings are imported below these rooms alone."""
-    found = {name.split(".")[0] for _, name in imports(path)} & HEAVY
-    assert not found or layer(path) in HEAVY_PLACES
+    wrong = [
+        f"{place(path)}:{line}: {name}"
+        for path in MODULES
+        for line, name in imports(path)
+        if name.split(".")[0] in HEAVY and layer(path) not in HEAVY_PLACES
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 # Processes of their own, which talk with the one that started them.
 TALKING = frozenset({"main.py", "stablehlo_interpreter.py"})
 
 
-@pytest.mark.parametrize("path", MODULES, ids=place)
-def test_only_the_command_line_prints(path):
+def calls(path: Path, names: frozenset[str]) -> Iterator[str]:
+    """Where a module calls one of these names."""
+    for node in ast.walk(syntax(path)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+            yield f"{place(path)}:{node.lineno}: {node.func.id}"
+
+
+def test_only_the_command_line_prints():
     """No `print`, no `sys.stdout`, no `sys.exit` and no `input` outside of `cli`."""
-    if layer(path) == "cli" or (layer(path) == "worker" and path.name in TALKING):
-        return
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            assert node.func.id not in {"print", "input", "exit", "quit"}, f"line {node.lineno}"
-        if isinstance(node, ast.Attribute) and ast.unparse(node) in {"sys.stdout", "sys.exit"}:
-            pytest.fail(f"line {node.lineno}: {ast.unparse(node)}")
+    wrong = []
+    for path in MODULES:
+        if layer(path) == "cli" or (layer(path) == "worker" and path.name in TALKING):
+            continue
+        wrong += calls(path, frozenset({"print", "input", "exit", "quit"}))
+        wrong += [
+            f"{place(path)}:{node.lineno}: sys.{node.attr}"
+            for node in ast.walk(syntax(path))
+            if isinstance(node, ast.Attribute)
+            and node.attr in {"stdout", "exit"}
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "sys"
+        ]
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=place)
-def test_nothing_is_evaluated(path):
+def test_nothing_is_evaluated():
     """No `eval`, `exec` or pickle."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            assert node.func.id not in {"eval", "exec", "compile", "__import__"}, node.lineno
-    assert not {name.split(".")[0] for _, name in imports(path)} & {"pickle", "marshal", "shelve"}
+    names = frozenset({"eval", "exec", "compile", "__import__"})
+    wrong = [found for path in MODULES for found in calls(path, names)]
+    wrong += [
+        f"{place(path)}:{line}: {name}"
+        for path in MODULES
+        for line, name in imports(path)
+        if name.split(".")[0] in {"pickle", "marshal", "shelve"}
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_generated_code_knows_no_yaml():
@@ -199,17 +230,14 @@ def decided_by(tree: ast.AST) -> Iterator[tuple[int, str]]:
                     yield item.lineno, item.value
 
 
-@pytest.fixture(scope="module")
-def operators() -> frozenset[str]:
-    """The names of the registry that are no words of anything else."""
-    return frozenset(registry(paths.registry()).operators) - COMMON
-
-
-@pytest.mark.parametrize("path", MODULES, ids=place)
-def test_no_module_decides_by_the_name_of_an_operator(path, operators):
+def test_no_module_decides_by_the_name_of_an_operator():
     """If the generator needs to know about an operator, the schema lacks a field."""
-    if layer(path) in OTHER_TABLES or path.name == "shapes.py":
-        return
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    found = [f"line {line}: {text!r}" for line, text in decided_by(tree) if text in operators]
-    assert not found
+    operators = frozenset(registry(paths.registry()).operators) - COMMON
+    wrong = [
+        f"{place(path)}:{line}: {text!r}"
+        for path in MODULES
+        if layer(path) not in OTHER_TABLES and path.name != "shapes.py"
+        for line, text in decided_by(syntax(path))
+        if text in operators
+    ]
+    assert not wrong, "\n".join(wrong)
