@@ -2,42 +2,31 @@
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
+
+from tripybuild.types.dtypes import BY_NAME, int4, numpy_dtype
 
 Array = npt.NDArray[Any]
 Octets = npt.NDArray[np.uint8]
 DType = np.dtype[Any]
 
-NAMES = {
-    "F64": "float64",
-    "F32": "float32",
-    "F16": "float16",
-    "BF16": "bfloat16",
-    "F8_E4M3": "float8_e4m3fn",
-    "F8_E5M2": "float8_e5m2",
-    "F8_E8M0": "float8_e8m0fnu",
-    "F8_E4M3FNUZ": "float8_e4m3fnuz",
-    "F8_E5M2FNUZ": "float8_e5m2fnuz",
-    "F6_E2M3": "float6_e2m3fn",
-    "F6_E3M2": "float6_e3m2fn",
-    "F4": "float4_e2m1fn",
-    "C64": "complex64",
-    "I64": "int64",
-    "I32": "int32",
-    "I16": "int16",
-    "I8": "int8",
-    "U64": "uint64",
-    "U32": "uint32",
-    "U16": "uint16",
-    "U8": "uint8",
-    "BOOL": "bool",
+DTYPES = {each.safetensors: each.numpy for each in BY_NAME.values() if each.safetensors} | {
+    "F8_E5M2": numpy_dtype("float8_e5m2"),
+    "F8_E8M0": numpy_dtype("float8_e8m0fnu"),
+    "F8_E4M3FNUZ": numpy_dtype("float8_e4m3fnuz"),
+    "F8_E5M2FNUZ": numpy_dtype("float8_e5m2fnuz"),
+    "F6_E2M3": numpy_dtype("float6_e2m3fn"),
+    "F6_E3M2": numpy_dtype("float6_e3m2fn"),
+    "C64": numpy_dtype("complex64"),
+    "I16": numpy_dtype("int16"),
+    "U64": numpy_dtype("uint64"),
+    "U32": numpy_dtype("uint32"),
+    "U16": numpy_dtype("uint16"),
 }
-DTYPES = {spelled: np.dtype(getattr(ml_dtypes, name, name)) for spelled, name in NAMES.items()}
 SPELLINGS = {dtype: spelled for spelled, dtype in DTYPES.items()}
 BITS = {"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6}  # the others fill their bytes
-INT4 = np.dtype(ml_dtypes.int4)  # the format lacks it, and holds it as I8
+INT4 = int4.numpy  # the format lacks it, and holds it as I8
 ALIGNMENT = 64  # what the CPU runtime wants of an address to share the memory
 
 

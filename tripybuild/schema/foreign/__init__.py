@@ -15,10 +15,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tripybuild.types.dtypes import BY_NAME
+
 SYSTEMS = ("onnx", "aten")
 TITLES = {"onnx": "ONNX", "aten": "ATen"}
 # Our dtypes that a system has no tensors of.
-LACKING = {"aten": frozenset({"int4", "float4"}), "onnx": frozenset[str]()}
+LACKING = {
+    "aten": frozenset(each.name for each in BY_NAME.values() if each.torch is None),
+    "onnx": frozenset[str](),
+}
 _LINE = re.compile(
     r"(?P<name>[\w.]+)\((?P<given>[^;)]*)(; (?P<named>[^)]*))?\) -> (?P<count>\d+|\*)"
 )

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from tripybuild.types.dtypes import BY_NAME, numpy_dtype
+
+# XLA calls them as NumPy does; the last ones are of modules that others wrote.
 _NAMES = (
-    *("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float4_e2m1fn"),
-    *("bool", "int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32"),
-    *("int64", "uint64"),
+    *(each.numpy_name for each in BY_NAME.values()),
+    *("uint4", "int16", "uint16", "uint32", "uint64"),
 )
-DTYPES = {name: np.dtype(getattr(ml_dtypes, name, name)) for name in _NAMES}
+DTYPES = {name: numpy_dtype(name) for name in _NAMES}
 PACKED = frozenset({"int4", "uint4", "float4_e2m1fn"})  # two values in a byte, low half first
 
 Array = npt.NDArray[Any]

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import sizes, tensor_type
 from tripybuild.tensorrt.emission.scope import Scopes
-from tripybuild.tensorrt.emission.types import ELEMENTS, tensor
+from tripybuild.tensorrt.emission.types import tensor
 from tripybuild.tensorrt.mlir.elements import from_numpy
 from tripybuild.tensorrt.recorder.network import Layer
 from tripybuild.tensorrt.recorder.value import NetworkValue
@@ -72,7 +72,7 @@ def narrow_result(
 
 
 def _to_float32(value: SSAValue, narrow: dtypes.dtype, scopes: Scopes) -> SSAValue:
-    result = [tensor_type(sizes(value), ELEMENTS["float32"])]
+    result = [tensor_type(sizes(value), f32)]
     if narrow is dtypes.int4:
         return scopes.one(dialect.DequantizeOp, value, _unit_scale(scopes), result_types=result)
     return scopes.one(dialect.CastOp, value, result_types=result)

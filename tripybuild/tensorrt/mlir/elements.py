@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, cast
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.context import Context
 from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
@@ -22,31 +22,24 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute
+from xdsl.parser import Parser
+
+from tripybuild.types.dtypes import BY_NAME, numpy_dtype
 
 Array = NDArray[Any]
 
 LARGEST_SPLAT = 1 << 20  # bytes
 
+# The floating-point types of MLIR's that no tensor of ours has.
+_OTHER_FLOATS = (
+    *("f8E3M4", "f8E4M3", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU"),
+    *("f6E2M3FN", "f6E3M2FN"),
+)
 DTYPES: dict[str, np.dtype[Any]] = {
-    "i1": np.dtype(np.bool_),
-    "i4": np.dtype(ml_dtypes.int4),
-    "ui4": np.dtype(ml_dtypes.uint4),
+    **{each.mlir: each.numpy for each in BY_NAME.values()},
+    **{name: numpy_dtype(f"float{name[1]}_{name[2:].lower()}") for name in _OTHER_FLOATS},
+    "ui4": numpy_dtype("uint4"),
     "index": np.dtype(np.int64),
-    "f16": np.dtype(np.float16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f8E3M4": np.dtype(ml_dtypes.float8_e3m4),
-    "f8E4M3": np.dtype(ml_dtypes.float8_e4m3),
-    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
-    "f8E4M3FNUZ": np.dtype(ml_dtypes.float8_e4m3fnuz),
-    "f8E4M3B11FNUZ": np.dtype(ml_dtypes.float8_e4m3b11fnuz),
-    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
-    "f8E5M2FNUZ": np.dtype(ml_dtypes.float8_e5m2fnuz),
-    "f8E8M0FNU": np.dtype(ml_dtypes.float8_e8m0fnu),
-    "f6E2M3FN": np.dtype(ml_dtypes.float6_e2m3fn),
-    "f6E3M2FN": np.dtype(ml_dtypes.float6_e3m2fn),
-    "f4E2M1FN": np.dtype(ml_dtypes.float4_e2m1fn),
     **{f"{sign}i{8 << n}": np.dtype(f"i{1 << n}") for sign in ("", "s") for n in range(4)},
     **{f"ui{8 << n}": np.dtype(f"u{1 << n}") for n in range(4)},
 }
@@ -134,20 +127,16 @@ def _tensor_type(array: Array, type: Attribute | None) -> TensorType[Any]:
 
 def element_type(dtype: np.dtype[Any]) -> Attribute:
     """Give the element type that an array's type stands for."""
-    from xdsl.parser import AttrParser  # noqa: PLC0415  # its table of types
-
     for name, known in DTYPES.items():
         if known == dtype and name != "index":
-            floats = cast("dict[str, Attribute]", AttrParser._builtin_float_types)  # noqa: SLF001
-            return floats[name] if name in floats else _integer(name)
+            return element_of(name)
     raise TypeError(f"no element type stands for {dtype}")
 
 
-def _integer(name: str) -> IntegerType:
-    from xdsl.dialects.builtin import Signedness  # noqa: PLC0415
-
-    sign = {"i": Signedness.SIGNLESS, "s": Signedness.SIGNED, "u": Signedness.UNSIGNED}[name[0]]
-    return IntegerType(int(name.lstrip("sui")), sign)
+@cache
+def element_of(name: str) -> Attribute:
+    """Give the element type of a name: `f32`, `ui8`."""
+    return Parser(Context(), name).parse_type()
 
 
 def is_splat(data: bytes, size: int) -> bool:

@@ -6,31 +6,15 @@ LLVM's `APFloat::toString`: 0.7 as f32 is `0.699999988`, and 0.01 is `0.00999999
 """
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from ml_dtypes import finfo
 from xdsl.dialects.builtin import AnyFloat
+
+from tripybuild.tensorrt.mlir import elements
 
 _SHORT = 6
 _PADDING = 3
-# The bits of each type's significand, with the one that is not stored.
-_BITS = {
-    "f64": 53,
-    "f32": 24,
-    "f16": 11,
-    "tf32": 11,
-    "bf16": 8,
-    "f8E3M4": 5,
-    "f8E4M3": 4,
-    "f8E4M3FN": 4,
-    "f8E4M3FNUZ": 4,
-    "f8E4M3B11FNUZ": 4,
-    "f8E5M2": 3,
-    "f8E5M2FNUZ": 3,
-    "f8E8M0FNU": 1,
-    "f6E2M3FN": 4,
-    "f6E3M2FN": 3,
-    "f4E2M1FN": 2,
-}
 
 
 def text(value: float, type: AnyFloat) -> str:
@@ -51,8 +35,15 @@ def _decimal(magnitude: float, type: AnyFloat) -> str | None:
     short = _short(magnitude)
     if magnitude == 0 or type.unpack(type.pack((float(short),)), 1)[0] == magnitude:
         return short
-    long = _long(magnitude, 2 + _BITS[str(type)] * 59 // 196)
+    long = _long(magnitude, 2 + _significand(type) * 59 // 196)
     return long if "." in long else None
+
+
+@cache
+def _significand(type: AnyFloat) -> int:
+    """Give the bits of a type's significand, with the one that is not stored."""
+    known = elements.known_dtype(type)
+    return 11 if known is None else int(finfo(known).nmant) + 1  # tf32 has those of f16
 
 
 def digits(magnitude: float, precision: int) -> tuple[str, int]:

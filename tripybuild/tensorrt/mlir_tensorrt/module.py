@@ -29,11 +29,10 @@ from tripybuild.tensorrt.translation.signature import (
     inputs_of,
     outputs_of,
 )
-from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.dtypes import BY_MLIR
 
 Record = dict[str, Any]
 HOST_SPACE = MemorySpaceAttr(StringAttr("host"))
-DTYPES = {each.mlir: name for name, each in BY_NAME.items()}
 
 
 def function_record(function: FuncOp) -> Record:
@@ -78,7 +77,7 @@ def _type(value: SSAValue) -> Record:
     assert isinstance(value.type, TensorType)
     shape = [None if size == DYNAMIC_INDEX else size for size in value.type.get_shape()]
     element = str(value.type.element_type)
-    return {"dtype": DTYPES.get(element, element), "shape": shape}
+    return {"dtype": str(BY_MLIR.get(element, element)), "shape": shape}
 
 
 def adapt(function: FuncOp) -> None:

@@ -5,37 +5,25 @@ producer is told the default stream, which all blocking streams wait for.
 """
 
 import ctypes
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import ml_dtypes
 import numpy as np
+
+from tripybuild.types.dtypes import BY_NAME
 
 CUDA = 2  # kDLCUDA
 DEFAULT_STREAM = 1
-# Codes and bits of DLPack's types.
-_INTEGER, _UNSIGNED, _FLOAT, _BFLOAT, _BOOL, _FLOAT8_E4M3FN, _FLOAT4 = 0, 1, 2, 4, 6, 10, 17
-KINDS: Mapping[tuple[int, int], Any] = {
-    (_FLOAT, 32): np.float32,
-    (_FLOAT, 16): np.float16,
-    (_FLOAT, 64): np.float64,
-    (_BFLOAT, 16): ml_dtypes.bfloat16,
-    (_FLOAT8_E4M3FN, 8): ml_dtypes.float8_e4m3fn,
-    (_INTEGER, 8): np.int8,
-    (_INTEGER, 16): np.int16,
-    (_INTEGER, 32): np.int32,
-    (_INTEGER, 64): np.int64,
-    (_UNSIGNED, 8): np.uint8,
-    (_BOOL, 8): np.bool_,
-}
-
-
-# What NumPy has no code for, and the whole numbers of the same size, for which it has one.
-_OTHERWISE: Mapping[str, tuple[Any, tuple[int, int]]] = {
-    "bfloat16": (np.uint16, (_BFLOAT, 16)),
-    "float8_e4m3fn": (np.uint8, (_FLOAT8_E4M3FN, 8)),
+BYTE = 8  # bits
+# Our dtypes by DLPack's code and bits, and the one more that other libraries often have.
+KINDS = {each.dlpack: each.numpy for each in BY_NAME.values() if each.bits >= BYTE}
+KINDS[0, 16] = np.dtype(np.int16)
+# What NumPy has no code for, and DLPack has; it goes as the whole numbers of the same size.
+_OTHERWISE = {
+    each.numpy_name: (f"u{each.bits // BYTE}", each.dlpack)
+    for each in BY_NAME.values()
+    if each.bits >= BYTE and each.numpy.isbuiltin != 1
 }
 
 
@@ -92,7 +80,7 @@ def device_array(value: Any) -> DeviceArray:
     if kind not in KINDS:
         raise ValueError(f"its elements are of DLPack's type {kind}")
     device = int(value.__dlpack_device__()[1])
-    return DeviceArray(address, shape, np.dtype(KINDS[kind]), (capsule, value), device)
+    return DeviceArray(address, shape, KINDS[kind], (capsule, value), device)
 
 
 def capsule_layout(capsule: Any) -> tuple[int, tuple[int, ...], tuple[int, int]]:
@@ -118,7 +106,7 @@ def host_array(value: Any) -> np.ndarray[Any, Any]:
     address, shape, strides, kind = _strided_layout(capsule)
     if kind not in KINDS:
         raise ValueError("its elements are of a dtype that no tensor has")
-    found = np.dtype(KINDS[kind])
+    found: Any = KINDS[kind]
     if 0 in shape:
         return np.zeros(shape, found)
     ends = sum(stride * (size - 1) for stride, size in zip(strides, shape, strict=True))

@@ -31,19 +31,8 @@ from tripybuild.tensorrt.translation.options import Options
 from tripybuild.types.dtypes import BY_NAME
 
 BYTE = 8  # bits
-# The dtypes of safetensors files, under tripybuild's names.
-SAFETENSORS: Mapping[str, str] = {
-    "F64": "float64",
-    "F32": "float32",
-    "F16": "float16",
-    "BF16": "bfloat16",
-    "F8_E4M3": "float8",
-    "I64": "int64",
-    "I32": "int32",
-    "I8": "int8",
-    "U8": "uint8",
-    "BOOL": "bool",
-}
+# The dtypes of safetensors files.
+SAFETENSORS = {each.safetensors: each for each in BY_NAME.values()}
 OWN = frozenset({"form", "path", "pipeline", "weights", "plan", "start"})
 
 
@@ -162,7 +151,7 @@ def _part(whole: Array, name: str, place: Mapping[str, Any]) -> Array:
     if not 0 <= begin <= end <= whole.size:
         message = f"The weights file ends before `{name}` does"
         raise DiagnosticError(Diagnostic("weights-malformed", message))
-    found = BY_NAME.get(SAFETENSORS.get(word, word))
+    found = BY_NAME.get(word) or SAFETENSORS.get(word)
     if found is None or found.bits < BYTE:
         return whole[begin:end]
     if (end - begin) % found.numpy.itemsize:

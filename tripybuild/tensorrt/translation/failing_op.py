@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.tensorrt.mlir import locations
 from tripybuild.tensorrt.translation.refusal_stage import GATED, UNBUILT, UNCOMPUTED
-from tripybuild.tensorrt.translation.type_comparison import NAMES
+from tripybuild.types.dtypes import BY_MLIR
 
 _GATE = re.compile(r"for target\(s\) (?P<targets>.+?), because .*datatypes: (?P<types>[\w, ]+)")
 # Data types as Myelin calls them, under MLIR's names.
@@ -104,7 +104,7 @@ def _gpu_support_diagnostic(
     op = next(_operations_with(elements, function), function)
     shown = " and ".join(f"`{each}`" for each in sorted(elements))
     message = f"`{gate['targets']}` {GATED} {shown}"
-    dtypes = " and ".join(sorted(f"`{NAMES.get(each, each)}`" for each in elements))
+    dtypes = " and ".join(sorted(f"`{BY_MLIR.get(each, each)}`" for each in elements))
     hint = f"leave that GPU out of the target, or use other dtypes than {dtypes}"
     where = locations.span_of(op.location)
     return Diagnostic("tensorrt-refused", message, where, notes=tuple(said), hint=hint)

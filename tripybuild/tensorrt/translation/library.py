@@ -11,22 +11,13 @@ from typing import Any
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.per_process import per_process
 from tripybuild.tensorrt.translation.log import Log
+from tripybuild.types.dtypes import BY_NAME
 
 MODULES: Mapping[str, str] = {"tensorrt-rtx": "tensorrt_rtx", "tensorrt": "tensorrt"}
 
 # Element types as MLIR writes them, under the names of `DataType`.
 DTYPES: Mapping[str, str] = {
-    "f32": "FLOAT",
-    "f16": "HALF",
-    "bf16": "BF16",
-    "i64": "INT64",
-    "i32": "INT32",
-    "i8": "INT8",
-    "i4": "INT4",
-    "i1": "BOOL",
-    "ui8": "UINT8",
-    "f8E4M3FN": "FP8",
-    "f4E2M1FN": "FP4",
+    **{each.mlir: each.tensorrt for each in BY_NAME.values() if each.tensorrt},
     "f8E8M0FNU": "E8M0",
 }
 # Enumerations that were renamed, with the older names after the new one.

@@ -14,15 +14,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tripybuild.tensorrt.translation.emission import Emission
+from tripybuild.types.dtypes import BY_NAME
 
 NAME = "tripybuild.name"
 DIMENSION_NAMES = "tensorrt.dimension_names"
 HOST = "tensorrt.host_tensor"
 SPACE = "plan.memory_space"  # nvtripy's way of saying the same
 # What an engine may have as inputs; the others live only between layers.
-INPUTS = frozenset(
-    {"f32", "f16", "bf16", "i8", "i32", "i64", "i1", "ui8", "f8E4M3FN", "f4E2M1FN", "i4"}
-)
+INPUTS = frozenset(each.mlir for each in BY_NAME.values() if each.tensorrt)
 
 
 @dataclass(frozen=True)

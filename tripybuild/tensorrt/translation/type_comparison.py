@@ -6,10 +6,7 @@ from typing import Any, NamedTuple
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from tripybuild.tensorrt.translation.library import DTYPES, Library
-from tripybuild.types.dtypes import BY_NAME
-
-# Element types as MLIR writes them, under the names that they have in tripybuild.
-NAMES = {each.mlir: name for name, each in BY_NAME.items()}
+from tripybuild.types.dtypes import BY_MLIR
 
 
 class ElementKind(NamedTuple):
@@ -23,7 +20,7 @@ class ElementKind(NamedTuple):
 def kind_of(element: Any, library: Library) -> ElementKind:
     """Return what an element type is; quantized ones are their integers."""
     word = "i8" if element.name == "quant.uniform" else str(element)
-    return ElementKind(word, NAMES.get(word, word), library.dtype(word))
+    return ElementKind(word, str(BY_MLIR.get(word, word)), library.dtype(word))
 
 
 def merge_shapes(expected: Sequence[int], found: Sequence[int]) -> list[int | None] | None:

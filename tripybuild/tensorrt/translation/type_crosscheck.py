@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tripybuild.tensorrt.dialect import IfOp, ShapeOp
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, element, sizes
 from tripybuild.tensorrt.shape_rules import ShapeError, agree
-from tripybuild.tensorrt.translation.type_comparison import NAMES
+from tripybuild.types.dtypes import BY_MLIR
 
 
 class TypeClaim(NamedTuple):
@@ -105,4 +105,4 @@ def _outputs(function: FuncOp, outputs: Sequence[Mapping[str, Any]]) -> Iterator
 def _type(of: Attribute) -> TypeClaim:
     word = str(element(of))
     shape = tuple(size if isinstance(size, int) else None for size in sizes(of))
-    return TypeClaim(NAMES.get(word, word), shape)
+    return TypeClaim(str(BY_MLIR.get(word, word)), shape)

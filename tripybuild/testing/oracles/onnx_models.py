@@ -20,13 +20,6 @@ OPSETS = range(20, 27)
 IR_VERSION = 11
 # What NumPy has from elsewhere: the model holds it, and gives it in a wider dtype.
 CARRIED = {"bfloat16": "float32", "float8": "float32", "float4": "float32", "int4": "int8"}
-# ONNX's names of dtypes where they are not ours.
-SPELLED = {
-    "float32": "float",
-    "float64": "double",
-    "float8": "float8e4m3fn",
-    "float4": "float4e2m1",
-}
 # What a number is in a place that takes tensors of any dtype.
 NUMBERS = {bool: "bool", int: "int64", float: "float32"}
 
@@ -180,10 +173,10 @@ class _NodeBuilder:
 
     def _code(self, type: dtype) -> int:
         """The number of a dtype in ONNX's files."""
-        code: int = self.onnx.TensorProto.DataType.Value(SPELLED.get(str(type), str(type)).upper())
+        code: int = self.onnx.TensorProto.DataType.Value(type.onnx.upper())
         return code
 
 
 def _text(type: dtype) -> str:
     """A dtype as ONNX's declarations spell it."""
-    return f"tensor({SPELLED.get(str(type), str(type))})"
+    return f"tensor({type.onnx})"

@@ -24,7 +24,6 @@ WAYS: tuple[Mapping[str, str], ...] = (
     {"float": "float32", "integer": "int64", "boolean": "uint8"},
     {"float": "float64", "integer": "int64", "boolean": "uint8"},
 )
-SPELLED = {"float8": "float8_e4m3fn"}
 # NumPy has these dtypes from elsewhere, and PyTorch takes their bits.
 BITS = {"bfloat16": np.int16, "float8": np.uint8}
 
@@ -82,7 +81,7 @@ def _torch_argument(value: Any) -> Any:
 
 
 def _type(of: dtype) -> Any:
-    return getattr(import_module("torch"), SPELLED.get(str(of), str(of)))
+    return getattr(import_module("torch"), str(of.torch))
 
 
 def _array(result: Any) -> Array:
@@ -91,7 +90,7 @@ def _array(result: Any) -> Array:
         return np.asarray(result)
     tensor = result.detach().contiguous()
     spelled = str(tensor.dtype).removeprefix("torch.")
-    type = next((BY_NAME[n] for n in BITS if SPELLED.get(n, n) == spelled), None)
+    type = next((BY_NAME[n] for n in BITS if BY_NAME[n].torch == spelled), None)
     if type is None:
         return np.array(tensor.numpy())
     bits = getattr(import_module("torch"), np.dtype(BITS[str(type)]).name)
