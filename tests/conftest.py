@@ -6,18 +6,20 @@ import sys
 import own_registry
 import pytest
 
+from tripybuild.testing.pairwise import add_full_option, read_full_option
 from tripybuild.testing.skip_report import report_skips
 
 
 def pytest_addoption(parser):
     """Add the options."""
     parser.addoption("--update", action="store_true", help="rewrite the expected texts")
-    parser.addoption("--full", action="store_true", help="run the slow tests, too")
+    add_full_option(parser)
 
 
 def pytest_configure(config):
     """Name the marker of slow tests, and keep the account."""
     config.addinivalue_line("markers", "full: is slow; runs with --full (`make test-full`)")
+    read_full_option(config)
     report_skips(config, __file__)
 
 

@@ -38,19 +38,19 @@ SOURCES = sorted(
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_lowering_computes_the_reference(source):
-    """On the sample in each legal tuple of dtypes, and for the first on the calls near it."""
+    """On the sample in each tuple that suites ask, and for the first on the calls near it."""
     suite = Suite(source, "tripyapi", str(ROOT / "generated" / "suites" / "test.py"))
     operator = suite.operator
     if operator.random:
         return  # two generators do not give the same numbers
     function = suite.function(operator.name)
     problems = []
-    for at, types in enumerate(legal_tuples(operator)):
+    for at, types in enumerate(suite.tuples):
         if refuses_call(operator, NOWHERE, bind(operator, types)):
             continue
         cases = variations(operator, function, types, every=False) if at == 0 else []
         for case in [*cases] or [sample_case(operator, function, types)]:
-            if case.allowed:
+            if case.is_legal:
                 problems += wrong(case, suite.operators, operator, types)
     assert not problems, "\n".join(problems)
 

@@ -3,9 +3,16 @@
 
 import pytest
 
+from tripybuild.testing.pairwise import add_full_option, read_full_option
 from tripybuild.testing.skip_report import report_skips
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--full`, which asks every tuple of dtypes."""
+    add_full_option(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the account of the suites."""
+    read_full_option(config)
     report_skips(config, __file__)

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tripybuild.testing.module_suite import ModuleSuite
+    from tripybuild.testing.pairwise import sampled
     from tripybuild.testing.suite import Suite
 
-__all__ = ["ModuleSuite", "Suite"]
-_PLACES = {"ModuleSuite": "tripybuild.testing.module_suite", "Suite": "tripybuild.testing.suite"}
+__all__ = ["ModuleSuite", "Suite", "sampled"]
+_PLACES = {
+    "ModuleSuite": "tripybuild.testing.module_suite",
+    "Suite": "tripybuild.testing.suite",
+    "sampled": "tripybuild.testing.pairwise",
+}
 
 
 def __getattr__(name: str) -> object:

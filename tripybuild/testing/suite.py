@@ -54,9 +54,7 @@ class Suite(TensorrtChecks):
         seen: set[tuple[str, ...]] = set()
         function = self.function(self.operator.name)
         tuples = [
-            t
-            for t in legal_tuples(self.operator)
-            if not refuses_call(self.operator, CPU, bind(self.operator, t))
+            t for t in self.tuples if not refuses_call(self.operator, CPU, bind(self.operator, t))
         ]
         for types in tuples:
             kinds = tuple(each.kind for each in types.values())
@@ -83,7 +81,7 @@ class Suite(TensorrtChecks):
 
     def _wrong_runs(self, types: str) -> Iterator[str]:
         """What runs on `cpu` though it is refused there; its reference runs all the same."""
-        for given in legal_tuples(self.operator):
+        for given in self.tuples:
             found = refusals(self.operator, CPU, bind(self.operator, given))
             if found and spell_types(given) == types:
                 case = sample_case(self.operator, self.function(self.operator.name), given)

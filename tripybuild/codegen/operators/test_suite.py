@@ -12,6 +12,7 @@ from tripybuild.schema.foreign import LACKING
 from tripybuild.schema.operator.dtype_combinations import (
     format_tuple as spell_types,
     illegal_tuples,
+    is_pairwise,
     legal_tuples,
     mismatched_tuples,
 )
@@ -72,7 +73,11 @@ def suite_file(operator: Operator, package: str) -> str:
         imports.module("pytest")
     data = [f"SUITE = Suite({quote(operator.path)}, {quote(package)}, __file__)"]
     if any("TYPES" in test for test in tests):
-        data.append(render(["TYPES = ", _list(types)]))
+        listed = _list(types)
+        if is_pairwise(operator):
+            imports.name("tripybuild.testing", "sampled")
+            listed = call("sampled", [listed])
+        data.append(render(["TYPES = ", listed]))
     if sizes := _sizes(operator):
         data.append(render(["SIZES = ", _list(sizes)]))
     lines = [header(operator.path), imports.text(package), "", *data]

@@ -8,8 +8,14 @@ _FILE = '''{header}"""The account of what the suites left out, and why."""
 {imports}
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--full`, which asks every tuple of dtypes."""
+    add_full_option(parser)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """{about}"""
+    read_full_option(config)
     report_skips({arguments})
 '''
 _ABOUT = "Keep the account of the suites."
@@ -22,6 +28,8 @@ def conftest_file(package: str) -> str:
     arguments = f'config, __file__, "{package}"' if own else "config, __file__"
     imports = Imports()
     imports.module("pytest")
+    imports.name("tripybuild.testing.pairwise", "add_full_option")
+    imports.name("tripybuild.testing.pairwise", "read_full_option")
     imports.name("tripybuild.testing.skip_report", "report_skips")
     return _FILE.format(
         imports=imports.text(package),

@@ -25,6 +25,8 @@ Tuple = Mapping[str, dtype]
 MANY = 4_000
 # What `any` stands for; the dtype that every engine has is the first of a suite's.
 ANY = tuple(dict.fromkeys(("float32", *BY_NAME)))
+# With so many slots, each tuple has a pair of dtypes that no other one has.
+PAIR = 2
 # Operators whose slots and laws are remembered: more than a registry has.
 KEPT = 1_024
 
@@ -100,6 +102,15 @@ def legal_tuples(operator: Operator) -> tuple[Tuple, ...]:
         for names in product(*[_spread(slot, operator) for slot in ways])
     )
     return tuple(types for types in tuples if not refusal_codes(operator, types))
+
+
+def is_pairwise(operator: Operator) -> bool:
+    """Whether a sample of the legal tuples is asked by default, in which each pair of dtypes is.
+
+    A decomposition is proved for all of them when its package is generated, and its steps are
+    operators whose own suites ask them.
+    """
+    return operator.decompose is not None and len(slots(operator)) > PAIR
 
 
 def check_tuples(operator: Operator) -> Iterator[Diagnostic]:

@@ -6,7 +6,7 @@ by how far the network came; an engine that was expected to be refused is a faul
 contrary.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -84,14 +84,18 @@ class Subject:
             return build_outcome(graph, gpu, verified=verified), bound
 
 
-def wrong_refusals(subject: Subject, written: Written = lambda _: None) -> Iterator[str]:
+def wrong_refusals(
+    subject: Subject, written: Written = lambda _: None, tuples: Iterable[Tuple] | None = None
+) -> Iterator[str]:
     """What TensorRT says of illegal tuples that nobody expects; the case of each that differs.
 
     Args:
         subject: The operator.
         written: What is written down about a tuple, if anything is.
+        tuples: The illegal tuples that are asked; without, all.
     """
-    for types, _ in (*illegal_tuples(subject.operator), *mismatched_tuples(subject.operator)):
+    refused = (*illegal_tuples(subject.operator), *mismatched_tuples(subject.operator))
+    for types in [types for types, _ in refused] if tuples is None else tuples:
         count_check()
         found, _ = subject.judge_sample(types)
         said = written(types)

@@ -3,10 +3,10 @@
 Invariant: what is wrong with one sample is said of that one. A build that fails is tried in halves.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from tripybuild.schema.operator.dtype_combinations import legal_tuples
+from tripybuild.schema.operator.dtype_combinations import Tuple
 from tripybuild.schema.operator.operator import Fact, Operator
 from tripybuild.testing import batch
 from tripybuild.testing.cases import Case, Function, sample_case
@@ -17,10 +17,10 @@ from tripybuild.testing.target_facts import ENGINE, refusal_mismatches, refusals
 
 
 class SampleEngines:
-    """The sample of each legal tuple of dtypes."""
+    """The samples of legal tuples of dtypes."""
 
-    def __init__(self, operator: Operator, function: Function) -> None:
-        self.operator, self.function = operator, function
+    def __init__(self, operator: Operator, function: Function, tuples: Sequence[Tuple]) -> None:
+        self.operator, self.function, self.tuples = operator, function, tuples
 
     def problems(self, types: str) -> Iterator[str]:
         """What is wrong with the engine of a sample, or with the reasons for which it has none."""
@@ -43,7 +43,7 @@ class SampleEngines:
             sample_case(self.operator, self.function, each): refusals(
                 self.operator, ENGINE, bind(self.operator, each)
             )
-            for each in legal_tuples(self.operator)
+            for each in self.tuples
         }
 
     @cached_property

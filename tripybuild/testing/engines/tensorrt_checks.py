@@ -38,7 +38,8 @@ class TensorrtChecks(OperatorUnderTest):
     def check_tensorrt_refusals(self) -> None:
         """TensorRT refuses each tuple that is not legal, but for what `targets:` says it builds."""
         require_distributions(TARGET)
-        refuse(conformance.wrong_refusals(self._subject, self._table_level))
+        tuples = self.refused_tuples
+        refuse(conformance.wrong_refusals(self._subject, self._table_level, tuples))
 
     @suite_check
     def check_tensorrt_gpus(self) -> None:
@@ -89,7 +90,7 @@ class TensorrtChecks(OperatorUnderTest):
 
     @cached_property
     def _samples(self) -> SampleEngines:
-        return SampleEngines(self.operator, self.function(self.operator.name))
+        return SampleEngines(self.operator, self.function(self.operator.name), self.tuples)
 
     @suite_check
     def check_tensorrt(self, types: str) -> None:
