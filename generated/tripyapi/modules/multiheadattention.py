@@ -24,16 +24,16 @@ DECLARATION = Declaration(
 
 @dataclass(init=False, repr=False, eq=False)
 class MultiHeadAttention(Module, fixed=("embed_dim", "bias", "dtype")):
-    """Let each place of a sequence look at all others, in several ways at once.
+    """Multi-head attention: each position of a sequence attends to all others.
 
     The weights are those of PyTorch's `MultiheadAttention`, so that its checkpoints fit: one matrix
     makes queries, keys and values, in that order. Batches come first.
 
     Args:
-        embed_dim: The size of the last dimension of all that comes in, and of the output. (`int`)
-        num_heads: In how many ways to look; it divides `embed_dim`. (`int`)
-        bias: Whether constants are added. (`bool`)
-        causal: Whether a place sees only those up to its own. (`bool`)
+        embed_dim: The size of the last dimension of the inputs and of the output. (`int`)
+        num_heads: The number of heads; it divides `embed_dim`. (`int`)
+        bias: Whether biases are added. (`bool`)
+        causal: Whether a position attends only to those up to its own. (`bool`)
         dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
 
     Attributes:

@@ -15,16 +15,16 @@ def random_normal(
     dtype: dtypes.dtype = dtypes.float32,
     seed: int | None = None,
 ) -> Tensor:
-    """Draw random numbers of a normal distribution.
+    """Draw random numbers from a normal distribution.
 
-    They are new ones at each call, unless there is a seed.
+    Each call draws new ones, unless there is a seed.
 
     Args:
         shape: The shape of the tensor. (`size[...]`)
-        mean: The middle of the distribution. (`float`)
-        std: Its standard deviation. (`float`)
+        mean: The mean of the distribution. (`float`)
+        std: The standard deviation of the distribution. (`float`)
         dtype: The type of the numbers. (`dtype[T]`)
-        seed: What the numbers follow from; its lowest 64 bits count. (`int`)
+        seed: The seed of the generator; its lowest 64 bits count. (`int`)
 
     Returns:
         The numbers. (`T[*shape]`)

@@ -15,7 +15,7 @@ def random_uniform(
     dtype: dtypes.dtype = dtypes.float32,
     seed: int | None = None,
 ) -> Tensor:
-    """Draw random numbers from a range, each as likely as any other.
+    """Draw random numbers from a uniform distribution.
 
     They are new ones at each call, unless there is a seed.
 
@@ -24,7 +24,7 @@ def random_uniform(
         low: The least number. (`float`)
         high: The number that all are below, before they are rounded to `dtype`. (`float`)
         dtype: The type of the numbers. (`dtype[T]`)
-        seed: What the numbers follow from; its lowest 64 bits count. (`int`)
+        seed: The seed of the generator; its lowest 64 bits count. (`int`)
 
     Returns:
         The numbers. (`T[*shape]`)

@@ -13,23 +13,23 @@ def attention(
     causal: bool = False,
     scale: float | None = None,
 ) -> Tensor:
-    """Mix values by how well their keys fit each query.
+    """Scaled dot-product attention: average values by how well their keys match each query.
 
-    That is `softmax(query @ key^T * scale + mask) @ value`, for each head. Where there are fewer
-    heads of keys than of queries, `H // G` queries in a row share one. A query that sees no key
-    gets zeros.
+    That is `softmax(query @ key^T * scale + mask) @ value`, per head. With fewer heads of keys than
+    of queries, `H // G` consecutive query heads share one. The result of a query without keys is
+    zero.
 
     Args:
-        query: What is asked, for each head. (`T[B, H, Q, D]`)
-        key: What the queries are compared with. (`T[B, G, L, D]`)
-        value: What is mixed. (`T[B, G, L, V]`)
-        mask: Which queries see which keys, or what is added to their scores; it broadcasts to them.
-            (`bool[*M] | T[*M]`)
-        causal: Whether query `i` sees only the keys up to `i`. (`bool`)
-        scale: What the scores are multiplied by; `1 / sqrt(D)` by default. (`float`)
+        query: Queries, per head. (`T[B, H, Q, D]`)
+        key: Keys, per head. (`T[B, G, L, D]`)
+        value: Values, per head. (`T[B, G, L, V]`)
+        mask: Boolean mask, or a bias that is added to the scores; it broadcasts to them. (`bool[*M]
+            | T[*M]`)
+        causal: Whether query `i` attends only to keys up to `i`. (`bool`)
+        scale: The factor of the scores; `1 / sqrt(D)` by default. (`float`)
 
     Returns:
-        The mixed values. (`T[B, H, Q, V]`)
+        The attention output, per head. (`T[B, H, Q, V]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `attention/groups-divide`, `attention/one-mask`,

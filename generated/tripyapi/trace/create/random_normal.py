@@ -11,7 +11,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class RandomNormal(TraceOp):
-    """Draw random numbers of a normal distribution."""
+    """Draw random numbers from a normal distribution."""
 
     shape: tuple[Any, ...]
     mean: float

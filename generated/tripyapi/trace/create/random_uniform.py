@@ -11,7 +11,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class RandomUniform(TraceOp):
-    """Draw random numbers from a range, each as likely as any other."""
+    """Draw random numbers from a uniform distribution."""
 
     shape: tuple[Any, ...]
     low: float

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Attention(TraceOp):
-    """Mix values by how well their keys fit each query."""
+    """Scaled dot-product attention: average values by how well their keys match each query."""
 
     query: Value
     key: Value
