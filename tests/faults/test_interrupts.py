@@ -34,12 +34,12 @@ PROGRAM = """
         before = CompilerProcess._exchange
         CompilerProcess._exchange = lambda *given: [press(), before(*given)][1]
     if moment == "call":
-        from tripybuild.targets.xla.pjrt import Executable
-        call = Executable.__call__
+        from tripybuild.targets.xla.pjrt import LoadedProgram
+        call = LoadedProgram.__call__
         def slow(*given):
             threading.Timer(0.2, press).start()
             return call(*given)
-        Executable.__call__ = slow
+        LoadedProgram.__call__ = slow
     if moment == "exit":
         import atexit
         atexit.register(press)

@@ -89,7 +89,7 @@ def test_an_engine_of_changed_weights_is_refused(model, tmp_path, monkeypatch, c
     """And the cache holds nothing of it: the same weights are built anew, and right."""
     pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
     with monkeypatch.context() as patch:
-        before(patch, engine, "_ask", lambda: change(tmp_path))
+        before(patch, engine, "_request_engine", lambda: change(tmp_path))
         found = refusal(lambda: plan(model))
     assert (found.code, found.span.path) == ("weights-changed", str(model))
     assert str(tmp_path / "w.safetensors") in found.message
@@ -153,7 +153,7 @@ def test_weights_that_are_replaced_behind_the_check_are_refused(
     """What is read is what was compared with the model, in each dtype and shape."""
     if target == RTX:
         pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
-    name = "read_places" if target == RTX else "read"
+    name = "read_entries" if target == RTX else "read"
     before(monkeypatch, checkpoint.safetensors, name, lambda: change(tmp_path))
     found = refusal(lambda: tripybuild.compile(model, target=target))
     assert (found.code, found.span.line) == ("weights-changed", 9)
@@ -167,7 +167,7 @@ def test_types_are_compared_where_the_time_is_not_told(model, tmp_path):
     store(tmp_path, 7, np.int32)
     os.utime(read.path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert safetensors.file_state(read.path) == read.state
-    for look in (read, read.places):
+    for look in (read, read.file_entries):
         assert refusal(lambda look=look: look(built.graph.weights)).code == "weights-changed"
 
 

@@ -270,7 +270,7 @@ class _Draws:
             text = f"scan({inner.name}, [{v}], [{w}])"
             return Step(name, text, lambda e: e[""].scanned(inner, e[v], e[w]))
         text = f"{inner.name}({listed})"
-        return Step(name, text, lambda e: e[""].run_example(inner, "", [], [e[n] for n in given]))
+        return Step(name, text, lambda e: e[""].run(inner, "", [], [e[n] for n in given]))
 
 
 Form = tuple[str, Callable[[Names], Any]]

@@ -145,7 +145,7 @@ class Spec:
         """
         run = Run(self, sizes, lazy=lazy)
         try:
-            result = run.run_example(self.top, "", [], list(self.arrays(sizes).values()))
+            result = run.run(self.top, "", [], list(self.arrays(sizes).values()))
         except LargeError:
             raise
         except RefusedError:
@@ -264,7 +264,7 @@ class Run:
         part, places, sizes = member
         first, *shared = arrays
         for place in places:
-            first = self.run_example(part, place, sizes, [first, *shared])
+            first = self.run(part, place, sizes, [first, *shared])
         return first
 
     def scanned(self, part: Definition, state: Any, rows: Any) -> Any:
@@ -272,11 +272,11 @@ class Run:
         if rows.ndim == 0:
             raise RefusedError
         # It is recorded once, for rows of one type, also where there are none.
-        given = self.run_example(part, "", [], [state, np.zeros(rows.shape[1:], np.float32)])
+        given = self.run(part, "", [], [state, np.zeros(rows.shape[1:], np.float32)])
         if given.shape != state.shape:
             raise RefusedError
         for row in rows:
-            state = self.run_example(part, "", [], [state, row])
+            state = self.run(part, "", [], [state, row])
         return state
 
 

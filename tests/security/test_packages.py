@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
@@ -244,8 +245,9 @@ def test_generated_code_is_held_against_its_grammar(tmp_path, monkeypatch):
     planned = loader.package_files
 
     def altered(roots, package):
-        files = dict(planned(roots, package))
-        return {**files, f"{package}/ops/math/evil.py": EFFECT.format(path=str(effect))}
+        plan = planned(roots, package)
+        evil = {f"{package}/ops/math/evil.py": EFFECT.format(path=str(effect))}
+        return replace(plan, files={**plan.files, **evil})
 
     monkeypatch.setattr(loader, "package_files", altered)
 

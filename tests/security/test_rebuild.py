@@ -91,7 +91,7 @@ def test_native_code_of_a_file_is_never_loaded(folder, tmp_path, monkeypatch):
         expected = tripybuild.load(folder / "good.tpb")(x=inputs(size))["y"]
         np.testing.assert_array_equal(run(x=inputs(size))["y"], expected)
     assert b"\x90" * 99 not in seen
-    refused(lambda: tripybuild.load(path)(x=inputs(2)), "executable-not-recognised")
+    refused(lambda: tripybuild.load(path)(x=inputs(2)), "executable-not-recognized")
 
 
 def test_what_was_rebuilt_is_kept_and_saved(folder, tmp_path, monkeypatch):

@@ -119,10 +119,10 @@ def _base(pick: random.Random) -> tuple[str, dict[str, Any]]:
 
 
 def _with_family(path: str, known: dict[str, Any]) -> list[str]:
-    like = known[path].get("like", "")
+    like = known[path].get("like") or known[path].get("extends") or ""
     families = [place for place, data in known.items() if "family" in data]
     used = [p for p in families if like.partition("(")[0] == known[p]["family"]]
-    return [path, *used]
+    return [path, *(each for place in used for each in _with_family(place, known))]
 
 
 def _change(pick: random.Random, data: dict[str, Any]) -> str:

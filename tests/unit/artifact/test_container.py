@@ -97,7 +97,7 @@ def test_each_truncation_is_noticed(path):
     good = path.read_bytes()
     for size in {*range(0, len(good), 9), *range(len(good) - 40, len(good))}:
         path.write_bytes(good[:size])
-        assert everything(path) <= {"executable-truncated", "executable-not-recognised"}
+        assert everything(path) <= {"executable-truncated", "executable-not-recognized"}
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -198,7 +198,7 @@ def test_missing_files_and_folders_have_diagnostics(tmp_path):
     """Neither a missing file nor a folder is an executable."""
     assert everything(tmp_path / "none") == {"file-not-found"}
     assert everything(tmp_path) == {"file-unreadable"}
-    assert everything(Path("/dev/zero")) == {"executable-not-recognised"}
+    assert everything(Path("/dev/zero")) == {"executable-not-recognized"}
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])

@@ -176,7 +176,7 @@ def test_what_is_no_payload_is_refused(payload):
     """Bytes of another kind end in a diagnostic."""
     with pytest.raises(DiagnosticError) as caught:
         pjrt.load(payload)
-    assert caught.value.diagnostics[0].code == "executable-not-recognised"
+    assert caught.value.diagnostics[0].code == "executable-not-recognized"
 
 
 def test_a_payload_of_another_machine_is_refused():
