@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tripybuild.symbolic.dims import evaluate, symbol
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 from tripybuild.tensorrt.emission import Profile
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import (

@@ -16,7 +16,7 @@ from tripybuild.model.size_limits import check_tensor_bytes
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.stablehlo.templates import build_or_clone
 from tripybuild.symbolic.dims import Dim
-from tripybuild.tensorrt import recorder
+from tripybuild.tensorrt import layers
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated_code import lowering_function
 from tripybuild.trace.graph import Graph
@@ -25,7 +25,7 @@ from tripybuild.trace.region import Region
 from tripybuild.trace.structural_key import operation_key
 from tripybuild.trace.values import Value
 
-Builder = stablehlo.HloModule | recorder.Network
+Builder = stablehlo.HloModule | layers.Network
 Name = TypeVar("Name", str, int)
 
 
@@ -47,9 +47,9 @@ def lower_stablehlo(graph: Graph, folder: Path | None = None) -> stablehlo.HloMo
     return module
 
 
-def lower_tensorrt(graph: Graph) -> recorder.Network:
+def lower_tensorrt(graph: Graph) -> layers.Network:
     """Record the layers of a TensorRT network; sizes may be symbols."""
-    network = recorder.Network(*_arguments(graph))
+    network = layers.Network(*_arguments(graph))
     _fill(network, graph, "tensorrt")
     return network
 
@@ -182,8 +182,8 @@ def _lower_and_verify(
 def _constant(operation: Constant, target: str) -> Any:
     type, data = operation.outputs[0].type, operation.data
     if target == "tensorrt" and isinstance(data.value, Dim | bool | int | float):
-        return recorder.full(data.value, type.dtype, type.shape)
-    builder = stablehlo if target == "stablehlo" else recorder
+        return layers.full(data.value, type.dtype, type.shape)
+    builder = stablehlo if target == "stablehlo" else layers
     if data.number is not None:
         return builder.constant(data.number, type.dtype, tuple(type.shape))
     return builder.constant(data.array, type.dtype)

@@ -9,7 +9,7 @@ from tripybuild import stablehlo as hlo
 from tripybuild.reference.numerics import sampling
 from tripybuild.symbolic.dims import symbol
 from tripybuild.targets.xla import pjrt
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 from tripybuild.tensorrt.emission import Profile, emit_module
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.types import dtypes

@@ -14,7 +14,7 @@ from tripybuild.compiler.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.language.grammar import SnippetError
 from tripybuild.reference.execute import execute
 from tripybuild.schema.load import load
-from tripybuild.tensorrt.recorder import print_network
+from tripybuild.tensorrt.recorder.printer import print_network
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.type_syntax import parse_pattern

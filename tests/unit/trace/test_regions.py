@@ -12,7 +12,7 @@ from tripybuild.compiler.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.reference.target import reference_run
 from tripybuild.symbolic.dims import symbol
-from tripybuild.tensorrt.recorder import print_network
+from tripybuild.tensorrt.recorder.printer import print_network
 from tripybuild.trace import printer
 from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tripybuild.symbolic.dims import symbol
-from tripybuild.tensorrt import recorder as trt
-from tripybuild.tensorrt.recorder.shape_inference import infer
+from tripybuild.tensorrt import layers as trt
 from tripybuild.types import shapes
 from tripybuild.types.dtypes import float32
 from tripybuild.types.subscripts import EquationError, explicit, pairwise, parts
@@ -66,7 +65,7 @@ def test_shapes_follow(equation):
         result = trt.contraction(list(network.inputs.values()), found)
     assert list(result.shape) == wanted
     assert all(len(layer.arguments["inputs"]) <= 2 for layer in network.layers)
-    assert all(infer("einsum", layer.arguments) for layer in network.layers)
+    assert all(trt.einsum.infer_shapes(layer.arguments) for layer in network.layers)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tripybuild.codegen.python.rewrite import CONSTANTS, MATH
 from tripybuild.language.numpy_names import NUMPY, NUMPY_CONSTANTS
 from tripybuild.language.vocabulary import PYTHON
 from tripybuild.schema.snippets.vocabularies import ARRAY_METHODS, ATTRIBUTES, HELPERS
-from tripybuild.tensorrt import recorder
+from tripybuild.tensorrt import layers
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.shapes import SHAPE_FUNCTIONS, bounded_range, power
 
@@ -43,7 +43,7 @@ IMPORTS: Mapping[str, frozenset[str]] = {
     "collections.abc": frozenset({"Callable", "Sequence"}),
     "dataclasses": frozenset({"dataclass"}),
     "tripybuild": frozenset({"eager", "frontend", "stablehlo as hlo"}),
-    "tripybuild.tensorrt": frozenset({"recorder as trt"}),
+    "tripybuild.tensorrt": frozenset({"layers as trt"}),
     "tripybuild.eager": frozenset({"Module"}),
     "tripybuild.frontend": frozenset(
         {
@@ -99,7 +99,7 @@ NAMESPACES: Mapping[str, tuple[frozenset[str] | None, frozenset[str]]] = {
         | {bounded_range.__name__, power.__name__},
         frozenset(),
     ),
-    "trt": (frozenset(recorder.LAYERS) | frozenset(recorder.HELPERS), frozenset()),
+    "trt": (frozenset(layers.LAYERS) | frozenset(layers.HELPERS), frozenset()),
 }
 # The attributes and methods of values.
 READ = frozenset().union(*ATTRIBUTES.values()) | {"outputs", "rest", "type"}

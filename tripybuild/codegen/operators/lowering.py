@@ -20,7 +20,7 @@ from tripybuild.types.naming import class_name
 # The builders of each dialect, as a lowering imports them.
 BUILDERS = {
     "stablehlo": ("tripybuild", "stablehlo as hlo"),
-    "tensorrt": ("tripybuild.tensorrt", "recorder as trt"),
+    "tensorrt": ("tripybuild.tensorrt", "layers as trt"),
 }
 
 

@@ -8,7 +8,7 @@ from tripybuild.errors.diagnostics import Diagnostic, suggest
 from tripybuild.schema.load import Registry
 from tripybuild.schema.operator.operator import Snippet
 from tripybuild.schema.snippets.vocabularies import ALIASES
-from tripybuild.tensorrt import recorder
+from tripybuild.tensorrt import layers
 
 
 def check_builders(registry: Registry) -> list[Diagnostic]:
@@ -48,11 +48,11 @@ def _call(target: str, snippet: Snippet, node: ast.Call) -> Iterator[Diagnostic]
     count = None if starred else len(node.args)
     keywords = [keyword.arg for keyword in node.keywords if keyword.arg]
     if target == "tensorrt":
-        problem = recorder.check_call(name, count, keywords, _literals(node, starred=starred))
+        problem = layers.check_call(name, count, keywords, _literals(node, starred=starred))
     else:
         problem = stablehlo.check_call(name, count, keywords)
     if problem is not None:
-        near = suggest(name, recorder.LAYERS if target == "tensorrt" else stablehlo.BUILDERS)
+        near = suggest(name, layers.LAYERS if target == "tensorrt" else stablehlo.BUILDERS)
         hint = f"did you mean `{ALIASES[target]}.{near}`?" if near and near != name else None
         yield Diagnostic("unknown-builder", problem, snippet.span(node), hint=hint)
 
@@ -70,7 +70,7 @@ def _literals(node: ast.Call, *, starred: bool) -> dict[int | str, object]:
 def _name(target: str, snippet: Snippet, node: ast.Attribute) -> Iterator[Diagnostic]:
     """A builder that is handed on instead of being called."""
     known = (
-        recorder.LAYERS.keys() | recorder.HELPERS.keys() | {"Value"}
+        layers.LAYERS.keys() | layers.HELPERS.keys() | {"Value"}
         if target == "tensorrt"
         else stablehlo.BUILDERS
     )

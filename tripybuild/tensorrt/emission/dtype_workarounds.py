@@ -28,7 +28,7 @@ _MOVES = frozenset({"slice", "gather", "gather_elements", "gather_nd", "concaten
 
 def unsupported_dtype(layer: Layer) -> dtypes.dtype | None:
     """The type that a layer is not taken in, if there is a way around; None where all is well."""
-    name, given = layer.signature.name, layer.arguments
+    name, given = layer.declaration.name, layer.arguments
     if not layer.results:
         return None
     own = layer.results[0].dtype
@@ -57,7 +57,7 @@ def widen_layer(
 
     arguments = {name: wide(argument) for name, argument in layer.arguments.items()}
     results = tuple(NetworkValue(dtypes.float32, each.shape) for each in layer.results)
-    return Layer(layer.signature, arguments, results, layer.regions, layer.location), known
+    return Layer(layer.declaration, arguments, results, layer.regions, layer.location), known
 
 
 def narrow_result(

@@ -51,7 +51,7 @@ class EmissionError(ValueError):
     """A layer cannot be said in the dialect; `place` is where it was asked for."""
 
     def __init__(self, problem: object, layer: Layer) -> None:
-        super().__init__(f"`trt.{layer.signature.name}`: {problem}")
+        super().__init__(f"`trt.{layer.declaration.name}`: {problem}")
         self.place = layer.location
 
 
@@ -168,7 +168,7 @@ class _ModuleEmitter:
     def _emit_operations(
         self, layer: Layer, values: dict[NetworkValue, SSAValue]
     ) -> Sequence[SSAValue]:
-        name = layer.signature.name
+        name = layer.declaration.name
         place = LayerEmission(layer, values, self.scopes, self.sizes)
         shaped = (
             SHAPED.get(name) or WINDOWED.get(name) or TRUTHS.get(layer.arguments.get("kind", ""))

@@ -228,7 +228,7 @@ def slice(place: LayerEmission) -> SSAValue:  # the layer's name
 
 def resize(place: LayerEmission) -> SSAValue:
     """The values interpolated to another size of the last dimensions."""
-    name, given = place.layer.signature.name, place.layer.arguments
+    name, given = place.layer.declaration.name, place.layer.arguments
     kinds: dict[str, type[TensorrtOperation]] = {
         "resize_nearest": dialect.ResizeNearestOp,
         "resize_linear": dialect.ResizeLinearOp,
@@ -260,7 +260,7 @@ def _scales_match(scales: Sequence[float] | None, layer: Layer) -> bool:
     before, after = layer.arguments["input"].shape, layer.results[0].shape
     if scales is None or before is None or after is None:
         return scales is not None
-    cubic = layer.signature.name == "resize_cubic"
+    cubic = layer.declaration.name == "resize_cubic"
     return same(resizing.resize(before, scales, cubic=cubic), tuple(after))
 
 

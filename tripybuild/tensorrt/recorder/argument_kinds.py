@@ -32,10 +32,15 @@ class ArgumentKind:
     name: str
     enumeration: str = ""
     default: object = REQUIRED
+    attribute: str = ""  # what the dialect calls the parameter, if it does otherwise
 
     def with_default(self, default: object) -> "ArgumentKind":
         """The same kind for a parameter with a default; None as a default allows None."""
         return replace(self, default=default)
+
+    def with_attribute(self, name: str) -> "ArgumentKind":
+        """The same kind for a parameter that the dialect calls otherwise."""
+        return replace(self, attribute=name)
 
 
 def _whole(value: object) -> bool:

@@ -47,7 +47,7 @@ class _Printer:
         """One line for each layer, and those of its regions."""
         lines: list[str] = []
         for layer in layers:
-            call = f"trt.{layer.signature.name}({self.operands(layer)}){self.attributes(layer)}"
+            call = f"trt.{layer.declaration.name}({self.operands(layer)}){self.attributes(layer)}"
             regions = [self.region(region, depth) for region in layer.regions]
             result = f"{self.define(*layer.results)} = " if layer.results else ""
             lines.append("  " * depth + result + call + " {" * bool(regions))
@@ -68,7 +68,7 @@ class _Printer:
     def operands(self, layer: Layer) -> str:
         """The tensors: those that must be given by place, optional ones by name."""
         spelling = []
-        for name, kind in layer.signature.parameters.items():
+        for name, kind in layer.declaration.parameters.items():
             value = layer.arguments[name]
             if isinstance(value, NetworkValue):
                 optional = kind.name != "tensor" or kind.default is None
@@ -81,7 +81,7 @@ class _Printer:
         """What is not a tensor and not the default."""
         shown = {
             name: layer.arguments[name]
-            for name, kind in layer.signature.parameters.items()
+            for name, kind in layer.declaration.parameters.items()
             if kind.name not in ("tensor", "tensors", "region")
             and not isinstance(layer.arguments[name], NetworkValue)
             and not _is_default(layer.arguments[name], kind.default)

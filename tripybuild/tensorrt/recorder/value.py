@@ -13,7 +13,7 @@ from tripybuild.types import dtypes
 Size = int | Dim | None
 Shape = tuple[Size, ...]
 
-# What `+` and its kin record is filled in by `builder`, so that this module imports none.
+# What `+` and its kin record; `layers.compositions` fills it in, so this module imports no layer.
 OPERATORS: dict[str, Callable[..., "NetworkValue"]] = {}
 
 

@@ -4,8 +4,9 @@ Invariant: a shape is `[batch, channels, *spatial]`, with two or three spatial d
 rounds down; what is not known stays unknown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tripybuild.symbolic.dim import Size
 from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, is_static
@@ -21,6 +22,17 @@ class Windows:
     pre_padding: Sequence[int]
     post_padding: Sequence[int]
     dilation: Sequence[int] | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], count: int) -> "Windows":
+        """The windows that a layer's arguments say; steps of one without padding by default."""
+        ones, zeros = (1,) * count, (0,) * count
+        return cls(
+            given["stride"] or ones,
+            given["pre_padding"] or zeros,
+            given["post_padding"] or zeros,
+            given.get("dilation") or ones,
+        )
 
     def fit(self, count: int) -> bool:
         """Tell whether there is a number for each dimension, and all of them can step."""

@@ -8,14 +8,18 @@ of each of its results are those of its MLIR types; so whatever is wrong is said
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+from numpy.typing import NDArray
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.tensorrt.layers import LAYERS
 from tripybuild.tensorrt.mlir import locations
 from tripybuild.tensorrt.translation.constants import ConstantDataError, NetworkConstants
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
 from tripybuild.tensorrt.translation.names import LayerNames
+from tripybuild.tensorrt.translation.plugin import plugin_of
 from tripybuild.tensorrt.translation.refusal_stage import DIFFERS, UNTYPED
 from tripybuild.tensorrt.translation.type_comparison import (
     ElementKind,
@@ -28,7 +32,14 @@ TENSOR_SUFFIX = "_output"  # as TensorRT itself calls the outputs of a layer
 EXPAND = "run the pass `tensorrt-expand-ops` first"
 
 Tensors = Sequence[Any]
-Emitter = Callable[["Emission", Any], Tensors]
+# Adds an operation's layer, and gives it, or the tensors of the results where there is none.
+Emitter = Callable[["Emission", Any], Any]
+EMITTERS: Mapping[str, Emitter] = {
+    operation: layer.translate
+    for layer in LAYERS.values()
+    for operation in (layer.operation, layer.float4_operation)
+    if operation and layer.translate is not None
+}
 
 
 class Emission:
@@ -38,7 +49,6 @@ class Emission:
         library: The TensorRT library that the network is one of.
         network: An empty network definition.
         log: Where the library says what is wrong.
-        emitters: How each operation is added, by its name.
         constants: Where the data of constants is.
     """
 
@@ -47,7 +57,6 @@ class Emission:
         library: Library,
         network: Any,
         log: Log,
-        emitters: Mapping[str, Emitter],
         constants: NetworkConstants,
     ) -> None:
         self.library = library
@@ -58,7 +67,6 @@ class Emission:
         self.shapes: dict[SSAValue, Any] = {}
         self.names = LayerNames()
         self.records: list[dict[str, Any]] = []
-        self._emitters = emitters
         self._kinds: dict[Attribute, ElementKind] = {}
 
     # What emitters use.
@@ -139,6 +147,22 @@ class Emission:
             wrong = error.diagnostic
             self.refuse(wrong.message, wrong.code, wrong.notes, wrong.hint)
 
+    def integer_array(self, numbers: Sequence[int]) -> Any:
+        """Return integers as an array, which stays valid while the network is made."""
+        return self._keep(np.array(numbers, np.int64))
+
+    def integer_weights(self, number: int) -> Any:
+        """Return an integer as the weights of a scalar."""
+        return self.library.module.Weights(self._keep(np.array(number, np.int32)))
+
+    def _keep(self, array: NDArray[Any]) -> NDArray[Any]:
+        self.constants.kept.append(array)
+        return array
+
+    def plugin(self, op: Any) -> Any:
+        """Return the plugin that an operation names."""
+        return plugin_of(self, op)
+
     def refuse(
         self,
         message: str | None = None,
@@ -165,15 +189,22 @@ class Emission:
     def operation(self, op: Operation) -> None:
         """Add one operation, and compare its results with its types."""
         self.names.enter(op)
-        emitter = self._emitters.get(op.name)
-        if emitter is None:
-            self._unknown(op.name)
-        tensors = emitter(self, op)
+        tensors = self.translate(op)
         if self.log:  # a setter that was ignored comes before what follows from it
             self._complain()
         for result, tensor in zip(op.results, tensors, strict=True):
             self.values[result] = tensor
         self._check(op, tensors)
+
+    def translate(self, op: Operation) -> Tensors:
+        """Add an operation by the declaration of its layer."""
+        emitter = EMITTERS.get(op.name)
+        if emitter is None:
+            self._unknown(op.name)
+        found = emitter(self, op)
+        if isinstance(found, list | tuple):
+            return found
+        return [found.get_output(index) for index in range(len(op.results))]
 
     def _unknown(self, name: str) -> NoReturn:
         hint = None

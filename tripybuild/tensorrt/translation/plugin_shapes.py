@@ -20,9 +20,9 @@ from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.rewriting.effects import walk_ops
 from tripybuild.tensorrt.translation.constants import NetworkConstants
 from tripybuild.tensorrt.translation.emission import Emission
-from tripybuild.tensorrt.translation.layers.plugin import LAYERS, plugin_of
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
+from tripybuild.tensorrt.translation.plugin import plugin_of
 
 
 class NoShapesError(Exception):
@@ -138,9 +138,7 @@ def _library() -> Library:
 
 
 def _fill(op: OpaquePluginOp, library: Library) -> None:
-    at = Emission(
-        library, None, Log(), LAYERS, NetworkConstants(lambda *_: None, {}, lambda _: None)
-    )
+    at = Emission(library, None, Log(), NetworkConstants(lambda *_: None, {}, lambda _: None))
     at.names.enter(op)
     shapes = [sizes(each) for each in op.inputs]
     block = Block(arg_types=[i64] * sum(map(len, shapes)))

@@ -11,7 +11,6 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.mlir import locations
 from tripybuild.tensorrt.translation.constants import Array, NetworkConstants
 from tripybuild.tensorrt.translation.emission import Emission
-from tripybuild.tensorrt.translation.layers import EMITTERS
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
 from tripybuild.tensorrt.translation.signature import (
@@ -69,7 +68,7 @@ def translate(
     network = library.network(builder)
     network.name = function.sym_name.data  # or a counter, which would make engines differ
     constants = NetworkConstants(_weights_of(library), named or {}, stored)
-    emission = Emission(library, network, log, EMITTERS, constants)
+    emission = Emission(library, network, log, constants)
     inputs, outputs = inputs_of(function), outputs_of(function)
     add_inputs(emission, inputs, function)
     emission.block(function.body.block)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tripybuild.symbolic.dims import symbol
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
+from tripybuild.tensorrt.recorder.printer import print_network
 from tripybuild.types.dtypes import boolean, float8, float16, float32, int8, int32, int64
 
 B, S = symbol("B", 1, 8), symbol("S", 1, 64)
@@ -16,7 +17,7 @@ def recorded(build, *shapes, dtype=float32):
     with network:
         result = build(*network.inputs.values())
     network.finish({"y": result} if isinstance(result, trt.Value) else {})
-    lines = trt.print_network(network).splitlines()
+    lines = print_network(network).splitlines()
     return [line.strip() for line in lines[1:-2]], result
 
 
@@ -32,7 +33,7 @@ def test_a_network_is_printed():
         hidden = trt.matrix_multiply(network.inputs["x"], network.weights["w"])
         values, places = trt.top_k(hidden, k=2, axis=1, kind="max")
         network.finish({"best": trt.softmax(values, 1), "places": places})
-    assert trt.print_network(network) == (
+    assert print_network(network) == (
         "network(%0 w: float32[4, 8], %1 x: float32[B, 4]) {\n"
         "  %2 = trt.matrix_multiply(%1, %0)\n"
         "  %3:2 = trt.top_k(%2) {k = 2, axis = 1, kind = kMAX}\n"
@@ -214,7 +215,7 @@ def test_regions_are_recorded_inside_their_layer():
         )
         trt.assertion(p, "p holds")
         network.finish({"y": last})
-    assert trt.print_network(network).splitlines()[1:-1] == [
+    assert print_network(network).splitlines()[1:-1] == [
         "  %4 = trt.if_(%1, [%0]) {",
         "    %2 = trt.element_wise(%0, %0) {kind = kPROD}",
         "    give %2",

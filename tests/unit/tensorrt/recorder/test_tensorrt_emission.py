@@ -11,14 +11,15 @@ from xdsl.dialects.builtin import DenseResourceAttr
 from tripybuild.compiler.engine_model import PIPELINE
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.symbolic.dims import evaluate
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, sizes
+from tripybuild.tensorrt.dialect.declaration import declaration
 from tripybuild.tensorrt.emission import EmissionError, EmittedModule, emit_module
+from tripybuild.tensorrt.emission.layers import OPERATIONS
 from tripybuild.tensorrt.mlir import resources, verifier
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.tensorrt.passes import pipeline
-from tripybuild.tensorrt.recorder.shape_inference import RULES, SEVERAL
 from tripybuild.tensorrt.runtime.engine import build
 from tripybuild.tensorrt.translation.type_crosscheck import disagreements
 from tripybuild.types.dtypes import boolean, float32, int32
@@ -57,7 +58,7 @@ def test_no_layer_is_left_out():
     """Each is recorded with fixed and with dynamic sizes, and records what it is named after."""
     assert {each.layer for each in RECORDINGS.values()} == set(trt.LAYERS)
     for each in RECORDINGS.values():
-        names = [layer.signature.name for layer in each.network().layers]
+        names = [layer.declaration.name for layer in each.network().layers]
         assert each.layer in names, each.name
     assert NOT_BUILT.keys() <= set(trt.LAYERS)
     assert FAULTS.keys() <= set(RECORDINGS)
@@ -263,8 +264,16 @@ def test_constants_survive_the_text(name):
 def test_every_layer_has_a_rule():
     """But those that run regions, or give what they are told."""
     without = {"assertion", "if_", "while_", "for_", "opaque_plugin"}
-    assert RULES.keys() | SEVERAL.keys() == trt.LAYERS.keys() - without
-    assert not RULES.keys() & SEVERAL.keys()
+    assert {name for name, each in trt.LAYERS.items() if each.shape is None} == without
+
+
+def test_every_operation_is_there():
+    """A declaration names operations of the dialects, with attributes that they have."""
+    for layer in trt.LAYERS.values():
+        for name in filter(None, (layer.operation, layer.float4_operation)):
+            readers = declaration(OPERATIONS[name]).readers
+            named = [kind.attribute for kind in layer.parameters.values() if kind.attribute]
+            assert readers.keys() >= set(named), layer.name
 
 
 def numbered(shape):

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 from tripybuild.tensorrt.recorder.argument_kinds import REQUIRED, TESTS, accept
+from tripybuild.tensorrt.recorder.enumerations import ENUMERATIONS
 
 # NVIDIA's dialect, without its containers and terminators.
 DIALECT = [
@@ -113,8 +114,8 @@ def test_an_entry_is_sound(layer):
         assert kind.enumeration or kind.name in TESTS
         if kind.default is not REQUIRED:
             assert accept(kind, kind.default) == kind.default
-    for gives in layer.gives:
-        assert gives in layer.parameters or gives in ("int32", "int64")
+    for source in layer.results:
+        assert source in layer.parameters or source in ("int32", "int64")
     assert callable(getattr(trt, layer.name))
 
 
@@ -165,7 +166,7 @@ def test_bad_calls_are_named(call, problem):
 
 def test_enumerations_take_plain_words():
     """An operator passes its own attribute on."""
-    modes = trt.ENUMERATIONS["slice_mode"]
+    modes = ENUMERATIONS["slice_mode"]
     assert [modes.resolve(word) for word in ("strict", "reflect", "kFILL", "no", 3)] == [
         "kDEFAULT",
         "kREFLECT",
@@ -178,7 +179,7 @@ def test_enumerations_take_plain_words():
 def test_importing_the_vocabulary_loads_nothing_heavy():
     """`gen` has half a second."""
     code = (
-        "import sys; from tripybuild.tensorrt import recorder as tensorrt;"
+        "import sys; from tripybuild.tensorrt import layers as tensorrt;"
         "assert not {'numpy', 'jaxlib', 'tensorrt', 'xdsl'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -27,7 +27,7 @@ from tripybuild.symbolic.dims import (
     select,
     symbol,
 )
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 from tripybuild.tensorrt.emission import Profile, emit_module
 from tripybuild.tensorrt.emission.reshapes import placeholders
 from tripybuild.tensorrt.emission.scope import Scopes

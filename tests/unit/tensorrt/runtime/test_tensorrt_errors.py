@@ -10,8 +10,8 @@ from tensorrt_programs import PROGRAMS, A, function, unary
 from tripybuild.errors.diagnostics import DiagnosticError, Span
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.runtime import engine
+from tripybuild.tensorrt.translation.emission import EMITTERS
 from tripybuild.tensorrt.translation.failing_op import find_operation
-from tripybuild.tensorrt.translation.layers import EMITTERS
 from tripybuild.tensorrt.translation.library import Library
 
 HALF, IMAGE = "tensor<2x3xbf16>", "tensor<1x3x8x8xf32>"

@@ -9,7 +9,7 @@ from tripybuild.tensorrt.dialect.trtx import OPERATIONS as TRTX_OPERATIONS
 from tripybuild.tensorrt.mlir import verifier
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.runtime import engine
-from tripybuild.tensorrt.translation.layers import EMITTERS
+from tripybuild.tensorrt.translation.emission import EMITTERS
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
 from tripybuild.tensorrt.translation.translate import translate

@@ -12,7 +12,6 @@ from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.runtime import engine
 from tripybuild.tensorrt.translation.constants import NetworkConstants
 from tripybuild.tensorrt.translation.emission import Emission
-from tripybuild.tensorrt.translation.layers.plugin import LAYERS
 from tripybuild.tensorrt.translation.log import Log
 
 
@@ -93,10 +92,10 @@ def emitted(name, parameters="", version="2", space="us"):
     op = function.body.block.first_op
     creator, network = Creator(), Network()
     constants = NetworkConstants(lambda *_: None, {}, lambda _: None)
-    at = Emission(Library(creator), network, Log(), LAYERS, constants)
+    at = Emission(Library(creator), network, Log(), constants)
     at.values[op.operands[0]] = "input"
     at.names.enter(op)
-    return creator, network, LAYERS[op.name](at, op), at
+    return creator, network, at.translate(op), at
 
 
 PARAMETERS = (

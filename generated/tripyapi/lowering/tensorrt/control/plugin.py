@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripyapi.trace.control.plugin import Plugin
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 
 
 def lower(op: Plugin, inputs: Sequence[trt.Value]) -> Sequence[trt.Value]:

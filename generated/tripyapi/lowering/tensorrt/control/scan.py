@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from tripyapi.trace.control.scan import Scan
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 
 
 def lower(

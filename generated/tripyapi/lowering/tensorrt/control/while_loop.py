@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from tripyapi.trace.control.while_loop import WhileLoop
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 
 
 def lower(

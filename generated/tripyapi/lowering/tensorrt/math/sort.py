@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripyapi.trace.math.sort import Sort
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 
 
 def lower(op: Sort, input: trt.Value) -> Sequence[trt.Value]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripyapi.trace.math.topk import Topk
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 
 
 def lower(op: Topk, input: trt.Value) -> Sequence[trt.Value]:

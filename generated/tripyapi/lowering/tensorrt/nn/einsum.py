@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripyapi.trace.nn.einsum import Einsum
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 
 
 def lower(op: Einsum, inputs: Sequence[trt.Value]) -> trt.Value:

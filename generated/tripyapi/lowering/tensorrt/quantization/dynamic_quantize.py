@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripyapi.trace.quantization.dynamic_quantize import DynamicQuantize
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 from tripybuild.types import dtypes
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tripyapi.trace.shape.concatenate import Concatenate
-from tripybuild.tensorrt import recorder as trt
+from tripybuild.tensorrt import layers as trt
 
 
 def lower(op: Concatenate, tensors: Sequence[trt.Value]) -> trt.Value:

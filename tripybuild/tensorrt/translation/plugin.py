@@ -5,7 +5,7 @@ mlir-tensorrt, and here plugins are those that are registered when an engine is 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tripybuild.tensorrt.mlir import elements
-from tripybuild.tensorrt.translation.emission import Emission, Emitter, Tensors
-from tripybuild.tensorrt.translation.layers.compute import outputs
+
+if TYPE_CHECKING:
+    from tripybuild.tensorrt.translation.emission import Emission
 
 # The types of a plugin's fields, under numpy's names.
 FIELDS: Mapping[str, str] = {
@@ -35,16 +36,7 @@ FIELDS: Mapping[str, str] = {
 }
 
 
-def _opaque_plugin(at: Emission, op: Any) -> Tensors:
-    if not at.library.has_layer("add_plugin_v3"):
-        message = f"`{at.library.name}` has no plugins"
-        at.refuse(message, "tensorrt-unsupported", hint="the target `tensorrt` has them")
-    plugin = plugin_of(at, op)
-    inputs = [at.tensor(each) for each in op.operands]
-    return outputs(at.add("plugin_v3", inputs, [], plugin), len(op.results))
-
-
-def plugin_of(at: Emission, op: Any) -> Any:
+def plugin_of(at: "Emission", op: Any) -> Any:
     """Make the plugin that an operation names, by the creator that is registered for it."""
     name, version, space = (op.value(f"plugin_{part}") for part in ("name", "version", "namespace"))
     creator = at.library.module.get_plugin_registry().get_creator(name, version, space)
@@ -63,7 +55,7 @@ def plugin_of(at: Emission, op: Any) -> Any:
     return plugin
 
 
-def _fields(at: Emission, creator: Any, parameters: Mapping[str, Attribute]) -> Any:
+def _fields(at: "Emission", creator: Any, parameters: Mapping[str, Attribute]) -> Any:
     module = at.library.module
     known = {each.name: each.type for each in creator.field_names}
     fields = []
@@ -93,6 +85,3 @@ def _array(value: Attribute, dtype: str) -> NDArray[Any] | None:
     if isinstance(value, DenseIntOrFPElementsAttr):
         return elements.to_numpy(value).astype(dtype)
     return None
-
-
-LAYERS: Mapping[str, Emitter] = {"tensorrt.opaque_plugin": _opaque_plugin}
