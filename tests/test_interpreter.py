@@ -59,7 +59,7 @@ def test_it_computes_and_outlives_what_it_does_not_know():
 def test_the_verdict_names_who_is_wrong():
     """Each of the four outcomes has its words."""
     case = sample_case(OPERATORS["relu"], tp.relu, {"T": float32})
-    right = list(execute(case.graph, OPERATORS, case.data).values())
+    right = list(execute(case.graph, case.data).values())
     wrong = [right[0] + 1]
     words = {
         (0, 0): "agrees with both",
@@ -92,7 +92,7 @@ def test_the_interpreter_computes_what_the_references_compute():
     assert len(unable) < len(cases) / 4, unable
     for (operator, case), results in zip(cases, found, strict=True):
         if operator.name not in unable:
-            wanted = execute(case.graph, OPERATORS, case.data).values()
+            wanted = execute(case.graph, case.data).values()
             for got, want in zip(results, wanted, strict=True):
                 types = [from_numpy(a.dtype) for a in (*case.data.values(), want)]
                 problem = difference(got, want, tolerance(operator, tuple(types)))

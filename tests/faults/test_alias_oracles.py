@@ -46,7 +46,7 @@ def judged(name, system, *entries, **arguments):
         operator = replace(operator, foreign=tuple(reader.read(system, list(entries))))
         assert not reader.found
     case = of_arguments(operator, getattr(tripyapi, name), "call", arguments)
-    results = list(execute(case.graph, OPERATORS, case.data).values())
+    results = list(execute(case.graph, case.data).values())
     return oracle_report(operator, system, [CaseResults(case, "call", results, results)])
 
 

@@ -10,13 +10,11 @@ import numpy as np
 
 from oracles import tensorrt_layers, tensorrt_numpy as oracle
 from tripybuild.compiler import engine_model
-from tripybuild.process import paths
 from tripybuild.reference.execute import execute
 from tripybuild.tensorrt.mlir import resources
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.testing import batch
 from tripybuild.testing.cases import Case
-from tripybuild.testing.registry import registry
 from tripybuild.types.dtypes import from_numpy
 
 
@@ -26,7 +24,7 @@ def results(call, arrays):
     case = Case(lambda **tensors: call(*tensors.values()), "call", "", named, {})
     (outcome,) = batch.run([case])
     assert not isinstance(outcome, str), outcome
-    reference = execute(case.graph, registry(paths.registry()).operators, case.data)
+    reference = execute(case.graph, case.data)
     with np.errstate(all="ignore"):
         layers = computed(case.graph, case.data)
     return {"cpu": outcome, "reference": list(reference.values()), "tensorrt": layers}

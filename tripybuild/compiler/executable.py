@@ -176,7 +176,7 @@ class Executable:
         return loaded
 
     def _reference(self, sizes: Mapping[str, int]) -> Run:
-        from tripybuild.reference.target import reference_run  # noqa: PLC0415 - needs the declarations
+        from tripybuild.reference.execute import reference_run  # noqa: PLC0415 - NumPy
 
         graph = specialize_graph(self.graph, sizes)
         check_graph_bytes(graph)

@@ -6,7 +6,6 @@ is a step.
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from tripybuild.frontend import Tensor
 from tripybuild.frontend.checks.messages import format_value
 from tripybuild.model.context import BuildContext
 from tripybuild.model.shape_match import pattern_dimensions
-from tripybuild.reference.target import reference_run
+from tripybuild.reference.execute import reference_run
 from tripybuild.schema.operator.part import Part, Step
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant, constant
@@ -45,15 +44,7 @@ def compute_constant(
         raise DiagnosticError(Diagnostic("wrong-type", message, context.current_span(), hint=hint))
     graph = Graph(step.name, {}, {}, {step.name: found.value})
     _check_memory(context, step, graph)
-    try:
-        (array,) = reference_run(graph, {})([])
-    except DiagnosticError as error:  # its place is in the registry
-        place = context.current_span()
-        placed = [
-            replace(d, span=place, notes=(*d.notes, f"computed by {d.span}"))
-            for d in error.diagnostics
-        ]
-        raise DiagnosticError(*placed) from error
+    (array,) = reference_run(graph, {})([])
     value = constant(np.array(array, order="C"), found.dtype, caller_location(()))
     value = context.memoize(("constant", _digest(value)), lambda: value)  # equal data is kept once
     if value not in context.constants:

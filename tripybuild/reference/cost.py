@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tripybuild.frontend.decompose import decompose_operation
-from tripybuild.language.evaluate import evaluate
-from tripybuild.language.names import free_names
 from tripybuild.language.vocabulary import Vocabulary
-from tripybuild.reference.interpreter import ReferenceScope
+from tripybuild.reference.call_names import CallNames
 from tripybuild.schema.operator.operator import Operator, Snippet
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
@@ -80,7 +78,7 @@ def _bytes(values: Iterable[Value]) -> Size:
     return sum((ceildiv(_count(v) * v.dtype.bits, 8) for v in dict.fromkeys(values)), 0)
 
 
-class _CostNames(ReferenceScope):
+class _CostNames(CallNames):
     """The names of an operation of a graph: its operands have types, and no elements."""
 
     def __init__(self, operator: Operator, operation: TraceOp) -> None:
@@ -88,16 +86,11 @@ class _CostNames(ReferenceScope):
         inputs: dict[str, Any] = {name: given[name] for name in operator.inputs}
         super().__init__(operator, inputs, {name: given[name] for name in operator.attributes})
 
-    def operand(self, value: Any) -> Any:
-        return value
-
     def element(self, value: Any) -> dtype:
         found: dtype = value.dtype
         return found
 
     def size(self, snippet: Snippet) -> Size:
         """The number that a snippet gives."""
-        for name in free_names(snippet.program):
-            self.infer(name)
-        found: Size = evaluate(snippet.program, self.names, VOCABULARY)
+        found: Size = self.evaluate(snippet, VOCABULARY)
         return found

@@ -1,157 +1,217 @@
-"""Graph executor of the `reference` target: runs a graph by its operators' references.
+"""Executor of references: the `reference` target, the oracle of suites, and small eager graphs.
 
-An operator whose declaration is not at hand, since it is of another registry, runs on the reference
-that was generated from it: suites prove that both are one.
+An operator's reference is generated NumPy code. It computes floats in float64, and its results are
+rounded once to their dtypes, so that they are at least as near as those of any engine. An operator
+without a reference is what it decomposes into, computed without rounding in between.
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tripybuild.frontend.decompose import decompose_operation
-from tripybuild.reference.interpreter import reference_argument, run_reference
-from tripybuild.reference.numerics.arrays import Array, round_cast, widen
-from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.snippets.snippet_scope import region_names
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.memory import memory_error
+from tripybuild.reference.decomposition_cache import cached_decomposition
+from tripybuild.reference.numerics.arrays import Array, round_cast_quiet, widen
+from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated_code import reference_function
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.region import Region
-from tripybuild.trace.values import Size, Value
-from tripybuild.types.patterns import LikePattern, RegionPattern
+from tripybuild.trace.region import Region, copy_operations, substitution
+from tripybuild.trace.values import Size, TensorType, Value
 
 
-def execute(
-    graph: Graph, operators: Mapping[str, Operator], arrays: Mapping[str, Array]
-) -> dict[str, Array]:
+def execute(graph: Graph, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Run a graph without symbols.
 
     Args:
         graph: The graph, substituted.
-        operators: The declarations by name.
         arrays: The inputs and weights by name.
 
     Returns:
         The outputs by name, each rounded to its dtype.
+
+    Raises:
+        DiagnosticError: An operation cannot be computed.
     """
-    values: dict[Value, Any] = {}
-    for name, value in (*graph.inputs.items(), *graph.weights.items()):
-        values[value] = arrays.get(name)
-    _run(graph.operations, operators, values)
-    return {name: np.asarray(values[value]) for name, value in graph.outputs.items()}
+    named = (*graph.inputs.items(), *graph.weights.items())
+    computed = _Arrays({value: arrays[name] for name, value in named if name in arrays})
+    outputs = set(graph.outputs.values())
+    with np.errstate(all="ignore"):
+        _run(_release_after_use(graph.operations, computed, outputs), computed)
+    found = {name: computed.held_array(value) for name, value in graph.outputs.items()}
+    return {name: np.asarray(array) for name, array in found.items()}
 
 
-def _run(
-    operations: Sequence[TraceOp], operators: Mapping[str, Operator], values: dict[Value, Any]
-) -> None:
-    """Run operations in their order; each result is rounded to its dtype."""
-    for operation in operations:
-        results = run_operation(operation, operators, values)
-        for output, result in zip(operation.outputs, results, strict=True):
-            values[output] = round_cast(result, output.dtype)
+def reference_run(
+    graph: Graph, weights: Mapping[str, Any]
+) -> Callable[[Sequence[Array]], list[Array]]:
+    """A function from the inputs of a graph, in order, to its outputs."""
 
-
-def _result_names(pattern: RegionPattern, operation: TraceOp, region: Region) -> dict[str, object]:
-    """The names of the dtypes and shapes that a region gives at its end."""
-    before = 0
-    for given in pattern.results[:-1]:
-        like = getattr(operation, given.name) if isinstance(given, LikePattern) else None
-        before += len(like) if isinstance(like, tuple) else 1
-    rest = region.results[before:]
-    facts = ([value.dtype for value in rest], [list(value.shape) for value in rest])
-    names = zip(region_names(pattern), facts, strict=True)
-    return {name: fact for name, fact in names if name is not None}
-
-
-def _body(
-    region: Region, outside: Sequence[Array], operators: Mapping[str, Operator]
-) -> Callable[..., list[Array]]:
-    """What a reference calls to run a region."""
-
-    def run(*taken: Array) -> list[Array]:
-        given = zip(region.parameters, (*taken, *outside), strict=True)
-        values = {value: round_cast(array, value.dtype) for value, array in given}
-        _run(region.operations, operators, values)
-        return [widen(values[value]) for value in region.results]
+    def run(arrays: Sequence[Array]) -> list[Array]:
+        given = {**weights, **dict(zip(graph.inputs, arrays, strict=True))}
+        # A result can be an input or a weight as it is: the caller gets memory of its own.
+        return [np.array(each) for each in execute(graph, given).values()]
 
     return run
 
 
-def run_operation(
-    operation: TraceOp, operators: Mapping[str, Operator], values: Mapping[Value, Any]
-) -> list[Array]:
-    """Run one operation; the results are not yet rounded.
+def run_operation(operation: TraceOp, arrays: Mapping[Value, Array]) -> list[Array]:
+    """The results of one operation on arrays, not yet rounded."""
+    with np.errstate(all="ignore"):
+        return _results(operation, _Arrays(dict(arrays)), operation)
 
-    An operation without a `reference` is what it decomposes into, computed without rounding in
-    between.
+
+# NumPy says nothing of overflows in it. To copy it takes a tenth of the time of `np.errstate`.
+_QUIET = copy_context()
+_QUIET.run(np.seterr, all="ignore")
+
+
+def compute(operations: Iterable[TraceOp], wanted: Sequence[Value]) -> list[Array]:
+    """The arrays of some values, after operations that read nothing but constants."""
+    arrays = _Arrays({})
+    _QUIET.copy().run(_run, operations, arrays)
+    return [arrays.held[value] for value in wanted]
+
+
+class _Arrays:
+    """What values hold, and the same as references compute on it, made once for all readers.
+
+    `sizes` are the sizes that depend on data, by their symbols, and `known` are values of those
+    sizes in the place of values whose types have the symbols.
     """
-    if isinstance(operation, Constant):
-        return [widen(operation.data.array)]
-    operator = operators.get(operation.operator)
-    if operator is not None and operator.path != operation.declaration.source:
-        operator = None  # the operation is of another registry
-    compute = reference_function(type(operation)) if operator is None else None
-    if compute is None and (operator is None or operator.reference is None):
-        inner: dict[Value, Any] = dict(values)
-        steps, outputs = decompose_operation(operation)
-        for step in steps:
-            inner.update(zip(step.outputs, run_operation(step, operators, inner), strict=True))
-        return [inner[output] for output in outputs]
-    if operator is None:
-        assert compute is not None
-        results = _call_reference(compute, operation, operators, values)
-    else:
-        results = _interpret_reference(operator, operation, operators, values)
-    for output, result in zip(operation.outputs, results, strict=True):
-        if not _fits(result.shape, output.shape):
-            gave = f"the reference of `{operation.operator}` gave shape {result.shape}"
-            message = f"{gave}, declared {output.shape}"
-            raise AssertionError(message)
-    return results
+
+    __slots__ = ("held", "known", "sizes", "wide")
+
+    def __init__(self, held: dict[Value, Array]) -> None:
+        self.held = held
+        self.wide: dict[Value, Array] = {}
+        self.sizes: dict[str, int] = {}
+        self.known: dict[Value, Value] = {}
+
+    def held_array(self, value: Value) -> Array:
+        """What a value holds: it was computed before, or it is a constant."""
+        found = self.held.get(value)
+        if found is None:
+            assert isinstance(value.producer, Constant), "all else was computed before"
+            found = value.producer.data.array
+        return found
+
+    def read(self, value: Value) -> Array:
+        """What a reference is given: it cannot write to it, whatever words it finds for that."""
+        array = self.wide.get(value)
+        if array is None:
+            held = self.held_array(value)
+            array = widen(held)
+            if array.flags.writeable:
+                array = array.view() if array is held else array
+                array.flags.writeable = False
+            self.wide[value] = array
+        return array
+
+    def release(self, value: Value) -> None:
+        """Let the memory of a value go."""
+        self.held.pop(value, None)
+        self.wide.pop(value, None)
+
+    def specialize(self, operation: TraceOp) -> TraceOp:
+        """An operation with numbers for the sizes that are known by now."""
+        (copy,) = copy_operations([operation], dict(self.known), *substitution(self.sizes))
+        return copy
+
+    def learn_sizes(self, value: Value, array: Array) -> None:
+        """Keep the sizes that an array has where the type of its value has symbols."""
+        pairs = zip(value.shape, array.shape, strict=True)
+        self.sizes |= {str(size): found for size, found in pairs if isinstance(size, Dim)}
+        fixed = Value(TensorType(value.dtype, array.shape), name=value.name)
+        self.known[value] = fixed
+        self.held[fixed] = array
 
 
-def _interpret_reference(
-    operator: Operator,
-    operation: TraceOp,
-    operators: Mapping[str, Operator],
-    values: Mapping[Value, Any],
-) -> list[Array]:
-    """The results of an operation by the reference of its declaration."""
-    arguments = operation.arguments()
-    inputs = {name: _read(arguments[name], values) for name in operator.inputs}
-    attributes = {name: arguments[name] for name in operator.attributes}
-    outside = [values[value] for value in operation.captured]
-    for name, pattern in operator.regions().items():
-        attributes |= _result_names(pattern, operation, arguments[name])
-        attributes[name] = _body(arguments[name], outside, operators)
-    return run_reference(operator, inputs, attributes)
+def _release_after_use(
+    operations: Sequence[TraceOp], arrays: _Arrays, kept: set[Value]
+) -> Iterator[TraceOp]:
+    """Operations, each of which is run before the next is asked for; what nobody reads goes."""
+    last = {value: operation for operation in operations for value in operation.reads()}
+    dead: dict[TraceOp, list[Value]] = {}
+    for value, operation in last.items():
+        if value not in kept:
+            dead.setdefault(operation, []).append(value)
+    for operation in operations:
+        yield operation
+        for value in dead.get(operation, ()):
+            arrays.release(value)
 
 
-def _call_reference(
-    compute: Callable[..., Any],
-    operation: TraceOp,
-    operators: Mapping[str, Operator],
-    values: Mapping[Value, Any],
-) -> list[Array]:
-    """The results of an operation by the reference that was generated."""
-    read = [_read(getattr(operation, name), values) for name in operation.tensor_fields()]
-    given: list[Any] = [None if each is None else reference_argument(each) for each in read]
-    outside = [values[value] for value in operation.captured]
-    given += [_body(region, outside, operators) for region in operation.bodies()]
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is nan
-        result = compute(operation, *given)
-    return [
-        np.asarray(each) for each in (result if isinstance(result, (list, tuple)) else [result])
-    ]
+def _run(operations: Iterable[TraceOp], arrays: _Arrays, composite: TraceOp | None = None) -> None:
+    """Run operations in their order.
+
+    Each result is rounded to its dtype, except in what a composite operation is made of.
+    """
+    held = arrays.held
+    for operation in operations:
+        known = arrays.specialize(operation) if arrays.sizes else operation
+        if isinstance(known, Constant):
+            held[operation.outputs[0]] = known.data.array
+            continue
+        results = _results(known, arrays, composite or known)
+        for output, result in zip(operation.outputs, results, strict=True):
+            type = output.type
+            array = result if composite is not None else round_cast_quiet(result, type.dtype)
+            held[output] = array
+            if not _equals(array.shape, type.shape):
+                if not _fits(array.shape, type.shape):
+                    problem = f"it gave the shape {list(array.shape)}, declared is {type}"
+                    raise DiagnosticError(_failure(known, composite or known, problem))
+                arrays.learn_sizes(output, array)
+
+
+def _results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> list[Array]:
+    """The outputs of an operation, not yet rounded; it is a part of what was asked for."""
+    meaning = _reference_of(type(operation))
+    if meaning.function is None:
+        return _decomposition_results(operation, arrays, asked)
+    arguments = [_argument(getattr(operation, name), arrays) for name in meaning.tensors]
+    if meaning.has_regions:
+        outside = [arrays.read(value) for value in operation.captured]
+        arguments += [_body(region, outside) for region in operation.bodies()]
+    try:
+        if 0 not in [arrays.wide[value].size for value in operation.reads()]:
+            result = meaning.function(operation, *arguments)
+        else:
+            with _ignore_warnings():
+                result = meaning.function(operation, *arguments)
+    except MemoryError as error:
+        message = f"`{asked.operator}` needs more memory than there is"
+        types = [f"it gives {each.type}" for each in asked.outputs]
+        raise memory_error(message, types, error, asked.location.span()) from error
+    except (IndexError, ValueError) as error:  # of what is known only now: positions, for one
+        message = f"`{asked.operator}` cannot be computed: {error}"
+        found = Diagnostic("wrong-value", message, asked.location.span())
+        raise DiagnosticError(found) from error
+    except (TypeError, ArithmeticError, LookupError, AttributeError) as error:
+        raise DiagnosticError(_failure(operation, asked, str(error))) from error
+    several = result if isinstance(result, (list, tuple)) else [result]
+    return [np.asarray(each) for each in several]
+
+
+def _equals(shape: Sequence[int], declared: Sequence[Size]) -> bool:
+    """Whether a shape is the declared one, which has numbers only."""
+    try:
+        return shape == declared
+    except UndecidedSize:
+        return False
 
 
 def _fits(shape: Sequence[int], declared: Sequence[Size]) -> bool:
-    """Whether a shape is the declared one; a size that depends on data has bounds alone."""
+    """Whether a shape is the declared one, where sizes that depend on data have bounds alone."""
     return len(shape) == len(declared) and all(
         (size.low or 0) <= found <= (found if size.high is None else size.high)
         if isinstance(size, Dim)
@@ -160,8 +220,69 @@ def _fits(shape: Sequence[int], declared: Sequence[Size]) -> bool:
     )
 
 
-def _read(argument: Any, values: Mapping[Value, Any]) -> Any:
-    """The arrays of an operand; in a decomposition they are float64 whatever is declared."""
-    if isinstance(argument, tuple):
-        return [_read(item, values) for item in argument]
-    return None if argument is None else values[argument]
+def _failure(operation: TraceOp, asked: TraceOp, problem: str) -> Diagnostic:
+    return Diagnostic(
+        "reference-failed",
+        f"the reference of `{operation.operator}` failed: {problem}",
+        asked.location.span(),
+        notes=(f"declared in {operation.declaration.source}",),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _OperationReference:
+    """How operations of a class are computed: all that is asked for each one."""
+
+    function: Callable[..., Any] | None
+    tensors: tuple[str, ...]
+    has_regions: bool
+
+
+_meanings: dict[type[TraceOp], _OperationReference] = {}
+
+
+def _reference_of(operation: type[TraceOp]) -> _OperationReference:
+    found = _meanings.get(operation)
+    if found is None:
+        has_regions = bool(operation.region_fields())
+        found = _OperationReference(
+            reference_function(operation), operation.tensor_fields(), has_regions
+        )
+        _meanings[operation] = found
+    return found
+
+
+@contextmanager
+def _ignore_warnings() -> Iterator[None]:
+    """The mean of nothing is nan, of which NumPy warns in a way that is costly to stop."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+def _body(region: Region, outside: Sequence[Array]) -> Callable[..., list[Array]]:
+    """What a reference calls to run a region."""
+
+    def run(*taken: Array) -> list[Array]:
+        given = zip(region.parameters, (*taken, *outside), strict=True)
+        arrays = _Arrays({v: round_cast_quiet(array, v.dtype) for v, array in given})
+        _run(region.operations, arrays)
+        return [arrays.read(value) for value in region.results]
+
+    return run
+
+
+def _decomposition_results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> list[Array]:
+    """What an operation is made of, computed without rounding in between."""
+    made_of = cached_decomposition(operation)
+    read = map(arrays.read, dict.fromkeys(operation.reads()))
+    inner = _Arrays(dict(zip(made_of.reads, read, strict=True)))
+    _run(made_of.steps, inner, asked)
+    return [inner.read(each) for each in made_of.gives]
+
+
+def _argument(argument: Any, arrays: _Arrays) -> Any:
+    """What a reference is given for an argument of an operation."""
+    if isinstance(argument, Value):
+        return arrays.read(argument)
+    return None if argument is None else [arrays.read(each) for each in argument]

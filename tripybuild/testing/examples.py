@@ -41,14 +41,14 @@ class ExampleCase:
     arguments: Mapping[str, Any]
     """What it was called with."""
 
-    def array(self, value: Any, operators: Mapping[str, Operator]) -> Any:
+    def array(self, value: Any) -> Any:
         """An argument with arrays for its tensors, which the references compute."""
         if isinstance(value, (list, tuple)):
-            return [self.array(each, operators) for each in value]
+            return [self.array(each) for each in value]
         if not isinstance(value, Tensor):
             return value
         whole = Graph(self.label, self.graph.inputs, {}, {"argument": value.value})
-        return execute(whole, operators, self.data)["argument"]
+        return execute(whole, self.data)["argument"]
 
 
 def format_example(example: Example) -> str:
@@ -197,13 +197,12 @@ def differences(example: Example, engines: Mapping[str, Sequence[Array]]) -> Ite
 
 def wrong_results(
     operator: Operator,
-    operators: Mapping[str, Operator],
     example: Example,
     found: tuple[ExampleCase, Outcome],
 ) -> Iterator[str]:
     """What differs from what an example says: of the reference, and of what ran on `cpu`."""
     case, outcome = found
-    engines = {"reference": list(execute(case.graph, operators, case.data).values())}
+    engines = {"reference": list(execute(case.graph, case.data).values())}
     if not isinstance(outcome, str):
         engines["cpu"] = outcome
     elif not matches_refusal(operator, CPU, outcome):

@@ -16,8 +16,8 @@ from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import Program, parse
 from tripybuild.model.graph_builder import ModelGraph, build
 from tripybuild.model.libraries import OperatorLibrary
+from tripybuild.reference.execute import reference_run
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.reference.target import reference_run
 from tripybuild.schema.load import ModuleDeclaration, Registry
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.part import Part
@@ -133,7 +133,7 @@ class ModuleSuite:
         graph = self._build_graph(dtype or "float32").graph
         inputs = {name: self._data(name, value) for name, value in graph.inputs.items()}
         weights = {name: self._data(name, value) for name, value in graph.weights.items()}
-        wanted = reference_run(graph, weights, self.registry)(list(inputs.values()))
+        wanted = reference_run(graph, weights)(list(inputs.values()))
         tensor = import_module(BUILT_IN).Tensor
         state = {name.removeprefix("module."): tensor(each) for name, each in weights.items()}
 

@@ -242,12 +242,12 @@ class _Uses:
             self.tried("record", lambda call=call: call.graph)
             self.tried("eager", _eager, self.function, call)
             graph = call.graph
-            self.tried("walked reference", execute, graph, self.operators, call.data)
+            self.tried("walked reference", execute, graph, call.data)
             self.tried("stablehlo", lower_stablehlo, graph)
             self.tried("tensorrt", lower_tensorrt, graph)
             self.tried("decompose", _decomposed, call)
             self.tried("cost", total, graph, self.operators)
-            self.tried("aliases", _listed, inverse_problems, self.operator, self.operators, [call])
+            self.tried("aliases", _listed, inverse_problems, self.operator, [call])
 
     def symbols(self) -> None:
         """Its sizes as symbols."""

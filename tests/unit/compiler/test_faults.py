@@ -1,12 +1,14 @@
 """Faults of a declaration that only running it shows: diagnostics, at the declaration's place."""
 
-import numpy as np
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 
+import tripyapi as tp
 from tripybuild.compiler import lower, session
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.reference.interpreter import run_reference
-from tripybuild.schema.load import load
+from tripybuild.packages.loader import package
 
 OPERATOR = """\
 tripybuild: 1
@@ -31,17 +33,27 @@ sample: {S: [2]}
 MODEL = "tripybuild: 1\nmodel: m\ninputs:\n  x: float32[2]\noutputs:\n  y: exp(x)\n"
 
 
-def test_a_reference_that_fails_is_named(tmp_path):
-    """The snippet's own line is shown as `reference-failed`."""
+@pytest.mark.parametrize(
+    ("reference", "code", "says"),
+    [
+        ("np.reshape(input, [7])", "wrong-value", "cannot be computed: cannot reshape"),
+        ("np.stack([input, input])", "reference-failed", "gave the shape [2, 2], declared is"),
+        ("np.add(input)", "reference-failed", "missing 1 required positional argument"),
+    ],
+)
+def test_a_reference_that_fails_is_named(tmp_path, reference, code, says):
+    """The caller's line is shown, and where the operator is declared."""
     (tmp_path / "math").mkdir()
-    (tmp_path / "math/double.yaml").write_text(OPERATOR)
-    registry, found = load([tmp_path])
-    assert found == []
+    text = OPERATOR.replace("np.reshape(input, [7])", reference)
+    (tmp_path / "math/double.yaml").write_text(text)
+    double = import_module(package([tmp_path])).double
     with pytest.raises(DiagnosticError) as caught:
-        run_reference(registry.operators["double"], {"input": np.zeros(2)}, {})
+        double(tp.ones([2])).eval()
 
     (problem,) = caught.value.diagnostics
-    assert (problem.code, problem.span.line) == ("reference-failed", 14)
+    assert (problem.code, Path(problem.span.path).name) == (code, "test_faults.py")
+    assert says in problem.message
+    assert code == "wrong-value" or "math/double.yaml" in problem.notes[0]
 
 
 def test_a_lowering_that_fails_is_named(tmp_path, monkeypatch):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
-from tripybuild.eager.evaluate import decomposition_cache
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.reference import decomposition_cache
 
 
 @pytest.fixture(autouse=True)

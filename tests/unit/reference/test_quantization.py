@@ -10,7 +10,6 @@ from tripybuild import stablehlo as hlo
 from tripybuild.artifact.graph_json import from_data, to_data
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.reference.execute import execute
-from tripybuild.reference.target import declarations
 from tripybuild.testing import batch
 from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph
@@ -35,7 +34,7 @@ def both(function, *arrays):
     """What `cpu` and the references give."""
     call = Call(function, *arrays)
     ((compiled,),) = batch.run([call])
-    return compiled, execute(call.graph, declarations().operators, call.data)["y"]
+    return compiled, execute(call.graph, call.data)["y"]
 
 
 def given(name="x", *, weight=False):

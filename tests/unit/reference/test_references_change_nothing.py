@@ -1,22 +1,29 @@
 """A third party's reference cannot change what it is given, whatever words it finds for it."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
+import tripyapi as tp
+from tripyapi.tensor import Tensor
 from tripybuild.documents.document import parse
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.reference.interpreter import run_reference
+from tripybuild.packages.loader import package
+from tripybuild.reference import execute
 from tripybuild.schema.files import OperatorFile
 from tripybuild.schema.operator.elaborate import elaborate
 from tripybuild.schema.snippets.snippet_scope import check_bindings
 from tripybuild.schema.validate import validate
+from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dtypes import from_numpy
 
 HEAD = """\
 tripybuild: 1
 op: double
 doc: Double each value.
 types:
-  T: [float64]
+  T: [float32]
 inputs:
   input:
     type: T[*S]
@@ -26,6 +33,12 @@ outputs:
     type: T[*S]
     doc: The results.
 reference: """
+TAIL = """
+lower:
+  tensorrt: trt.element_wise(input, input, "kSUM")
+  stablehlo: hlo.add(input, input)
+sample: {S: [3]}
+"""
 
 
 def declared(reference):
@@ -68,13 +81,35 @@ def test_arguments_that_write_are_refused(reference):
         "np.sum(input, 0, None, input)",
     ],
 )
-def test_writing_without_the_word_fails_when_it_is_run(reference):
-    """NumPy takes `out` by position, too; inputs are read-only then."""
-    operator, x = declared(reference), np.ones(3)
-    assert list(check_bindings(operator, frozenset())) == []
+def test_writing_without_the_word_fails_when_it_is_run(reference, tmp_path):
+    """NumPy takes `out` by position, too; a reference has nothing of NumPy that does."""
+    assert list(check_bindings(declared(reference), frozenset())) == []
+    (tmp_path / "double.yaml").write_text(HEAD + reference + TAIL)
+    double, x = import_module(package([tmp_path])).double, np.ones(3, np.float32)
 
     with pytest.raises(DiagnosticError) as raised:
-        run_reference(operator, {"input": x}, {})
+        double(tp.Tensor(x)).eval()
 
     assert [each.code for each in raised.value.diagnostics] == ["reference-failed"]
     assert x.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("type", [np.float32, np.int32, np.int64])
+def test_what_a_reference_is_given_cannot_be_written_to(type, monkeypatch):
+    """Arrays that are computed on as they are, and those that are made wider first."""
+
+    def write(_op, input):
+        input[0] = 7
+        return input
+
+    monkeypatch.setattr(execute, "_meanings", {})
+    monkeypatch.setattr(execute, "reference_function", lambda _: write)
+    x = np.ones(3, type)
+    value = Value(TensorType(from_numpy(x.dtype), (3,)))
+    negated = tp.neg(Tensor.of(value)).value
+
+    with pytest.raises(DiagnosticError, match="read-only"):
+        execute.run_operation(negated.producer, {value: x})
+
+    assert x.tolist() == [1, 1, 1]
+    assert x.flags.writeable

@@ -83,9 +83,25 @@ def test_a_size_that_depends_on_data_stays_a_symbol():
     graph = Graph("nonzero", {"x": value}, {}, outputs(tp.nonzero(Tensor.of(value)) * 2))
     fixed = graph.substitute({"S": 4})
     assert isinstance(fixed.outputs["output0"].shape[1], Dim)
-    operators = registry(paths.registry()).operators
-    found = execute(fixed, operators, {"x": np.float32([0, 5, 0, -1])})
+    found = execute(fixed, {"x": np.float32([0, 5, 0, -1])})
     assert found["output0"].tolist() == [[2, 6]]
+
+
+def test_what_follows_a_size_that_depends_on_data_has_numbers():
+    """In what reads sizes, in what is decomposed, and in regions."""
+    value = Value(TensorType(float32, (4,)))
+    found = tp.nonzero(Tensor.of(value))
+    flat = tp.reshape(found, [-1])
+    rows = tp.expand(tp.unsqueeze(flat, 0), (2, -1))
+    padded = tp.pad(tp.cast(flat, tp.float32), [(1, 2)])
+    kept = tp.cond(tp.any(padded > 0.0), lambda: padded * 2.0, lambda: padded)
+    wanted = {"rows": rows, "shares": tp.softmax(tp.cast(rows, tp.float32), 1), "kept": kept}
+    graph = Graph("g", {"x": value}, {}, {name: each.value for name, each in wanted.items()})
+    got = execute(graph, {"x": np.float32([0, 5, 0, -1])})
+    assert got["rows"].tolist() == [[1, 3], [1, 3]]
+    shares = np.exp([1.0, 3.0]) / np.exp([1.0, 3.0]).sum()
+    np.testing.assert_allclose(got["shares"], [shares, shares], rtol=1e-6)
+    assert got["kept"].tolist() == [0, 2, 6, 0, 0]
 
 
 def test_sizes_that_depend_on_data_survive_json():
@@ -101,8 +117,7 @@ def test_sizes_that_depend_on_data_survive_json():
     read = from_data(json.loads(json.dumps(data)), arrays, {"S": size}, operation_class)
     assert canonical(read) == canonical(graph)
     assert str(read.outputs["output0"].shape[1]) == "_1 + _2"
-    operators = registry(paths.registry()).operators
-    found = execute(read.substitute({"S": 3}), operators, {"x": np.float32([-4, 0, 1])})
+    found = execute(read.substitute({"S": 3}), {"x": np.float32([-4, 0, 1])})
     assert found["output0"].tolist() == [[0, 2, 2]]
 
 

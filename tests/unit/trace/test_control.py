@@ -9,7 +9,7 @@ from tripyapi.tensor import Tensor
 from tripybuild.compiler.engine_model import PIPELINE
 from tripybuild.compiler.lower import lower_stablehlo
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.reference.target import reference_run
+from tripybuild.reference.execute import reference_run
 from tripybuild.symbolic.dims import symbol
 from tripybuild.targets.xla import pjrt
 from tripybuild.trace.graph import Graph

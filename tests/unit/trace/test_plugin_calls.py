@@ -11,7 +11,7 @@ from tripybuild.artifact.graph_json import from_data, to_data
 from tripybuild.compiler.engine_model import dialect_module, module_text
 from tripybuild.compiler.lower import lower_stablehlo
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.reference.target import reference_run
+from tripybuild.reference.execute import reference_run
 from tripybuild.trace import printer
 from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph

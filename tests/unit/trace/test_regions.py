@@ -10,7 +10,7 @@ from tripyapi.tensor import Tensor
 from tripybuild.artifact.graph_json import from_data, to_data
 from tripybuild.compiler.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.reference.target import reference_run
+from tripybuild.reference.execute import reference_run
 from tripybuild.symbolic.dims import symbol
 from tripybuild.tensorrt.recorder.printer import print_network
 from tripybuild.trace import printer

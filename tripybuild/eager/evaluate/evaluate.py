@@ -80,9 +80,9 @@ _Engine = Callable[[Sequence[TraceOp], Sequence[Value]], "list[Array]"]
 
 @cache
 def _references() -> _Engine:
-    from tripybuild.eager.evaluate import interpret  # noqa: PLC0415 - NumPy
+    from tripybuild.reference import execute  # noqa: PLC0415 - NumPy
 
-    return interpret.compute
+    return execute.compute
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.names import free_names
 from tripybuild.language.vocabulary import Vocabulary
-from tripybuild.reference.interpreter import ReferenceScope
+from tripybuild.reference.call_names import CallNames
 from tripybuild.reference.numerics.arrays import Array, round_cast
 from tripybuild.schema.operator.operator import Alias, Operator, Snippet
 from tripybuild.testing.cases import Case
@@ -46,7 +46,7 @@ class AliasCall:
         names = SampleNames(operator)
         given = _attributes(operator, case)
         names.update(dict.fromkeys(operator.types))  # a number in a tensor's place binds none
-        names.update(ReferenceScope(operator, case.arrays, given).names)
+        names.update(CallNames(operator, case.arrays, given).names)
         names.update({name: value for name, value in given.items() if name in operator.inputs})
         names.update(case.arrays)
         for name, attribute in operator.attributes.items():

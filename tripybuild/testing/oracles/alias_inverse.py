@@ -121,9 +121,7 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def inverse_problems(
-    operator: Operator, operators: Mapping[str, Operator], cases: Sequence[Case]
-) -> Iterator[str]:
+def inverse_problems(operator: Operator, cases: Sequence[Case]) -> Iterator[str]:
     """What is wrong with what is read back from the aliases of calls of ours."""
     calls = [AliasCall.of(operator, case) for case in cases]
     for alias in operator.foreign:
@@ -131,7 +129,7 @@ def inverse_problems(
             sayable = [call for call in calls if call.applies(alias)]
             for call in sayable:
                 count_check()
-                yield from _round_trip_problems(alias, call, operators)
+                yield from _round_trip_problems(alias, call)
         except EvaluationError as error:
             yield f"{alias.text}: {error}"
             continue
@@ -139,9 +137,7 @@ def inverse_problems(
             yield f"{alias.text}: it can say no call near the sample, and no example"
 
 
-def _round_trip_problems(
-    alias: Alias, said: AliasCall, operators: Mapping[str, Operator]
-) -> Iterator[str]:
+def _round_trip_problems(alias: Alias, said: AliasCall) -> Iterator[str]:
     """The same graph is read back, or one that computes the same where calls are said alike."""
     try:
         again = invert_alias(said.operator, alias, said.arguments(alias), said.case)
@@ -149,13 +145,13 @@ def _round_trip_problems(
         yield f"{alias.text}, {said.case.label}: it is not read back: {error}"
         return
     found, wanted = canonical(again.graph), canonical(said.case.graph)
-    if found != wanted and not _same(again, said.case, operators):
+    if found != wanted and not _same(again, said.case):
         yield f"{alias.text}, {said.case.label}: read back as\n{found}\nwant\n{wanted}"
 
 
-def _same(one: Case, other: Case, operators: Mapping[str, Operator]) -> bool:
+def _same(one: Case, other: Case) -> bool:
     """Whether two calls give the same numbers, bit by bit."""
-    results = [execute(case.graph, operators, case.data).values() for case in (one, other)]
+    results = [execute(case.graph, case.data).values() for case in (one, other)]
     return all(
         a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
         for a, b in zip(*results, strict=True)

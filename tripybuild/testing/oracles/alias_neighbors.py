@@ -4,7 +4,7 @@ Invariant: a call that another system takes is read as a call of ours that compu
 is not read. Arguments are left out and changed one by one, without a thought of what they mean.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tripybuild.errors.diagnostics import DiagnosticError
@@ -23,9 +23,7 @@ from tripybuild.types.dtypes import from_numpy
 MANY = 4
 
 
-def neighbor_problems(
-    operator: Operator, operators: Mapping[str, Operator], system: str, cases: Sequence[Case]
-) -> Iterator[str]:
+def neighbor_problems(operator: Operator, system: str, cases: Sequence[Case]) -> Iterator[str]:
     """The calls of a system that are read as something else."""
     calls = [AliasCall.of(operator, case) for case in cases]
     for alias in operator.foreign:
@@ -36,19 +34,17 @@ def neighbor_problems(
             given = operands(alias, said)
             for change, other in neighbor_calls(alias.signature, given):
                 count_check()
-                problem = _wrong(alias, said, operators, other)
+                problem = _wrong(alias, said, other)
                 if problem:
                     yield f"{alias.text}, {said.case.label}, {change}: {problem}"
 
 
-def _wrong(
-    alias: Alias, said: AliasCall, operators: Mapping[str, Operator], given: Arguments
-) -> str | None:
+def _wrong(alias: Alias, said: AliasCall, given: Arguments) -> str | None:
     """What is wrong with what a call of the other system is read as."""
     system = SYSTEMS[alias.system]
     try:
         case = invert_alias(said.operator, alias, given, said.case)
-        wanted = list(execute(case.graph, operators, case.data).values())
+        wanted = list(execute(case.graph, case.data).values())
         call = ForeignCall(alias.signature, given, alias.result, alias.opset)
         results = system.run(call, [from_numpy(each.dtype) for each in wanted])
     except (AliasMismatch, UnsupportedCall, RuntimeError, DiagnosticError):

@@ -55,7 +55,6 @@ class CaseResults:
 
 def collect_results(
     operator: Operator,
-    operators: Mapping[str, Operator],
     function: Function,
     near: Mapping[Case, batch.Outcome],
     given: Iterable[tuple[ExampleCase, batch.Outcome]],
@@ -63,13 +62,13 @@ def collect_results(
     """The calls near the sample and those of the examples, with their results."""
     found = []
     for case, outcome in near.items():
-        wanted = execute(case.graph, operators, case.data).values()
+        wanted = execute(case.graph, case.data).values()
         found.append(CaseResults(case, case.types, list(wanted), outcome))
     for made, outcome in given:
-        arguments = {n: made.array(v, operators) for n, v in made.arguments.items()}
+        arguments = {n: made.array(v) for n, v in made.arguments.items()}
         if made.operator == operator.name:
             case = of_arguments(operator, function, made.label, arguments)
-            wanted = execute(made.graph, operators, made.data).values()
+            wanted = execute(made.graph, made.data).values()
             # Where one place takes several arguments, their types say which it is: no name does.
             found += [CaseResults(case, "examples", list(wanted), outcome)] if case.is_legal else []
     return found

@@ -1,52 +1,19 @@
-"""Reference interpreter: evaluates a declaration's `reference` in NumPy.
+"""Name binding: the names of a declaration, bound for one call, which costs and aliases read."""
 
-Floats are computed in float64 and rounded once, at the outputs, so that the oracle is better than
-what it judges.
-"""
-
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.evaluate import evaluate
 from tripybuild.language.names import free_names
-from tripybuild.reference.numerics.arrays import Array, widen
-from tripybuild.reference.vocabulary import reference_vocabulary
+from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.operator.operator import Operator, Snippet
 from tripybuild.schema.snippets.snippet_scope import choice_words
 from tripybuild.types.dtypes import dtype, from_numpy
 from tripybuild.types.patterns import TensorPattern, tensors
+from tripybuild.types.vocabulary import SHAPE
 
 
-def run_reference(
-    operator: Operator, inputs: Mapping[str, Any], attributes: Mapping[str, object]
-) -> list[Array]:
-    """Evaluate the reference of an operator.
-
-    Args:
-        operator: The declaration; it must have a `reference`.
-        inputs: Arrays (float64 or of their own dtype), lists of arrays, or None where left out.
-        attributes: Normalized values, as a trace operation holds them.
-
-    Returns:
-        The outputs, not yet rounded to their dtypes.
-
-    Raises:
-        DiagnosticError: Where the snippet cannot be evaluated; the span is in the declaration.
-    """
-    assert operator.reference is not None
-    scope = ReferenceScope(operator, inputs, attributes)
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is nan
-        result = scope.evaluate(operator.reference)
-    several = len(operator.outputs) > 1 or any(map(operator.any_number, operator.outputs.values()))
-    return [np.asarray(r) for r in result] if several else [np.asarray(result)]
-
-
-class ReferenceScope:
+class CallNames:
     """The names of one call of one operator, bound to numbers and arrays; `infer` on demand."""
 
     def __init__(
@@ -54,7 +21,6 @@ class ReferenceScope:
         operator: Operator,
         inputs: Mapping[str, Any],
         attributes: Mapping[str, object],
-        dtypes: Mapping[str, dtype] | None = None,
     ) -> None:
         self.operator = operator
         self.names: dict[str, Any] = {word: word for word in choice_words(operator)}
@@ -65,11 +31,6 @@ class ReferenceScope:
             given = attributes.get(attribute.name)
             if attribute.variable is not None and given is not None:
                 self.names[attribute.variable] = given
-        self.names |= dtypes or {}
-
-    def operand(self, value: Any) -> Any:
-        """What an input is in a snippet."""
-        return reference_argument(value)
 
     def element(self, value: Any) -> dtype:
         """The dtype of an input."""
@@ -77,7 +38,7 @@ class ReferenceScope:
 
     def _bind_input(self, name: str, value: Any) -> None:
         patterns = list(tensors(self.operator.inputs[name].pattern))
-        self.names[name] = None if value is None else self.operand(value)
+        self.names[name] = value
         for pattern in patterns:
             for dimension in pattern.shape or ():
                 if dimension.name is not None and dimension.name not in self.operator.infer:
@@ -115,30 +76,14 @@ class ReferenceScope:
             ):
                 self.names[name] = taken
 
-    def evaluate(self, snippet: Snippet) -> Any:
+    def evaluate(self, snippet: Snippet, vocabulary: Vocabulary = SHAPE) -> Any:
         """The value of a snippet, after the names of `infer` that it reads."""
         for name in free_names(snippet.program):
             self.infer(name)
-        try:
-            return evaluate(snippet.program, self.names, reference_vocabulary())
-        except EvaluationError as error:
-            raise DiagnosticError(
-                Diagnostic(
-                    "reference-failed", str(error), snippet.span(getattr(error, "node", None))
-                )
-            ) from error
+        return evaluate(snippet.program, self.names, vocabulary)
 
     def infer(self, name: str) -> None:
         """Bind a name of `infer`."""
         snippet = self.operator.infer.get(name)
         if snippet is not None and name not in self.names:
             self.names[name] = self.evaluate(snippet)
-
-
-def reference_argument(value: Any) -> Any:
-    """What a reference is given for an array, or a list of arrays."""
-    if isinstance(value, (list, tuple)):
-        return [reference_argument(item) for item in value]
-    array = widen(np.asarray(value)).view()
-    array.flags.writeable = False  # a third party's reference cannot change what it is given
-    return array
