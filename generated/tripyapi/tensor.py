@@ -124,7 +124,7 @@ class Tensor(eager.Tensor, of_values=True):
         return tp.expand(self, sizes)
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> "Tensor":
-        """Join neighbouring dimensions into one."""
+        """Join neighboring dimensions into one."""
         return tp.flatten(self, start_dim, end_dim)
 
     def permute(self, perm: int | Sequence[int]) -> "Tensor":
@@ -136,7 +136,7 @@ class Tensor(eager.Tensor, of_values=True):
         return tp.reshape(self, shape)
 
     def squeeze(self, dims: int | Sequence[int]) -> "Tensor":
-        """Take away dimensions of size one."""
+        """Remove dimensions of size one."""
         return tp.squeeze(self, dims)
 
     def transpose(self, dim0: int, dim1: int) -> "Tensor":
@@ -144,7 +144,7 @@ class Tensor(eager.Tensor, of_values=True):
         return tp.transpose(self, dim0, dim1)
 
     def unsqueeze(self, dim: int) -> "Tensor":
-        """Put in a dimension of size one."""
+        """Insert a dimension of size one."""
         return tp.unsqueeze(self, dim)
 
     __hash__ = frontend.Tensor.__hash__

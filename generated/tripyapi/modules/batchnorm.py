@@ -18,14 +18,14 @@ DECLARATION = Declaration(
 
 @dataclass(init=False, repr=False, eq=False)
 class BatchNorm(Module, fixed=("num_features", "dtype")):
-    """Shift and scale each channel by the mean and variance that were measured in training.
+    """Batch normalization with running statistics, per channel.
 
     This is the layer as it is used after training: the batch itself is not measured.
 
     Args:
         num_features: The channels of the input. (`int`)
-        dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
-        eps: What is added to the variance, so that nothing is divided by zero. (`float`)
+        dtype: The dtype of the weights, the input and the output. (`dtype[F]`)
+        eps: Epsilon that is added to the variance, for numerical stability. (`float`)
 
     Attributes:
         weight: `F[num_features]`.

@@ -35,7 +35,7 @@ DECLARATION = Declaration(
 
 @dataclass(init=False, repr=False, eq=False)
 class Conv(Module, fixed=("in_channels", "out_channels", "kernel_dims", "groups", "dtype")):
-    """Slide filters over the spatial dimensions of a batch.
+    """Convolve a batch over its spatial dimensions.
 
     The weight is stored as PyTorch stores it: `[out_channels, in_channels // groups,
     *kernel_dims]`.
@@ -44,15 +44,13 @@ class Conv(Module, fixed=("in_channels", "out_channels", "kernel_dims", "groups"
         in_channels: The channels of the input. (`int`)
         out_channels: The channels of the output, one filter for each. (`int`)
         kernel_dims: The size of the filters along each spatial dimension. (`int[...]`)
-        stride: The step of the filters along each spatial dimension; 1 by default.
-            (`int[len(kernel_dims)]`)
-        padding: The zeros before and after each spatial dimension; 0 by default.
+        stride: The stride along each spatial dimension; 1 by default. (`int[len(kernel_dims)]`)
+        padding: The zero padding before and after each spatial dimension; 0 by default.
             (`int[len(kernel_dims), 2]`)
-        dilation: The distance between neighbouring elements of a filter; 1 by default.
-            (`int[len(kernel_dims)]`)
+        dilation: The dilation of the filters; 1 by default. (`int[len(kernel_dims)]`)
         groups: The number of groups that the channels are split into; 1 by default. (`int`)
-        bias: Whether a constant is added to each output channel. (`bool`)
-        dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
+        bias: Whether a bias is added, per output channel. (`bool`)
+        dtype: The dtype of the weights, the input and the output. (`dtype[F]`)
 
     Attributes:
         bias: `F[out_channels]`, where `bias`.

@@ -37,7 +37,7 @@ DECLARATION = Declaration(
 class ConvTranspose(
     Module, fixed=("in_channels", "out_channels", "kernel_dims", "groups", "dtype")
 ):
-    """Spread each element of a batch over filters: the way back through `Conv`.
+    """Transposed convolution over the spatial dimensions of a batch.
 
     The weight is stored as PyTorch stores it: `[in_channels, out_channels // groups,
     *kernel_dims]`.
@@ -46,15 +46,13 @@ class ConvTranspose(
         in_channels: The channels of the input. (`int`)
         out_channels: The channels of the output, one filter for each. (`int`)
         kernel_dims: The size of the filters along each spatial dimension. (`int[...]`)
-        stride: The distance between neighbouring elements in the output; 1 by default.
-            (`int[len(kernel_dims)]`)
-        padding: How much is cut off before and after each spatial dimension; 0 by default.
+        stride: The stride of the output; 1 by default. (`int[len(kernel_dims)]`)
+        padding: The elements to crop before and after each spatial dimension; 0 by default.
             (`int[len(kernel_dims), 2]`)
-        dilation: The distance between neighbouring elements of a filter; 1 by default.
-            (`int[len(kernel_dims)]`)
+        dilation: The dilation of the filters; 1 by default. (`int[len(kernel_dims)]`)
         groups: The number of groups that the channels are split into; 1 by default. (`int`)
-        bias: Whether a constant is added to each output channel. (`bool`)
-        dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
+        bias: Whether a bias is added, per output channel. (`bool`)
+        dtype: The dtype of the weights, the input and the output. (`dtype[F]`)
 
     Attributes:
         bias: `F[out_channels]`, where `bias`.

@@ -18,7 +18,7 @@ DECLARATION = Declaration(
 
 @dataclass(init=False, repr=False, eq=False)
 class Embedding(Module, fixed=("num_embeddings", "embedding_dim", "dtype")):
-    """Look up a vector for each number.
+    """Embedding: look up a vector per index.
 
     Args:
         num_embeddings: How many vectors there are. (`int`)

@@ -24,15 +24,15 @@ DECLARATION = Declaration(
 
 @dataclass(init=False, repr=False, eq=False)
 class GroupNorm(Module, fixed=("num_channels", "dtype")):
-    """Give each group of channels mean zero and variance one, then scale and shift each channel.
+    """Group normalization, then scale and bias per channel.
 
     Means are computed in float32, whatever the type of the values.
 
     Args:
         num_groups: The number of groups that the channels are split into. (`int`)
         num_channels: The channels of the input. (`int`)
-        dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
-        eps: What is added to the variance, so that nothing is divided by zero. (`float`)
+        dtype: The dtype of the weights, the input and the output. (`dtype[F]`)
+        eps: Epsilon that is added to the variance, for numerical stability. (`float`)
 
     Attributes:
         weight: `F[num_channels]`.

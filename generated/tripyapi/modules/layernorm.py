@@ -19,15 +19,15 @@ DECLARATION = Declaration(
 
 @dataclass(init=False, repr=False, eq=False)
 class LayerNorm(Module, fixed=("normalized_shape", "dtype")):
-    """Normalise the trailing dimensions, then scale and shift each element.
+    """Layer normalization over the trailing dimensions, then scale and bias.
 
     Mean and variance are taken over the dimensions of `normalized_shape`.
 
     Args:
-        normalized_shape: The sizes of the dimensions to normalise; a number stands for the last
+        normalized_shape: The sizes of the dimensions to normalize; a number stands for the last
             dimension alone. (`int | int[...]`)
-        dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
-        eps: What is added to the variance, so that nothing is divided by zero. (`float`)
+        dtype: The dtype of the weights, the input and the output. (`dtype[F]`)
+        eps: Epsilon that is added to the variance, for numerical stability. (`float`)
 
     Attributes:
         weight: `F[*normalized_shape]`.

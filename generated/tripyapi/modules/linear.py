@@ -25,7 +25,7 @@ DECLARATION = Declaration(
 class Linear(
     Module, fixed=("in_features", "out_features", "dtype", "quant_dtype", "weight_quant_dim")
 ):
-    """Multiply by a matrix and add a constant.
+    """Linear layer: multiply by a matrix, and add a bias.
 
     The weight is stored as PyTorch stores it: one row for each output feature. With a
     `quant_dtype`, it is rounded to that type when the engine is built, and with an `input_scale`,
@@ -35,12 +35,11 @@ class Linear(
     Args:
         in_features: The size of the last dimension of the input. (`int`)
         out_features: The size of the last dimension of the output. (`int`)
-        bias: Whether a constant is added. (`bool`)
-        dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
-        quant_dtype: The type of few bits in which the product is computed. (`dtype`)
-        weight_quant_dim: The dimension of the weight of which each index has a scale of its own.
-            (`axis(2)`)
-        input_scale: Whether what comes in is quantized too. (`bool`)
+        bias: Whether a bias is added. (`bool`)
+        dtype: The dtype of the weights, the input and the output. (`dtype[F]`)
+        quant_dtype: The low-precision dtype in which the product is computed. (`dtype`)
+        weight_quant_dim: The dimension of the weight that has a scale per index. (`axis(2)`)
+        input_scale: Whether the input is quantized, too. (`bool`)
 
     Attributes:
         weight: `F[out_features, in_features]`.

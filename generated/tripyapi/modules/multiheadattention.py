@@ -34,7 +34,7 @@ class MultiHeadAttention(Module, fixed=("embed_dim", "bias", "dtype")):
         num_heads: The number of heads; it divides `embed_dim`. (`int`)
         bias: Whether biases are added. (`bool`)
         causal: Whether a position attends only to those up to its own. (`bool`)
-        dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
+        dtype: The dtype of the weights, the input and the output. (`dtype[F]`)
 
     Attributes:
         in_proj_weight: `F[3 * embed_dim, embed_dim]`.

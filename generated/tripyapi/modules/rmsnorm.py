@@ -18,14 +18,14 @@ DECLARATION = Declaration(
 
 @dataclass(init=False, repr=False, eq=False)
 class RMSNorm(Module, fixed=("normalized_shape", "dtype")):
-    """Scale values so that the mean of their squares over the last dimension is one.
+    """RMS normalization over the last dimension.
 
     The squares are computed in float32, whatever the type of the values.
 
     Args:
         normalized_shape: The size of the last dimension. (`int`)
-        eps: What is added to the mean of the squares, so that nothing is divided by zero. (`float`)
-        dtype: The dtype of the weights, and of what comes in and goes out. (`dtype[F]`)
+        eps: Epsilon that is added to the mean square, for numerical stability. (`float`)
+        dtype: The dtype of the weights, the input and the output. (`dtype[F]`)
 
     Attributes:
         weight: `F[normalized_shape]`.

@@ -14,19 +14,19 @@ def cond(
     otherwise: Callable[..., Tensor | Sequence[Tensor]],
     operands: Sequence[Tensor] = (),
 ) -> Any:
-    """Do one of two things: only the branch that is chosen runs.
+    """Conditional: only the branch that the predicate selects runs.
 
     Each branch is a function on the operands; what else it reads from outside is handed to it. Both
     give tensors of the same types. One tensor is given as itself, several are a tuple.
 
     Args:
-        predicate: Which branch to take. (`bool[()]`)
-        then: What to do where the predicate holds. (`region(operands, list[D[*R]])`)
-        otherwise: What to do where it does not. (`region(operands, list[D[*R]])`)
-        operands: What the branches are called with. (`list[any[*S]]`)
+        predicate: Selects the branch. (`bool[()]`)
+        then: The branch for true. (`region(operands, list[D[*R]])`)
+        otherwise: The branch for false. (`region(operands, list[D[*R]])`)
+        operands: The arguments of the branches. (`list[any[*S]]`)
 
     Returns:
-        What the branch gives. (`D[*R] | list[D[*R]]`)
+        The results of the branch. (`D[*R] | list[D[*R]]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `cond/gives-something`.

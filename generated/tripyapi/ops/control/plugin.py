@@ -17,21 +17,21 @@ def plugin(
     namespace: str = "",
     **fields: Any,
 ) -> Any:
-    """Run a layer that somebody else wrote for TensorRT.
+    """Run a TensorRT plugin.
 
     Whoever compiles loads the library that registers the plugin; nothing that is named here is
     loaded. One tensor is given as itself, several are a tuple.
 
     Args:
         name: The name under which it is registered. (`string`)
-        inputs: What the plugin takes. (`list[any[*S]]`)
+        inputs: The inputs of the plugin. (`list[any[*S]]`)
         output_info: The rank and dtype of each of its results. (`(int, dtype)[...]`)
         version: Its version. (`string`)
         namespace: The namespace in which it is registered. (`string`)
         fields: Its own parameters, by name. (`mapping`)
 
     Returns:
-        What the plugin gives. (`D[*E] | list[D[*E]]`)
+        The outputs of the plugin. (`D[*E] | list[D[*E]]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `plugin/some-outputs`, `plugin/ranks`.

@@ -14,7 +14,7 @@ def scan(
     inputs: Sequence[Tensor],
     reverse: bool = False,
 ) -> Any:
-    """Walk along the rows of tensors, threading values through and collecting others.
+    """Scan: loop over the rows of tensors with carried values, and stack the other results.
 
     The body is a function on the threaded values and one row of each input. It gives the next
     values, in the types of `init`, and then a row for each result that is collected. What else it
@@ -22,16 +22,15 @@ def scan(
     one tensor is given as itself, several are a tuple.
 
     Args:
-        body: The next values, and rows to collect. (`region((init, each(inputs)), (like(init),
-            list[Y[*R]]))`)
-        init: The values before the first row. (`list[C[*S]]`)
-        inputs: The tensors to walk along, of equal lengths. (`list[D[*T]]`)
-        reverse: Whether to begin with the last row; the collected rows stay beside those of the
-            inputs. (`bool`)
+        body: The next carried values, and the rows to stack. (`region((init, each(inputs)),
+            (like(init), list[Y[*R]]))`)
+        init: The initial carried values. (`list[C[*S]]`)
+        inputs: The tensors to loop over, of equal lengths. (`list[D[*T]]`)
+        reverse: Whether to begin with the last row; results keep the order of the inputs. (`bool`)
 
     Returns:
-        The values behind the last row. (`like(init)`)
-        The collected rows, stacked. (`list[Y[*E]]`)
+        The final carried values. (`like(init)`)
+        The stacked rows. (`list[Y[*E]]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `scan/some-inputs`, `scan/inputs-have-rows`,

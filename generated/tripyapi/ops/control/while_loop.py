@@ -13,19 +13,19 @@ def while_loop(
     body: Callable[..., Tensor | Sequence[Tensor]],
     state: Sequence[Tensor],
 ) -> Any:
-    """Repeat a body as long as a condition holds.
+    """Loop: repeat a body while a condition holds.
 
     Both are functions on the state; what else they read from outside is handed to them. The body
     gives the next state, in the types that the state has. One tensor is given as itself, several
     are a tuple.
 
     Args:
-        condition: Whether to go on. (`region(state, bool[()])`)
-        body: The next values. (`region(state, like(state))`)
-        state: The values that change. (`list[D[*S]]`)
+        condition: Whether to continue. (`region(state, bool[()])`)
+        body: The next loop-carried values. (`region(state, like(state))`)
+        state: The loop-carried values. (`list[D[*S]]`)
 
     Returns:
-        The last values. (`like(state)`)
+        The final loop-carried values. (`like(state)`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `while_loop/some-state`.

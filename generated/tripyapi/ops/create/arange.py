@@ -50,7 +50,7 @@ def arange(*_given: Any, **_named: Any) -> Tensor:
     Args:
         start: The first number. (`number | size`)
         stop: The number to stop before. (`number | size`)
-        step: The distance between numbers; negative to count down. (`number | size`)
+        step: The step between numbers; negative to count down. (`number | size`)
         dtype: The type of the numbers. (`dtype[T]`)
 
     Returns:

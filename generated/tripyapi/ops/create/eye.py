@@ -22,7 +22,7 @@ def eye(
     Args:
         rows: How many rows. (`size`)
         columns: How many columns; as many as rows by default. (`size`)
-        diagonal: The diagonal; 0 is the main one, positive ones lie above it. (`int`)
+        diagonal: The diagonal; 0 is the main one, positive ones are above it. (`int`)
         dtype: The type of the matrix. (`dtype[T]`)
 
     Returns:

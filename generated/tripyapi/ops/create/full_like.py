@@ -26,7 +26,7 @@ def full_like(input: Tensor, value: Tensor | float, dtype: dtypes.dtype | None =
     """Fill a tensor of the same shape with one value.
 
     Args:
-        input: The tensor whose shape is taken. (`T[*S]`)
+        input: The tensor that gives the shape. (`T[*S]`)
         value: The value. (`V[()] | number`)
         dtype: The type of the result; that of the input by default. (`dtype[U]`)
 

@@ -23,7 +23,7 @@ def iota_like(input: Tensor, dim: int = 0, dtype: dtypes.dtype | None = None) ->
     """Count from zero along one dimension, in the shape of a tensor.
 
     Args:
-        input: The tensor whose shape is taken. (`T[*S]`)
+        input: The tensor that gives the shape. (`T[*S]`)
         dim: The dimension to count along. (`axis(input)`)
         dtype: The type of the result; that of the input by default. (`dtype[U]`)
 

@@ -24,7 +24,7 @@ def logspace(
         start: The exponent of the first number. (`number`)
         stop: The exponent of the last number. (`number`)
         num: How many numbers. (`int`)
-        base: What the exponents are exponents of. (`float`)
+        base: The base of the powers. (`float`)
         dtype: The type of the numbers. (`dtype[T]`)
 
     Returns:

@@ -21,7 +21,7 @@ def ones_like(input: Tensor, dtype: dtypes.dtype | None = None) -> Tensor:
     """Fill a tensor of the same shape with ones.
 
     Args:
-        input: The tensor whose shape is taken. (`T[*S]`)
+        input: The tensor that gives the shape. (`T[*S]`)
         dtype: The type of the result; that of the input by default. (`dtype[U]`)
 
     Returns:

@@ -10,7 +10,7 @@ def sequence(start: Tensor, step: Tensor, length: IntLike) -> Tensor:
 
     Args:
         start: The first number. (`T[()]`)
-        step: The distance between numbers. (`T[()]`)
+        step: The step between numbers. (`T[()]`)
         length: How many numbers. (`size`)
 
     Returns:

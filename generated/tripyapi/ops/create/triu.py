@@ -10,7 +10,7 @@ def triu(tensor: Tensor, diagonal: int = 0) -> Tensor:
 
     Args:
         tensor: The matrices, in the last two dimensions. (`T[*S]`)
-        diagonal: The diagonal; 0 is the main one, positive ones lie above it. (`int`)
+        diagonal: The diagonal; 0 is the main one, positive ones are above it. (`int`)
 
     Returns:
         The triangles. (`T[*S]`)

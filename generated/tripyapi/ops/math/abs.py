@@ -7,7 +7,7 @@ from tripybuild.types import shapes
 
 
 def abs(input: Tensor) -> Tensor:
-    """Drop the sign of each value.
+    """Compute the absolute value of each element.
 
     Args:
         input: The values. (`T[*S]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def acos(input: Tensor) -> Tensor:
-    """Find the angle whose cosine is each value.
+    """Compute the arccosine of each value.
 
     It is NaN for values outside of -1 to 1.
 

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def acosh(input: Tensor) -> Tensor:
-    """Find what each value is the hyperbolic cosine of.
+    """Compute the inverse hyperbolic cosine of each value.
 
     It is NaN for values less than one.
 

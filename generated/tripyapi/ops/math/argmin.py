@@ -6,16 +6,15 @@ from tripybuild.frontend import record
 
 
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Find the position of the smallest value along a dimension.
+    """Find the index of the smallest value along a dimension.
 
     Args:
         input: The values to search. (`T[*S]`)
-        dim: The dimension to search; by default the whole tensor, as if it were flat.
-            (`axis(input)`)
-        keepdim: Whether searched dimensions stay, with size one. (`bool`)
+        dim: The dimension to search; by default the flattened tensor. (`axis(input)`)
+        keepdim: Whether searched dimensions are kept, with size one. (`bool`)
 
     Returns:
-        The positions; of equal values, the first one counts. (`int32[*E]`)
+        The indices; of equal values, that of the first one. (`int32[*E]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `argmin/not-empty`.

@@ -10,7 +10,7 @@ DECLARATION = Declaration("argsort", "ops_registry/math/argsort.yaml")
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
-    """Find the positions that put the values along a dimension in order.
+    """Compute the indices that sort the values along a dimension.
 
     Equal values keep their order; NaN comes last in either direction.
 
@@ -20,7 +20,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
         descending: Whether the largest value comes first. (`bool`)
 
     Returns:
-        The positions along `dim`. (`int32[*S]`)
+        The indices along `dim`. (`int32[*S]`)
     """
     check = begin(DECLARATION)
     check.element(

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def asin(input: Tensor) -> Tensor:
-    """Find the angle whose sine is each value.
+    """Compute the arcsine of each value.
 
     It is NaN for values outside of -1 to 1.
 

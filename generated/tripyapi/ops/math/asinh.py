@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def asinh(input: Tensor) -> Tensor:
-    """Find what each value is the hyperbolic sine of.
+    """Compute the inverse hyperbolic sine of each value.
 
     Args:
         input: The values. (`T[*S]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def atan(input: Tensor) -> Tensor:
-    """Find the angle whose tangent is each value.
+    """Compute the arctangent of each value.
 
     Args:
         input: The values. (`T[*S]`)

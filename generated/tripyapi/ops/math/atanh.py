@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def atanh(input: Tensor) -> Tensor:
-    """Find what each value is the hyperbolic tangent of.
+    """Compute the inverse hyperbolic tangent of each value.
 
     It is NaN for values outside of -1 to 1.
 

@@ -19,7 +19,7 @@ def count_nonzero(
     Args:
         input: The values. (`T[*S]`)
         dim: The dimensions to count along; all of them by default. (`axis(input)[...]`)
-        keepdim: Whether counted dimensions stay, with size one. (`bool`)
+        keepdim: Whether counted dimensions are kept, with size one. (`bool`)
 
     Returns:
         How many there are. (`int32[*E]`)

@@ -6,14 +6,14 @@ from tripybuild.frontend import record
 
 
 def cummax(input: Tensor, dim: int) -> Tensor:
-    """Find the largest of the values along a dimension so far, at each place.
+    """Compute the cumulative maximum along a dimension.
 
     It gives the values alone, and NaN from the first NaN on. TensorRT has no such layer: there,
     each of them is computed anew.
 
     Args:
         input: The values. (`T[*S]`)
-        dim: The dimension to run along. (`axis(input)`)
+        dim: The dimension to accumulate along. (`axis(input)`)
 
     Returns:
         The results, element by element. (`T[*S]`)

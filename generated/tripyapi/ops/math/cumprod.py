@@ -6,15 +6,15 @@ from tripybuild.frontend import record
 
 
 def cumprod(input: Tensor, dim: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Multiply the values along a dimension, keeping each product on the way.
+    """Compute the cumulative product along a dimension.
 
     TensorRT has no such layer: there, each product is computed anew.
 
     Args:
         input: The values. (`T[*S]`)
-        dim: The dimension to run along. (`axis(input)`)
-        exclusive: Whether a value is left out of the product at its own place. (`bool`)
-        reverse: Whether to run from the end to the beginning. (`bool`)
+        dim: The dimension to accumulate along. (`axis(input)`)
+        exclusive: Whether a product excludes the value at its own position. (`bool`)
+        reverse: Whether to accumulate from the end. (`bool`)
 
     Returns:
         The results, element by element. (`T[*S]`)

@@ -6,13 +6,13 @@ from tripybuild.frontend import record
 
 
 def cumsum(input: Tensor, dim: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Add up the values along a dimension, keeping each sum on the way.
+    """Compute the cumulative sum along a dimension.
 
     Args:
         input: The values. (`T[*S]`)
-        dim: The dimension to run along. (`axis(input)`)
-        exclusive: Whether a value is left out of the sum at its own place. (`bool`)
-        reverse: Whether to run from the end to the beginning. (`bool`)
+        dim: The dimension to accumulate along. (`axis(input)`)
+        exclusive: Whether a sum excludes the value at its own position. (`bool`)
+        reverse: Whether to accumulate from the end. (`bool`)
 
     Returns:
         The results, element by element. (`T[*S]`)

@@ -9,7 +9,7 @@ from tripybuild.types import shapes
 def div(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
     """Divide one tensor by another.
 
-    Integers stay integers: the quotient is cut off towards zero. What an integer divided by zero
+    Integers stay integers: the quotient is cut off toward zero. What an integer divided by zero
     gives is not defined.
 
     Args:

@@ -26,7 +26,7 @@ def equal(input: Tensor, other: Tensor) -> Tensor:
 
     Args:
         input: The values. (`T[*A]`)
-        other: What they are compared with. (`T[*B]`)
+        other: The values to compare with. (`T[*B]`)
 
     Returns:
         The answer. (`bool[()]`)

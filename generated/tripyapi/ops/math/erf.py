@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def erf(input: Tensor) -> Tensor:
-    """Find the error function of each value.
+    """Compute the error function of each value.
 
     Args:
         input: The values. (`T[*S]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def expm1(input: Tensor) -> Tensor:
-    """Raise e to the power of each value and take one off, exact also near zero.
+    """Compute `exp(x) - 1` of each value, accurately near zero.
 
     TensorRT computes it as `tanh(x / 2) * (exp(x) + 1)`, where nothing cancels.
 

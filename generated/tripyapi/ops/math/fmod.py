@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def fmod(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
-    """Find what remains when one tensor is divided by another and the quotient cut off.
+    """Compute the remainder of a division that is truncated.
 
     The result has the sign of the dividend, as in C. What an integer modulo zero gives is not
     defined. TensorRT has no such layer: the quotient of floats is rounded before it is cut off.

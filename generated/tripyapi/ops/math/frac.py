@@ -10,7 +10,7 @@ DECLARATION = Declaration("frac", "ops_registry/math/frac.yaml")
 
 
 def frac(input: Tensor) -> Tensor:
-    """Take the whole part off each value.
+    """Compute the fractional part of each value.
 
     What is left has the value's sign; of an infinity it is NaN.
 

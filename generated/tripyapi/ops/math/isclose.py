@@ -23,9 +23,9 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
 
     Args:
         input: The values. (`T[*A]`)
-        other: What they are compared with. (`T[*B]`)
-        rtol: The distance that is allowed, as a share of `other`. (`float`)
-        atol: The distance that is allowed in any case. (`float`)
+        other: The values to compare with. (`T[*B]`)
+        rtol: The relative tolerance, as a factor of `other`. (`float`)
+        atol: The absolute tolerance. (`float`)
 
     Returns:
         The answers, in the common shape of both. (`bool[*broadcast(A, B)]`)

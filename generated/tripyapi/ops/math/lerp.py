@@ -13,15 +13,15 @@ DECLARATION = Declaration(
 
 
 def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
-    """Go a part of the way from one tensor to another.
+    """Interpolate linearly between two tensors.
 
     Args:
-        input: Where the way begins. (`T[*A]`)
-        end: Where it ends. (`T[*B]`)
-        weight: The part; 0 is the beginning and 1 the end. (`T[*W] | number`)
+        input: The values at weight 0. (`T[*A]`)
+        end: The values at weight 1. (`T[*B]`)
+        weight: The weight of `end`. (`T[*W] | number`)
 
     Returns:
-        What lies there. (`T[*broadcast(A, B, W)]`)
+        The interpolated values. (`T[*broadcast(A, B, W)]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `lerp/broadcastable`.

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def log1p(input: Tensor) -> Tensor:
-    """Find the natural logarithm of one more than each value, exact also near zero.
+    """Compute `log(1 + x)` of each value, accurately near zero.
 
     Near zero, TensorRT computes it as `2 * atanh(x / (x + 2))`, where nothing cancels.
 

@@ -14,14 +14,13 @@ DECLARATION = Declaration(
 
 
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
-    """Find what the sigmoid gives each value for: the logarithm of `x / (1 - x)`.
+    """Compute the inverse of the sigmoid: `log(x / (1 - x))`.
 
     It is NaN for values below zero and above one.
 
     Args:
         input: The values. (`T[*S]`)
-        eps: Values are kept between this and one less this first; by default they are left as they
-            are. (`float`)
+        eps: Values are clamped to `[eps, 1 - eps]` first; not by default. (`float`)
 
     Returns:
         The results, element by element. (`T[*S]`)

@@ -18,8 +18,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: float) -> Tensor:
 
     Args:
         input: The values. (`T[*S]`)
-        mask: Where to replace. (`bool[*M]`)
-        value: What to replace by. (`number`)
+        mask: The boolean mask. (`bool[*M]`)
+        value: The replacement. (`number`)
 
     Returns:
         The values, in the common shape of both. (`T[*broadcast(S, M)]`)

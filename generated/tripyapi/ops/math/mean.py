@@ -10,13 +10,13 @@ from tripybuild.frontend import record
 def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
     """Find the mean of the values along some dimensions.
 
-    The mean of integers is an integer: it is cut off towards zero. The mean of no values is NaN,
-    and that of no integers zero.
+    The mean of integers is an integer: it is cut off toward zero. The mean of no values is NaN, and
+    that of no integers zero.
 
     Args:
         input: The values to reduce. (`T[*S]`)
         dim: The dimensions to reduce; all of them by default. (`axis(input)[...]`)
-        keepdim: Whether reduced dimensions stay, with size one. (`bool`)
+        keepdim: Whether reduced dimensions are kept, with size one. (`bool`)
 
     Returns:
         The reduced values. (`T[*E]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import are_sizes, dimension, record, size_of
 
 
 def mod(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
-    """Find what remains when one tensor is divided by another and the quotient rounded down.
+    """Compute the remainder of a division that is rounded down.
 
     The result has the sign of the divisor, as in Python. What an integer modulo zero gives is not
     defined.

@@ -6,7 +6,7 @@ from tripybuild.frontend import are_sizes, dimension, record, size_of
 
 
 def neg(input: Tensor) -> Tensor:
-    """Change the sign of each value.
+    """Negate each value.
 
     Args:
         input: The values. (`T[*S]`)

@@ -25,7 +25,7 @@ DECLARATION = Declaration(
 def norm(
     input: Tensor, p: float = 2, dim: int | Sequence[int] | None = None, keepdim: bool = False
 ) -> Tensor:
-    """Find how long the vectors along some dimensions are.
+    """Compute the p-norm of the vectors along some dimensions.
 
     It is the `p`-th root of the sum of the `p`-th powers of the magnitudes: for 1 their sum, for
     infinity the largest, for minus infinity the smallest, and for 0 how many values are not zero.
@@ -34,11 +34,11 @@ def norm(
     Args:
         input: The values. (`T[*S]`)
         p: The power. (`number`)
-        dim: The dimensions that the vectors run along; all of them by default. (`axis(input)[...]`)
-        keepdim: Whether reduced dimensions stay, with size one. (`bool`)
+        dim: The dimensions of the vectors; all of them by default. (`axis(input)[...]`)
+        keepdim: Whether reduced dimensions are kept, with size one. (`bool`)
 
     Returns:
-        The lengths. (`T[*E]`)
+        The norms. (`T[*E]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `norm/a-number`, `norm/some-values`.

@@ -8,7 +8,7 @@ from tripybuild.frontend import record
 def round(input: Tensor) -> Tensor:
     """Round each value to the nearest integer.
 
-    A half is rounded to the even one of its neighbours.
+    A half is rounded to the even one of its neighbors.
 
     Args:
         input: The values. (`T[*S]`)

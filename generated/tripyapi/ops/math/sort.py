@@ -6,7 +6,7 @@ from tripybuild.frontend import record_several
 
 
 def sort(input: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
-    """Put the values along a dimension in order, and say where they were.
+    """Sort the values along a dimension, with their indices.
 
     Equal values keep their order; NaN comes last in either direction.
 
@@ -16,7 +16,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor
         descending: Whether the largest value comes first. (`bool`)
 
     Returns:
-        The values in order. (`T[*S]`)
-        Where they were along `dim`. (`int32[*S]`)
+        The sorted values. (`T[*S]`)
+        Their indices along `dim`. (`int32[*S]`)
     """
     return record_several(Sort, input, dim, descending)

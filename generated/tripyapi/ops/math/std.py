@@ -24,9 +24,8 @@ def std(
     Args:
         input: The values. (`T[*S]`)
         dim: The dimensions to reduce; all of them by default. (`axis(input)[...]`)
-        keepdim: Whether reduced dimensions stay, with size one. (`bool`)
-        correction: What is taken off the number of values; one makes the variance of a sample
-            unbiased. (`int`)
+        keepdim: Whether reduced dimensions are kept, with size one. (`bool`)
+        correction: Bessel's correction, subtracted from the number of values. (`int`)
 
     Returns:
         The deviations. (`T[*E]`)

@@ -13,7 +13,7 @@ def sum(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = F
     Args:
         input: The values to reduce. (`T[*S]`)
         dim: The dimensions to reduce; all of them by default. (`axis(input)[...]`)
-        keepdim: Whether reduced dimensions stay, with size one. (`bool`)
+        keepdim: Whether reduced dimensions are kept, with size one. (`bool`)
 
     Returns:
         The reduced values. (`T[*E]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record_several
 
 
 def topk(input: Tensor, k: int, dim: int) -> tuple[Tensor, Tensor]:
-    """Find the largest values along a dimension, in descending order, and their positions.
+    """Find the `k` largest values along a dimension, in descending order, with their indices.
 
     Of equal values, the one that comes first in the input comes first; NaN comes last. A tensor of
     rank 0 is searched as one of a single value is.
@@ -18,7 +18,7 @@ def topk(input: Tensor, k: int, dim: int) -> tuple[Tensor, Tensor]:
 
     Returns:
         The largest values. (`T[*E]`)
-        Where they are along `dim`. (`int32[*E]`)
+        Their indices along `dim`. (`int32[*E]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `topk/positive-k`, `topk/enough-values`.

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def trunc(input: Tensor) -> Tensor:
-    """Round each value towards zero.
+    """Round each value toward zero.
 
     Args:
         input: The values. (`T[*S]`)

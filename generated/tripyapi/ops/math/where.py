@@ -9,9 +9,9 @@ def where(condition: Tensor, input: Tensor | float, other: Tensor | float) -> Te
     """Take elements of `input` where a condition holds, and of `other` where it does not.
 
     Args:
-        condition: What decides for each element. (`bool[*A]`)
-        input: What is taken where the condition holds. (`T[*B] | number`)
-        other: What is taken where it does not. (`T[*C] | number`)
+        condition: The condition, per element. (`bool[*A]`)
+        input: Values where the condition holds. (`T[*B] | number`)
+        other: Values where it does not. (`T[*C] | number`)
 
     Returns:
         The chosen elements, in the common shape of all three. (`T[*broadcast(A, B, C)]`)

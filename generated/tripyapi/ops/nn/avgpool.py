@@ -19,7 +19,7 @@ def avgpool(
     Args:
         input: The batch, with two or three spatial dimensions. (`T[N, C, *D]`)
         kernel_dims: The size of the window along each spatial dimension. (`int[len(D)]`)
-        stride: The step of the window along each spatial dimension; 1 by default. (`int[len(D)]`)
+        stride: The stride along each spatial dimension; 1 by default. (`int[len(D)]`)
         padding: How much padding is before and after each spatial dimension; none by default.
             (`int[len(D), 2]`)
         count_include_pad: Whether padding counts as zeros; otherwise only what is inside is

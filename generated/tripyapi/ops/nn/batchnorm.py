@@ -13,20 +13,19 @@ def batchnorm(
     running_var: Tensor,
     eps: float = 1e-05,
 ) -> Tensor:
-    """Shift and scale each channel by a mean and a variance that were measured before.
+    """Batch normalization with running statistics, per channel.
 
     It is what the layer does after training: the batch itself is not measured.
 
     Args:
         input: The batch. (`T[N, C, *D]`)
-        weight: What the normalised values of each channel are multiplied by. (`T[C]`)
-        bias: What is added to those of each channel afterwards. (`T[C]`)
+        weight: Scale, per channel. (`T[C]`)
+        bias: Bias, per channel. (`T[C]`)
         running_mean: The mean of each channel. (`T[C]`)
         running_var: The variance of each channel. (`T[C]`)
-        eps: A small number that is added to the variance, so that nothing is divided by zero.
-            (`float`)
+        eps: Epsilon that is added to the variance, for numerical stability. (`float`)
 
     Returns:
-        The normalised batch. (`T[N, C, *D]`)
+        The normalized batch. (`T[N, C, *D]`)
     """
     return record(Batchnorm, input, weight, bias, running_mean, running_var, eps)

@@ -6,13 +6,13 @@ from tripybuild.frontend import record
 
 
 def celu(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """Bend negative values towards a limit, along an exponential without a kink.
+    """Continuously differentiable exponential linear unit (CELU).
 
     Where `x` is negative, it becomes `alpha * (exp(x / alpha) - 1)`.
 
     Args:
         input: The values. (`T[*S]`)
-        alpha: The limit is minus this. (`float`)
+        alpha: The saturation value for negative values, negated. (`float`)
 
     Returns:
         The results, element by element. (`T[*S]`)

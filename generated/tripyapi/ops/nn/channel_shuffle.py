@@ -17,7 +17,7 @@ DECLARATION = Declaration(
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Deal the channels out, so that each group gets one of every other group in turn.
+    """Shuffle channels across groups.
 
     Args:
         input: The batch; the channels come second. (`T[N, C, *D]`)

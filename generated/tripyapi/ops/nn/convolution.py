@@ -16,18 +16,18 @@ def convolution(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> Tensor:
-    """Slide a kernel over the spatial dimensions of a batch.
+    """Convolve a batch over its spatial dimensions.
 
     The channels come second, and each of the `groups` sees its own share of them.
 
     Args:
         input: The batch, with one, two or three spatial dimensions. (`T[N, C, *D]`)
         weight: One filter for each of the `M` output channels. (`T[M, C // groups, *K]`)
-        bias: A constant to add to each output channel. (`T[M]`)
-        stride: The step of the kernel along each spatial dimension. (`int[len(D)]`)
-        padding: The zeros before and after each spatial dimension. (`int[len(D), 2]`)
+        bias: Bias, per output channel. (`T[M]`)
+        stride: The stride along each spatial dimension. (`int[len(D)]`)
+        padding: The zero padding before and after each spatial dimension. (`int[len(D), 2]`)
         groups: The number of groups that the channels are split into. (`int`)
-        dilation: The distance between neighbouring kernel elements. (`int[len(D)]`)
+        dilation: The dilation of the kernel. (`int[len(D)]`)
 
     Returns:
         The convolved batch. (`T[N, M, *E]`)

@@ -20,7 +20,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
 
     Args:
         x1: The vectors. (`T[*A]`)
-        x2: The vectors that they are compared with. (`T[*B]`)
+        x2: The vectors to compare with. (`T[*B]`)
         dim: The dimension of the vectors, in the common shape of both. (`axis(max(len(A),
             len(B)))`)
         eps: The least length of a vector. (`float`)

@@ -16,7 +16,7 @@ def deconvolution(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> Tensor:
-    """Spread each element of a batch over a kernel: the way back through a convolution.
+    """Transposed convolution over the spatial dimensions of a batch.
 
     The channels come second, and each of the `groups` makes its own share of the output channels.
 
@@ -24,15 +24,15 @@ def deconvolution(
         input: The batch, with one, two or three spatial dimensions. (`T[N, C, *D]`)
         weight: One filter for each input channel and each of the `G` output channels of a group.
             (`T[C, G, *K]`)
-        bias: A constant to add to each output channel. (`T[M]`)
-        stride: The distance between neighbouring elements in the output. (`int[len(D)]`)
-        padding: How much is cut off before and after each spatial dimension of the output.
+        bias: Bias, per output channel. (`T[M]`)
+        stride: The stride of the output. (`int[len(D)]`)
+        padding: The elements to crop before and after each spatial dimension of the output.
             (`int[len(D), 2]`)
         groups: The number of groups that the channels are split into. (`int`)
-        dilation: The distance between neighbouring kernel elements. (`int[len(D)]`)
+        dilation: The dilation of the kernel. (`int[len(D)]`)
 
     Returns:
-        The spread batch. (`T[N, M, *E]`)
+        The result of the transposed convolution. (`T[N, M, *E]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `deconvolution/spatial-rank`,

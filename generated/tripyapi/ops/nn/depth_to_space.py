@@ -20,7 +20,7 @@ DECLARATION = Declaration(
 
 
 def depth_to_space(input: Tensor, blocksize: int, mode: str = "dcr") -> Tensor:
-    """Lay channels out as blocks of pixels.
+    """Rearrange channels into blocks of pixels.
 
     With `dcr`, the place in the block is counted before the channel that is left over; with `crd`,
     after it.
@@ -28,7 +28,7 @@ def depth_to_space(input: Tensor, blocksize: int, mode: str = "dcr") -> Tensor:
     Args:
         input: The images. (`T[N, C, H, W]`)
         blocksize: The height and width of a block. (`int`)
-        mode: What the channels are counted by first. (`dcr | crd`)
+        mode: The order of the channels. (`dcr | crd`)
 
     Returns:
         The larger images, with fewer channels. (`T[N, C // (blocksize * blocksize), H * blocksize,

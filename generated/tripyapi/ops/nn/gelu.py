@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def gelu(input: Tensor) -> Tensor:
-    """Weigh each value by the chance that a normal variable is below it.
+    """Gaussian error linear unit (GELU), exact.
 
     It is `0.5 * x * (1 + erf(x / sqrt(2)))`, without approximation.
 
@@ -14,6 +14,6 @@ def gelu(input: Tensor) -> Tensor:
         input: The values. (`T[*S]`)
 
     Returns:
-        The results, element by element; those of integers are cut off towards zero. (`T[*S]`)
+        The results, element by element; those of integers are cut off toward zero. (`T[*S]`)
     """
     return record(Gelu, input)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def gelu_tanh(input: Tensor) -> Tensor:
-    """Approximate `gelu` by a hyperbolic tangent.
+    """Gaussian error linear unit (GELU), approximated by tanh.
 
     It is `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))`.
 

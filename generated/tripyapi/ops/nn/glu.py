@@ -14,13 +14,13 @@ DECLARATION = Declaration(
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """Multiply the first half of a dimension by the sigmoid of the second half.
+    """Gated linear unit: multiply half of a dimension by the sigmoid of the other half.
 
     It is the gated linear unit.
 
     Args:
         input: The values, and behind them their gates. (`T[*S]`)
-        dim: The dimension that is cut into halves. (`axis(input)`)
+        dim: The dimension to split into halves. (`axis(input)`)
 
     Returns:
         The gated values. (`T[*E]`)

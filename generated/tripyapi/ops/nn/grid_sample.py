@@ -12,7 +12,7 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool = False,
 ) -> Tensor:
-    """Look images up at the places of a grid.
+    """Sample images at the coordinates of a grid.
 
     A place has a number for each spatial dimension, the last dimension first. From -1 to 1 lies the
     input, between its outer edges or, with `align_corners`, between the middles of its first and
@@ -20,16 +20,16 @@ def grid_sample(
 
     Args:
         input: The images, with two or three spatial dimensions. (`T[N, C, *D]`)
-        grid: The places. (`T[N, *P, R]`)
-        mode: How values between the elements are found; a half is rounded to the even position.
-            (`linear | nearest | cubic`)
-        padding_mode: What lies outside, nothing, the nearest element, or what mirrors at the edges
-            show. (`zeros | border | reflection`)
-        align_corners: Whether -1 and 1 are the middles of the first and last elements, not their
-            outer edges. (`bool`)
+        grid: The sampling coordinates. (`T[N, *P, R]`)
+        mode: Interpolation; `nearest` rounds a half to the even position. (`linear | nearest |
+            cubic`)
+        padding_mode: Values outside: zeros, the border, or a reflection at the border. (`zeros |
+            border | reflection`)
+        align_corners: Whether -1 and 1 are the centers of the corner elements, not their outer
+            edges. (`bool`)
 
     Returns:
-        What was found. (`T[N, C, *P]`)
+        The sampled values. (`T[N, C, *P]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `grid_sample/spatial-rank`,

@@ -8,18 +8,17 @@ from tripybuild.frontend import record
 def groupnorm(
     input: Tensor, weight: Tensor, bias: Tensor, num_groups: int, eps: float = 1e-05
 ) -> Tensor:
-    """Give each group of channels mean zero and variance one, then scale and shift channels.
+    """Group normalization, then scale and bias per channel.
 
     Args:
         input: The batch. (`T[N, C, *D]`)
-        weight: What the normalised values of each channel are multiplied by. (`T[C]`)
-        bias: What is added to those of each channel afterwards. (`T[C]`)
+        weight: Scale, per channel. (`T[C]`)
+        bias: Bias, per channel. (`T[C]`)
         num_groups: The number of groups that the channels are split into. (`int`)
-        eps: A small number that is added to the variance, so that nothing is divided by zero.
-            (`float`)
+        eps: Epsilon that is added to the variance, for numerical stability. (`float`)
 
     Returns:
-        The normalised batch. (`T[N, C, *D]`)
+        The normalized batch. (`T[N, C, *D]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `groupnorm/positive-groups`,

@@ -6,14 +6,14 @@ from tripybuild.frontend import record
 
 
 def hard_sigmoid(input: Tensor, alpha: float = 0.2, beta: float = 0.5) -> Tensor:
-    """Squeeze each value into the range from zero to one, along a straight line.
+    """Piecewise linear approximation of the sigmoid.
 
     It is `alpha * x + beta`, cut off at zero and one.
 
     Args:
         input: The values. (`T[*S]`)
-        alpha: How steep the line is. (`float`)
-        beta: What zero becomes. (`float`)
+        alpha: The slope of the line. (`float`)
+        beta: The value at zero. (`float`)
 
     Returns:
         The results, element by element. (`T[*S]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def hard_swish(input: Tensor) -> Tensor:
-    """Multiply each value by a sigmoid that is made of straight lines.
+    """Multiply each value by its `hard_sigmoid`.
 
     It is `x * clip(x / 6 + 1 / 2, 0, 1)`, which is a cheap form of `silu`.
 

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def hard_tanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """Keep each value between two others, which are -1 and 1 by default.
+    """Clamp each value, by default to `[-1, 1]`.
 
     Args:
         input: The values. (`T[*S]`)

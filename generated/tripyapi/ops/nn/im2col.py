@@ -29,7 +29,7 @@ def im2col(
     padding: int | Sequence[Sequence[int]] = 0,
     dilation: int | Sequence[int] = 1,
 ) -> Tensor:
-    """Write the patch under each place of a kernel as a column.
+    """Unfold the patch under each position of a kernel into a column.
 
     A column holds the channels one after another, each with the elements of its patch row by row;
     places follow row by row, too. Padding is zeros.
@@ -37,9 +37,9 @@ def im2col(
     Args:
         input: The images. (`T[N, C, H, W]`)
         kernel_dims: The height and width of the patches. (`int[2]`)
-        stride: The step between places. (`int[2]`)
-        padding: The zeros before and after each spatial dimension. (`int[2, 2]`)
-        dilation: The distance between neighbouring elements of a patch. (`int[2]`)
+        stride: The stride between patches. (`int[2]`)
+        padding: The zero padding before and after each spatial dimension. (`int[2, 2]`)
+        dilation: The dilation of the patches. (`int[2]`)
 
     Returns:
         The columns. (`T[N, C * prod(kernel_dims), prod(E)]`)

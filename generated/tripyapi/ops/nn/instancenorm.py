@@ -8,18 +8,17 @@ from tripybuild.frontend import record
 def instancenorm(
     input: Tensor, weight: Tensor, bias: Tensor, num_channels: int, eps: float = 1e-05
 ) -> Tensor:
-    """Give each channel of each example mean zero and variance one, then scale and shift it.
+    """Instance normalization, then scale and bias per channel.
 
     Args:
         input: The batch, with at least one dimension behind the channels. (`T[N, C, *D]`)
-        weight: What the normalised values of each channel are multiplied by. (`T[C]`)
-        bias: What is added to those of each channel afterwards. (`T[C]`)
+        weight: Scale, per channel. (`T[C]`)
+        bias: Bias, per channel. (`T[C]`)
         num_channels: The number of channels. (`int`)
-        eps: A small number that is added to the variance, so that nothing is divided by zero.
-            (`float`)
+        eps: Epsilon that is added to the variance, for numerical stability. (`float`)
 
     Returns:
-        The normalised batch. (`T[N, C, *D]`)
+        The normalized batch. (`T[N, C, *D]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `instancenorm/some-dimensions`,

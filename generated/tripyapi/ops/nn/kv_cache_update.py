@@ -6,19 +6,19 @@ from tripybuild.frontend import record
 
 
 def kv_cache_update(cache: Tensor, update: Tensor, position: Tensor) -> Tensor:
-    """Write new keys or values into a cache, from a position on.
+    """Update a KV cache with new keys or values, from a position on.
 
     Each sequence of the batch can have a position of its own. What is written must fit in behind
     it: only the run knows, and where it does not, it is moved to the end of the cache.
 
     Args:
-        cache: The keys or values so far, with room for `C` in each head. (`T[B, H, C, D]`)
-        update: The new ones. (`T[B, H, Q, D]`)
-        position: Where the first of them goes; one number, or one for each sequence of the batch.
+        cache: The cached keys or values, with capacity `C` per head. (`T[B, H, C, D]`)
+        update: The new keys or values. (`T[B, H, Q, D]`)
+        position: The position of the first of them; one number, or one per sequence of the batch.
             (`int32[*P]`)
 
     Returns:
-        The cache with the new keys or values in it. (`T[B, H, C, D]`)
+        The updated cache. (`T[B, H, C, D]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `kv_cache_update/fits`,

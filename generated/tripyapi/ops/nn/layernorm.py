@@ -6,19 +6,18 @@ from tripybuild.frontend import record
 
 
 def layernorm(input: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-05) -> Tensor:
-    """Give the values of the last dimensions mean zero and variance one, then scale and shift.
+    """Layer normalization over the last dimensions, then scale and bias.
 
     The rank of `weight` and `bias` says how many dimensions are meant.
 
     Args:
         input: The values. (`T[*S]`)
-        weight: What each normalised value is multiplied by. (`T[*W]`)
-        bias: What is added afterwards. (`T[*W]`)
-        eps: A small number that is added to the variance, so that nothing is divided by zero.
-            (`float`)
+        weight: Scale, per element. (`T[*W]`)
+        bias: Bias, per element. (`T[*W]`)
+        eps: Epsilon that is added to the variance, for numerical stability. (`float`)
 
     Returns:
-        The normalised values. (`T[*S]`)
+        The normalized values. (`T[*S]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `layernorm/trailing-rank`,

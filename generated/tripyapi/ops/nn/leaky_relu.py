@@ -10,7 +10,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
 
     Args:
         input: The values. (`T[*S]`)
-        negative_slope: What negative values are multiplied by. (`float`)
+        negative_slope: The slope of negative values. (`float`)
 
     Returns:
         The results, element by element. (`T[*S]`)

@@ -6,14 +6,14 @@ from tripybuild.frontend import record
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Multiply by a matrix that has one row for each output feature, and add a constant.
+    """Linear layer: multiply by a matrix with one row per output feature, and add a bias.
 
     It is `input @ transpose(weight, 0, 1) + bias`; engines read the matrix as it is stored.
 
     Args:
         input: The values, with any leading dimensions. (`T[*A, K]`)
         weight: The matrix, as PyTorch stores it. (`T[M, K]`)
-        bias: A constant to add to each output feature. (`T[M]`)
+        bias: Bias, per output feature. (`T[M]`)
 
     Returns:
         The features. (`T[*A, M]`)

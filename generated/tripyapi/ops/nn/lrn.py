@@ -8,20 +8,20 @@ from tripybuild.frontend import record
 def lrn(
     input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Divide each value by a power of the squares around it, in neighbouring channels.
+    """Local response normalization across neighboring channels.
 
     It is `x / (k + alpha / size * sum)**beta`, with the sum of the squares in the `size` channels
     around it.
 
     Args:
         input: The batch, with at least one dimension behind the channels. (`T[N, C, *D]`)
-        size: How many channels are looked at; an odd number. (`int`)
-        alpha: What the mean of the squares is multiplied by. (`float`)
+        size: The size of the window of channels; an odd number. (`int`)
+        alpha: The factor of the mean square. (`float`)
         beta: The power. (`float`)
-        k: What is added to the squares, so that nothing is divided by zero. (`float`)
+        k: Bias that is added to the mean square, for numerical stability. (`float`)
 
     Returns:
-        The normalised batch. (`T[N, C, *D]`)
+        The normalized batch. (`T[N, C, *D]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `lrn/some-dimensions`, `lrn/odd-size`.

@@ -20,7 +20,7 @@ def max_average_blend_pool(
         kernel_dims: The size of the window along each spatial dimension. (`int[len(D)]`)
         blend_factor: The share of the average, from 0 to 1; the rest is the largest value.
             (`float`)
-        stride: The step of the window along each spatial dimension; 1 by default. (`int[len(D)]`)
+        stride: The stride along each spatial dimension; 1 by default. (`int[len(D)]`)
 
     Returns:
         The mixture of each window. (`T[N, C, *E]`)

@@ -18,7 +18,7 @@ def maxpool(
     Args:
         input: The batch, with two or three spatial dimensions. (`T[N, C, *D]`)
         kernel_dims: The size of the window along each spatial dimension. (`int[len(D)]`)
-        stride: The step of the window along each spatial dimension; 1 by default. (`int[len(D)]`)
+        stride: The stride along each spatial dimension; 1 by default. (`int[len(D)]`)
         padding: How much padding is before and after each spatial dimension; none by default.
             (`int[len(D), 2]`)
 

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def mish(input: Tensor) -> Tensor:
-    """Multiply each value by the hyperbolic tangent of its `softplus`.
+    """Mish: multiply each value by the hyperbolic tangent of its `softplus`.
 
     Args:
         input: The values. (`T[*S]`)

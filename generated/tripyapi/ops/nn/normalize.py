@@ -12,7 +12,7 @@ DECLARATION = Declaration(
 
 
 def normalize(input: Tensor, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    """Divide the values by their length along one dimension, so that it becomes one.
+    """Normalize vectors along one dimension to length one.
 
     Args:
         input: The values. (`T[*S]`)

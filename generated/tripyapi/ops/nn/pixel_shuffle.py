@@ -20,7 +20,7 @@ DECLARATION = Declaration(
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Lay channels out as blocks of pixels; neighbouring channels become neighbouring pixels.
+    """Rearrange neighboring channels into blocks of pixels.
 
     Args:
         input: The images. (`T[N, C, H, W]`)

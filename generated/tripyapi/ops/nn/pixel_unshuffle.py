@@ -20,7 +20,7 @@ DECLARATION = Declaration(
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """Stack the pixels of each block as neighbouring channels.
+    """Rearrange the pixels of each block into neighboring channels.
 
     Args:
         input: The images. (`T[N, C, H, W]`)

@@ -6,13 +6,13 @@ from tripybuild.frontend import record
 
 
 def prelu(input: Tensor, slope: Tensor) -> Tensor:
-    """Multiply negative values by slopes that are given with the input.
+    """Multiply negative values by learned slopes (PReLU).
 
     The slopes broadcast to the input: those of channels have the shape `[C, 1, 1]` beside images.
 
     Args:
         input: The values. (`T[*S]`)
-        slope: What negative values are multiplied by. (`T[*W]`)
+        slope: The slope of negative values. (`T[*W]`)
 
     Returns:
         The results, element by element. (`T[*S]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def quick_gelu(input: Tensor) -> Tensor:
-    """Approximate `gelu` by a sigmoid.
+    """Gaussian error linear unit (GELU), approximated by a sigmoid.
 
     It is `x * sigmoid(1.702 * x)`, as in CLIP.
 

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def relu6(input: Tensor) -> Tensor:
-    """Keep each value between zero and six.
+    """Clamp each value to `[0, 6]`.
 
     Args:
         input: The values. (`T[*S]`)

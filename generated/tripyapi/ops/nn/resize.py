@@ -50,7 +50,7 @@ def resize(*_given: Any, **_named: Any) -> Tensor:
     Args:
         input: The values. (`T[*S]`)
         output_shape: The new shape. (`size[len(S)]`)
-        mode: How values between the elements are found. (`cubic | linear | nearest`)
+        mode: The interpolation. (`cubic | linear | nearest`)
         align_corners: Whether the first and last elements keep their values; not for `nearest`.
             (`bool`)
         scales: The factor of each size, the product being rounded down. (`number[len(S)]`)

@@ -15,7 +15,7 @@ def resize_cubic(
     selector: str = "formula",
     cubic_coefficient: float = -0.75,
 ) -> Tensor:
-    """Resample the last two dimensions by cubic curves through neighbouring elements.
+    """Resample the last two dimensions by cubic curves through neighboring elements.
 
     Sizes alone say where the new elements lie among the old ones, also where `scales` gives the
     sizes. Beyond the edges is what is at the edges.
@@ -24,11 +24,11 @@ def resize_cubic(
         input: The values. (`T[*S]`)
         output_shape: The new shape; either this or `scales` is given. (`size[len(S)]`)
         scales: The factor of each size, the product being rounded down. (`number[len(S)]`)
-        coordinates: What lies on top of each other, the first and last elements, the first
-            elements, or the edges. (`align_corners | asymmetric | half_pixel`)
+        coordinates: The coordinate transformation: aligned corners, asymmetric, or half-pixel
+            centers. (`align_corners | asymmetric | half_pixel`)
         selector: Whether a single element lies where `coordinates` says, or on the first one.
             (`formula | upper`)
-        cubic_coefficient: The slope of the curves that weigh the neighbours, where their weight
+        cubic_coefficient: The slope of the curves that weigh the neighbors, where their weight
             becomes zero. (`float`)
 
     Returns:

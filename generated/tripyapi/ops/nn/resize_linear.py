@@ -14,7 +14,7 @@ def resize_linear(
     coordinates: str = "half_pixel",
     selector: str = "formula",
 ) -> Tensor:
-    """Resample the last three dimensions, at most, by lines between neighbouring elements.
+    """Resample the last three dimensions, at most, by lines between neighboring elements.
 
     Sizes alone say where the new elements lie among the old ones, also where `scales` gives the
     sizes. Beyond the edges is what is at the edges.
@@ -23,8 +23,8 @@ def resize_linear(
         input: The values. (`T[*S]`)
         output_shape: The new shape; either this or `scales` is given. (`size[len(S)]`)
         scales: The factor of each size, the product being rounded down. (`number[len(S)]`)
-        coordinates: What lies on top of each other, the first and last elements, the first
-            elements, or the edges. (`align_corners | asymmetric | half_pixel`)
+        coordinates: The coordinate transformation: aligned corners, asymmetric, or half-pixel
+            centers. (`align_corners | asymmetric | half_pixel`)
         selector: Whether a single element lies where `coordinates` says, or on the first one.
             (`formula | upper`)
 

@@ -24,8 +24,8 @@ def resize_nearest(
         input: The values. (`T[*S]`)
         output_shape: The new shape; either this or `scales` is given. (`size[len(S)]`)
         scales: The factor of each size, the product being rounded down. (`number[len(S)]`)
-        coordinates: What lies on top of each other, the first and last elements, the first
-            elements, or the edges. (`align_corners | asymmetric | half_pixel`)
+        coordinates: The coordinate transformation: aligned corners, asymmetric, or half-pixel
+            centers. (`align_corners | asymmetric | half_pixel`)
         selector: Whether a single element lies where `coordinates` says, or on the first one.
             (`formula | upper`)
         rounding: Which element is the nearest. (`half_up | half_down | floor | ceil`)

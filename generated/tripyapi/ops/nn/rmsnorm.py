@@ -23,19 +23,18 @@ DECLARATION = Declaration(
 
 
 def rmsnorm(input: Tensor, weight: Tensor, eps: float = 1e-06) -> Tensor:
-    """Scale the values of the last dimensions so that the mean of their squares is one.
+    """RMS normalization over the last dimensions.
 
     The rank of `weight` says how many dimensions are meant. Squares are added in float32, whatever
     the type.
 
     Args:
         input: The values. (`T[*S]`)
-        weight: What each normalised value is multiplied by. (`T[*W]`)
-        eps: A small number that is added to the mean of the squares, so that nothing is divided by
-            zero. (`float`)
+        weight: Scale, per element. (`T[*W]`)
+        eps: Epsilon that is added to the mean square, for numerical stability. (`float`)
 
     Returns:
-        The normalised values. (`T[*S]`)
+        The normalized values. (`T[*S]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `rmsnorm/trailing-rank`,

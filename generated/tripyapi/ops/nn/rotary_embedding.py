@@ -12,21 +12,22 @@ def rotary_embedding(
     position: Tensor | None = None,
     interleaved: bool = False,
 ) -> Tensor:
-    """Rotate pairs of elements by angles that say where in the sequence they are.
+    """Rotary position embedding: rotate pairs of elements by angles that encode the position.
 
-    An element is paired with the one half a head further on, or with its neighbour if
-    `interleaved`. The angles are given by their cosines and sines: one for each place and pair, or,
-    with `position`, a table of which each place takes a row.
+    An element is paired with the one half a head further on, or with its neighbor if `interleaved`.
+    The angles are given by their cosines and sines: one for each place and pair, or, with
+    `position`, a table of which each place takes a row.
 
     Args:
-        input: The queries or keys, for each head. (`T[B, H, S, D]`)
+        input: Queries or keys, per head. (`T[B, H, S, D]`)
         cosine: The cosines; without `position`, of shape `[S, P]` or `[B, S, P]`. (`T[*A, P]`)
         sine: The sines. (`T[*A, P]`)
-        position: The row of each place, of shape `[S]` or `[B, S]`. (`I[*N]`)
-        interleaved: Whether pairs are neighbours. (`bool`)
+        position: The row per position, of shape `[S]` or `[B, S]`. (`I[*N]`)
+        interleaved: Whether pairs are interleaved, not one half of a head apart. (`bool`)
 
     Returns:
-        The rotated elements; what lies behind the first `2 * P` of a head stays. (`T[B, H, S, D]`)
+        The rotated elements; those after the first `2 * P` of a head are unchanged. (`T[B, H, S,
+            D]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `rotary_embedding/pairs-fit`,

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def selu(input: Tensor) -> Tensor:
-    """Apply the exponential unit that keeps mean and variance.
+    """Scaled exponential linear unit (SELU).
 
     Its two constants are those for which zero mean and unit variance are a fixed point.
 

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def sigmoid(input: Tensor) -> Tensor:
-    """Squeeze each value into the range from zero to one.
+    """Compute the sigmoid of each value.
 
     It is `1 / (1 + exp(-x))`.
 
@@ -14,6 +14,6 @@ def sigmoid(input: Tensor) -> Tensor:
         input: The values. (`T[*S]`)
 
     Returns:
-        The results, element by element; those of integers are cut off towards zero. (`T[*S]`)
+        The results, element by element; those of integers are cut off toward zero. (`T[*S]`)
     """
     return record(Sigmoid, input)

@@ -6,12 +6,12 @@ from tripybuild.frontend import record
 
 
 def silu(input: Tensor) -> Tensor:
-    """Multiply each value by its sigmoid.
+    """SiLU: multiply each value by its sigmoid.
 
     Args:
         input: The values. (`T[*S]`)
 
     Returns:
-        The results, element by element; those of integers are cut off towards zero. (`T[*S]`)
+        The results, element by element; those of integers are cut off toward zero. (`T[*S]`)
     """
     return record(Silu, input)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def softmax(input: Tensor, dim: int | None = None) -> Tensor:
-    """Rescale a tensor along one dimension so that its values are positive and sum to one.
+    """Softmax along one dimension: positive values that sum to one.
 
     The maximum is subtracted first, so large inputs do not overflow. Without `dim`, the whole
     tensor is rescaled as one.

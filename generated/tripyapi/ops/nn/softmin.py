@@ -10,7 +10,7 @@ DECLARATION = Declaration("softmin", "ops_registry/nn/softmin.yaml")
 
 
 def softmin(input: Tensor, dim: int | None = None) -> Tensor:
-    """Rescale a tensor as `softmax` does, with the least value weighing most.
+    """Softmax of the negated values.
 
     Without `dim`, the whole tensor is rescaled as one.
 

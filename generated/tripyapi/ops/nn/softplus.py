@@ -12,7 +12,7 @@ def softplus(input: Tensor, beta: float = 1.0) -> Tensor:
 
     Args:
         input: The values. (`T[*S]`)
-        beta: How sharp the bend is. (`float`)
+        beta: The sharpness of the bend. (`float`)
 
     Returns:
         The results, element by element. (`T[*S]`)

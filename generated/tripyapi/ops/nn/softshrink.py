@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """Move each value towards zero by a distance, and those that are nearer to zero itself.
+    """Move each value toward zero by a distance, and those that are nearer to zero itself.
 
     NaN stays.
 

@@ -20,7 +20,7 @@ DECLARATION = Declaration(
 
 
 def space_to_depth(input: Tensor, blocksize: int) -> Tensor:
-    """Stack the pixels of each block as channels.
+    """Rearrange the pixels of each block into channels.
 
     The place in the block is counted before the channel that it is taken from.
 

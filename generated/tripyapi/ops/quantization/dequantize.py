@@ -14,7 +14,7 @@ def dequantize(
     dtype: dtypes.dtype,
     dim: int | None = None,
 ) -> Tensor:
-    """Multiply numbers of few bits by their scale.
+    """Dequantize: multiply low-precision values by their scale.
 
     The scale is one number for the whole tensor, a list with one for each index of `dim`, or, for
     int4 and float4, one for each block: of the input's shape but for one of the last two
@@ -24,10 +24,10 @@ def dequantize(
         input: The quantized values. (`Q[*S]`)
         scale: The scale, or the scales. (`F[*K] | number | number[...] | number[..., ...]`)
         dtype: The type of the result; the scale has the same. (`dtype[F]`)
-        dim: The dimension of which each index has a scale of its own. (`axis(input)`)
+        dim: The dimension that has a scale per index. (`axis(input)`)
 
     Returns:
-        The values that they stand for. (`F[*S]`)
+        The dequantized values. (`F[*S]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `dequantize/has-dimensions`,

@@ -17,7 +17,7 @@ def dynamic_quantize(
 
     Args:
         input: The values to quantize, in two or three dimensions. (`F[*S]`)
-        double_quant_scale: The unit of the scales. (`F[()] | number`)
+        double_quant_scale: The scale of the scales (double quantization). (`F[()] | number`)
         dim: The dimension along which blocks lie, one of the last two. (`axis(input)`)
 
     Returns:

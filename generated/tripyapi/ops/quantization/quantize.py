@@ -14,7 +14,7 @@ def quantize(
     dtype: dtypes.dtype,
     dim: int | None = None,
 ) -> Tensor:
-    """Divide by a scale and round to a type of few bits, ties to even.
+    """Quantize: divide by a scale and round to a low-precision dtype, ties to even.
 
     The scale is one number for the whole tensor, a list with one for each index of `dim`, or, for
     int4 and float4, one for each block: of the input's shape but for one of the last two
@@ -23,8 +23,8 @@ def quantize(
     Args:
         input: The values to quantize. (`F[*S]`)
         scale: The scale, or the scales. (`F[*K] | number | number[...] | number[..., ...]`)
-        dtype: The type of few bits. (`dtype[Q]`)
-        dim: The dimension of which each index has a scale of its own. (`axis(input)`)
+        dtype: The low-precision dtype. (`dtype[Q]`)
+        dim: The dimension that has a scale per index. (`axis(input)`)
 
     Returns:
         The quantized values. (`Q[*S]`)

@@ -14,7 +14,7 @@ def diag_embed(input: Tensor, offset: int = 0) -> Tensor:
 
     Args:
         input: The values. (`T[*B, N]`)
-        offset: The diagonal; 0 is the main one, positive ones lie above it. (`int`)
+        offset: The diagonal; 0 is the main one, positive ones are above it. (`int`)
 
     Returns:
         The matrices. (`T[*B, N + abs(offset), N + abs(offset)]`)

@@ -23,7 +23,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
     Args:
         input: The matrices. (`T[*S]`)
-        offset: The diagonal; 0 is the main one, positive ones lie above it. (`int`)
+        offset: The diagonal; 0 is the main one, positive ones are above it. (`int`)
         dim1: The dimension of the rows. (`axis(input)`)
         dim2: The dimension of the columns. (`axis(input)`)
 

@@ -12,7 +12,7 @@ DECLARATION = Declaration(
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Join neighbouring dimensions into one.
+    """Join neighboring dimensions into one.
 
     A tensor without dimensions becomes one with a single value.
 

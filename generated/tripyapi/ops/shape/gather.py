@@ -6,12 +6,12 @@ from tripybuild.frontend import record
 
 
 def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Take entries of one dimension by position.
+    """Gather slices of one dimension by index.
 
     Args:
         input: The tensor to take from. (`T[*S]`)
         dim: The dimension to take from. (`axis(input)`)
-        index: The positions along `dim`; each must lie inside. (`I[*J]`)
+        index: The indices along `dim`; each must be in bounds. (`I[*J]`)
 
     Returns:
         The entries; the dimensions of `index` stand where `dim` was. (`T[*E]`)

@@ -6,14 +6,14 @@ from tripybuild.frontend import record
 
 
 def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Take elements along one dimension, each by a position of its own.
+    """Gather elements along one dimension, each by an index of its own.
 
     The element at each place of `index` comes from the same place of `input`, but for `dim`.
 
     Args:
         input: The tensor to take from. (`T[*S]`)
         dim: The dimension to take from. (`axis(input)`)
-        index: The positions along `dim`; each must lie inside. (`I[*J]`)
+        index: The indices along `dim`; each must be in bounds. (`I[*J]`)
 
     Returns:
         The elements, in the shape of `index`. (`T[*J]`)

@@ -6,17 +6,17 @@ from tripybuild.frontend import record
 
 
 def gather_nd(input: Tensor, index: Tensor) -> Tensor:
-    """Take elements, or whole parts, by vectors of positions.
+    """Gather elements, or slices, by index vectors.
 
     Each vector along the last dimension of `index` leads through as many dimensions of `input` as
     it is long.
 
     Args:
         input: The tensor to take from. (`T[*S]`)
-        index: The vectors of positions; each must lie inside. (`I[*J, K]`)
+        index: The index vectors; each must be in bounds. (`I[*J, K]`)
 
     Returns:
-        What the vectors lead to. (`T[*J, *S[K:]]`)
+        The gathered elements. (`T[*J, *S[K:]]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `gather_nd/known-length`,

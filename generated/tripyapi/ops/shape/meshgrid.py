@@ -16,7 +16,7 @@ DECLARATION = Declaration(
 
 
 def meshgrid(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Repeat vectors along each other's dimensions.
+    """Build coordinate grids from vectors.
 
     Together the results name each point of the grid whose axes the vectors are.
 

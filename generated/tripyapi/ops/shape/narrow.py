@@ -19,7 +19,7 @@ DECLARATION = Declaration(
 
 
 def narrow(input: Tensor, dim: int, start: IntLike, length: IntLike) -> Tensor:
-    """Take neighbouring elements along one dimension.
+    """Take neighboring elements along one dimension.
 
     Args:
         input: The tensor. (`T[*S]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def nonzero(input: Tensor) -> Tensor:
-    """Find the positions of the values that are not zero.
+    """Find the indices of the values that are not zero.
 
     How many there are depends on the values. NaN is not zero.
 
@@ -14,8 +14,7 @@ def nonzero(input: Tensor) -> Tensor:
         input: The values. (`T[*S]`)
 
     Returns:
-        The positions, one column for each; those in the last dimension change fastest.
-            (`int32[len(S), N]`)
+        The indices, one column each, in row-major order. (`int32[len(S), N]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `nonzero/some-dimensions`.

@@ -6,15 +6,15 @@ from tripybuild.frontend import record
 
 
 def one_hot(index: Tensor, depth: int, values: Tensor, dim: int = -1) -> Tensor:
-    """Spell each position as a row that has one value there, and another everywhere else.
+    """One-hot encode indices, with one value at the index and another elsewhere.
 
     Of a position outside of the row, only the other value is seen.
 
     Args:
         index: The positions. (`P[*J]`)
-        depth: How long the rows are. (`int`)
-        values: The value everywhere else, and the value at the position. (`T[2]`)
-        dim: Where the new dimension will be. (`axis(len(J) + 1)`)
+        depth: The number of classes. (`int`)
+        values: The value elsewhere, and the value at the index. (`T[2]`)
+        dim: The position of the new dimension. (`axis(len(J) + 1)`)
 
     Returns:
         The rows. (`T[*insert(J, dim, depth)]`)

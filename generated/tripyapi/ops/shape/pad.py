@@ -26,15 +26,15 @@ def pad(
     mode: str = "constant",
     value: float = 0,
 ) -> Tensor:
-    """Put elements before and after each dimension.
+    """Pad each dimension.
 
     Args:
         input: The tensor. (`T[*S]`)
-        pad: How many elements to put before and after each dimension, the first dimension first.
-            (`size[len(S), 2]`)
-        mode: Whether the new elements are all `value`, or mirror what is inside, as often as it
-            takes. (`constant | reflect`)
-        value: What the mode `constant` puts there. (`number`)
+        pad: The padding before and after each dimension, the first dimension first. (`size[len(S),
+            2]`)
+        mode: Whether the padding is `value`, or a reflection, as often as it takes. (`constant |
+            reflect`)
+        value: The value of mode `constant`. (`number`)
 
     Returns:
         The larger tensor. (`T[*E]`)

@@ -14,11 +14,11 @@ DECLARATION = Declaration(
 
 
 def repeat(input: Tensor, repeats: IntLike, dim: int) -> Tensor:
-    """Repeat each element behind itself along one dimension.
+    """Repeat each element along one dimension.
 
     Args:
         input: The tensor. (`T[*S]`)
-        repeats: How often each element will be there. (`size`)
+        repeats: The number of repetitions. (`size`)
         dim: The dimension to repeat along. (`axis(input)`)
 
     Returns:

@@ -8,18 +8,16 @@ from tripybuild.frontend import record
 def reverse_sequence(
     input: Tensor, lengths: Tensor, sequence_dim: int = 0, batch_dim: int = 1
 ) -> Tensor:
-    """Turn the first elements of each sequence of a batch around, and leave the rest.
+    """Reverse the first elements of each sequence of a batch.
 
     Args:
         input: The sequences. (`T[*S]`)
-        lengths: How many elements of each sequence are turned around; none may be longer than it
-            is. (`P[B]`)
-        sequence_dim: The dimension that the sequences run along, which is the first or the second.
-            (`axis(input)`)
+        lengths: How many elements of each sequence are reversed; at most its length. (`P[B]`)
+        sequence_dim: The dimension of the sequence, the first or the second. (`axis(input)`)
         batch_dim: The dimension of the batch, which is the other one. (`axis(input)`)
 
     Returns:
-        The sequences, turned around. (`T[*S]`)
+        The reversed sequences. (`T[*S]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `reverse_sequence/first-two`,

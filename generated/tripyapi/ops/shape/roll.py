@@ -12,7 +12,7 @@ DECLARATION = Declaration("roll", "ops_registry/shape/roll.yaml")
 
 
 def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int]) -> Tensor:
-    """Move the elements along some dimensions; what leaves at the end comes back at the start.
+    """Roll the elements along some dimensions, wrapping around at the end.
 
     Args:
         input: The tensor. (`T[*S]`)

@@ -6,15 +6,15 @@ from tripybuild.frontend import record
 
 
 def scatter_elements(input: Tensor, dim: int, index: Tensor, updates: Tensor) -> Tensor:
-    """Replace elements along one dimension, each at a position of its own.
+    """Scatter elements along one dimension, each to an index of its own.
 
     The update at each place goes to the same place of `input`, but for `dim`. Which of several
     updates of one element stays is not defined.
 
     Args:
         input: The tensor before. (`T[*S]`)
-        dim: The dimension that the positions are in. (`axis(input)`)
-        index: The positions along `dim`; each must lie inside. (`I[*J]`)
+        dim: The dimension of the indices. (`axis(input)`)
+        index: The indices along `dim`; each must be in bounds. (`I[*J]`)
         updates: The new elements. (`T[*J]`)
 
     Returns:

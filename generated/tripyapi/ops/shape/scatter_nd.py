@@ -6,15 +6,15 @@ from tripybuild.frontend import record
 
 
 def scatter_nd(input: Tensor, index: Tensor, updates: Tensor) -> Tensor:
-    """Replace elements, or whole parts, at vectors of positions.
+    """Scatter elements, or slices, to index vectors.
 
     Each vector along the last dimension of `index` leads through as many dimensions of `input` as
     it is long. Which of several updates of one place stays is not defined.
 
     Args:
         input: The tensor before. (`T[*S]`)
-        index: The vectors of positions; each must lie inside. (`I[*J, K]`)
-        updates: What is put where the vectors lead. (`T[*J, *S[K:]]`)
+        index: The index vectors; each must be in bounds. (`I[*J, K]`)
+        updates: The new elements. (`T[*J, *S[K:]]`)
 
     Returns:
         The tensor afterwards. (`T[*S]`)

@@ -23,11 +23,11 @@ def slice(
 
     Args:
         input: The tensor to take from. (`T[*S]`)
-        start: Where the elements begin. (`size[len(S)]`)
+        start: The first index. (`size[len(S)]`)
         size: How many elements to take. (`size[len(S)]`)
-        step: The distance between elements; backwards where it is negative. (`int[len(S)]`)
-        mode: What lies outside of the input. (`strict | fill | reflect | wrap | clamp`)
-        value: What the mode `fill` finds outside of the input; zero by default. (`T[()]`)
+        step: The step between elements; backwards where it is negative. (`int[len(S)]`)
+        mode: How elements outside of the input are read. (`strict | fill | reflect | wrap | clamp`)
+        value: The value outside of the input in mode `fill`; zero by default. (`T[()]`)
 
     Returns:
         The elements. (`T[*size]`)

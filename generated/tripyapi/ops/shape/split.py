@@ -31,7 +31,7 @@ DECLARATION = Declaration(
 def split(
     input: Tensor, num_split_or_sizes: int | Sequence[IntLike], dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Cut a tensor into chunks along one dimension.
+    """Split a tensor into chunks along one dimension.
 
     A number of chunks need not divide the size: the first chunks are then larger, and the last may
     be empty.
@@ -39,7 +39,7 @@ def split(
     Args:
         input: The tensor. (`T[*S]`)
         num_split_or_sizes: How many chunks, or the size of each. (`int | size[...]`)
-        dim: The dimension to cut along. (`axis(input)`)
+        dim: The dimension to split along. (`axis(input)`)
 
     Returns:
         The chunks, in order. (`list[T[*E]]`)

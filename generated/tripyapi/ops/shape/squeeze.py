@@ -21,11 +21,11 @@ DECLARATION = Declaration(
 
 
 def squeeze(input: Tensor, dims: int | Sequence[int]) -> Tensor:
-    """Take away dimensions of size one.
+    """Remove dimensions of size one.
 
     Args:
         input: The tensor. (`T[*S]`)
-        dims: The dimensions to take away. (`axis(input)[...]`)
+        dims: The dimensions to remove. (`axis(input)[...]`)
 
     Returns:
         The tensor without the dimensions. (`T[*drop(S, dims)]`)

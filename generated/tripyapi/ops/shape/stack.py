@@ -29,7 +29,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
     Args:
         tensors: The tensors, all of one shape. (`list[T[*S]]`)
-        dim: Where the new dimension will be. (`axis(len(S[0]) + 1)`)
+        dim: The position of the new dimension. (`axis(len(S[0]) + 1)`)
 
     Returns:
         The joined tensor. (`T[*insert(S[0], dim, len(S))]`)

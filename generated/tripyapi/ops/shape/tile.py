@@ -16,7 +16,7 @@ DECLARATION = Declaration(
 
 
 def tile(input: Tensor, repeats: IntLike | Sequence[IntLike]) -> Tensor:
-    """Put copies of a tensor side by side, a number of them along each dimension.
+    """Tile a tensor along each dimension.
 
     Args:
         input: The tensor. (`T[*S]`)

@@ -20,11 +20,11 @@ DECLARATION = Declaration(
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """Take a tensor apart along a dimension, which is gone in the parts.
+    """Unbind a tensor along a dimension, which the parts do not have.
 
     Args:
         input: The tensor. (`T[*S]`)
-        dim: The dimension to take apart. (`axis(input)`)
+        dim: The dimension to remove. (`axis(input)`)
 
     Returns:
         The parts, in order. (`list[T[*E]]`)

@@ -10,11 +10,11 @@ DECLARATION = Declaration("unsqueeze", "ops_registry/shape/unsqueeze.yaml")
 
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """Put in a dimension of size one.
+    """Insert a dimension of size one.
 
     Args:
         input: The tensor. (`T[*S]`)
-        dim: Where the new dimension will be. (`axis(len(S) + 1)`)
+        dim: The position of the new dimension. (`axis(len(S) + 1)`)
 
     Returns:
         The tensor with the new dimension. (`T[*insert(S, dim, 1)]`)

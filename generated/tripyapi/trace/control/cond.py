@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Cond(TraceOp):
-    """Do one of two things: only the branch that is chosen runs."""
+    """Conditional: only the branch that the predicate selects runs."""
 
     predicate: Value
     then: Region

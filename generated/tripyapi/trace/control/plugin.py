@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Plugin(TraceOp):
-    """Run a layer that somebody else wrote for TensorRT."""
+    """Run a TensorRT plugin."""
 
     name: str
     inputs: tuple[Value, ...]
@@ -27,7 +27,7 @@ class Plugin(TraceOp):
             "ranks": Law("all(0 <= rank <= 8 for rank, kind in output_info)", about="output_info"),
         },
         refuses={
-            "reference": "Nobody has declared what a plugin computes.",
+            "reference": "No declaration says what a plugin computes.",
             "stablehlo": "Plugins are code for TensorRT.",
             "tensorrt-rtx": "TensorRT-RTX has no plugins.",
         },

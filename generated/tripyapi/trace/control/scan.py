@@ -10,7 +10,7 @@ from tripybuild.types import shapes
 
 @dataclass(frozen=True, eq=False)
 class Scan(TraceOp):
-    """Walk along the rows of tensors, threading values through and collecting others."""
+    """Scan: loop over the rows of tensors with carried values, and stack the other results."""
 
     body: Region
     init: tuple[Value, ...]

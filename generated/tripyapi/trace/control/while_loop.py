@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class WhileLoop(TraceOp):
-    """Repeat a body as long as a condition holds."""
+    """Loop: repeat a body while a condition holds."""
 
     condition: Region
     body: Region

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Abs(TraceOp):
-    """Drop the sign of each value."""
+    """Compute the absolute value of each element."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Acos(TraceOp):
-    """Find the angle whose cosine is each value."""
+    """Compute the arccosine of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Acosh(TraceOp):
-    """Find what each value is the hyperbolic cosine of."""
+    """Compute the inverse hyperbolic cosine of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Asin(TraceOp):
-    """Find the angle whose sine is each value."""
+    """Compute the arcsine of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Asinh(TraceOp):
-    """Find what each value is the hyperbolic sine of."""
+    """Compute the inverse hyperbolic sine of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Atan(TraceOp):
-    """Find the angle whose tangent is each value."""
+    """Compute the arctangent of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Atanh(TraceOp):
-    """Find what each value is the hyperbolic tangent of."""
+    """Compute the inverse hyperbolic tangent of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Cummax(TraceOp):
-    """Find the largest of the values along a dimension so far, at each place."""
+    """Compute the cumulative maximum along a dimension."""
 
     input: Value
     dim: int

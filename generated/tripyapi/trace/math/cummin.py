@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Cummin(TraceOp):
-    """Find the smallest of the values along a dimension so far, at each place."""
+    """Compute the cumulative minimum along a dimension."""
 
     input: Value
     dim: int

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Cumprod(TraceOp):
-    """Multiply the values along a dimension, keeping each product on the way."""
+    """Compute the cumulative product along a dimension."""
 
     input: Value
     dim: int

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Cumsum(TraceOp):
-    """Add up the values along a dimension, keeping each sum on the way."""
+    """Compute the cumulative sum along a dimension."""
 
     input: Value
     dim: int

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Erf(TraceOp):
-    """Find the error function of each value."""
+    """Compute the error function of each value."""
 
     input: Value
 

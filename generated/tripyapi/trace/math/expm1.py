@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Expm1(TraceOp):
-    """Raise e to the power of each value and take one off, exact also near zero."""
+    """Compute `exp(x) - 1` of each value, accurately near zero."""
 
     input: Value
 

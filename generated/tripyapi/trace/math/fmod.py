@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Fmod(TraceOp):
-    """Find what remains when one tensor is divided by another and the quotient cut off."""
+    """Compute the remainder of a division that is truncated."""
 
     lhs: Value
     rhs: Value

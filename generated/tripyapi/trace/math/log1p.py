@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Log1p(TraceOp):
-    """Find the natural logarithm of one more than each value, exact also near zero."""
+    """Compute `log(1 + x)` of each value, accurately near zero."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Mod(TraceOp):
-    """Find what remains when one tensor is divided by another and the quotient rounded down."""
+    """Compute the remainder of a division that is rounded down."""
 
     lhs: Value
     rhs: Value

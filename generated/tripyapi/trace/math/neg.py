@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Neg(TraceOp):
-    """Change the sign of each value."""
+    """Negate each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Sort(TraceOp):
-    """Put the values along a dimension in order, and say where they were."""
+    """Sort the values along a dimension, with their indices."""
 
     input: Value
     dim: int

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Topk(TraceOp):
-    """Find the largest values along a dimension, in descending order, and their positions."""
+    """Find the `k` largest values along a dimension, in descending order, with their indices."""
 
     input: Value
     k: int

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Trunc(TraceOp):
-    """Round each value towards zero."""
+    """Round each value toward zero."""
 
     input: Value
 

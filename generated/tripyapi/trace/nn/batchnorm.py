@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Batchnorm(TraceOp):
-    """Shift and scale each channel by a mean and a variance that were measured before."""
+    """Batch normalization with running statistics, per channel."""
 
     input: Value
     weight: Value

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Celu(TraceOp):
-    """Bend negative values towards a limit, along an exponential without a kink."""
+    """Continuously differentiable exponential linear unit (CELU)."""
 
     input: Value
     alpha: float

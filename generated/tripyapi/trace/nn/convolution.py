@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Convolution(TraceOp):
-    """Slide a kernel over the spatial dimensions of a batch."""
+    """Convolve a batch over its spatial dimensions."""
 
     input: Value
     weight: Value

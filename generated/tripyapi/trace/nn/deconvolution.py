@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Deconvolution(TraceOp):
-    """Spread each element of a batch over a kernel: the way back through a convolution."""
+    """Transposed convolution over the spatial dimensions of a batch."""
 
     input: Value
     weight: Value

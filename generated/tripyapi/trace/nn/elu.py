@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Elu(TraceOp):
-    """Bend negative values towards a limit, along an exponential."""
+    """Exponential linear unit (ELU)."""
 
     input: Value
     alpha: float

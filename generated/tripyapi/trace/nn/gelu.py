@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Gelu(TraceOp):
-    """Weigh each value by the chance that a normal variable is below it."""
+    """Gaussian error linear unit (GELU), exact."""
 
     input: Value
 

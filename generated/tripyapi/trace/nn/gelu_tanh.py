@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class GeluTanh(TraceOp):
-    """Approximate `gelu` by a hyperbolic tangent."""
+    """Gaussian error linear unit (GELU), approximated by tanh."""
 
     input: Value
 

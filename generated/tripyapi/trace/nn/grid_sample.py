@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class GridSample(TraceOp):
-    """Look images up at the places of a grid."""
+    """Sample images at the coordinates of a grid."""
 
     input: Value
     grid: Value

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Groupnorm(TraceOp):
-    """Give each group of channels mean zero and variance one, then scale and shift channels."""
+    """Group normalization, then scale and bias per channel."""
 
     input: Value
     weight: Value

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class HardSigmoid(TraceOp):
-    """Squeeze each value into the range from zero to one, along a straight line."""
+    """Piecewise linear approximation of the sigmoid."""
 
     input: Value
     alpha: float

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class HardSwish(TraceOp):
-    """Multiply each value by a sigmoid that is made of straight lines."""
+    """Multiply each value by its `hard_sigmoid`."""
 
     input: Value
 

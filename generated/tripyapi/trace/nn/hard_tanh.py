@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class HardTanh(TraceOp):
-    """Keep each value between two others, which are -1 and 1 by default."""
+    """Clamp each value, by default to `[-1, 1]`."""
 
     input: Value
     min_val: float

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Instancenorm(TraceOp):
-    """Give each channel of each example mean zero and variance one, then scale and shift it."""
+    """Instance normalization, then scale and bias per channel."""
 
     input: Value
     weight: Value
@@ -24,7 +24,7 @@ class Instancenorm(TraceOp):
         {
             "some-dimensions": Law(
                 "len(D) > 0",
-                "There is no dimension to normalise behind the channels of {[N, C]}",
+                "There is no dimension to normalize behind the channels of {[N, C]}",
                 about="input",
             ),
             "channels": Law(

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class KvCacheUpdate(TraceOp):
-    """Write new keys or values into a cache, from a position on."""
+    """Update a KV cache with new keys or values, from a position on."""
 
     cache: Value
     update: Value

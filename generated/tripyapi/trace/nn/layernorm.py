@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Layernorm(TraceOp):
-    """Give the values of the last dimensions mean zero and variance one, then scale and shift."""
+    """Layer normalization over the last dimensions, then scale and bias."""
 
     input: Value
     weight: Value

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Linear(TraceOp):
-    """Multiply by a matrix that has one row for each output feature, and add a constant."""
+    """Linear layer: multiply by a matrix with one row per output feature, and add a bias."""
 
     input: Value
     weight: Value

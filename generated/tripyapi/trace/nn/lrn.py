@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Lrn(TraceOp):
-    """Divide each value by a power of the squares around it, in neighbouring channels."""
+    """Local response normalization across neighboring channels."""
 
     input: Value
     size: int

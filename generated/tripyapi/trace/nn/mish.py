@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Mish(TraceOp):
-    """Multiply each value by the hyperbolic tangent of its `softplus`."""
+    """Mish: multiply each value by the hyperbolic tangent of its `softplus`."""
 
     input: Value
 

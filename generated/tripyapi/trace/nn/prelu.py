@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Prelu(TraceOp):
-    """Multiply negative values by slopes that are given with the input."""
+    """Multiply negative values by learned slopes (PReLU)."""
 
     input: Value
     slope: Value

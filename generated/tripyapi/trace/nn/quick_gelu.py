@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class QuickGelu(TraceOp):
-    """Approximate `gelu` by a sigmoid."""
+    """Gaussian error linear unit (GELU), approximated by a sigmoid."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Relu6(TraceOp):
-    """Keep each value between zero and six."""
+    """Clamp each value to `[0, 6]`."""
 
     input: Value
 

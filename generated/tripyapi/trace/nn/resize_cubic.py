@@ -11,7 +11,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class ResizeCubic(TraceOp):
-    """Resample the last two dimensions by cubic curves through neighbouring elements."""
+    """Resample the last two dimensions by cubic curves through neighboring elements."""
 
     input: Value
     output_shape: tuple[Any, ...] | None

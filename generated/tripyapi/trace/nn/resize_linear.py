@@ -11,7 +11,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class ResizeLinear(TraceOp):
-    """Resample the last three dimensions, at most, by lines between neighbouring elements."""
+    """Resample the last three dimensions, at most, by lines between neighboring elements."""
 
     input: Value
     output_shape: tuple[Any, ...] | None

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class RotaryEmbedding(TraceOp):
-    """Rotate pairs of elements by angles that say where in the sequence they are."""
+    """Rotary position embedding: rotate pairs of elements by angles that encode the position."""
 
     input: Value
     cosine: Value

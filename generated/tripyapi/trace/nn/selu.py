@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Selu(TraceOp):
-    """Apply the exponential unit that keeps mean and variance."""
+    """Scaled exponential linear unit (SELU)."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Sigmoid(TraceOp):
-    """Squeeze each value into the range from zero to one."""
+    """Compute the sigmoid of each value."""
 
     input: Value
 

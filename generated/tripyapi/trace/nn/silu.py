@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Silu(TraceOp):
-    """Multiply each value by its sigmoid."""
+    """SiLU: multiply each value by its sigmoid."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Softmax(TraceOp):
-    """Rescale a tensor along one dimension so that its values are positive and sum to one."""
+    """Softmax along one dimension: positive values that sum to one."""
 
     input: Value
     dim: int | None

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Softshrink(TraceOp):
-    """Move each value towards zero by a distance, and those that are nearer to zero itself."""
+    """Move each value toward zero by a distance, and those that are nearer to zero itself."""
 
     input: Value
     lambd: float

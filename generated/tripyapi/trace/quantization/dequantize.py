@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Dequantize(TraceOp):
-    """Multiply numbers of few bits by their scale."""
+    """Dequantize: multiply low-precision values by their scale."""
 
     input: Value
     scale: Value

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Quantize(TraceOp):
-    """Divide by a scale and round to a type of few bits, ties to even."""
+    """Quantize: divide by a scale and round to a low-precision dtype, ties to even."""
 
     input: Value
     scale: Value

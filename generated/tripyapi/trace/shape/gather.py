@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Gather(TraceOp):
-    """Take entries of one dimension by position."""
+    """Gather slices of one dimension by index."""
 
     input: Value
     dim: int

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class GatherElements(TraceOp):
-    """Take elements along one dimension, each by a position of its own."""
+    """Gather elements along one dimension, each by an index of its own."""
 
     input: Value
     dim: int

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class GatherNd(TraceOp):
-    """Take elements, or whole parts, by vectors of positions."""
+    """Gather elements, or slices, by index vectors."""
 
     input: Value
     index: Value

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Nonzero(TraceOp):
-    """Find the positions of the values that are not zero."""
+    """Find the indices of the values that are not zero."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class OneHot(TraceOp):
-    """Spell each position as a row that has one value there, and another everywhere else."""
+    """One-hot encode indices, with one value at the index and another elsewhere."""
 
     index: Value
     depth: int

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class ReverseSequence(TraceOp):
-    """Turn the first elements of each sequence of a batch around, and leave the rest."""
+    """Reverse the first elements of each sequence of a batch."""
 
     input: Value
     lengths: Value

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class ScatterElements(TraceOp):
-    """Replace elements along one dimension, each at a position of its own."""
+    """Scatter elements along one dimension, each to an index of its own."""
 
     input: Value
     dim: int

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class ScatterNd(TraceOp):
-    """Replace elements, or whole parts, at vectors of positions."""
+    """Scatter elements, or slices, to index vectors."""
 
     input: Value
     index: Value
