@@ -642,7 +642,7 @@ def test_the_bounds_of_a_shape():
     assert info(2, 3).shape_bounds.is_static()
     assert info().shape_bounds == tp.Bounds((), (), ())
     for wrong in [((1,), (1, 2), (3,)), ((2,), (1,), (3,)), (1, (2,), 3), ("a", "b", "c")]:
-        assert "no least, best and greatest size" in refused(tp.Bounds, *wrong).message
+        assert "not a valid (min, opt, max) triple" in refused(tp.Bounds, *wrong).message
 
 
 @pytest.mark.parametrize("shape", [2, "ab", None, {2, 3}])
@@ -651,4 +651,4 @@ def test_an_input_has_a_sequence_of_sizes(shape):
 
 
 def test_the_name_of_a_dimension_is_a_text():
-    assert "must be a text" in refused(tp.NamedDimension, 3, 1, 2, 4).message
+    assert "must be a string" in refused(tp.NamedDimension, 3, 1, 2, 4).message

@@ -78,7 +78,7 @@ def misfits(of, rows):
     """What of an operator's rows its declaration does not allow."""
     part, choices = support_table.parse_rows(of.operator, rows), allowed_outcomes(of)
     yield from (f"{'-'.join(key)} has no row" for key in choices.keys() - part.keys())
-    yield from (f"{'-'.join(key)} is no tuple" for key in part.keys() - choices.keys())
+    yield from (f"{'-'.join(key)} is not a tuple" for key in part.keys() - choices.keys())
     for key in part.keys() & choices.keys():
         if not fits(part[key], choices[key]):
             yield f"{'-'.join(key)} is {part[key]}, and not as declared"

@@ -32,7 +32,7 @@ def test_the_variable_is_named(tmp_path, monkeypatch, value, target):
 @pytest.mark.parametrize("value", [0, -1, float("inf"), float("nan"), 1e30, 10**400, "soon"])
 def test_the_argument_is_named(tmp_path, value):
     """Zero is no default."""
-    with pytest.raises(DiagnosticError, match=r"`timeout` is .* no number of seconds"):
+    with pytest.raises(DiagnosticError, match=r"`timeout` is .* not a valid number of seconds"):
         tripybuild.compile(written.write(tmp_path, TEXT), timeout=value)
     with (
         compiler_process.CompilerProcess() as process,

@@ -152,17 +152,21 @@ def test_what_is_not_known_while_recording_is_refused(tmp_path, snippet, code, p
     ("snippet", "part", "message"),
     [
         ("one_hot(place, 3)", "one_hot(place, 3)", "`one_hot` needs `values`"),
-        ("exp(input, 1)", "1", "`exp` takes at most 1 argument by place, and 2 are given"),
+        ("exp(input, 1)", "1", "`exp` takes at most 1 positional argument, and 2 are given"),
         (
             "softmax(input, dmi=1)",
             "1",
             "`softmax` has no argument `dmi`; did you mean `dim`?",
         ),
-        ("softmax(input, 1, dim=1)", "1", "`dim` of `softmax` is given twice"),
+        ("softmax(input, 1, dim=1)", "1", "`dim` of `softmax` is passed twice"),
         ("softmax(dim=1)", "softmax(dim=1)", "`softmax` needs `input`"),
-        ("softmax(input, input)", "input", "`dim` of `softmax` is no tensor, and this is a tensor"),
+        (
+            "softmax(input, input)",
+            "input",
+            "`dim` of `softmax` is not a tensor, and this is a tensor",
+        ),
         ("exp(several)", "several", "`input` of `exp` is a tensor, and this is a list of tensors"),
-        ("exp(dim)", "dim", "`input` of `exp` is a tensor, and this is no tensor"),
+        ("exp(dim)", "dim", "`input` of `exp` is a tensor, and this is not a tensor"),
         (
             "concatenate(input, 0)",
             "input",
@@ -215,7 +219,11 @@ def test_examples_are_calls_too(tmp_path):
             "0",
             "`composed` has no argument `dmi`; did you mean `dim`?",
         ),
-        ("operator-arguments", "3", "`ones` takes at most 2 arguments by place, and 3 are given"),
+        (
+            "operator-arguments",
+            "3",
+            "`ones` takes at most 2 positional arguments, and 3 are given",
+        ),
     ]
 
 

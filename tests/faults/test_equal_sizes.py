@@ -37,7 +37,7 @@ def found(error):
 
 
 def said(dimension, wanted, given, declared, name="b"):
-    message = f"`{name}` of `f` must be `{declared}`, whose `{dimension}` is {wanted}, but is given"
+    message = f"`{name}` of `f` must be `{declared}`, whose `{dimension}` is {wanted}, but got"
     return ("shape-mismatch", f"{message} {given}")
 
 
@@ -198,7 +198,7 @@ def test_modules_and_loops_have_their_laws(tmp_path):
     made(x=ones(3, 4), z=ones(2, 4), first=ones(4))
     with pytest.raises(DiagnosticError) as raised:
         made(x=ones(3, 4), z=ones(2, 1), first=ones(1))
-    message = "`y` of `norm` must be `F[4]`, whose `4` is 4, but is given 1"
+    message = "`y` of `norm` must be `F[4]`, whose `4` is 4, but got 1"
     assert ("shape-mismatch", message) in found(raised)
 
 

@@ -89,7 +89,7 @@ def test_a_reason_that_is_not_true_fails_the_run(tmp_path):
     code, outcomes, text = run(tmp_path, (), suite, "-k", "tensorrt_gpus")
 
     assert outcomes == {"test_tensorrt_gpus": {"SKIPPED"}}
-    assert "left out: 1 (tensorrt-rtx is not installed)  <- this is no reason" in text
+    assert "left out: 1 (tensorrt-rtx is not installed)  <- this is not a reason" in text
     assert code == 1
 
 
@@ -110,7 +110,7 @@ def test_a_check_that_asks_nothing_fails():
             count_check()
 
     check_cases([1])
-    with pytest.raises(AssertionError, match="`check_cases` asked nothing"):
+    with pytest.raises(AssertionError, match="`check_cases` checked nothing"):
         check_cases([])
 
 

@@ -135,7 +135,7 @@ def test_what_makes_a_part_is_the_models_and_what_comes_in_must_be_it(tmp_path, 
     found = refused(tmp_path, text, sizes, x=ones(3, 4), z=ones(5, 4))
 
     assert outputs["y"].shape == (3, 4)
-    message = "`a` of `first` must be `F[S, 4]`, whose `S` is 3, but is given 5"
+    message = "`a` of `first` must be `F[S, 4]`, whose `S` is 3, but got 5"
     other = "dimension 0 of the input `z` must be 3, but is 5"
     assert found == [("input-shape", other) if "R" in sizes else ("shape-mismatch", message)]
 
@@ -166,8 +166,8 @@ def test_state_is_of_the_models_size_which_comes_in(tmp_path):
     assert lawful(tmp_path, text, x=ones(1, 4), z=ones(1, 4), **held)["y"].shape == (1, 4)
     found = refused(tmp_path, text, x=ones(1, 4), z=ones(3, 4), **held)
     assert found == [
-        ("shape-mismatch", "`x` of `running` must be `F[B, 4]`, whose `B` is 1, but is given 3"),
-        ("shape-mismatch", "the next `total` must be as the state is, with 1, but is given 3"),
+        ("shape-mismatch", "`x` of `running` must be `F[B, 4]`, whose `B` is 1, but got 3"),
+        ("shape-mismatch", "the next `total` must be as the state is, with 1, but got 3"),
     ]
 
 

@@ -35,7 +35,7 @@ SAID = {
     "many sizes and parts": ("y = relu", ""),
     "a chain of sizes": ("return y=x", ""),
     "many weights": ("more than 40,000 parts, weights and calls", "0.2"),
-    "a list of a size": ("the snippet takes more than 200,000 steps", ""),
+    "a list of a size": ("the snippet needs more than 200,000 steps", ""),
     "a splat": ("dense<0.000000e+00> : tensor<2000000000xf32>", ""),
     "a hexadecimal splat": ("dense<0.000000e+00> : tensor<2000000000xf32>", ""),
     "a splat of truth": ("dense<true> : tensor<2000000000xi1>", ""),

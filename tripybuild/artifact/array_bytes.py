@@ -81,7 +81,7 @@ def unpack(octets: Octets, spelled: str, dtype: DType) -> Array:
     if dtype == INT4:
         values = octets.view(np.int8)
         if np.any((values < -8) | (values > 7)):
-            raise ValueError("holds values that are no int4")
+            raise ValueError("holds values outside of int4")
         return values.astype(INT4)
     if octets.ctypes.data % dtype.alignment:
         octets = octets.copy()

@@ -104,7 +104,7 @@ class Cache:
     def entry_path(self, key: str) -> Path:
         """Where the entry of a key is."""
         if len(key) != 64 or not key.isalnum():  # so that it cannot lead out of the folder
-            raise ValueError(f"`{key}` is no key of the cache")
+            raise ValueError(f"`{key}` is not a key of the cache")
         return self.folder / key[:2] / key[2:]
 
     def _read(self, key: str) -> tuple[bytes | None, tuple[Diagnostic, ...]]:

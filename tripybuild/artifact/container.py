@@ -124,7 +124,7 @@ def _decode_manifest(text: bytes) -> Manifest:
     """Read a manifest with the blanks that are behind it, and no others."""
     found = decode(text.rstrip(b" "))
     if pad_manifest(text.rstrip(b" "), found.members) != text:
-        raise MalformedManifestError("it is not written in the one allowed way")
+        raise MalformedManifestError("it is not in canonical form")
     return found
 
 
@@ -193,7 +193,7 @@ class Container:
         self._file = file
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise self._refusal("not-recognized", "it is not a regular file")
+            raise self._refusal("not-recognised", "it is not a regular file")
         self._size = status.st_size
         text, digest = self._read_manifest()
         self.manifest = self._decode(text)
@@ -226,7 +226,7 @@ class Container:
         except OSError as error:
             raise unreadable_error(self.path, error) from error
         if digest.hexdigest() != member.digest:
-            raise self._refusal("altered", f"the content of `{name}` is not what was written")
+            raise self._refusal("altered", f"the content of `{name}` is corrupted")
         return content.toreadonly()
 
     def verify(self) -> None:
@@ -253,7 +253,7 @@ class Container:
         start = self._read_at(0, LOCAL.size + len(MANIFEST))
         size = int.from_bytes(start[SIZE_OFFSET : SIZE_OFFSET + 4], "little")
         if start[:4] != b"PK\x03\x04" or start[LOCAL.size :] != MANIFEST.encode():
-            raise self._refusal("not-recognized", "it does not begin with a manifest")
+            raise self._refusal("not-recognised", "it does not begin with a manifest")
         if size > LARGEST_MANIFEST:
             raise self._refusal("altered", "its manifest is too large")
         text = self._read_at(len(start), size)
@@ -262,7 +262,7 @@ class Container:
         header = local_header(entry)
         found = self._read_at(len(start) + size, len(header) + DIGEST_SIZE)
         if found != header + expected:
-            raise self._refusal("altered", "its manifest is not what was written")
+            raise self._refusal("altered", "its manifest is corrupted")
         return text, expected
 
     def _decode(self, text: bytes) -> Manifest:
@@ -284,9 +284,9 @@ class Container:
             raise self._refusal("altered", f"{self._size - layout.size} bytes follow its end")
         for header, offset in zip(layout.headers, layout.offsets, strict=True):
             if self._read_at(offset - len(header), len(header)) != header:
-                raise self._refusal("altered", "a member's header is not what was written")
+                raise self._refusal("altered", "a member's header is corrupted")
         if self._read_at(layout.tail_offset, len(layout.tail)) != layout.tail:
-            raise self._refusal("altered", "its directory is not what was written")
+            raise self._refusal("altered", "its directory is corrupted")
 
     def _read_at(self, offset: int, size: int) -> bytes:
         if offset + size > self._size:

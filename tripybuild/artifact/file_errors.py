@@ -9,12 +9,12 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 _SAYS = {
     "truncated": "is incomplete",
     "altered": "was altered after it was compiled",
-    "not-recognized": "is not an executable of tripybuild",
+    "not-recognised": "is not an executable of tripybuild",
 }
 _HINTS = {
     "truncated": "copy the file again, or compile the model again",
     "altered": "do not run it; get the file from its source again, or compile the model again",
-    "not-recognized": "make one with `tripybuild compile`",
+    "not-recognised": "make one with `tripybuild compile`",
 }
 
 

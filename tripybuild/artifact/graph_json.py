@@ -276,7 +276,7 @@ class _GraphReader:
         except DiagnosticError as error:
             raise ValueError(error.diagnostics[0].message) from error
         if not isinstance(made, TraceOp):
-            raise TypeError(f"`{operation.declaration.name}` is no operation here")
+            raise TypeError(f"`{operation.declaration.name}` is not an operation here")
         return made.with_location(place, tuple(check.deferred))
 
     def argument(self, data: Any) -> Any:
@@ -293,7 +293,7 @@ class _GraphReader:
             return Data(self.arrays[data["array"]], type)
         value = decode_value(data["number"], self.symbols)
         if not isinstance(value, (bool, int, float, Dim)):
-            raise TypeError(f"{value!r} is no number")
+            raise TypeError(f"{value!r} is not a number")
         return Data(value, type)
 
 

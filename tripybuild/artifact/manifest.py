@@ -78,10 +78,10 @@ def decode(text: bytes) -> Manifest:
     except (ValueError, RecursionError) as error:
         raise MalformedManifestError("it is not JSON") from error
     if not canonical:
-        raise MalformedManifestError("it is not written in the one allowed way")
+        raise MalformedManifestError("it is not in canonical form")
     found = data.get("format")
     if type(found) is not int or found < 1:
-        raise MalformedManifestError("its format is no number")
+        raise MalformedManifestError("its format is not a number")
     if found > FORMAT:
         raise NewerFormatError(found)
     listed = data.get("members")

@@ -52,7 +52,7 @@ def shape(text: str | SizeAssignment) -> SizeAssignment:
         if not (value.isascii() and value.isdigit()) or len(value) > len(str(LARGEST)):
             raise typer.BadParameter(f"`{value}` is not a size")
         if name in sizes:
-            raise typer.BadParameter(f"`{name}` is given twice")
+            raise typer.BadParameter(f"`{name}` is specified twice")
         sizes[name] = int(value)
     return SizeAssignment(sizes)
 

@@ -23,7 +23,7 @@ TRACEBACK = "TRIPYBUILD_TRACEBACK"
 FAILED, CLOSED = 1, 141
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
-Format = Annotated[DiagnosticFormat, typer.Option("--format", help="How problems are written.")]
+Format = Annotated[DiagnosticFormat, typer.Option("--format", help="Output format of diagnostics.")]
 
 
 def command(work: Callable[..., CommandResult]) -> Callable[..., None]:
@@ -68,7 +68,7 @@ def _answer(work: Callable[[], CommandResult]) -> CommandResult:
 
             traceback.print_exc()
         if is_out_of_memory(error):
-            found = memory_error("the command needs more memory than there is", (), error)
+            found = memory_error("the command needs more memory than available", (), error)
             return CommandResult(diagnostics=found.diagnostics)
         return CommandResult(diagnostics=(_internal(error),))
 

@@ -88,7 +88,7 @@ def _string_hint(inputs: Sequence[ArgumentSpec]) -> str | None:
     if not named:
         return None
     name, dtype = named[0]
-    return f"`{name}={dtype}` is a text; a tensor of one number is `{name}={dtype}[]`"
+    return f"`{name}={dtype}` is a string; a tensor of one number is `{name}={dtype}[]`"
 
 
 def _load_module(file: Path) -> ModuleType:
@@ -116,7 +116,7 @@ def _resolve_path(module: ModuleType, asked: FunctionReference) -> Callable[...,
     if not callable(home) or inspect.isclass(home):
         is_class = inspect.isclass(home)
         kind = "a class" if is_class else f"of the type `{type(home).__name__}`"
-        message = f"`{asked.path}` of `{asked.file}` is {kind}, and no function"
+        message = f"`{asked.path}` of `{asked.file}` is {kind}, not a function"
         hint = "make an object of it in the file, and name that" if is_class else None
         raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint))
     function: Callable[..., Any] = home
@@ -185,12 +185,12 @@ def _unknown(
     near, several = suggest(name, named), [each for each in parameters if each not in named]
     hint = f"did you mean `{near}`?" if near else f"it takes {', '.join(named) or 'nothing'}"
     if several and not near:
-        hint = f"what `*{several[0]}` takes has no names: write `args = [...]` in the file"
+        hint = f"the arguments of `*{several[0]}` have no names: write `args = [...]` in the file"
     return Diagnostic("unknown-input", f"`{asked.path}` takes no `{name}`", hint=hint)
 
 
 def _missing_argument(name: str, asked: FunctionReference, place: Span) -> Diagnostic:
-    message = f"nothing says what `{name}` of `{asked.path}` is"
+    message = f"no input is declared for the parameter `{name}` of `{asked.path}`"
     hint = f"give `--input '{name}=float32[2,3]'`, an annotation, or `args` in the file"
     return Diagnostic("missing-input", message, place, hint=hint)
 

@@ -89,7 +89,9 @@ def _size(text: str) -> SizeSpec:
     if bounds is None and NUMBER.fullmatch(rest) and not equals:
         bounds = (int(rest),) * 3
     if bounds is None or (equals and not NAME.fullmatch(name)):
-        message = f"`{text.strip()}` is no size: a number, `1:2:4`, `N=1:2:4`, or the name of one"
+        message = (
+            f"`{text.strip()}` is not a size: a number, `1:2:4`, `N=1:2:4`, or the name of one"
+        )
         raise ValueError(message)
     return SizeSpec(name or None, bounds)
 
@@ -100,7 +102,7 @@ def _bounds(text: str) -> tuple[int, int, int] | None:
         return None
     least, best, greatest = int(match[1]), int(match[2]), int(match[3])
     if not least <= best <= greatest:
-        raise ValueError(f"`{text}` is no range: it is `least:best:greatest`")
+        raise ValueError(f"`{text}` is not a range: write `min:opt:max`")
     return least, best, greatest
 
 

@@ -10,7 +10,7 @@ from tripybuild.process import paths
 
 Registries = Annotated[
     list[Path] | None,
-    typer.Option("--registry", metavar="DIR", help="A registry of yours; may be given repeatedly."),
+    typer.Option("--registry", metavar="DIR", help="A registry of yours; may be repeated."),
 ]
 
 

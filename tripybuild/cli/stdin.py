@@ -18,7 +18,7 @@ def read_stdin() -> str:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        found = Diagnostic("not-utf8", "what comes in is not UTF-8 text", Span(STDIN, 1, 1, 1, 1))
+        found = Diagnostic("not-utf8", "standard input is not UTF-8 text", Span(STDIN, 1, 1, 1, 1))
         raise DiagnosticError(found) from error
     linecache.cache[STDIN] = (len(text), None, text.splitlines(keepends=True), STDIN)
     return text

@@ -202,7 +202,7 @@ def check_record(record: Mapping[str, Any], manifest: Mapping[str, Any]) -> None
                 message = f"the engine has {shown} for `{name}`, and not {_type_text(declared)}"
                 found.append(Diagnostic("engine-mismatch", message))
         found += [
-            Diagnostic("engine-mismatch", f"the engine has `{name}`, which nobody declared")
+            Diagnostic("engine-mismatch", f"the engine has `{name}`, which is not declared")
             for name in built
         ]
     if found:

@@ -75,7 +75,7 @@ def read_record(text: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise manifest_error("its engine's record is not JSON") from error
     if not isinstance(record, dict):
-        raise manifest_error("its engine's record is no object")
+        raise manifest_error("its engine's record is not an object")
     return record
 
 

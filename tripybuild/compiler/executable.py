@@ -107,10 +107,10 @@ class Executable:
         try:
             results = run(given)
         except MemoryError as error:
-            message = f"`{self.manifest['model']}` needs more memory than there is"
+            message = f"`{self.manifest['model']}` needs more memory than available"
             named = zip(self.signature.inputs, given, strict=True)
             taken = ", ".join(f"{name}: {each.dtype}{list(each.shape)}" for name, each in named)
-            raise memory.memory_error(message, [f"it was given {taken}"], error) from error
+            raise memory.memory_error(message, [f"it got {taken}"], error) from error
         return dict(zip(self._outputs, results, strict=True))
 
     def _prepare(self, key: object, given: list[Array]) -> Run:

@@ -174,7 +174,7 @@ def _lower_and_verify(
         if target == "stablehlo" and (
             shape != tuple(output.shape) or given.dtype is not output.dtype
         ):
-            problem = f"it gave {given!r}, declared is {output.type}"
+            problem = f"it gave {given!r}, declared as {output.type}"
             raise DiagnosticError(_failure(operation, target, problem))
     return results
 

@@ -125,7 +125,7 @@ def refuse_sizes(path: Path, *, sizes: object, shapes: object) -> None:
         hint = "`--set` is for specs; write the sizes into the module's types"
         found.append(Diagnostic("unknown-size", message, hint=hint))
     if shapes:
-        message = f"`{path}` is a module, and says the sizes that it is compiled for itself"
+        message = f"`{path}` is a module, and declares the sizes that it is compiled for"
         hint = "`--shapes` is for specs; give arguments a `tensorrt.shape_profile`"
         found.append(Diagnostic("unknown-size", message, hint=hint))
     if found:

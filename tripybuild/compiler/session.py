@@ -31,7 +31,7 @@ from tripybuild.weights.checkpoint import WeightSource, check_weights
 from tripybuild.worker import compiler_process
 from tripybuild.worker.failures import check_timeout
 
-AHEAD = "the sizes are those to compile for: `opt` below `ranges:`, where it is said, or `shapes`"
+AHEAD = "the sizes are those to compile for: `opt` below `ranges:`, if declared, or `shapes`"
 KINDS = ("trace", "stablehlo", "tensorrt")
 Progress = Callable[[str, float], None]
 Shapes = Sequence[Mapping[str, int]]
@@ -237,7 +237,7 @@ def _check_range(built: ModelGraph, name: str, size: int) -> None:
         raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
     each = built.ranges[name]
     if not each.contains(size):
-        message = f"`{name}` {each.text()}, but was asked to be {size}"
+        message = f"`{name}` {each.text()}, but got {size}"
         raise DiagnosticError(
             Diagnostic("size-out-of-range", message, built.document.span(("ranges", name)))
         )

@@ -162,8 +162,8 @@ class _Composer:
         place = _place(event)
         if not isinstance(event, yaml.ScalarEvent):
             if not isinstance(event, yaml.AliasEvent):
-                message = "a key is text, found a list or a mapping"
-                self._report("yaml-key", message, place, "quote it if it is text")
+                message = "a key is a string, found a list or a mapping"
+                self._report("yaml-key", message, place, "quote it if it is a string")
             self._value(event, None, depth)
             return None
         self._refuse_properties(event)
@@ -171,7 +171,7 @@ class _Composer:
         if event.style:  # quoted or a block, so text as it stands
             return text
         if text == "<<":
-            hint = "write the keys out, or quote it if it is text"
+            hint = "write the keys out, or quote it if it is a string"
             self._report("yaml-anchor", "merge keys are refused", place, hint)
             return None
         try:
@@ -181,8 +181,8 @@ class _Composer:
             return text
         if not isinstance(value, str):
             found = f"{describe(value)}: `{text}`" if text else "nothing"
-            hint = f'write `"{text}"` if it is text'
-            self._report("yaml-implicit-type", f"a key is text, found {found}", place, hint)
+            hint = f'write `"{text}"` if it is a string'
+            self._report("yaml-implicit-type", f"a key is a string, found {found}", place, hint)
         return text
 
     def _scalar(self, event: Any, place: Place) -> object:
@@ -199,7 +199,7 @@ class _Composer:
         """Give the text of a scalar, cut where it is too long."""
         text: str = event.value
         if len(text) > LONGEST_SCALAR:
-            message = f"a text has at most {LONGEST_SCALAR:,} characters, found {len(text):,}"
+            message = f"a string has at most {LONGEST_SCALAR:,} characters, found {len(text):,}"
             self._report("yaml-too-large", message, place)
             return text[:LONGEST_SCALAR]
         if event.style == '"' and (HIDDEN.search(text) or "\r" in text):
@@ -209,12 +209,12 @@ class _Composer:
 
     def _refuse_duplicate(self, key: str, first: int, place: Place) -> None:
         name = key[:_LONGEST_SHOWN]
-        message = f"the key `{name}` is given twice, on lines {first} and {place[0] + 1}"
+        message = f"the key `{name}` occurs twice, on lines {first} and {place[0] + 1}"
         self._report("duplicate-key", message, place, "keep one of them")
 
     def _refuse_alias(self, event: Any, place: Place) -> None:
         name = f"*{event.anchor[:_LONGEST_SHOWN]}"
-        hint = f'write the value out, or `"{name}"` if it is text'
+        hint = f'write the value out, or `"{name}"` if it is a string'
         self._report("yaml-anchor", f"aliases are refused, found `{name}`", place, hint)
 
     def _refuse_properties(self, event: Any) -> None:
@@ -225,7 +225,7 @@ class _Composer:
             self._report("yaml-anchor", f"anchors are refused, found `{name}`", place, hint)
         if event.tag is not None:
             place, name = self._token("!", event.start_mark)
-            hint = "remove it, or quote the whole text if it is text"
+            hint = "remove it, or quote the whole string if it is a string"
             self._report("yaml-tag", f"tags are refused, found `{name}`", place, hint)
 
     def _token(self, sign: str, mark: Any) -> tuple[Place, str]:
@@ -241,7 +241,7 @@ class _Composer:
     def _check_colon(self, key: Any) -> None:
         """Refuse an entry without a colon: most often a comma in a text made it."""
         if not _COLON.match(self._text, key.end_mark.index):
-            hint = "add `: value`, or quote the text if its comma is part of it"
+            hint = "add `: value`, or quote the string if its comma is part of it"
             message = f"`{key.value[:_LONGEST_SHOWN]}` is an entry without a `:`"
             self._report("yaml-missing-colon", message, _place(key), hint)
 

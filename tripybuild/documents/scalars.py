@@ -90,8 +90,12 @@ def _refuse_old_forms(text: str) -> None:
 
 def _ambiguous(text: str, kind: str, instead: str, value: object) -> ScalarError:
     """Make the error for a text that older YAML readers take for something else."""
-    quoted = f'`"{text}"`' if len(text) <= LONGEST_INTEGER else "the text in quotes"
-    hint = f"{instead}, or {quoted} if it is text" if instead else f"write {quoted} if it is text"
+    quoted = f'`"{text}"`' if len(text) <= LONGEST_INTEGER else "the string in quotes"
+    hint = (
+        f"{instead}, or {quoted} if it is a string"
+        if instead
+        else f"write {quoted} if it is a string"
+    )
     message = f"YAML readers differ on unquoted `{_shorten(text)}`: some take it for {kind}"
     return ScalarError("yaml-implicit-type", message, hint, value)
 
@@ -100,7 +104,7 @@ def _integer(text: str) -> int:
     digits = text.lstrip("+-").removeprefix("0x").removeprefix("0o")
     if len(digits) > LONGEST_INTEGER:
         message = f"an integer has at most {LONGEST_INTEGER} digits, found {len(digits)}"
-        raise ScalarError("yaml-too-large", message, "quote it if it is text", 0)
+        raise ScalarError("yaml-too-large", message, "quote it if it is a string", 0)
     return int(text, 0)
 
 

@@ -85,7 +85,7 @@ def _inside(lines: list[str], line: int, column: int) -> tuple[int, int]:
 
 def _unclosed_quote(complaint: _ParserProblem) -> Diagnostic:
     quote = complaint.open_character
-    return complaint.there("this quoted text is never closed", f"close it with `{quote}`")
+    return complaint.there("this quoted string is never closed", f"close it with `{quote}`")
 
 
 def _unclosed_bracket(complaint: _ParserProblem) -> Diagnostic:
@@ -94,17 +94,17 @@ def _unclosed_bracket(complaint: _ParserProblem) -> Diagnostic:
     if complaint.place[0] > complaint.opening[0] or not complaint.character:
         return complaint.there(f"`{bracket}` is never closed", f"close it with `{closing}`")
     message = f"`,` or `{closing}` is expected, found `{complaint.character}`"
-    return complaint.here(message, "quote a text that holds `,`, `:`, `[`, `]`, `{` or `}`")
+    return complaint.here(message, "quote a string that contains `,`, `:`, `[`, `]`, `{` or `}`")
 
 
 def _nested_value(complaint: _ParserProblem) -> Diagnostic:
     message = "`:` begins a value where none can begin"
-    return complaint.here(message, "quote a text that holds `: `")
+    return complaint.here(message, "quote a string that contains `: `")
 
 
 def _nested_key(complaint: _ParserProblem) -> Diagnostic:
     message = "`?` begins a key where none can begin"
-    return complaint.here(message, "quote a text that holds `? `")
+    return complaint.here(message, "quote a string that contains `? `")
 
 
 def _missing_colon(complaint: _ParserProblem) -> Diagnostic:
@@ -120,15 +120,17 @@ def _extra_text(complaint: _ParserProblem) -> Diagnostic:
             "indent it like its neighbors; they are all `key: value` or all `- item`",
         )
     if before[-1] in "'\"":
-        hint = "quote the whole text; inside single quotes, write `''` for `'`"
+        hint = "quote the whole string; inside single quotes, write `''` for `'`"
         return complaint.here("text follows a closing quote", hint)
-    return complaint.here("text follows a complete value", "quote the whole text")
+    return complaint.here("text follows a complete value", "quote the whole string")
 
 
 def _bad_start(complaint: _ParserProblem) -> Diagnostic:
     names = {"`": "a backtick", "\t": "a tab"}
     found = names.get(complaint.character, f"`{complaint.character}`")
-    return complaint.here(f"{found} cannot begin a value", f"quote a text that begins with {found}")
+    return complaint.here(
+        f"{found} cannot begin a value", f"quote a string that begins with {found}"
+    )
 
 
 def _misplaced_item(complaint: _ParserProblem) -> Diagnostic:
@@ -156,11 +158,11 @@ def _bad_header(complaint: _ParserProblem) -> Diagnostic:
 
 def _star(complaint: _ParserProblem) -> Diagnostic:
     message = f"`{complaint.open_character}` would name an anchor, and anchors are refused"
-    return complaint.there(message, "quote a text that begins with it", "yaml-anchor")
+    return complaint.there(message, "quote a string that begins with it", "yaml-anchor")
 
 
 def _tag(complaint: _ParserProblem) -> Diagnostic:
-    return complaint.here("tags are refused", "quote a text that begins with `!`", "yaml-tag")
+    return complaint.here("tags are refused", "quote a string that begins with `!`", "yaml-tag")
 
 
 def _directive(complaint: _ParserProblem) -> Diagnostic:

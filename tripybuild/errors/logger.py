@@ -78,7 +78,7 @@ class Logger:
     @output.setter
     def output(self, wanted: str | TextIO) -> None:
         if not hasattr(wanted, "write") or not hasattr(wanted, "flush"):
-            _check_name(wanted, OUTPUTS, "output of the logger")
+            _check_name(wanted, OUTPUTS, "an output of the logger")
         self._output = wanted
 
     @property
@@ -135,8 +135,8 @@ class Logger:
             DiagnosticError: There is no such level or mode.
         """
         if verbosity not in LEVELS or mode not in MODES:
-            _check_name(verbosity, LEVELS, "level of the logger")
-            _check_name(mode, MODES, "mode of the logger")
+            _check_name(verbosity, LEVELS, "a level of the logger")
+            _check_name(mode, MODES, "a mode of the logger")
         if self.shows(verbosity, stack_depth):
             self._say(message if isinstance(message, str) else message(), verbosity, mode)
 
@@ -216,7 +216,7 @@ def _expand_levels(levels: str | Iterable[str]) -> frozenset[str]:
         levels = [levels]
     names = list(levels)
     for name in names:
-        _check_name(name, LEVELS, "level of the logger")
+        _check_name(name, LEVELS, "a level of the logger")
     return frozenset(names).union(*[LEVELS[name].enables for name in names])
 
 
@@ -224,7 +224,7 @@ def _check_name(name: Any, names: Iterable[str], what: str) -> None:
     if not isinstance(name, str) or name not in names:
         near = suggest(str(name), names)
         hint = f"did you mean `{near}`?" if near else None
-        message = f"`{name}` is no {what}; there are {', '.join(f'`{each}`' for each in names)}"
+        message = f"`{name}` is not {what}; there are {', '.join(f'`{each}`' for each in names)}"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
 
 

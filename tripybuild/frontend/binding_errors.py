@@ -81,11 +81,11 @@ def binding_errors(
         hint = f"did you mean `{near}`?" if near else None
         yield BindingError(f"`{name}` has no parameter `{each}`", hint, each)
     for each in [each for each in parameters[: len(arguments)] if each in named]:
-        message = f"`{name}` is given `{each}` twice: by place and by name"
+        message = f"`{name}` has `{each}` twice: positionally and by keyword"
         yield BindingError(message, keyword=each)
     if len(arguments) > len(parameters):
-        most = f"{len(parameters)} argument{'' if len(parameters) == 1 else 's'}"
-        message = f"`{name}` takes at most {most} by place, and {len(arguments)} are given"
+        most = f"{len(parameters)} positional argument{'' if len(parameters) == 1 else 's'}"
+        message = f"`{name}` takes at most {most}, and {len(arguments)} are given"
         rest = arguments[len(parameters) - 1 :] if parameters and parameters[-1] in lists else ()
         spread = rest and all(isinstance(each, int) for each in rest)
         hint = f"put them into a list: `{format_value(rest)}`" if spread else None

@@ -93,7 +93,7 @@ def _guard(
                 raise
             raise CallError(_too_deep(name)) from None
         except MemoryError as error:
-            message = f"`{name}` needs more memory than there is"
+            message = f"`{name}` needs more memory than available"
             raise memory_error(message, (), error, caller_location(PACKAGES).span()) from error
         if tensors is not None:
             by_name = dict(zip(named, tensors[len(arguments) :], strict=True))

@@ -69,14 +69,12 @@ def _first_mismatch(
     given = dict(zip(names, arguments, strict=False)) | dict(named)
     for place, (each, value) in enumerate(given.items()):
         if (each == "dtype") != isinstance(value, dtype):
-            wanted = "must be a dtype" if each == "dtype" else "is no dtype"
+            wanted = "must be a dtype" if each == "dtype" else "is not a dtype"
         elif "#" in parts[each] and _has_fraction(value):
             wanted = "must be whole numbers"
         else:
             continue
-        return BindingError(
-            f"`{each}` {wanted}, and is given {format_value(value)}", None, each, place
-        )
+        return BindingError(f"`{each}` {wanted}, but got {format_value(value)}", None, each, place)
     raise AssertionError("a signature that fits is not refused")
 
 

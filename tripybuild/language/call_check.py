@@ -29,7 +29,7 @@ def check_arguments(
         return f"`{name}` takes {len(names)} arguments, and {positional_count} are given"
     twice = [keyword for keyword in given if keyword in names[:positional_count]]
     if twice:
-        return f"`{name}` is given `{twice[0]}` twice"
+        return f"`{name}` has `{twice[0]}` twice"
     rest = names[positional_count:]
     missing = [each for each in rest if parameters[each] and each not in given]
     if missing:

@@ -131,7 +131,7 @@ class Frame:
 
     def fail_limit(self, node: ast.AST) -> NoReturn:
         """Stop a snippet that works too long."""
-        message = f"the snippet takes more than {MAXIMUM_STEPS:,} steps"
+        message = f"the snippet needs more than {MAXIMUM_STEPS:,} steps"
         self.fail(node, message, "snippet-limit")
 
     def check_value(self, value: Any) -> Any:

@@ -115,7 +115,7 @@ def _check_text(text: str) -> None:
     if foreign := _FOREIGN.search(text):
         line = text.count("\n", 0, foreign.start()) + 1
         column = foreign.start() - (text.rfind("\n", 0, foreign.start()) + 1)
-        message = f"a snippet is plain ASCII text, without {foreign.group()!a}"
+        message = f"a snippet is plain ASCII, without {foreign.group()!a}"
         raise SnippetError(message, (line, column, line, column + 1), code="snippet-syntax")
     if sum(map(text.count, "([{")) <= MAXIMUM_NESTING:
         return

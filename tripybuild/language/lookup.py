@@ -24,7 +24,7 @@ def name_value(frame: Frame, node: ast.Name) -> Any:
     if name in frame.words:
         return frame.words[name]
     if name in frame.vocabulary.namespaces:
-        frame.fail(node, f"`{name}` is no value; write `{name}.` and one of its names")
+        frame.fail(node, f"`{name}` is not a value; write `{name}.` and one of its names")
     return frame.fail(node, f"`{name}` is not defined", "unbound-name")
 
 

@@ -67,7 +67,7 @@ def binary(frame: Frame, node: ast.BinOp, left: Any, right: Any) -> Any:
 def _check_operands(kind: type[ast.operator], left: Any, right: Any) -> None:
     """Refuse what would be too large, before it is made."""
     if kind is ast.Mod and isinstance(left, (str, bytes)):
-        raise TypeError("a text has no `%`")
+        raise TypeError("a string has no `%`")
     if kind is ast.Mult:
         for many, times in ((left, right), (right, left)):
             if isinstance(many, COLLECTIONS) and isinstance(times, Integral):

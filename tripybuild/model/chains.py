@@ -55,7 +55,7 @@ class Chain:
         for index, part in enumerate(self.parts):
             if not callable(part):
                 raise self._argument_error(
-                    f"`{self.path}.{index}` is {part!r}, which is no part to call"
+                    f"`{self.path}.{index}` is {part!r}, which is not a part to call"
                 )
             given = [_item_at(item, index) for item in shared]
             result = part(first, *given, **{n: _item_at(item, index) for n, item in named.items()})

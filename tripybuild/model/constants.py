@@ -40,7 +40,7 @@ def compute_constant(
     found = context.evaluate(step.value, names)
     if not isinstance(found, Tensor):
         message = f"the constant `{step.name}` must be a tensor, but this is {format_value(found)}"
-        hint = "a number is a size: say it under `sizes:`"
+        hint = "a number is a size: declare it under `sizes:`"
         raise DiagnosticError(Diagnostic("wrong-type", message, context.current_span(), hint=hint))
     graph = Graph(step.name, {}, {}, {step.name: found.value})
     _check_memory(context, step, graph)

@@ -160,11 +160,11 @@ def _defer_equality(
         DiagnosticError: They depend on data, which no call tells.
     """
     names = {"found": left.found, "wanted": left.wanted}
-    said = Law("found == wanted", f"{message}, {detail}, but is given {{found}}", line=where.line)
+    said = Law("found == wanted", f"{message}, {detail}, but got {{found}}", line=where.line)
     law = DeferredLaw(CODE, said, names, context.relative_path(where.path))
     if not law.symbols <= context.symbols:
         text = f"{message}, and whether it is so depends on data"
-        notes, hint = (f"required by {where}",), "give the two sizes names of their own"
+        notes, hint = (f"required by {where}",), "rename one of the two sizes"
         raise DiagnosticError(
             Diagnostic("undecided-size", text, context.current_span(), "", notes, hint)
         )

@@ -176,7 +176,7 @@ class Instance:
         left_out = set(names) - set(inputs)
         twice = len(inputs) != len(given) + len(named)
         if twice or not set(inputs) <= set(names) or not left_out <= part.optional:
-            found = f"was given {len(given) + len(named)} inputs"
+            found = f"got {len(given) + len(named)} inputs"
             message = f"`{part.name}` takes {join_names(names, 'no inputs')}, but {found}"
             raise DiagnosticError(Diagnostic("part-arguments", message, context.current_span()))
         inputs = {name: inputs.get(name) for name in names}  # a call can name them in any order
@@ -225,7 +225,7 @@ class Instance:
             raise DiagnosticError(Diagnostic("part-arguments", message, context.current_span()))
         if in_region():
             message = f"`{part.name}` has state, so it cannot run in a branch or in a loop"
-            hint = "let the branch or loop give what the state will be"
+            hint = "let the branch or loop return the new state"
             raise DiagnosticError(
                 Diagnostic("part-arguments", message, context.current_span(), hint=hint)
             )

@@ -31,7 +31,7 @@ def pattern_sizes(
         for size in value if several else [value]:
             whole = isinstance(size, (int, Dim)) and not isinstance(size, bool)
             if not whole or (isinstance(size, int) and not 0 <= size <= LARGEST):
-                message = f"`{dimension}` is {value!r}, which is no size"
+                message = f"`{dimension}` is {value!r}, which is not a size"
                 raise DiagnosticError(Diagnostic("wrong-type", message, span))
             sizes.append(size)
     return tuple(sizes)

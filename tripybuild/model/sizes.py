@@ -140,7 +140,7 @@ def _require_in_range(limits: SizeRange, name: str, value: object, span: Span) -
     whole = isinstance(value, int) and not isinstance(value, bool)
     if whole and limits.contains(int(value)):  # type: ignore[call-overload]
         return int(value)  # type: ignore[call-overload, no-any-return]
-    message = f"`{name}` {limits.text()}, but was asked to be {value}"
+    message = f"`{name}` {limits.text()}, but got {value}"
     raise DiagnosticError(Diagnostic("size-out-of-range", message, span))
 
 

@@ -65,6 +65,8 @@ def _unpack(context: BuildContext, step: Step, value: object) -> dict[str, objec
         return {step.targets[0]: value}
     items = list(value) if isinstance(value, (tuple, list)) else [value]
     if len(items) != len(step.targets):
-        message = f"`{step.name}` names {len(step.targets)} values, but the step gives {len(items)}"
+        message = (
+            f"`{step.name}` names {len(step.targets)} values, but the step returns {len(items)}"
+        )
         raise DiagnosticError(Diagnostic("step-count", message, context.current_span()))
     return dict(zip(step.targets, items, strict=True))

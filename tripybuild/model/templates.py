@@ -42,7 +42,7 @@ class Template:
         if len(given) > len(names) or extra:
             extra = extra or [f"{len(given)} values"]
             raise self._argument_error(
-                f"`{self.part.name}` takes {join_names(names)}, but was given {', '.join(extra)}"
+                f"`{self.part.name}` takes {join_names(names)}, but got {', '.join(extra)}"
             )
         for parameter in parameters:
             left_out = parameter.optional and sizes.get(parameter.name) is None
@@ -62,7 +62,7 @@ class Template:
     def _check(self, parameter: PartParameter, value: object) -> None:
         if parameter.variable is not None and not isinstance(value, dtype):
             message = f"`{parameter.name}` of `{self.part.name}` is a dtype, but this is {value!r}"
-            hint = "give what stands behind it by name"
+            hint = "pass what follows it by keyword"
             raise DiagnosticError(
                 Diagnostic("part-arguments", message, self.context.current_span(), hint=hint)
             )
@@ -156,8 +156,8 @@ def refuse_types(
 ) -> None:
     """`types=` is no size and no input: a part has the dtypes that its own file says."""
     if "types" in named and "types" not in names:
-        message = f"`{part.name}` has the dtypes of its definition; a call cannot give it others"
-        hint = "say `types:` in the definition, and `cast` what it takes and gives"
+        message = f"`{part.name}` has the dtypes of its definition; a call cannot change them"
+        hint = "write `types:` in the definition, and `cast` its inputs and outputs"
         raise DiagnosticError(
             Diagnostic("part-arguments", message, context.current_span(), hint=hint)
         )

@@ -42,7 +42,7 @@ def parse_target(text: str) -> Target:
     capabilities = tuple(sorted({each.strip().lower() for each in rest.split(",")}))
     for each in capabilities:
         if not CAPABILITY.fullmatch(each):
-            message = f"`{each}` is no compute capability" if each else f"`{text}` lacks a GPU"
+            message = f"`{each}` is not a compute capability" if each else f"`{text}` lacks a GPU"
             hint = "write them as `sm86` or `sm86,sm89`"
             raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
     return Target(name, capabilities)
@@ -53,5 +53,5 @@ def check_name(name: str, names: Sequence[str], code: str, what: str) -> None:
     if name not in names:
         near = suggest(name, names)
         hint = f"did you mean `{near}`?" if near else None
-        message = f"`{name}` is no {what}; there are {', '.join(f'`{k}`' for k in names)}"
+        message = f"`{name}` is not a {what}; there are {', '.join(f'`{k}`' for k in names)}"
         raise DiagnosticError(Diagnostic(code, message, hint=hint))

@@ -53,7 +53,7 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
                 "unknown-key",
                 f"`{key}` is not a key here",
                 document.span(location, key=True),
-                label="nobody reads this",
+                label="unknown key",
                 hint=f"did you mean `{near}`?" if near else _keys_hint(known),
             )
         case "missing":
@@ -65,7 +65,7 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
             span = document.span(location, key=key == "[key]")
             return Diagnostic("bad-name", message, span, hint=NAMES)
         case "string_too_short":
-            message = f"this text must have at least {error['ctx']['min_length']} characters"
+            message = f"this string must have at least {error['ctx']['min_length']} characters"
             return Diagnostic("wrong-value", message, document.span(location))
         case "literal_error" if location == ("tripybuild",):
             return Diagnostic(

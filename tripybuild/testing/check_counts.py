@@ -54,7 +54,7 @@ def suite_check(check: Callable[..., None]) -> Callable[..., None]:
         for distribution in sorted(current.lacking):
             pytest.skip(f"{distribution} is not installed")
         if not current.asked:
-            raise AssertionError(f"`{check.__name__}` asked nothing")
+            raise AssertionError(f"`{check.__name__}` checked nothing")
 
     put.__dict__["is_question"] = True
     return put

@@ -84,7 +84,7 @@ class SkipReport:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what was left out."""
         for reason, tests in sorted(self.skipped.items()):
-            bad = "" if is_valid_reason(reason) else "  <- this is no reason to leave out a test"
+            bad = "" if is_valid_reason(reason) else "  <- this is not a reason to leave out a test"
             terminalreporter.write_line(f"left out: {len(tests)} ({reason}){bad}")
 
 

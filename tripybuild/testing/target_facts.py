@@ -53,9 +53,9 @@ def matches_refusal(operator: Operator, targets: Sequence[str], problem: str) ->
 def refusal_mismatches(found: Mapping[str, Fact], problems: Sequence[str]) -> Iterator[str]:
     """What a target does not refuse, or in other words than the declaration says."""
     if not problems:
-        yield f"nothing is refused; the declaration says: {', '.join(found)}"
+        yield f"nothing is rejected; the declaration lists: {', '.join(found)}"
     elif not any(_says(fact, problem) for fact in found.values() for problem in problems):
-        yield f"refused in other words than the declaration says: {'; '.join(problems)}"
+        yield f"rejected with another message than declared: {'; '.join(problems)}"
 
 
 def target_facts(

@@ -47,7 +47,9 @@ def read(path: Path, name: str, dtype: DType | None = None) -> Array:
     if not own and found.dtype.kind == "V" and found.dtype.names is None:
         return _from_raw_bytes(found, path, name, dtype)
     if not own:
-        raise _malformed_error(path, f"`{name}` holds `{found.dtype}`, which is no tensor's dtype")
+        raise _malformed_error(
+            path, f"`{name}` holds `{found.dtype}`, which is not a tensor's dtype"
+        )
     native = found.astype(found.dtype.newbyteorder("="), copy=False)
     return native if native.flags.c_contiguous else np.ascontiguousarray(native)
 
@@ -86,7 +88,7 @@ def _choose_name(path: Path, name: str, known: list[str]) -> str:
 
 def _from_raw_bytes(raw: Array, path: Path, name: str, dtype: DType | None) -> Array:
     if dtype is None:
-        message = f"`{path}` holds raw bytes, and nothing says which dtype `{name}` has"
+        message = f"`{path}` holds raw bytes, and the dtype of `{name}` is not declared"
         hint = "use a safetensors file"
         raise DiagnosticError(Diagnostic("array-raw", message, hint=hint))
     if raw.dtype.itemsize != dtype.itemsize:
@@ -115,7 +117,7 @@ def write(path: Path, arrays: Mapping[str, Array]) -> tuple[str, ...]:
     raw = tuple(name for name, array in arrays.items() if array.dtype.isbuiltin == REGISTERED)
     for name in arrays:
         if not NAME.fullmatch(name):  # an executable of somebody else may name its outputs
-            message = f"`{path}` cannot be written: `{name}` is no name for a file"
+            message = f"`{path}` cannot be written: `{name}` is not a valid file name"
             raise DiagnosticError(Diagnostic("output-unwritable", message))
     if path.suffix == ".npz":
         _write_file(path, _npz(arrays))

@@ -122,7 +122,9 @@ def check_weights(built: ModelGraph) -> Checkpoint:
         return Checkpoint({}, {}, Path(), built.document.span(()))
     span = built.document.span(("weights",))
     if built.weights is None:
-        message = f"`{built.graph.name}` has {len(declared)} weights, but says not where they are"
+        message = (
+            f"`{built.graph.name}` has {len(declared)} weights, but does not declare where they are"
+        )
         hint = "add `weights: FILE.safetensors`"
         raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
     path = locate(built.weights, Path(built.document.path).parent, span)

@@ -31,8 +31,8 @@ def check_timeout(value: object, named: str) -> float:
     except (ValueError, TypeError, OverflowError):
         seconds = math.nan
     if not 0 < seconds <= MOST_SECONDS:
-        message = f"{named} is {value!r}, which is no number of seconds that a compiler may take"
-        hint = f"give it a number above 0 and up to {MOST_SECONDS:,}, such as 1800"
+        message = f"{named} is {value!r}, which is not a valid number of seconds"
+        hint = f"set it to a number above 0 and up to {MOST_SECONDS:,}, such as 1800"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     return seconds
 
@@ -69,7 +69,7 @@ def _memory_diagnostic(target: str, notes: tuple[str, ...]) -> Diagnostic:
 def timeout_diagnostic(target: str, timeout: float, notes: tuple[str, ...]) -> Diagnostic:
     """It took longer than it may."""
     message = f"The `{target}` compiler did not finish within {timeout:g} seconds"
-    hint = f"give it more seconds with `--timeout`, or set `{TIMEOUT_VARIABLE}`"
+    hint = f"allow more seconds with `--timeout`, or set `{TIMEOUT_VARIABLE}`"
     return Diagnostic("compiler-timeout", message, notes=notes, hint=hint)
 
 
@@ -94,7 +94,7 @@ def crash_diagnostic(
     else:
         reason = f"ended with status {status}"
     message = f"The `{target}` compiler {reason}"
-    hint = "print what it was given with `--emit`, and report it to the compiler's makers"
+    hint = "print its input with `--emit`, and report the bug to the compiler's developers"
     return Diagnostic("compiler-crashed", message, notes=notes, hint=hint)
 
 

@@ -178,14 +178,17 @@ def test_a_module_without_weights(cli):
         (["file.py:model.no"], "function-not-found: `file.py` has no `model.no`"),
         (
             ["file.py:number"],
-            "wrong-type: `number` of `file.py` is of the type `int`, and no function",
+            "wrong-type: `number` of `file.py` is of the type `int`, not a function",
         ),
         (["file.py:Kind"], "make an object of it in the file, and name that"),
         (["broken.py:x"], "program-failed: invalid syntax\n  --> "),
         (["file.py:failing"], "program-failed: IndexError: list index out of range\n  --> "),
         (["file.py:endless"], "program-failed: RecursionError: maximum recursion depth exceeded"),
-        (["file.py:first", "--input", "x=float32[2]"], "`first` takes no `x`\nhint: what `*xs` "),
-        (["file.py:scaled", "--input", "x=float32"], "`x=float32` is a text; a tensor of one"),
+        (
+            ["file.py:first", "--input", "x=float32[2]"],
+            "`first` takes no `x`\nhint: the arguments of `*xs` ",
+        ),
+        (["file.py:scaled", "--input", "x=float32"], "`x=float32` is a string; a tensor of one"),
         (["file.py:leaving"], "program-failed: SystemExit: 3"),
         (["file.py:wrong"], "softmax/dim: `dim` of `softmax` must be between -2 and 1"),
         (["model.yaml"], "wrong-value: `model.yaml` names no function of a Python file"),
@@ -221,7 +224,10 @@ def test_what_is_not_written_in_the_file_is_made_there(cli, tmp_path):
         "import tripyapi as tp\n\nchain = tp.Sequential(tp.relu)\nlinear = tp.Linear(2, 3)\n"
     )
     _, _, err = cli("trace", "made.py:chain")
-    assert "missing-input]: nothing says what `input` of `chain` is\n  --> made.py:3:1\n" in err
+    assert (
+        "missing-input]: no input is declared for the parameter `input` of `chain`\n  --> "
+        "made.py:3:1\n" in err
+    )
     assert "   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n" in err
 
 
@@ -247,7 +253,7 @@ def test_a_function_is_compiled(cli, tmp_path):
         ((*asked, "--set", "a=1"), "takes no `--set`"),
         ((*asked, "--function", "main"), "takes no `--function`"),
         (("file.py:model", "--shapes", "M=4"), "has no dynamic size `M`"),
-        (("model.yaml", "--input", "x=float32[3]"), "`model.yaml` says itself what it takes"),
+        (("model.yaml", "--input", "x=float32[3]"), "`model.yaml` declares its inputs itself"),
     ):
         code, _, err = cli("compile", *words)
         assert code == 1

@@ -267,7 +267,7 @@ def test_an_engine_of_another_model_is_not_used():
     assert [(each.code, each.message) for each in caught.value.diagnostics] == [
         ("engine-mismatch", "the engine has float32[2, 3] for `x`, and not float16[B, 3]"),
         ("engine-mismatch", "the engine has nothing for `w`, and not float32[2, 3]"),
-        ("engine-mismatch", "the engine has `z`, which nobody declared"),
+        ("engine-mismatch", "the engine has `z`, which is not declared"),
     ]
     declared["inputs"] = [{"name": "x", "dtype": "float32", "shape": ["B", 4]}]
     declared["outputs"].append({"name": "z", "dtype": "float32", "shape": [1]})

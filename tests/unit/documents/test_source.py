@@ -158,8 +158,8 @@ def test_refused(text, expected):
         ("a:\n\tb: 1", 2, 1, "a tab indents this line"),
         ("a:\n  b: 1\n\tc: 2", 3, 1, "a tab indents this line"),
         ("a: |\n x\n\ty", 3, 1, "a tab indents this line"),
-        ("a: 'b\nc: 1\n", 1, 4, "this quoted text is never closed"),
-        ('a: "b', 1, 4, "this quoted text is never closed"),
+        ("a: 'b\nc: 1\n", 1, 4, "this quoted string is never closed"),
+        ('a: "b', 1, 4, "this quoted string is never closed"),
         ("a: [1,\nb: 2", 1, 4, "`[` is never closed"),
         ("a: {b: 1", 1, 4, "`{` is never closed"),
         ("a: [b: c: d]", 1, 9, "`,` or `]` is expected, found `:`"),
@@ -228,7 +228,7 @@ def test_duplicate_names_both_lines():
     document, problems = parse("a: 1\nb:\n  c: 1\na:\n  c: 2", "a.yaml")
 
     assert document.data == {"a": 1, "b": {"c": 1}}
-    assert problems[0].message == "the key `a` is given twice, on lines 1 and 4"
+    assert problems[0].message == "the key `a` occurs twice, on lines 1 and 4"
     assert document.span(("a",)).line == document.span(("a", "c")).line == 1
 
 

@@ -239,9 +239,9 @@ def test_what_a_call_gets_wrong():
     ("function", "says"),
     [
         (lambda x: {"a": x, "b": [x, 3]}, "result b_1 of the function must be a tensor, but is"),
-        (lambda x: {1: x}, "the function's result has the key 1, which is no text"),
+        (lambda x: {1: x}, "the function's result has the key 1, which is not a string"),
         (lambda x: {"a": {"b": x}, "a_b": x}, "two results would be called `output_a_b`"),
-        (lambda x: ({}, []), "the function gives nothing"),
+        (lambda x: ({}, []), "the function returns nothing"),
     ],
 )
 def test_what_a_function_cannot_give(function, says):
@@ -343,7 +343,7 @@ def test_a_module_in_a_module_is_not_called_right():
         def forward(self, x, *more):
             return self.inner(x, *more)
 
-    with pytest.raises(DiagnosticError, match="`Inner` takes at most 1 argument by place"):
+    with pytest.raises(DiagnosticError, match="`Inner` takes at most 1 positional argument"):
         Outer()(tp.ones((2,)), 3)
     with pytest.raises(TypeError, match="int"):
         Outer()(tp.ones((2,)))

@@ -89,7 +89,7 @@ def test_a_call_runs_forward():
 
 
 def test_a_module_without_forward_says_so():
-    with pytest.raises(NotImplementedError, match="`Module` does not say in `forward`"):
+    with pytest.raises(NotImplementedError, match="`Module` does not define `forward`"):
         tp.Module()()
 
 
@@ -144,7 +144,7 @@ def test_a_call_names_all_that_is_missing():
     assert told(found) == [
         (
             "weight-missing",
-            f"the parameter `{path}`, of tensor<2xf32>, has not been given yet",
+            f"the parameter `{path}`, of tensor<2xf32>, is not initialized",
         )
         for path in ("0.shift", "1.shift")
     ]
@@ -159,7 +159,9 @@ def test_a_module_that_nobody_holds_looks_for_itself():
     make = Scaled()
     result = Outer()(tp.Tensor([1.0, 1.0]))
     [found] = refused(result.eval)
-    assert found.message.startswith("the parameter `Scaled.shift`, of tensor<2xf32>, has not")
+    assert found.message.startswith(
+        "the parameter `Scaled.shift`, of tensor<2xf32>, is not initialized"
+    )
 
 
 def test_a_missing_parameter_is_named_where_it_is_looked_at():
@@ -319,7 +321,7 @@ def test_a_long_list_is_cut():
     module = tp.Sequential(*(filled() for _ in range(20)))
     found = refused(module.load_state_dict, {})
     assert len(found) == 13
-    assert found[-1].message == "the parameter `6.scale` is not given, and 27 more"
+    assert found[-1].message == "the parameter `6.scale` is missing, and 27 more"
 
 
 def test_a_load_that_is_not_strict_tells_what_was_left_out():

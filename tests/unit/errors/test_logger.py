@@ -72,7 +72,7 @@ def test_messages_go_where_a_program_wants_them(capsys):
     assert capsys.readouterr() == ("[I] b\n", "[I] a\n")
     assert text.getvalue() == "[I] c\n"
     for wrong in ("stdoutt", 3, None):
-        with pytest.raises(DiagnosticError, match="is no output of the logger"):
+        with pytest.raises(DiagnosticError, match="is not an output of the logger"):
             log.output = wrong
 
 
@@ -90,11 +90,11 @@ def test_nothing_reaches_the_terminal_as_a_control_sequence(capsys):
     [
         (lambda: Logger("tracing"), "did you mean `trace`"),
         (lambda: Logger({"eager": {"mlri"}}), "did you mean `mlir`"),
-        (lambda: Logger(["trace", 3]), "`3` is no level"),
-        (lambda: Logger(3), "`3` is no level"),
-        (lambda: Logger({"eager": None}), "`None` is no level"),
-        (lambda: Logger([["trace"]]), "is no level"),
-        (lambda: Logger().log("text", "loud"), "`loud` is no level"),
+        (lambda: Logger(["trace", 3]), "`3` is not a level"),
+        (lambda: Logger(3), "`3` is not a level"),
+        (lambda: Logger({"eager": None}), "`None` is not a level"),
+        (lambda: Logger([["trace"]]), "is not a level"),
+        (lambda: Logger().log("text", "loud"), "`loud` is not a level"),
         (lambda: Logger().info("text", "onec"), "did you mean `once`"),
     ],
 )
@@ -123,7 +123,7 @@ def test_the_environment_is_read():
         (
             "trase",
             "",
-            "[W] `TRIPYBUILD_LOG` is passed over\nerror[wrong-value]: `trase` is no level",
+            "[W] `TRIPYBUILD_LOG` is passed over\nerror[wrong-value]: `trase` is not a level",
         ),
         (
             "trace",
@@ -231,7 +231,7 @@ def test_both_say_what_they_hold():
 
 def test_errors_can_say_more():
     """What their code means."""
-    meaning = "note: The value is of the right type but not one that the form allows."
+    meaning = "note: The value has the right type but is not allowed by the schema."
 
     def message():
         with pytest.raises(DiagnosticError) as caught:

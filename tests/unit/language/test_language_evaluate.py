@@ -107,7 +107,7 @@ class Tensor:
         return Tensor(f"{self.text}{key}")
 
     def __bool__(self):
-        raise TypeError("a tensor is not a bool")
+        raise TypeError("a tensor is not of type bool")
 
     def reshape(self, shape):
         """Record a method call."""
@@ -181,11 +181,15 @@ def test_numpy():
         ("x.save('f')", "a `Tensor` has no method `save` here", (0, 6)),
         ("x.secret", "a `Tensor` has no attribute `secret` here", (0, 8)),
         ("x.reshape", "a `Tensor` has no attribute `reshape` here", (0, 9)),
-        ("1 if x else 2", "a `Tensor` is neither true nor false: a tensor is not a bool", (5, 6)),
-        ("x and 1", "a `Tensor` is neither true nor false: a tensor is not a bool", (0, 1)),
+        (
+            "1 if x else 2",
+            "a `Tensor` is neither true nor false: a tensor is not of type bool",
+            (5, 6),
+        ),
+        ("x and 1", "a `Tensor` is neither true nor false: a tensor is not of type bool", (0, 1)),
         ("0 < z < x", None, None),
         ("np.load", "`np.load` is not defined", (0, 7)),
-        ("np", "`np` is no value; write `np.` and one of its names", (0, 2)),
+        ("np", "`np` is not a value; write `np.` and one of its names", (0, 2)),
         ("z(1)", "`z` is 0, which cannot be called", (0, 1)),
         ("fs[0](1)", "`fs[0]` is a `builtin_function_or_method`, which cannot be called", (0, 5)),
         ("exp()", "`exp`: ", (0, 5)),
@@ -198,7 +202,7 @@ def test_numpy():
         ("[*x]", "a `Tensor` cannot be listed: a `Tensor` cannot be listed", (1, 3)),
         ("{[]: 1}", "[] cannot be a key: unhashable type: 'list'", (1, 3)),
         ("all(1 / a for a in [1, 0])", "`/` of 1 and 0: division by zero", (4, 9)),
-        ("'%s' % x", "`%` of '%s' and a `Tensor`: a text has no `%`", (0, 8)),
+        ("'%s' % x", "`%` of '%s' and a `Tensor`: a string has no `%`", (0, 8)),
         ("''.format(1)", "'' has no method `format` here", (0, 9)),
         ("sum([[1], [2]], [])", "`sum`: `sum` adds numbers", (0, 19)),
     ],

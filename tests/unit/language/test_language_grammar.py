@@ -73,7 +73,7 @@ REFUSED = {
     "x is 1": "`is` is for `None`, `True` and `False`",
     "*x": "`*` belongs in a list, a tuple, a call or brackets",
     "(x for x in y)": "a generator may only be the argument of a call",
-    "\ufb01": "a snippet is plain ASCII text, without '\\ufb01'",
+    "\ufb01": "a snippet is plain ASCII, without '\\ufb01'",
     "1 +": "this is not a Python expression",
     "'\\d'": "this is not a Python expression",
     "2**" + str(2**128): "an integer may have at most 128 bits",

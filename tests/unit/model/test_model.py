@@ -170,11 +170,11 @@ def test_chunks_group_items_and_parts_can_be_called_one_by_one(tmp_path):
     [
         ("h(x, each([x]))", "`h` has 2 parts, but `each` has 1 items"),
         ("h(x, each([x, x, x]))", "`h` has 2 parts, but `each` has 3 items"),
-        ("mixed(x, x)", "`mixed.1` is None, which is no part to call"),
+        ("mixed(x, x)", "`mixed.1` is None, which is not a part to call"),
         ("uneven(x, x)", "`uneven.1` gives 2 outputs, but `uneven.0` gives 1"),
-        ("h(x)", "`b` takes `x`, `y`, but was given 1 inputs"),
-        ("h(x, x, x)", "`b` takes `x`, `y`, but was given 3 inputs"),
-        ("h(x, x=x)", "`b` takes `x`, `y`, but was given 2 inputs"),
+        ("h(x)", "`b` takes `x`, `y`, but got 1 inputs"),
+        ("h(x, x, x)", "`b` takes `x`, `y`, but got 3 inputs"),
+        ("h(x, x=x)", "`b` takes `x`, `y`, but got 2 inputs"),
     ],
 )
 def test_a_scan_that_cannot_be(tmp_path, call, message):
@@ -776,4 +776,4 @@ def test_only_optional_inputs_can_be_left_out(tmp_path, call):
         """
     ((_, code, message),) = written.problems(tmp_path, text)
     assert code == "part-arguments"
-    assert message.startswith("`shifted` takes `x`, `by`, but was given ")
+    assert message.startswith("`shifted` takes `x`, `by`, but got ")

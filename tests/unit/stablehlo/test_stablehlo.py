@@ -86,7 +86,7 @@ def test_calls_in_snippets_are_judged_without_being_made():
     assert hlo.check_call("reduce", None, ["kind"]) is None
     assert hlo.check_call("reduce", 2, []) == "`hlo.reduce` needs `kind`"
     assert "has no parameter `dim`" in hlo.check_call("reduce", 2, ["kind", "dim"])
-    assert "is given `input` twice" in hlo.check_call("abs", 1, ["input"])
+    assert "has `input` twice" in hlo.check_call("abs", 1, ["input"])
     assert "takes 2 arguments, and 3" in hlo.check_call("add", 3, [])
     assert hlo.check_call("broadcast_values", 5, []) is None
 

@@ -199,7 +199,7 @@ def test_a_body_that_changes_a_type():
         "`body` of `while_loop` must give tensor<2xf32> as output 1, as `state[1]` is"
     )
     assert (found.label, found.hint) == (
-        "it gives tensor<2xf16>",
+        "it returns tensor<2xf16>",
         "cast it: `tp.cast(..., tp.float32)`",
     )
 
@@ -222,4 +222,4 @@ def test_a_condition_that_is_no_truth():
 
     (found,) = caught.value.diagnostics
     assert found.message == "`condition` of `while_loop` must give tensor<i1> as output 0"
-    assert found.label == "it gives tensor<2xi1>"
+    assert found.label == "it returns tensor<2xi1>"

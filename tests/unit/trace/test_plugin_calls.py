@@ -94,7 +94,7 @@ def test_who_cannot_run_it(run, why):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"scale": [[1.0]]}, "`scale` of `plugin` must be a number, a text or a sequence of"),
+        ({"scale": [[1.0]]}, "`scale` of `plugin` must be a number, a string or a sequence of"),
         ({"scale": None}, "found None"),
         ({"scale": tp.float32}, "found float32"),
     ],

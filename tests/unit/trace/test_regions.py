@@ -151,19 +151,19 @@ def test_branches_that_disagree():
     assert found.message == (
         "`otherwise` of `cond` must give tensor<2x3xf32> as output 1, as that of `then` is"
     )
-    assert found.label == "it gives tensor<2x3xi32>"
+    assert found.label == "it returns tensor<2x3xi32>"
     assert found.hint == "cast it: `tp.cast(..., tp.float32)`"
     assert found.span.path == __file__
     shapes = refusal(tp.cond, p, lambda a: a, lambda a: a[0], [x])
-    assert (shapes.label, shapes.hint) == ("it gives tensor<3xf32>", None)
+    assert (shapes.label, shapes.hint) == ("it returns tensor<3xf32>", None)
 
 
 @pytest.mark.parametrize(
     ("otherwise", "message", "label"),
     [
-        (lambda a: (a, a), "give 1 tensor", "it gives 2"),
-        (lambda a: 1.0, "give tensors", "it gives 1.0"),
-        (lambda a: None, "give tensors", "it gives None"),
+        (lambda a: (a, a), "give 1 tensor", "it returns 2"),
+        (lambda a: 1.0, "give tensors", "it returns 1.0"),
+        (lambda a: None, "give tensors", "it returns None"),
         (3, "be a function on tensors", "found 3"),
     ],
 )

@@ -190,7 +190,7 @@ def test_one_tensor_can_be_several_weights(tmp_path):
         ("weights:\n  package: numpy\n  file: no-such-file", "has 0 files `no-such-file`"),
         ("weights:\n  package: ../numpy\n  file: w", "cannot be the name of a distribution"),
         ('weights:\n  package: ""\n  file: w', "cannot be the name of a distribution"),
-        ("", "has 6 weights, but says not where they are"),
+        ("", "has 6 weights, but does not declare where they are"),
     ],
 )
 def test_files_that_are_not_read(tmp_path, weights, part):

@@ -35,7 +35,8 @@ TARGETS = (
     "tensorrt-rtx builds for those GPUs alone. `tripybuild doctor` says which work here."
 )
 EMIT = (
-    "Print a text on the way instead; -o writes it. `tensorrt` is a spec's module before any pass, "
+    "Print an intermediate form instead; -o writes it. `tensorrt` is a spec's module before "
+    "any pass, "
     "and an .mlir file's after all of them."
 )
 
@@ -95,7 +96,7 @@ def compile_model(
     if asked is not None:
         _reject_spec_flags(spec, sizes=sizes, function=function, registry=registry)
     elif inputs:
-        message = f"`{spec}` says itself what it takes"
+        message = f"`{spec}` declares its inputs itself"
         hint = "`--input` is for functions of Python files"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     path = output or Path(f"{spec.stem if asked is None else asked.name}{SUFFIX}")
@@ -146,7 +147,7 @@ def _from_python(
 
 def _reject_spec_flags(spec: Path, **given: object) -> None:
     """Refuse flags that are for specs and modules."""
-    sized = "`--input x=float32[2,3]` says what it takes"
+    sized = "`--input x=float32[2,3]` declares an input"
     imported = "`tripybuild gen --registry DIR --package NAME` makes what its file can import"
     flags = {
         "sizes": ("--set", sized),
@@ -184,7 +185,7 @@ def _check_overwrite(path: Path) -> None:
     except (OSError, ValueError):  # whoever writes it says so
         other = False
     if other:
-        message = f"`{path}` is there already, and is no executable"
+        message = f"`{path}` already exists, and is not an executable"
         hint = "name another file with `-o`, or remove it first"
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
 

@@ -68,7 +68,7 @@ def _unknown(name: str, known: "Registry") -> Diagnostic:
         file = known.modules[operator].file
         names = [f"{operator}/{each}" for each in sorted({*file.sizes, *file.requires})]
     near = suggest(name, names)
-    message = f"`{name}` is no operator, no module and no error code"
+    message = f"`{name}` is not an operator, a module or an error code"
     hint = f"did you mean `{near}`?" if near else "`tripybuild explain softmax` shows an operator"
     return Diagnostic("unknown-operator", message, hint=hint)
 

@@ -123,7 +123,7 @@ def _drift(out: Path, difference: "FileDifference") -> Diagnostic:
     line, column = difference.line, same + 1
     return Diagnostic(
         "out-of-date",
-        f"`{path}` is not what its declaration gives",
+        f"`{path}` is not up to date with its declaration",
         Span(path, line, column, line, column + 1),
         label=f"would be `{wanted}`" if wanted else "would not be there",
     )

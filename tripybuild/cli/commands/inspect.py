@@ -86,7 +86,7 @@ def _lines(
 def _range(entry: Mapping[str, Any]) -> str:
     text = f"{entry['min']} to {'any' if entry['max'] is None else entry['max']}"
     step = entry.get("multiple_of", 1)
-    return f"{text}, best at {entry['opt']}" + (f", in steps of {step}" if step != 1 else "")
+    return f"{text}, opt {entry['opt']}" + (f", in steps of {step}" if step != 1 else "")
 
 
 def _section(title: str, entries: object) -> Iterator[str]:

@@ -55,7 +55,7 @@ def _range(entry: Mapping[str, Any], index: int) -> str:
     what = "values " if entry.get("of_values") else ""
     if low == high:
         return f"{what}{low}"
-    return f"{what}{low} to {high}, best at {best}"
+    return f"{what}{low} to {high}, opt {best}"
 
 
 def _layer_summary(layers: Sequence[Mapping[str, Any]]) -> str:

@@ -166,7 +166,7 @@ def _write(file: Path, text: str) -> None:
         with file.open("x", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
     except FileExistsError as error:
-        message = f"`{file}` is there already"
+        message = f"`{file}` already exists"
         hint = "choose another name, or remove the file first"
         raise DiagnosticError(Diagnostic("file-exists", message, hint=hint)) from error
     except OSError as error:

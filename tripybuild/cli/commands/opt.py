@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 @command
 def optimize(
-    file: Annotated[str, typer.Argument(metavar="[FILE]", help="MLIR's text; - is stdin.")] = STDIN,
+    file: Annotated[
+        str, typer.Argument(metavar="[FILE]", help="an MLIR file; - is stdin.")
+    ] = STDIN,
     *,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")
@@ -43,7 +45,7 @@ def optimize(
         bool, typer.Option("--mlir-print-debuginfo", help="Print locations.")
     ] = False,
     unregistered: Annotated[
-        bool, typer.Option("--allow-unregistered-dialect", help="Take what nobody knows as it is.")
+        bool, typer.Option("--allow-unregistered-dialect", help="Accept unregistered operations.")
     ] = False,
     elide: Annotated[
         bool, typer.Option("--elide-resources", help="Leave the data of resources out.")

@@ -86,7 +86,7 @@ def _run_passes(text: str, path: str, wishes: OptOptions, reports: list[str]) ->
         if isinstance(found, str):
             reports.append(found)
         if wishes.verify:
-            note = f"after the pass `{step.entry.name}`, which is to blame and not the text"
+            note = f"after the pass `{step.entry.name}`, a bug of the pass, not of the input"
             _refuse([replace(e, notes=(*e.notes, note)) for e in problems(module)])
     return printer.text(
         module, generic=wishes.generic, locations=wishes.locations, data=wishes.data

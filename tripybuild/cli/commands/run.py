@@ -86,7 +86,9 @@ def _read(sources: Sequence[InputFile], declared: Mapping[str, Any]) -> dict[str
         if each.name not in declared:
             problems.append(_unknown(each.name, declared))
         elif each.name in arrays:
-            problems.append(Diagnostic("input-twice", f"the input `{each.name}` is given twice"))
+            problems.append(
+                Diagnostic("input-twice", f"the input `{each.name}` is specified twice")
+            )
         else:
             dtype = BY_NAME[declared[each.name]["dtype"]].numpy
             try:

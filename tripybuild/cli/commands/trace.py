@@ -22,7 +22,7 @@ def trace_function(
     ],
     *,
     inputs: Inputs = None,
-    emit: Annotated[Emit, typer.Option(help="Which text to print.")] = Emit.TRACE,
+    emit: Annotated[Emit, typer.Option(help="The form to print.")] = Emit.TRACE,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Where to write it instead."),

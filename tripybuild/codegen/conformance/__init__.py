@@ -30,12 +30,14 @@ def find_violations(files: Mapping[str, str], package: str) -> list[Diagnostic]:
         try:
             problem = _problem(path, text, package)
         except SyntaxError as error:
-            problem = ConformanceError(error.lineno or 1, f"it is no Python: {error.msg}")
+            problem = ConformanceError(error.lineno or 1, f"it is not valid Python: {error.msg}")
         if problem is not None:
-            message = f"`{path}` would hold what no declaration may say; nothing was written"
+            message = (
+                f"`{path}` would contain code that no declaration may produce; nothing was written"
+            )
             label = f"line {problem.line}: {problem.message}"
             notes = (label, *text.splitlines()[:1])
-            hint = "a name or a text of the declaration became code; choose another one"
+            hint = "a name or a string of the declaration became code; choose another one"
             found.append(Diagnostic("generated-code", message, notes=notes, hint=hint))
     return found
 
@@ -78,7 +80,7 @@ def _skeleton(tree: ast.Module) -> str:
                 node.elts = []
             case ast.Call(func=ast.Name(id="register"), args=[_, ast.Constant() as digest, _]):
                 if not _DIGEST.fullmatch(str(digest.value)):
-                    raise ConformanceError(node.lineno, "a digest is no digest")
+                    raise ConformanceError(node.lineno, "malformed digest")
                 digest.value = ""
     return ast.dump(tree)
 
@@ -86,7 +88,7 @@ def _skeleton(tree: ast.Module) -> str:
 def _check_names(nodes: Iterable[ast.expr | None]) -> None:
     for node in nodes:
         if not isinstance(node, ast.Constant) or not _is_dotted_name(node.value):
-            raise ConformanceError(getattr(node, "lineno", 1), "a name of a front door is no name")
+            raise ConformanceError(getattr(node, "lineno", 1), "invalid public name")
 
 
 def _is_dotted_name(value: object) -> bool:

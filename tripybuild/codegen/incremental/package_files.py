@@ -84,7 +84,7 @@ def _is_text(name: str) -> bool:
 
 def _encoding_diagnostic(path: Path) -> Diagnostic:
     shown = str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
-    message = f"the name of the file `{shown}`, or of a folder above it, is no UTF-8 text"
+    message = f"the name of the file `{shown}`, or of a folder above it, is not UTF-8 text"
     return Diagnostic("bad-name", message, hint="rename it: folders become Python packages")
 
 

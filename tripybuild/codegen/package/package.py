@@ -172,7 +172,7 @@ _PARAMETER_ARGUMENTS = [
     ("ranks", "Ranks that such a one may have instead of its shape's; its uses check its sizes."),
     ("optional", "Whether such a one need not be given. The attribute is None until then."),
 ]
-_NO_PARAMETER = ("Raises", [("DiagnosticError", "A size is no whole number, or is negative.")])
+_NO_PARAMETER = ("Raises", [("DiagnosticError", "A size is not a whole number, or is negative.")])
 
 
 def tensor_file(contributions: Iterable[PackageFragment]) -> str:

@@ -17,7 +17,7 @@ Accepted = Mapping[str, Sequence[Way]]
 # What a parameter takes and an argument is: a tensor, several, a Python value, or either.
 ONE, SEVERAL, VALUE, ANY = "t", "s", "p", "?"
 _REST = "**"
-_SPOKEN = {ONE: "a tensor", SEVERAL: "a list of tensors", VALUE: "no tensor"}
+_SPOKEN = {ONE: "a tensor", SEVERAL: "a list of tensors", VALUE: "not a tensor"}
 _CLASHES = frozenset({(ONE, SEVERAL), (ONE, VALUE), (SEVERAL, ONE), (VALUE, ONE), (VALUE, SEVERAL)})
 
 
@@ -73,13 +73,13 @@ def _way_mismatch(used: CallRecord, way: Way) -> ArgumentMismatch | None:
     parameters = {part: rest for part, _, rest in parts}
     names = list(parameters)
     if not used.starred and len(used.given) > len(names):
-        most = "1 argument" if len(names) == 1 else f"{len(names)} arguments"
-        message = f"`{name}` takes at most {most} by place, and {len(used.given)} are given"
+        most = f"{len(names)} positional argument{'' if len(names) == 1 else 's'}"
+        message = f"`{name}` takes at most {most}, and {len(used.given)} are given"
         return ArgumentMismatch(message, len(names))
     by_place = {} if used.starred else dict(zip(names, used.given, strict=False))
     for each in used.named:
         if each in by_place:
-            return ArgumentMismatch(f"`{each}` of `{name}` is given twice", each)
+            return ArgumentMismatch(f"`{each}` of `{name}` is passed twice", each)
         if each not in parameters and len(parts) == len(way):
             near = suggest(each, names)
             meant = f"; did you mean `{near}`?" if near else ""

@@ -174,7 +174,7 @@ def _shortcut(operator: Operator, names: Collection[str]) -> Iterator[Diagnostic
     yield from _diagnostics(operator.shortcut, tensors, {})
     for call in tensors.calls:
         message = f"a shortcut records nothing, and `{call.name}` would be recorded"
-        hint = "it gives an input as it is, or None; what computes stands under `decompose`"
+        hint = "it returns an input unchanged, or None; computation belongs into `decompose`"
         span = operator.shortcut.span(call.node)
         yield Diagnostic("operator-arguments", message, span, hint=hint)
 

@@ -26,11 +26,11 @@ from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.types.dtypes import dtype
 
-INFO = "what calls give is compiled as `tp.InputInfo(shape, dtype)`; all else is a constant"
+INFO = "arguments of calls are compiled as `tp.InputInfo(shape, dtype)`; all else is a constant"
 Path = tuple[int | str, ...]
 _HINTS: Mapping[type, str] = {
     NamedDimension: "it is a size in the shape of an info: `tp.InputInfo([...], dtype)`",
-    Bounds: "a size that a call gives is `tp.DimensionInputInfo((min, opt, max))`",
+    Bounds: "a size argument is `tp.DimensionInputInfo((min, opt, max))`",
 }
 _INFOS = (InputInfo, DimensionInputInfo)
 _KINDS = (*_INFOS, NamedDimension, Bounds, Tensor, Module)

@@ -137,6 +137,6 @@ def _places(name: str, form: Sequence[Any], given: Any) -> Sequence[int]:
 
 
 def _other(name: str, wanted: str) -> DiagnosticError:
-    what = f"`{name}`" if name else "what is given by name"
+    what = f"`{name}`" if name else "the keyword arguments"
     message = f"{what} must be {wanted}, as the function was compiled for"
     return DiagnosticError(Diagnostic("wrong-type", message, caller_location(PACKAGES).span()))

@@ -39,7 +39,7 @@ class Bounds(Generic[Sizes]):
         shapes = [each if isinstance(each, tuple) else (each,) for each in three]
         kinds = {(type(each), len(shape)) for each, shape in zip(three, shapes, strict=True)}
         if len(kinds) != 1 or not all(map(_in_order, *shapes)):
-            message = f"{tuple(three)} is no least, best and greatest size"
+            message = f"{tuple(three)} is not a valid (min, opt, max) triple"
             place, hint = (
                 caller_location(PACKAGES).span(),
                 "they are integers: 0 <= min <= opt <= max",
@@ -79,7 +79,7 @@ class NamedDimension:
 
     def __init__(self, name: str, min: int, opt: int, max: int) -> None:
         if not isinstance(name, str):
-            raise argument_error("NamedDimension", "name", "a text", name)
+            raise argument_error("NamedDimension", "name", "a string", name)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "bounds", Bounds(min, opt, max))
 

@@ -31,7 +31,7 @@ def flatten_results(
     found: dict[str, Value] = {}
     form = _form(result, ONLY, found, place)
     if not found:
-        raise _type_error("the function gives nothing", place)
+        raise _type_error("the function returns nothing", place)
     own = {name: _own_name(value) or name for name, value in found.items()}
     if len({*own.values()}) < len(own):
         own = {name: name for name in own}
@@ -73,7 +73,9 @@ def _form(result: Any, name: str, found: dict[str, Value], place: Span) -> Any:
         return [TUPLE, *forms]
     if isinstance(result, Mapping):
         if wrong := [key for key in result if not isinstance(key, str)]:
-            raise _type_error(f"{_which(name)} has the key {wrong[0]!r}, which is no text", place)
+            raise _type_error(
+                f"{_which(name)} has the key {wrong[0]!r}, which is not a string", place
+            )
         return [DICT, *([k, _form(e, f"{name}_{k}", found, place)] for k, e in result.items())]
     if not isinstance(result, Tensor):
         hint = "make one of it: `tp.Tensor(...)`" if is_data(result) else None

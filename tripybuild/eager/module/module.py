@@ -127,7 +127,7 @@ class Module:
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module does."""
         del args, kwargs
-        message = f"`{type(self).__name__}` does not say in `forward` what it does"
+        message = f"`{type(self).__name__}` does not define `forward`"
         hint = "define `forward(self, ...)` in the class"
         raise MissingForwardError(
             Diagnostic("wrong-type", message, caller_location(PACKAGES).span(), hint=hint)

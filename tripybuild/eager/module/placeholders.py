@@ -10,7 +10,7 @@ from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.location import UnknownLocation
 from tripybuild.trace.values import TensorType, Value
 
-HINT = "give it by assignment, `load_state_dict`, `load_weights` or `initialize_dummy_parameters`"
+HINT = "set it by assignment, `load_state_dict`, `load_weights` or `initialize_dummy_parameters`"
 
 
 class PlaceholderValue(Value):
@@ -64,7 +64,7 @@ def dummy(tensor: Tensor) -> Tensor:
 
 def missing_parameter(name: str, type: TensorType, span: Span | None) -> Diagnostic:
     """What is said where a parameter is used that nobody has given."""
-    message = f"the parameter `{name}`, of {type}, has not been given yet"
+    message = f"the parameter `{name}`, of {type}, is not initialized"
     return Diagnostic("weight-missing", message, span, hint=HINT)
 
 

@@ -40,7 +40,7 @@ class Sequential(Module):
         for name, module in named.items():
             if not isinstance(name, str) or not callable(module):
                 what = f"the module `{name}` is {format_value(module)}, which cannot be called"
-                message = what if isinstance(name, str) else f"the name {name!r} is no text"
+                message = what if isinstance(name, str) else f"the name {name!r} is not a string"
                 several = isinstance(module, (list, tuple))
                 hint = "give them one by one: `tp.Sequential(*modules)`" if several else None
                 place = caller_location(PACKAGES).span()

@@ -71,7 +71,7 @@ def load(
         extra = [path for path in given if path in left]
         meant = _match_paths(absent, extra)
         found += _path_diagnostics(
-            absent, "weight-missing", "the parameter `{}` is not given", meant, span
+            absent, "weight-missing", "the parameter `{}` is missing", meant, span
         )
         meant = {other: path for path, other in meant.items()}
         found += _path_diagnostics(

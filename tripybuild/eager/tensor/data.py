@@ -122,7 +122,7 @@ def _numbers(data: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...
     if not isinstance(data, SEQUENCES):
         where = f"the element at {list(place)}" if place else "it"
         hint = "`tp.stack(...)` makes one tensor of several" if is_tensor(data) else None
-        raise DataError(f"{where} is no number but a {type(data).__name__}", hint, place)
+        raise DataError(f"{where} is not a number but a {type(data).__name__}", hint, place)
     shapes = [list(_shape(each)) for each in data]
     for index, shape in enumerate(shapes):
         if shape != shapes[0]:
@@ -142,13 +142,13 @@ def _check(place: Sequence[int], number: Any, kind: dtype, *, given: bool) -> No
     }[kind.kind]
     if not fits:
         where = f"the element at {list(place)}, {str(number)[:SHOWN]}," if place else str(number)
-        why = "asked for" if given else "what the first one is"
+        why = "requested dtype" if given else "dtype of the first element"
         hint = "write all numbers in one way"
         if kind.kind == "float":
             hint = "no dtype holds it"
         elif isinstance(number, int) and kind.kind == "integer":
             hint = f"{kind} holds numbers from {kind.lowest} to {kind.highest}"
-        raise DataError(f"{where} is no {kind}, which is {why}", hint, place)
+        raise DataError(f"{where} is not of type {kind}, the {why}", hint, place)
 
 
 def _import_array(data: Any) -> Array:
@@ -160,7 +160,7 @@ def _import_array(data: Any) -> Array:
     if not _has_dtype(native):
         near = _nearest(native)
         hint = f"cast it first, as to {near}" if near else None
-        raise DataError(f"there are no tensors of {native}", hint)
+        raise DataError(f"tensors of {native} are not supported", hint)
     return aligned_copy(array, native)
 
 
@@ -187,7 +187,7 @@ def _dlpack_array(data: Any) -> Array | None:
             return host_array(data)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         hint = "`detach()` it" if getattr(data, "requires_grad", False) else None
-        raise DataError(f"its library does not give it away: {error}", hint) from error
+        raise DataError(f"its library does not export it: {error}", hint) from error
 
 
 def _nearest(kind: "np.dtype[Any]") -> dtype | None:

@@ -35,7 +35,7 @@ class DimensionTensor:
         if not isinstance(data, Dim) and not is_int(data):
             raise argument_error("DimensionSize", "data", "an integer", data)
         if name is not None and not isinstance(name, str):
-            raise argument_error("DimensionSize", "name", "a text", name)
+            raise argument_error("DimensionSize", "name", "a string", name)
         self.dimension = data
         self.value: Value = frontend.tensor(data, int32).value
         self.value.name = name

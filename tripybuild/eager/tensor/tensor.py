@@ -72,14 +72,14 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
         if dtype is not None and not isinstance(dtype, DType):
             dtype = dtype_argument("Tensor", "dtype", dtype)
         if name is not None and not isinstance(name, str):
-            raise argument_error("Tensor", "name", "a text", name)
+            raise argument_error("Tensor", "name", "a string", name)
         if device is not None and not isinstance(device, (str, Device)):
             hint = '`tp.device("cpu")` is one'
             raise argument_error("Tensor", "device", "a device or the name of one", device, hint)
         place = caller_location(PACKAGES)
         exchanged = hasattr(data, "__dlpack__")
         if exchanged and device is not None:
-            message = "a device is given for numbers and lists only"
+            message = "a device can be specified for numbers and lists only"
             raise DiagnosticError(Diagnostic("wrong-value", message, place.span()))
         try:
             array = made(data, dtype)
@@ -103,7 +103,7 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
     @name.setter
     def name(self, name: str) -> None:
         if not isinstance(name, str):
-            raise argument_error("Tensor", "name", "a text", name)
+            raise argument_error("Tensor", "name", "a string", name)
         self.value.name = name
 
     @property
@@ -258,7 +258,7 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
         array = array_of(self.value)
         if array.size == 1:
             return array.item()
-        message = f"{self.type} is no number: it has {array.size} elements"
+        message = f"{self.type} is not a number: it has {array.size} elements"
         hint = "take one of them by its index, or `tolist()`"
         raise NumberError(
             Diagnostic("wrong-type", message, caller_location(PACKAGES).span(), hint=hint)

@@ -173,7 +173,7 @@ class Attributes(Failures):
         if isinstance(value, (list, tuple)) and all(isinstance(v, (int, float)) for v in value):
             return tuple(value)
         if not isinstance(value, (bool, int, float, str)):
-            wanted = "be a number, a text or a sequence of numbers"
+            wanted = "be a number, a string or a sequence of numbers"
             self.must(name, wanted, f"found {format_value(value)}", part=mapping)
         return value
 

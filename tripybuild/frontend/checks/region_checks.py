@@ -78,7 +78,7 @@ class Regions(Attributes):
         count, least = len(draft.results), len(wanted)
         if count != least and not (more and count > least):
             many = f"{least} tensor{'' if least == 1 else 's'}{' or more' if more else ''}"
-            self.must(name, f"give {many}", f"it gives {count}")
+            self.must(name, f"give {many}", f"it returns {count}")
         for index, (found, want) in enumerate(zip(draft.results, wanted, strict=False)):
             self._agree(name, index, found.type, want)
         return replace(draft, rest=tuple([value.type for value in draft.results[least:]]))
@@ -149,7 +149,7 @@ class Regions(Attributes):
     def _check_result(self, name: str, value: object) -> Value:
         if not isinstance(value, Value):
             hint = "make a tensor of it, of the dtype that is wanted: `tensor(...)`"
-            self.must(name, "give tensors", f"it gives {format_value(value)}", hint=hint)
+            self.must(name, "give tensors", f"it returns {format_value(value)}", hint=hint)
         return value
 
     def _agree(self, name: str, index: int, found: TensorType, wanted: RequiredType) -> None:
@@ -166,4 +166,4 @@ class Regions(Attributes):
         dtypes = found.dtype is not wanted.type.dtype
         hint = f"cast it: `cast(..., {wanted.type.dtype})`" if dtypes else None
         what = f"give {wanted.type} as output {index}{wanted.reason}"
-        self.must(name, what, f"it gives {found}", hint=hint)
+        self.must(name, what, f"it returns {found}", hint=hint)

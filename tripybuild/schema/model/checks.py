@@ -38,7 +38,7 @@ def check_type(
     if takes_any:
         return
     if each.shape is None or any(str(dimension) in ("...", "Ellipsis") for dimension in each.shape):
-        message = f"`{pattern}` leaves the shape open, and is no input of a part"
+        message = f"`{pattern}` leaves the shape open, and is not an input of a part"
         yield Diagnostic("type-syntax", message, span, hint=TENSOR_HINT)
     elif role == "model input":
         for dimension in each.shape:
@@ -68,7 +68,7 @@ def check_laws(
             if name not in known:
                 near = suggest(name, known)
                 hint = f"did you mean `{near}`?" if near else "a law of a module is about its sizes"
-                message = f"`requires.{law.name}` uses `{name}`, which is no size"
+                message = f"`requires.{law.name}` uses `{name}`, which is not a size"
                 yield Diagnostic("unbound-name", message, law.that.span(), hint=hint)
         if law.name not in broken:
             message = f"no example breaks the law `{law.name}`"
@@ -107,4 +107,4 @@ def _no_dtype(
 ) -> Diagnostic:
     near = suggest(name, known)
     hint = f"did you mean `{near}`?" if near else f"the dtypes are {', '.join(sorted(DTYPES))}"
-    return Diagnostic("unknown-dtype", f"`{name}` is no dtype", document.span(at), hint=hint)
+    return Diagnostic("unknown-dtype", f"`{name}` is not a dtype", document.span(at), hint=hint)

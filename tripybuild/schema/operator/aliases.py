@@ -134,7 +134,7 @@ class AliasReader:
         said = self._dependencies({n for s in alias.snippets() for n in free_names(s.program)})
         for name in self.own:
             if name not in said:
-                hint = "give it to the call, or say in `when:` which value it must have"
+                hint = "give it to the call, or fix its value in `when:`"
                 self._wrong("alias-argument", f"`{alias.text}` leaves out `{name}`", base, hint)
 
     def _dependencies(self, names: set[str]) -> set[str]:
@@ -155,7 +155,7 @@ class AliasReader:
         for name in self.own:
             if name in given and name not in back:
                 message = f"`{name}` cannot be read back from `{alias.text}`"
-                hint = f"say under `reads: {name}:` how it follows from `{alias.signature}`"
+                hint = f"write under `reads: {name}:` how it follows from `{alias.signature}`"
                 self._wrong("alias-argument", message, base, hint)
         known = {*alias.signature.parameters, *SHAPE, *DTYPES, *DECOMPOSE}
         for name, snippet in alias.reads.items():
@@ -245,8 +245,8 @@ def _arguments(signature: ForeignSignature, call: ast.Call) -> dict[str, ast.exp
     """The expressions by parameter, in the other's order."""
     name, count = signature.name, len(signature.by_position)
     if len(call.args) > count:
-        many = f"{count} argument{'' if count == 1 else 's'} by position, and not {len(call.args)}"
-        raise _argument_error(f"`{name}` takes {many}: say which it gets", signature, call)
+        many = f"{count} positional argument{'' if count == 1 else 's'}, not {len(call.args)}"
+        raise _argument_error(f"`{name}` takes {many}: pass the others by keyword", signature, call)
     given: dict[str, ast.expr] = {}
     for parameter, value in zip(signature.by_position, call.args, strict=False):
         if (parameter == signature.several) != isinstance(value, ast.Starred):
@@ -260,7 +260,7 @@ def _arguments(signature: ForeignSignature, call: ast.Call) -> dict[str, ast.exp
                 f"`{name}` has no argument `{parameter}`", signature, keyword.value
             )
         if parameter in given:
-            raise _argument_error(f"`{parameter}` is given twice", signature, keyword.value)
+            raise _argument_error(f"`{parameter}` is specified twice", signature, keyword.value)
         given[parameter] = keyword.value
     needed = (
         parameter for parameter in signature.parameters if parameter not in signature.optional

@@ -133,10 +133,9 @@ def _engines(operator: Operator) -> Iterator[Diagnostic]:
             key = "reference" if engine == "reference" else f"lower.{engine}"
             yield Diagnostic(
                 "unreachable-target",
-                f"`{operator.name}` has no way to `{engine}`",
+                f"`{operator.name}` has no lowering for `{engine}`",
                 span,
-                hint=f"give `{key}` or `decompose`, or say under `targets.{engine}.refuses` why it "
-                "is refused",
+                hint=f"add `{key}` or `decompose`, or a reason to `targets.{engine}.refuses`",
             )
 
 
@@ -146,7 +145,7 @@ def _targets(operator: Operator) -> Iterator[Diagnostic]:
             near = suggest(target, TARGETS)
             yield Diagnostic(
                 "unknown-target",
-                f"`{target}` is no target",
+                f"`{target}` is not a target",
                 operator.document.span(("targets", target), key=True),
                 hint=f"did you mean `{near}`?" if near else f"the targets are {', '.join(TARGETS)}",
             )
@@ -160,13 +159,13 @@ def _static(operator: Operator) -> Iterator[Diagnostic]:
             span = operator.document.span(("targets", target, "static", at))
             name = static_size_name(entry)
             if name is None:
-                message = f"`{entry}` is no size: `C`, `K` and `S[dim]` are"
+                message = f"`{entry}` is not a size: `C`, `K` and `S[dim]` are"
                 yield Diagnostic("wrong-value", message, span)
             elif name not in known:
                 near = suggest(name, known)
                 yield Diagnostic(
                     "unbound-name",
-                    f"the sample of `{operator.name}` gives no size `{name}`",
+                    f"the sample of `{operator.name}` has no size `{name}`",
                     span,
                     hint=f"did you mean `{near}`?" if near else None,
                 )
@@ -214,13 +213,15 @@ def _tensors(operator: Operator) -> Iterator[Diagnostic]:
     """What goes in and comes out are tensors; the shapes of what comes out are said."""
     for name, input in operator.inputs.items():
         if next(tensors(input.pattern), None) is None:
-            message = f"`{name}` is an input, but `{input.pattern}` is no tensor"
+            message = f"`{name}` is an input, but `{input.pattern}` is not a tensor"
             span = operator.document.span(("inputs", name, "type"))
             hint = "a Python value stands under `attributes:`"
             yield Diagnostic("type-syntax", message, span, hint=hint)
     for name, output in operator.outputs.items():
         if not _says_shapes(options(output.pattern)[-1]):
-            message = f"`{name}` is an output, but `{output.pattern}` is no tensor of a known shape"
+            message = (
+                f"`{name}` is an output, but `{output.pattern}` is not a tensor of a known shape"
+            )
             span = operator.document.span(("outputs", name, "type"))
             hint = "write `T[*S]`, `list[T[*S]]` or `like(input)`"
             yield Diagnostic("type-syntax", message, span, hint=hint)

@@ -178,7 +178,7 @@ class _OperatorElaboration:
                 span = document.span(("types", name, index))
                 hint = "the types are " + ", ".join(f"`{n}`" for n in BY_NAME)
                 self.found.append(
-                    Diagnostic("unknown-dtype", f"`{each}` is no dtype", span, hint=hint)
+                    Diagnostic("unknown-dtype", f"`{each}` is not a dtype", span, hint=hint)
                 )
         return tuple(BY_NAME[each] for each in names if each in BY_NAME)
 
@@ -291,7 +291,7 @@ class _OperatorElaboration:
                     Diagnostic("bad-example", "an example `gives` a value or `fails` a law", span)
                 )
             elif entry.sizes and entry.fails is None:
-                message = "an example with `sizes` `fails` a law: what it gives has none"
+                message = "an example with `sizes` `fails` a law: its value is not checked"
                 self.found.append(Diagnostic("bad-example", message, document.span(location)))
             call = self.snippet(entry.call, document, (*location, "call"), names)
             result.append(Example(call, gives, entry.fails, entry.sizes))

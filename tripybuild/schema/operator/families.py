@@ -164,7 +164,7 @@ def _repeats(place: tuple[str, ...], body: Body, family: Body) -> Diagnostic:
         "given-twice",
         f"the family `{family.file.family}` gives `{'.'.join(place)}` already",
         body.document.span(place, key=True),
-        hint="take it out here, or say something else to override the family",
+        hint="remove it here, or write another value to override the family",
     )
 
 

@@ -103,7 +103,7 @@ def _missing_reason(operator: Operator, target: str, fact: Fact, common: Common)
     near = suggest(fact.name, known)
     return Diagnostic(
         "unknown-fact",
-        f"`{operator.name}` gives no reason for `{fact.name}`, and neither does `targets.yaml`",
+        f"`{operator.name}` has no reason for `{fact.name}`, and neither does `targets.yaml`",
         fact.when.span(),
         hint=f"did you mean `{near}`?" if near else "write `when:` and `why:`",
     )

@@ -95,7 +95,7 @@ def _order(
 ) -> Iterator[Diagnostic]:
     """There are two cases at least, and the last one alone is for all other calls."""
     if len(cases) < 2:
-        message, hint = "one case is no choice", "write the snippet itself in the place of `cases`"
+        message, hint = "one case is not a choice", "write the snippet itself in place of `cases`"
         yield Diagnostic("bad-case", message, document.span(location), hint=hint)
         return
     if cases[-1][0] is not None:
@@ -106,7 +106,7 @@ def _order(
     for index, (test, _) in enumerate(cases[:-1]):
         if test is None:
             message = "the cases behind this one can never be reached"
-            hint = "say `when` it holds, or put it last"
+            hint = "add `when`, or put it last"
             span = document.span((*location, index))
             yield Diagnostic("unreached-case", message, span, hint=hint)
 

@@ -81,7 +81,7 @@ def _part_diagnostic(
         case ast.Constant(value=None):
             return
         case _:
-            message = f"`{ast.unparse(node)[:60]}` is no part of a module"
+            message = f"`{ast.unparse(node)[:60]}` is not a part of a module"
             hint = "a part is what a module makes, such as `Linear(4, 8)`, or None"
             yield Diagnostic("wrong-value", message, snippet.span(node), hint=hint)
 

@@ -119,15 +119,15 @@ def check_bindings(operator: Operator, operators: frozenset[str]) -> Iterator[Di
 
 
 def _in_sample(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]:
-    """A sample gives numbers to what is bound already; what it gives to others nobody reads."""
+    """A sample sets values of bound names only; other entries would be unused."""
     for name in operator.sample:
         if name not in bound:
             near = suggest(name, bound - CONSTANTS)
             yield Diagnostic(
                 "unbound-name",
-                f"`sample` gives `{name}`",
+                f"`sample` sets the unbound name `{name}`",
                 operator.document.span(("sample", name), key=True),
-                label="nothing binds this name",
+                label="not bound",
                 hint=f"did you mean `{near}`?" if near else None,
             )
 
@@ -169,7 +169,7 @@ def unbound_names(
                 "unbound-name",
                 f"`{'.'.join(map(str, snippet.location))}` uses `{name}`",
                 snippet.span(_first(snippet, name)),
-                label="nothing binds this name",
+                label="not bound",
                 hint=hint + (f"; did you mean `{near}`?" if near else ""),
             )
 
@@ -182,8 +182,8 @@ def in_message(law: Law, bound: frozenset[str], surface: AllowedNames) -> Iterat
         try:
             program = Program(text, (), parse_expression(text))
         except SnippetError as error:
-            message = f"`{{{text}}}` is no expression that can be filled in: {error.message}"
-            yield Diagnostic(error.code, message, span, hint="say it in words, without braces")
+            message = f"`{{{text}}}` is not an expression that can be interpolated: {error.message}"
+            yield Diagnostic(error.code, message, span, hint="write it without braces")
             continue
         snippet = Snippet(program, document, location)
         for found in (
@@ -245,7 +245,7 @@ def _in_types(operator: Operator, bound: frozenset[str]) -> Iterator[Diagnostic]
                 if tensor.element not in elements:
                     yield Diagnostic(
                         "unknown-dtype",
-                        f"`{tensor.element}` is no dtype and no type variable",
+                        f"`{tensor.element}` is neither a dtype nor a type variable",
                         span,
                     )
                 for dimension in tensor.shape or ():
@@ -292,6 +292,6 @@ def _unbound_in_type(where: str, name: str, known: frozenset[str], span: Span) -
         "unbound-name",
         f"`{where}` uses `{name}`",
         span,
-        label="nothing binds this name",
+        label="not bound",
         hint=f"did you mean `{near}`?" if near else None,
     )

@@ -112,7 +112,7 @@ class _VocabularyCheck:
         for keyword in node.keywords:
             if keyword.arg in self.surface.keywords:
                 message = f"`{keyword.arg}=` is not part of the references' vocabulary"
-                hint = "a reference gives new arrays: `np.where` chooses, `convert` casts"
+                hint = "a reference returns new arrays: `np.where` chooses, `convert` casts"
                 yield self.wrong("unknown-argument", message, keyword.value, hint)
 
     def function(self, node: ast.expr, local: frozenset[str]) -> Iterator[Diagnostic]:

@@ -51,7 +51,7 @@ def check(module: bytes) -> None:
         try:
             ir.Module.parse(module).operation.walk(look)
         except (ir.MLIRError, ValueError) as error:
-            message = "the program in the executable is no StableHLO that can be read"
+            message = "the program in the executable is not readable StableHLO"
             lines = tuple(str(error).splitlines()[:5])
             raise DiagnosticError(Diagnostic("executable-altered", message, notes=lines)) from error
     wrong = sorted(name for name in found if name in REFUSED or name.split(".")[0] not in DIALECTS)

@@ -26,7 +26,7 @@ from tripybuild.targets.xla.payload import canonicalize
 
 MAGIC = b"tbpjrt01"
 ALWAYS_THERE = 1 << 28  # bytes that are not worth a look at the limits
-EXHAUSTED = "the program needs more memory than there is"
+EXHAUSTED = "the program needs more memory than available"
 
 
 class CompileError(RuntimeError):
@@ -99,7 +99,7 @@ def _serialize(loaded: Any) -> bytes:
 def _spell(shape: Any) -> list[Any]:
     name = np.dtype(shape.element_type()).name
     if name not in DTYPES:
-        raise CompileError(f"`main` takes or gives `{name}`, which no tensor can have")
+        raise CompileError(f"`main` takes or returns `{name}`, which is not a tensor dtype")
     return [name, list(shape.dimensions())]
 
 
@@ -155,7 +155,7 @@ def _types(spelled: Sequence[tuple[str, Sequence[int]]]) -> tuple[ArrayType, ...
 def _format_error(reason: str) -> DiagnosticError:
     message = f"The payload is not a compiled CPU program: {reason}"
     hint = "compile the model again"
-    return DiagnosticError(Diagnostic("executable-not-recognized", message, hint=hint))
+    return DiagnosticError(Diagnostic("executable-not-recognised", message, hint=hint))
 
 
 def _incompatible(found: Mapping[str, str]) -> Diagnostic:
@@ -248,7 +248,7 @@ class LoadedProgram:
     def _types(self) -> list[str]:
         """What it takes and gives, in words."""
         taken, given = (", ".join(map(str, each)) for each in (self.parameters, self.results))
-        return [f"it takes {taken or 'nothing'} and gives {given}"]
+        return [f"it takes {taken or 'nothing'} and returns {given}"]
 
     def _place(self, arrays: Sequence[Array], types: Sequence[ArrayType]) -> list[Any]:
         """Hand arrays to the device, behind the constants: 7 microseconds each, no copy."""

@@ -38,7 +38,7 @@ def is_infinite(place: LayerEmission) -> SSAValue:
 def _float_input(place: LayerEmission) -> NetworkValue:
     source: NetworkValue = place.layer.arguments["input"]
     if source.dtype.kind != "float":
-        raise ValueError(f"{source.dtype} has neither infinities nor what is no number")
+        raise ValueError(f"{source.dtype} has neither infinities nor NaN")
     return source
 
 

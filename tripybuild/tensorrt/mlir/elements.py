@@ -89,7 +89,7 @@ def from_numpy(array: Array, type: Attribute | None = None) -> DenseIntOrFPEleme
     tensor = _tensor_type(array, type)
     dtype = dtype_of(tensor.element_type)
     if array.dtype != dtype or array.shape != tensor.get_shape():
-        raise TypeError(f"an array of {array.dtype}{list(array.shape)} is no `{tensor}`")
+        raise TypeError(f"an array of {array.dtype}{list(array.shape)} does not fit `{tensor}`")
     if is_splat_array(array):
         one = _to_xdsl_bytes(np.ascontiguousarray(array[(0,) * array.ndim]), tensor.element_type)
         return DenseIntOrFPElementsAttr(tensor, BytesAttr(splat_bytes(one, array.size)))

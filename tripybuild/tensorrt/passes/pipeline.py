@@ -147,7 +147,7 @@ _TABLE = (
     Pass(
         "trtx-to-tensorrt",
         "trtx:run",
-        "layers of ours as ops of NVIDIA's dialect, for who knows that one only",
+        "layers of ours as ops of NVIDIA's dialect, for tools that know that dialect only",
     ),
 )
 

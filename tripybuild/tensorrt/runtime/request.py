@@ -155,6 +155,6 @@ def _part(whole: Array, name: str, place: Mapping[str, Any]) -> Array:
     if found is None or found.bits < BYTE:
         return whole[begin:end]
     if (end - begin) % found.numpy.itemsize:
-        message = f"The bytes of `{name}` are no whole number of {found}"
+        message = f"The bytes of `{name}` are not a whole number of {found}"
         raise DiagnosticError(Diagnostic("weights-malformed", message))
     return whole[begin:end].view(found.numpy)

@@ -26,7 +26,7 @@ def scatter_ranks(shape: Shape, ranks: int) -> Sizes:
     """A rank's part of the first dimension."""
     first, *rest = _dimensions(shape)
     if is_static(first) and first % ranks:
-        raise ShapeError(f"the first dimension ({first}) is no multiple of the {ranks} ranks")
+        raise ShapeError(f"the first dimension ({first}) is not a multiple of the {ranks} ranks")
     return (None if first is None else first // ranks, *rest)
 
 

@@ -127,12 +127,12 @@ def _aligned_array(array: Array) -> Array:
 
 
 def _missing_data(name: str, type: object) -> Diagnostic:
-    message = f"Nothing gives the data of `dense_resource<{name}> : {type}`"
+    message = f"There is no data for `dense_resource<{name}> : {type}`"
     hint = "a text has the data of its resources at its end: `{-# dialect_resources: ... #-}`"
     return Diagnostic("weight-missing", message, hint=hint)
 
 
 def _unfit(name: str, array: Array, type: object) -> Diagnostic:
-    message = f"The data of `dense_resource<{name}>` is not what its type says"
+    message = f"The data of `dense_resource<{name}>` does not match its type"
     found = f"{array.dtype}{list(array.shape)}"
     return Diagnostic("weight-shape", message, notes=(f"found {found}, and the type is `{type}`",))

@@ -208,7 +208,7 @@ class Emission:
 
     def _unknown(self, name: str) -> NoReturn:
         hint = None
-        message = f"`{name}` is no operation that becomes TensorRT layers"
+        message = f"`{name}` is not an operation that becomes TensorRT layers"
         if name.startswith("tensorrt."):
             message, hint = f"`{name}` has no TensorRT layer of its own", EXPAND
         self.refuse(message, "tensorrt-unsupported", hint=hint)

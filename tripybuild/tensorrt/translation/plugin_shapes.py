@@ -153,7 +153,7 @@ def _fill(op: OpaquePluginOp, library: Library) -> None:
         given = [builder.materialize(size) for shape in outputs for size in shape]
     except (NoShapesError, TypeError, AttributeError) as error:
         hint = "a plugin that is written in C++ does not answer Python; write its region by hand"
-        message = f"The plugin `{op.value('plugin_name')}` does not say its shapes"
+        message = f"The plugin `{op.value('plugin_name')}` does not implement its output shapes"
         at.refuse(message, notes=_first(error), hint=hint)
     block.add_op(YieldOp(operands=[given]))
     op.shapes_region.add_block(block)
@@ -180,7 +180,7 @@ def _outputs(
         outputs: Sequence[Sequence[Expression]] = build.get_output_shapes(inputs, [], builder)
     for size in (size for shape in outputs for size in shape):
         if not isinstance(size, Expression):
-            raise NoShapesError(f"it gives a {type(size).__name__} for a size")
+            raise NoShapesError(f"it returns a {type(size).__name__} for a size")
     return outputs
 
 

@@ -75,13 +75,13 @@ def _host(at: Emission, function: FuncOp, port: Port) -> Ranges | None:
     """Return the ranges of values, where TensorRT needs the values to know sizes."""
     is_host = at.values[port.value].is_shape_tensor
     if is_host and not port.on_host:
-        message = f"Argument #{port.index} gives sizes, so it must be `tensorrt.host_tensor`"
+        message = f"Argument #{port.index} is a shape tensor, so it must be `tensorrt.host_tensor`"
         _refuse(function, message, (f"`{port.name}` is a `{port.type}`",))
     if not is_host:  # it may say that it is one, and yet nothing depends on its values
         return None
     ranges = read(port, BOUNDS)
     if ranges is None:
-        message = f"Argument #{port.index} gives sizes, and nothing says which: `{BOUNDS}`"
+        message = f"Argument #{port.index} is a shape tensor without bounds: `{BOUNDS}`"
         _refuse(function, message, (f"`{port.name}` is a `{port.type}`",))
     shape = port.type.get_shape()
     count = shape[0] if shape else 1
@@ -106,7 +106,9 @@ def _device(function: FuncOp, port: Port) -> Ranges | None:
         for sizes in each:
             if len(sizes) != len(shape) or not _fits(sizes, shape):
                 shown = f"`{list(sizes)}`"
-                message = f"{shown} in the profile of argument #{port.index} is no `{port.type}`"
+                message = (
+                    f"{shown} in the profile of argument #{port.index} does not fit `{port.type}`"
+                )
                 _refuse(function, message)
     return Ranges(port, of_values=False, ranges=ranges)
 

@@ -99,7 +99,7 @@ def _outputs(function: FuncOp, outputs: Sequence[Mapping[str, Any]]) -> Iterator
         shape = tuple(size if isinstance(size, int) else None for size in each["shape"])
         declared, given = TypeClaim(each["dtype"], shape), _type(value.type)
         if not declared.agrees(given):
-            yield f"`{each['name']}` is {given} in the module, and declared is {declared}"
+            yield f"`{each['name']}` is {given} in the module, but declared as {declared}"
 
 
 def _type(of: Attribute) -> TypeClaim:

@@ -101,7 +101,7 @@ def wrong_refusals(
         said = written(types)
         problems = list(wrong_refusal(subject, types, found, by_default=said is not None))
         if said not in {None, found.level}:
-            problems.append(f"{found}, and the support table says `{said}`")
+            problems.append(f"{found}, but the support table has `{said}`")
         yield from (f"{_tuple_text(subject, types)}: {problem}" for problem in problems)
 
 
@@ -127,11 +127,11 @@ def wrong_refusal(
     refuses = _facts(subject.operator, "refuses", bind(subject.operator, types))
     builds = build_facts(subject, types)
     if builds and not found.builds:
-        yield f"`{builds[0].name}` says that it builds, but it is {found}"
+        yield f"`{builds[0].name}` is declared to build, but it is {found}"
     elif not found.builds:
         yield from unexpected_refusal(subject, types, refuses, found)
     elif build_reason(subject, types, by_default=by_default) is None:
-        yield "TensorRT builds it, and no `builds:` says so"
+        yield "TensorRT builds it, and no `builds:` declares it"
 
 
 def build_facts(subject: Subject, types: Tuple) -> list[Fact]:
@@ -177,7 +177,7 @@ def unexpected_refusal(
     for level, says in stock_refusals(subject.common, types):
         if level == found.level and any(each in found.says for each in says):
             return
-    yield f"{found}, which is no refusal that is known"
+    yield f"{found}, which is not a known rejection"
 
 
 def matches(fact: Fact, found: BuildOutcome) -> bool:
@@ -219,7 +219,7 @@ def _wrong_refusal(subject: Subject, fact: Fact) -> Iterator[str]:
         found, bound = subject.judge_sample(types, gpu, verified=True)
         shown = shown or found.builds or matches(fact, found)
         if fact.silent and not found.builds:
-            yield f"{format_tuple(types)} is {found}, and is said to build"
+            yield f"{format_tuple(types)} is {found}, and is declared to build"
         elif found.builds and not fact.silent:
             yield f"TensorRT builds {format_tuple(types)}"
         elif not found.builds:

@@ -61,7 +61,7 @@ def explain_difference(
         return ""
     found = interpret([(lower_stablehlo(graph).text(), list(data.values()))])[0]
     if isinstance(found, str):
-        return f" (the interpreter says: {found})"
+        return f" (the interpreter: {found})"
     xla, reference = (
         all(difference(a, b, within) is None for a, b in zip(found, each, strict=True))
         for each in results

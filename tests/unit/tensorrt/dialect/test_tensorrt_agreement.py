@@ -80,7 +80,7 @@ def test_the_layers_can_be_others(built):
 def test_the_declaration_can_differ(built, change, shown):
     """A size that is a text is a symbol, which nobody compares here."""
     (found,) = disagreements(*built, [{**OUTPUTS[0], **change}])
-    assert found == f"`y0` is float32[2, 4] in the module, and declared is {shown}"
+    assert found == f"`y0` is float32[2, 4] in the module, but declared as {shown}"
     assert not list(disagreements(*built, [{**OUTPUTS[0], "shape": ["B", 4]}]))
 
 

@@ -488,7 +488,7 @@ WRONG = [
     ),
     (
         quantize("3x8x", result="i4"),
-        "block quantization needs blocks of one size, but 4 is no multiple of 3",
+        "block quantization needs blocks of one size, but 4 is not a multiple of 3",
     ),
     (
         dynamic("4x32x", 1, "4x2x", ", block_size = 32 : i32"),

@@ -241,7 +241,7 @@ def collective(text, kind=Q):
 WRONG = [
     (
         attention(k="tensor<2x3x6x16xf16>", v="tensor<2x3x6x16xf16>"),
-        ("query has 8 heads, which is no multiple of the 3 of key and values"),
+        ("query has 8 heads, not a multiple of the 3 of key and values"),
     ),
     (
         attention(v="tensor<2x2x7x16xf16>"),
@@ -557,7 +557,7 @@ def test_parts_are_compared_with_what_is_inferred():
     odd = "tensor<5x2xf32>"
     text = f"%0 = trtx.reduce_scatter <kSUM> %a {{ranks = 2 : i64}} : {odd} -> {odd}"
     assert messages(text, a=odd) == [
-        "the first dimension (5) is no multiple of the 2 ranks",
+        "the first dimension (5) is not a multiple of the 2 ranks",
         "'trtx.reduce_scatter' op failed to infer returned types",
     ]
 

@@ -127,7 +127,7 @@ def test_type_of_an_array_is_found():
 
 def test_array_must_be_of_its_type():
     """Nothing is converted."""
-    with pytest.raises(TypeError, match=r"an array of float64\[2\] is no `tensor<2xf32>`"):
+    with pytest.raises(TypeError, match=r"an array of float64\[2\] does not fit `tensor<2xf32>`"):
         elements.from_numpy(np.zeros(2), TensorType(f32, [2]))
     with pytest.raises(TypeError, match="no array holds elements of `i3`"):
         elements.dtype_of(IntegerType(3))

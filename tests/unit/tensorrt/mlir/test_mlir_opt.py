@@ -186,7 +186,7 @@ def test_pass_that_breaks_a_module_is_named(monkeypatch):
 
     (found,) = outcome.diagnostics
     assert "empty block" in found.message
-    assert found.notes == ("after the pass `cse`, which is to blame and not the text",)
+    assert found.notes == ("after the pass `cse`, a bug of the pass, not of the input",)
     assert opt_run.run(GOOD, "f", opt_run.OptOptions(steps=[step], verify=False)).diagnostics == []
 
 

@@ -89,7 +89,7 @@ def test_only_ones_are_dropped():
 def test_parts_of_what_cannot_be_divided():
     """The ranks of a collective have equal parts."""
     with pytest.raises(
-        ShapeError, match=r"the first dimension \(5\) is no multiple of the 2 ranks"
+        ShapeError, match=r"the first dimension \(5\) is not a multiple of the 2 ranks"
     ):
         trtx.scatter_ranks((5, 3), 2)
     with pytest.raises(ShapeError, match="rank 1 or more"):

@@ -152,7 +152,7 @@ def text_of(build, *inputs):
         (
             lambda x: trt.unary(x, "isinf"),
             [(int32, (2,))],
-            "`trt.unary`: int32 has neither infinities nor what is no number",
+            "`trt.unary`: int32 has neither infinities nor NaN",
         ),
         (
             trt.resize_linear,

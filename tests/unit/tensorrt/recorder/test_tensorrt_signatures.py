@@ -147,7 +147,7 @@ def test_good_calls_pass(call):
         ("softmax(x)", "`trt.softmax` needs `axis`"),
         ("softmax(x, dim=1)", "has no parameter `dim`; it takes input, axis"),
         ("softmax(x, 1, 2)", "takes 2 arguments, and 3 are given"),
-        ("softmax(x, 1, axis=1)", "is given `axis` twice"),
+        ("softmax(x, 1, axis=1)", "has `axis` twice"),
         ("softmax(x, axis='last')", "needs an integer for `axis`, not 'last'"),
         ("softmax(x, True)", "needs an integer for `axis`"),
         ("unary(x, 'kEXPM1')", "needs one of kEXP, kLOG"),

@@ -150,7 +150,7 @@ def test_an_input_whose_values_are_sizes_has_bounds(host):
     ("attributes", "says"),
     [
         (BOUNDS, "must be `tensorrt.host_tensor`"),
-        ("tensorrt.host_tensor", "nothing says which: `tensorrt.value_bounds`"),
+        ("tensorrt.host_tensor", "without bounds: `tensorrt.value_bounds`"),
         (
             f"tensorrt.host_tensor, tensorrt.value_bounds = {profile((1,), (2,), (3,))}",
             "must have 2 values",

@@ -114,7 +114,7 @@ class ScaleOperation(TensorrtOperation):
             size, count = shape[each], scale[each]
             if is_static(size) and is_static(count) and (count == 0 or size % count):
                 yield (
-                    f"block {self.WORD} needs blocks of one size, but {size} is no multiple of "
+                    f"block {self.WORD} needs blocks of one size, but {size} is not a multiple of "
                     f"{count}"
                 )
 

@@ -124,7 +124,7 @@ class AttentionOp(TensorrtOperation):
             yield f"query has heads of size {query[-1]}, but key and values of size {key[-1]}"
         queries, keys = (shape[-3] if len(shape) == 4 else shape[-2] for shape in (query, key))
         if is_static(queries) and is_static(keys) and (keys == 0 or queries % keys):
-            yield f"query has {queries} heads, which is no multiple of the {keys} of key and values"
+            yield f"query has {queries} heads, not a multiple of the {keys} of key and values"
         if len(query) == len(key) == 4 and differ(query[0], key[0]):
             yield f"query is a batch of {query[0]}, but key and values of {key[0]}"
 

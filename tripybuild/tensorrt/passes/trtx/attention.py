@@ -81,10 +81,10 @@ def _attention_obstacle(op: Any) -> str | None:
     if op.query_lengths is not None:
         return "only keys and values may have lengths"
     if op.quantized_type is not None:
-        return "what is quantized in it cannot be said from outside"
+        return "its internal quantization cannot be expressed by separate operations"
     queries, keys = sizes_of(op.query)[HEADS], sizes_of(op.key)[HEADS]
     if queries is None or keys is None:
-        return "nobody knows how many query heads share a head of keys and values"
+        return "the number of query heads per key-value head is unknown"
     return None
 
 

@@ -38,7 +38,7 @@ def _scale_obstacle(op: Any) -> str | None:
     axis = op.value("axis") % len(shape)
     own = {"kUNIFORM": (), "kCHANNEL": (axis,), "kELEMENTWISE": range(axis, len(shape))}[mode]
     if any(shape[each] is None for each in own):
-        return "nobody knows how many weights it has"
+        return "its number of weights is unknown"
     return None
 
 
@@ -63,7 +63,7 @@ def _lrn(op: LRNOp, rewriter: PatternRewriter) -> bool:
 
 def _lrn_obstacle(op: Any) -> str | None:
     if isinstance(element(op.input), IntegerType):
-        return "its integers are quantized floats, with a scale that it does not say"
+        return "its integers are quantized floats, with an unknown scale"
     if len(sizes_of(op.input)) != 4:
         return "only of images `[batch, channels, height, width]` is it known what it means"
     return None

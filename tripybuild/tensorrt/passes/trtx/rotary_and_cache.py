@@ -56,7 +56,7 @@ def _interleave(parts: list[SSAValue], make: OpBuilder) -> SSAValue:
 
 
 def _rotary_obstacle(op: Any) -> str | None:
-    return "nobody knows how large its heads are" if sizes_of(op.input)[HEAD] is None else None
+    return "its head size is unknown" if sizes_of(op.input)[HEAD] is None else None
 
 
 def _cache(op: KVCacheUpdateOp, rewriter: PatternRewriter) -> bool:
