@@ -167,7 +167,7 @@ class Parameter(eager.Parameter, Tensor):
         optional: Whether such a one need not be given. The attribute is None until then.
 
     Raises:
-        DiagnosticError: A size is no whole number, or is negative.
+        DiagnosticError: A size is not a whole number, or is negative.
     """
 
 

@@ -189,8 +189,8 @@ def _results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> list[Array]
             with _ignore_warnings():
                 result = meaning.function(operation, *arguments)
     except MemoryError as error:
-        message = f"`{asked.operator}` needs more memory than there is"
-        types = [f"it gives {each.type}" for each in asked.outputs]
+        message = f"`{asked.operator}` needs more memory than available"
+        types = [f"it returns {each.type}" for each in asked.outputs]
         raise memory_error(message, types, error, asked.location.span()) from error
     except (IndexError, ValueError) as error:  # of what is known only now: positions, for one
         message = f"`{asked.operator}` cannot be computed: {error}"
