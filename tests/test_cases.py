@@ -11,8 +11,8 @@ import pytest
 import sections
 
 from tripybuild.cli.main import main
-from tripybuild.codegen.incremental import registries as registry
 from tripybuild.errors.diagnostics import CODES, DiagnosticError
+from tripybuild.process import paths
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "tripybuild"
@@ -35,13 +35,13 @@ def folder(tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
-    real = registry.builtin_root()
+    real = paths.registry()
 
     def built_in():
         own = tmp_path / "ops_registry"
         return own if own.is_dir() else real
 
-    monkeypatch.setattr(registry, "builtin_root", built_in)
+    monkeypatch.setattr(paths, "registry", built_in)
     return tmp_path
 
 

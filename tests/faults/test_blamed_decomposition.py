@@ -6,7 +6,7 @@ import pytest
 
 from tripybuild.codegen.operators.operator import operator_fragment
 from tripybuild.codegen.operators.operator_calls import CallResolver
-from tripybuild.codegen.package.assembly import assemble_package
+from tripybuild.codegen.package.package import assemble_package
 from tripybuild.codegen.package.sync import write
 from tripybuild.process import paths
 from tripybuild.schema.load import load

@@ -86,7 +86,14 @@ FILES = {
 def made(tmp_path_factory):
     """A registry and its package, as long as all is well."""
     root = tmp_path_factory.mktemp("broken")
-    for path in ("targets.yaml", "math/add.yaml", "math/mul.yaml", "families"):
+    for path in (
+        "targets.yaml",
+        "create/full.yaml",
+        "create/ones.yaml",
+        "math/add.yaml",
+        "math/mul.yaml",
+        "families",
+    ):
         place = root / "built_in" / path
         place.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (BUILT_IN / path).is_dir() else shutil.copy)(BUILT_IN / path, place)

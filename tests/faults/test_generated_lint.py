@@ -9,7 +9,7 @@ import pytest
 from tripybuild.codegen.modules.module import module_fragment
 from tripybuild.codegen.operators.operator import operator_fragment
 from tripybuild.codegen.operators.operator_calls import CallResolver
-from tripybuild.codegen.package.assembly import assemble_package
+from tripybuild.codegen.package.package import assemble_package
 from tripybuild.codegen.package.sync import write
 from tripybuild.codegen.snippets.composition_check import check_snippets
 from tripybuild.process import paths

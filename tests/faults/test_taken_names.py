@@ -64,7 +64,13 @@ def built_in(tmp_path_factory):
     """A registry with what the declarations here call."""
     root, of = tmp_path_factory.mktemp("names") / "built_in", paths.registry()
     shutil.copytree(of / "families", root / "families")
-    for path in ("targets.yaml", "math/mul.yaml", "math/div.yaml"):
+    for path in (
+        "targets.yaml",
+        "create/full.yaml",
+        "create/ones.yaml",
+        "math/mul.yaml",
+        "math/div.yaml",
+    ):
         (root / path).parent.mkdir(exist_ok=True)
         shutil.copy(of / path, root / path)
     return root

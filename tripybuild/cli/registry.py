@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from tripybuild.codegen.incremental import registries
 from tripybuild.process import paths
 
 Registries = Annotated[
@@ -16,4 +15,4 @@ Registries = Annotated[
 
 def in_installed_package() -> bool:
     """Whether the built-in registry is part of an installed package, not of a source tree."""
-    return registries.builtin_root().is_relative_to(paths.PACKAGE)
+    return paths.registry().is_relative_to(paths.PACKAGE)

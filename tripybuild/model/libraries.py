@@ -16,7 +16,7 @@ from tripybuild.process.paths import registry
 from tripybuild.schema.files import ModuleFile
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.part import Part
-from tripybuild.schema.operator.places import shown_path
+from tripybuild.schema.registry_folders import shown_path
 from tripybuild.schema.validate import validate
 from tripybuild.trace.generated_code import BUILT_IN
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tripybuild.documents.document import Document, read
 from tripybuild.errors.budget import Budget, BudgetError, use_budget
-from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import budget_diagnostic, first_problems
 from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
@@ -18,8 +18,8 @@ from tripybuild.schema.operator.dtype_combinations import check_tuples
 from tripybuild.schema.operator.elaborate import elaborate
 from tripybuild.schema.operator.families import Families
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.operator.places import root_name, sources
 from tripybuild.schema.operator.target_exceptions import Common, attach_reasons, merge_facts
+from tripybuild.schema.registry_folders import root_name, roots, sources
 from tripybuild.schema.snippets.cases import unreached
 from tripybuild.schema.snippets.extents import check_operator_bounds
 from tripybuild.schema.snippets.snippet_scope import check_bindings
@@ -128,6 +128,18 @@ def load(
         found += check_registry(operators)
     documents = {file.shown: file.document for file in files}
     return Registry(operators, modules, frozenset(own), targets, documents), found
+
+
+def load_registries(added: Sequence[Path]) -> Registry:
+    """Read the built-in registry and those added behind it.
+
+    Raises:
+        DiagnosticError: With all that is wrong in any of them.
+    """
+    registry, found = load(roots(added))
+    if found:
+        raise DiagnosticError(*found)
+    return registry
 
 
 def _add_source(operator: Operator, shown: Mapping[str, str]) -> Operator:

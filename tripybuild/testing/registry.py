@@ -15,7 +15,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import paths
 from tripybuild.schema.load import Registry, load
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.operator.places import TARGETS, sources
+from tripybuild.schema.registry_folders import TARGETS, sources
 
 _LIKE = re.compile(rb"^(?:like|extends): *[\"']?(\w+)", re.MULTILINE)
 _WORD = re.compile(rb"\w+", re.ASCII)

@@ -19,7 +19,6 @@ from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.commands import gen, new
 from tripybuild.cli.console import DiagnosticFormat
 from tripybuild.cli.main import main
-from tripybuild.codegen.incremental import registries
 from tripybuild.codegen.package.sync import FileDifference
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.process import paths
@@ -184,7 +183,7 @@ def test_settings_have_the_types_that_they_look_like():
 
 def test_gen_writes_only_what_differs_and_removes_what_is_stale(cli, folder, monkeypatch):
     """A second `gen` changes nothing, `--check` notices each change, and `gen` mends it."""
-    monkeypatch.setattr(registries, "builtin_root", lambda: folder / "ops_registry")
+    monkeypatch.setattr(paths, "registry", lambda: folder / "ops_registry")
     (folder / "ops_registry").mkdir()
     shutil.copy(paths.registry() / "targets.yaml", folder / "ops_registry")
     cli("new", "op", "double")
@@ -229,7 +228,7 @@ def test_gen_writes_the_built_in_package_into_the_checkout_alone(cli, folder, mo
     checkout = folder / "checkout"
     (checkout / "ops_registry").mkdir(parents=True)
     shutil.copy(paths.registry() / "targets.yaml", checkout / "ops_registry")
-    monkeypatch.setattr(registries, "builtin_root", lambda: checkout / "ops_registry")
+    monkeypatch.setattr(paths, "registry", lambda: checkout / "ops_registry")
     cli("new", "op", "double")
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")

@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft7Validator
 
 import tripyapi as tp
-from tripybuild.codegen.package.foreign_names import foreign_names_file
 from tripybuild.codegen.package.fragment import PackageFragment
+from tripybuild.codegen.package.package import foreign_names_file
 from tripybuild.codegen.package.plan import plan
 from tripybuild.codegen.package.schemas import MODELS, schema_file
 from tripybuild.codegen.package.sync import differences, write

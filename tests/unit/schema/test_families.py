@@ -2,7 +2,7 @@
 
 import pytest
 
-from tripybuild.codegen.incremental import package_files
+from tripybuild.codegen.incremental.package_files import package_files
 from tripybuild.codegen.package.plan import plan
 from tripybuild.schema.load import load
 
@@ -22,7 +22,7 @@ requires:
 decompose: body
 sample: {S: [2]}
 examples:
-  - {call: "mapped(ones([1, 1, 1, 1]))", fails: not-many}
+  - {call: "mapped([[[[1.0]]]])", fails: not-many}
 """
 CHILD = """\
 tripybuild: 1
@@ -86,11 +86,11 @@ def test_a_change_of_any_family_is_a_change_of_the_operator(folder, tmp_path, mo
     """What is kept from before is what a plan from nothing gives, and digests differ."""
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
     before = load([folder])[0].operators["shift"].digest
-    package_files.package_files([folder], "own")
+    package_files([folder], "own")
     path = folder / "families" / f"{file}.yaml"
     old, new = ("len(S) < size", "len(S) < size + 1") if file == "mapped" else ("4", "5")
     path.write_text(path.read_text().replace(old, new))
-    found = package_files.package_files([folder], "own").files
+    found = package_files([folder], "own").files
     registry, problems = load([folder])
     assert not problems
     assert found == plan(registry, "own")

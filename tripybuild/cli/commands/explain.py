@@ -8,8 +8,7 @@ import typer
 from tripybuild.cli.command import command
 from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.registry import Registries
-from tripybuild.codegen.incremental.registries import load
-from tripybuild.codegen.package.package_paths import BUILT_IN
+from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.errors.diagnostics import CODES, Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
@@ -35,7 +34,9 @@ def explain(
     if name in CODES:
         data = {"kind": "code", "code": name, "text": CODES[name]}
         return CommandResult(f"{name}\n\n  {CODES[name]}", data=data)
-    known = load(registry or [])
+    from tripybuild.schema.load import load_registries  # noqa: PLC0415
+
+    known = load_registries(registry or [])
     from tripybuild.schema.operator.checks import failures  # noqa: PLC0415
 
     operator, _, part = name.partition("/")

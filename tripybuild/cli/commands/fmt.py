@@ -16,10 +16,10 @@ from tripybuild.cli.command import command
 from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.registry import in_installed_package
 from tripybuild.cli.stdin import STDIN, read_stdin
-from tripybuild.codegen.incremental import registries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.process import paths as project
 from tripybuild.process.atomic_write import atomic_write, write_error
+from tripybuild.schema.registry_folders import display_path
 
 if TYPE_CHECKING:
     from tripybuild.documents.document import Document
@@ -85,7 +85,7 @@ def format_files(
 
 
 def _default() -> list[str]:
-    registry = registries.display_path(registries.builtin_root())
+    registry = display_path(project.registry())
     if in_installed_package():
         return ["."]
     return [str(each) for each in (registry, registry.parent / SPECS) if each.is_dir()]

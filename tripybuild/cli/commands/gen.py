@@ -11,9 +11,10 @@ import typer
 from tripybuild.cli.command import command
 from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.registry import Registries, in_installed_package
-from tripybuild.codegen.incremental import registries
-from tripybuild.codegen.package.package_paths import BUILT_IN
+from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.process import paths
+from tripybuild.schema.registry_folders import display_path
 
 if TYPE_CHECKING:
     from tripybuild.codegen.package.sync import FileDifference
@@ -89,7 +90,7 @@ def _place(given: Path | None, added: Sequence[Path]) -> Path:
         message = "the built-in package is installed with all of its code"
         hint = "name a registry of yours: `--registry DIR --package NAME`; or a folder: `--out DIR`"
         raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
-    return registries.display_path(registries.builtin_root().parent / GENERATED)
+    return display_path(paths.registry().parent / GENERATED)
 
 
 def _refusal(

@@ -13,9 +13,9 @@ import typer
 from tripybuild.cli.command import command
 from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.registry import Registries, in_installed_package
-from tripybuild.codegen.incremental import registries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import paths
+from tripybuild.schema.registry_folders import display_path
 from tripybuild.types.naming import LAYERS, LONGEST, is_folder, is_name
 
 OPERATOR = """\
@@ -84,7 +84,9 @@ def new_operator(
     _check_folder(folder)
     root = _registry(registry or [])
     file = root / folder / f"{name}.yaml"
-    known = registries.load([path for path in registry or [] if path.is_dir()])
+    from tripybuild.schema.load import load_registries  # noqa: PLC0415
+
+    known = load_registries([path for path in registry or [] if path.is_dir()])
     if name in known.operators and not file.exists():
         message = f"there is an operator `{name}` already"
         note = f"declared in {known.operators[name].path}"
@@ -146,7 +148,7 @@ def _registry(added: list[Path]) -> Path:
         message = "the built-in registry is part of an installed package and stays as it is"
         hint = "name a folder of your own: `--registry my_registry`"
         raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
-    return registries.display_path(registries.builtin_root())
+    return display_path(paths.registry())
 
 
 def _modeline(file: Path, kind: str) -> str:

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Mapping
 
 from tripybuild.codegen.conformance.expressions import ConformanceError
 from tripybuild.codegen.conformance.file import FileChecker
-from tripybuild.codegen.package.conftest import conftest_file
-from tripybuild.codegen.package.fragment import PackageFragment
-from tripybuild.codegen.package.package import front_door, submodules
-from tripybuild.codegen.package.package_paths import SUITES
+from tripybuild.codegen.package.fragment import SUITES, PackageFragment
+from tripybuild.codegen.package.package import conftest_file, front_door, submodules
 from tripybuild.errors.diagnostics import Diagnostic
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")

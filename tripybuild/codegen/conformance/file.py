@@ -15,7 +15,7 @@ from tripybuild.codegen.conformance.tables import (
     NAMESPACES,
     STATEMENTS,
 )
-from tripybuild.codegen.package.package_paths import BUILT_IN
+from tripybuild.codegen.package.fragment import BUILT_IN
 
 _Scope = ast.FunctionDef | ast.ClassDef
 

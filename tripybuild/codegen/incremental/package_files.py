@@ -1,76 +1,92 @@
 """Generated files of registries, assembled from cached and rebuilt fragments.
 
 Invariant: what is kept is used only where all that it depends on is the same: our own code, Python,
-the package, and the declaration with its family (`codegen.incremental.fragment_records` says which
-of them are). What the built-in declarations give to a package of others is the same for all of
-those, and kept once.
+the package, and the declaration with its families. After any change the files are those that `plan`
+gives for all declarations. What the built-in declarations give to a package of others is the same
+for all of those, and kept once.
 """
 
 import json
 import sys
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from tripybuild.artifact.cache import Cache, key
-from tripybuild.codegen.incremental import registries
-from tripybuild.codegen.incremental.fragment_records import FragmentStore
-from tripybuild.codegen.incremental.incremental import update_records
-from tripybuild.codegen.package.assembly import assemble_package
+from tripybuild.codegen.incremental.fragment_store import FragmentStore, digest
+from tripybuild.codegen.package.package import assemble_package
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process import paths
 from tripybuild.process.gc_pause import pause_gc
-from tripybuild.process.paths import PACKAGE, list_files, read_or_none
-from tripybuild.schema.operator.places import root_name, sources
+from tripybuild.schema.registry_folders import contents, root_name, sources
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PackageFiles:
     """The text of each generated file by its path, and what `tripybuild fmt` would change."""
 
     files: Mapping[str, str]
     unformatted: Sequence[str]
 
 
-def package_files(added: Sequence[Path], package: str) -> Plan:
-    """Give the package of some registries.
+def package_files(added: Sequence[Path], package: str) -> PackageFiles:
+    """The package of some registries.
+
+    Args:
+        added: The folders of the registries beside the built-in one.
+        package: The name of the package.
 
     Raises:
         DiagnosticError: With all that is wrong in any of the registries.
     """
     with pause_gc():
-        roots = [registries.builtin_root(), *added]
-        digests = _digests(roots)
-        cache, place = Cache(), _key([root_name(root) for root in roots], package)
+        folders = [paths.registry(), *added]
+        digests = _digests(folders)
+        cache, place = Cache(), _key([root_name(root) for root in folders], package)
         stored = cache.get(place)
-        shared = _key([root_name(roots[0])], "")
+        shared = _key([root_name(folders[0])], "")
         seed = cache.get(shared) if added and stored is None else None
         known = stored or seed
-        kept = FragmentStore.from_bytes(known) if known else FragmentStore({}, {})
-        parts = update_records(kept, digests, added, package)
-        if parts is not kept:
-            cache.put(place, parts.to_bytes())
+        kept = FragmentStore.from_bytes(known) if known else FragmentStore()
+        store = _current_store(kept, digests, added, package)
+        if store is not kept:
+            cache.put(place, store.to_bytes())
             if added and stored is None:
-                found = _builtin_records(parts, sources(roots[0])).to_bytes()
+                built_in = sources(folders[0])
+                part = {path: each for path, each in store.records.items() if path in built_in}
+                found = FragmentStore(part).to_bytes()
                 if found != seed:
                     cache.put(shared, found)
-        unformatted = [path for path, part in parts.by_path.items() if not part.is_formatted]
-        return Plan(assemble_package(parts.fragments, parts.schemas, package), unformatted)
+        files = assemble_package(store.fragments, store.schemas, package)
+        return PackageFiles(files, store.unformatted)
 
 
-def _builtin_records(parts: FragmentStore, paths: Container[str]) -> FragmentStore:
-    """What the built-in declarations give to any package that others are added to."""
-    return FragmentStore({path: part for path, part in parts.by_path.items() if path in paths}, {})
+def _current_store(
+    kept: FragmentStore, digests: Mapping[str, str], added: Sequence[Path], package: str
+) -> FragmentStore:
+    """The fragments of declarations that have these digests: what is kept, where nothing changed.
+
+    Raises:
+        DiagnosticError: With all that is wrong in any of the registries.
+    """
+    there = all(root.is_dir() for root in added)  # else the reader says which one is not
+    if there and digests and kept.digests == digests:
+        return kept
+    from tripybuild.codegen.incremental import update  # noqa: PLC0415 - most runs make nothing
+
+    store = update.changed_fragments(kept, digests, added, package) if there else None
+    return store or update.all_fragments(added, package)
 
 
-def _digests(roots: Sequence[Path]) -> dict[str, str]:
-    """Give a digest of each declaration; what cannot be read fails in the plan."""
-    files = {shown: path for root in roots for shown, path in sources(root).items()}
+def _digests(folders: Sequence[Path]) -> dict[str, str]:
+    """The digest of each declaration; of one that cannot be read, the reader makes a diagnostic."""
+    files = {shown: path for root in folders for shown, path in sources(root).items()}
     if wrong := [
         _encoding_diagnostic(path) for shown, path in files.items() if not _is_text(shown)
     ]:
         raise DiagnosticError(*wrong)
-    return {shown: sha256(registries.contents(path)).hexdigest() for shown, path in files.items()}
+    return {shown: digest(contents(path)) for shown, path in files.items()}
 
 
 def _is_text(name: str) -> bool:
@@ -88,14 +104,14 @@ def _encoding_diagnostic(path: Path) -> Diagnostic:
     return Diagnostic("bad-name", message, hint="rename it: folders become Python packages")
 
 
-def _key(roots: Sequence[str], package: str) -> str:
-    """Where the parts are kept: all that they depend on, but for the declarations."""
+def _key(names: Sequence[str], package: str) -> str:
+    """Where the store is kept: all that it depends on, but for the declarations."""
     code = sha256()
-    for path in list_files(PACKAGE, ".py"):
-        text = read_or_none(f"{PACKAGE}/{path}") or b""
+    for path in paths.list_files(paths.PACKAGE, ".py"):
+        text = paths.read_or_none(f"{paths.PACKAGE}/{path}") or b""
         code.update(f"{path!r} {len(text)}\n".encode())
         code.update(text)
-    roots_text = json.dumps(roots)
+    roots_text = json.dumps(names)
     return key(
         {"package": package, "python": sys.version, "code": code.digest(), "roots": roots_text}
     )

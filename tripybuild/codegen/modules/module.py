@@ -6,8 +6,7 @@ from tripybuild.codegen.modules.module_class import ModuleClass, class_file
 from tripybuild.codegen.modules.module_page import module_page
 from tripybuild.codegen.modules.module_suite import module_suite
 from tripybuild.codegen.operators.operator_calls import CallResolver
-from tripybuild.codegen.package.fragment import PackageFragment
-from tripybuild.codegen.package.package_paths import BUILT_IN, MODULE_DOCS, SUITES
+from tripybuild.codegen.package.fragment import BUILT_IN, MODULE_DOCS, SUITES, PackageFragment
 from tripybuild.codegen.python.file_text import Imports
 from tripybuild.codegen.snippets.composition_check import step_calls
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError

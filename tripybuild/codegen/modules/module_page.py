@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from tripybuild.codegen.modules.module_class import ModuleClass, conditions
 from tripybuild.codegen.operators.arguments import PUBLIC, annotation
 from tripybuild.codegen.operators.reference_page import Section, bullet_list, code, inline, table
-from tripybuild.codegen.package.index import mark
-from tripybuild.codegen.package.package_paths import BUILT_IN
+from tripybuild.codegen.package.fragment import BUILT_IN
+from tripybuild.codegen.python.file_text import page_mark
 from tripybuild.codegen.python.layout import call, render
 from tripybuild.schema.operator.part import Step
 
@@ -31,7 +31,7 @@ def module_page(module: ModuleClass) -> str:
     ````
     """
     part = module.part
-    blocks = [mark(module.path), f"# {part.name}", code([_signature(module)]), part.doc]
+    blocks = [page_mark(module.path), f"# {part.name}", code([_signature(module)]), part.doc]
     for title, content in _sections(module):
         if content:
             blocks += [f"## {title}", *content]

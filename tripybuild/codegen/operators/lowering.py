@@ -8,7 +8,7 @@ from tripybuild.codegen.operators.arguments import function_type, parameters
 from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.operators.prelude import bind_names
 from tripybuild.codegen.operators.results import returns_several
-from tripybuild.codegen.package.package_paths import dotted_name
+from tripybuild.codegen.package.fragment import dotted_name
 from tripybuild.codegen.python.file_text import Body, Imports, docstring, header
 from tripybuild.codegen.python.layout import call, render
 from tripybuild.codegen.python.rewrite import NameRewriter

@@ -9,12 +9,11 @@ from tripybuild.codegen.operators.public_function import frontend_file
 from tripybuild.codegen.operators.reference_page import operator_page
 from tripybuild.codegen.operators.test_suite import suite_file
 from tripybuild.codegen.operators.trace_op import trace_file
-from tripybuild.codegen.package.foreign_names import foreign_names
-from tripybuild.codegen.package.fragment import PackageFragment
-from tripybuild.codegen.package.package_paths import (
+from tripybuild.codegen.package.fragment import (
     BUILT_IN,
     DOCS,
     SUITES,
+    PackageFragment,
     dotted_name,
     operator_path,
 )
@@ -35,7 +34,7 @@ def operator_fragment(operator: Operator, calls: CallResolver) -> PackageFragmen
         home=dotted_name(calls.package if is_own else BUILT_IN, "ops", operator),
         family=operator.families[-1][0] if operator.families else None,
         digest=operator.digest,
-        others=foreign_names(operator),
+        others=_foreign_names(operator),
         uses=uses(operator, calls.operators),
         takes=call_forms(operator),
         calls=[each.data() for each in decomposition_calls(operator, calls.operators)],
@@ -48,6 +47,15 @@ def operator_fragment(operator: Operator, calls: CallResolver) -> PackageFragmen
 def _foreign_methods(operator: Operator) -> tuple[dict[str, str], dict[str, list[str]]]:
     """The names alone of the methods that another package gives."""
     return dict.fromkeys(tensor_methods(operator), ""), {}
+
+
+def _foreign_names(operator: Operator) -> tuple[str, ...]:
+    """The names that an operator has in other systems, as functions are called, in their order.
+
+    Overloads have one name there, and those that begin with a line are nobody's to call.
+    """
+    found = (alias.signature.name.partition(".")[0].lower() for alias in operator.foreign)
+    return tuple(sorted({each for each in found if not each.startswith("_")} - {operator.name}))
 
 
 def _files(operator: Operator, calls: CallResolver) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 
-from tripybuild.codegen.package.package_paths import BUILT_IN
+from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.codegen.python.file_text import Imports
 from tripybuild.codegen.python.rewrite import NameRewriter
 from tripybuild.codegen.snippets.kind_inference import DTYPE_OF, TENSOR_OF, KindInference

@@ -10,7 +10,7 @@ from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.operators.results import returns_several, returns_single
 from tripybuild.codegen.operators.signatures import bind_arguments, signature_lines
 from tripybuild.codegen.operators.trace_op import declaration
-from tripybuild.codegen.package.package_paths import dotted_name
+from tripybuild.codegen.package.fragment import dotted_name
 from tripybuild.codegen.python.expressions import document, quote, statement_value
 from tripybuild.codegen.python.file_text import Body, Imports, docstring, header
 from tripybuild.codegen.python.layout import call

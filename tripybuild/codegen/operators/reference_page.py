@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from tripybuild.codegen.operators.arguments import SignatureParameter, parameters
 from tripybuild.codegen.operators.results import result_annotation
 from tripybuild.codegen.operators.signatures import signature
-from tripybuild.codegen.package.index import mark
-from tripybuild.codegen.package.package_paths import BUILT_IN
-from tripybuild.codegen.python.file_text import Imports
+from tripybuild.codegen.package.fragment import BUILT_IN
+from tripybuild.codegen.python.file_text import Imports, page_mark
 from tripybuild.schema.foreign import TITLES
 from tripybuild.schema.operator.checks import costs, tensor_methods
 from tripybuild.schema.operator.operator import Alias, Attribute, Operator, Snippet
@@ -35,7 +34,7 @@ def operator_page(operator: Operator, package: str) -> str:
     ````
     """
     blocks = [
-        mark(operator.path),
+        page_mark(operator.path),
         f"# {operator.name}",
         code(_signatures(operator, package)),
         operator.doc.strip(),

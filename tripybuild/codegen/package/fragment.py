@@ -1,11 +1,44 @@
 """Package fragments: one declaration's own files and its entries in shared files.
 
-A contribution is plain data, so that it can be kept for as long as its declaration stays the same.
+One declaration gives one file in each layer, on the same path. A fragment is plain data, so that it
+can be kept for as long as its declaration stays the same.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Protocol
+
+BUILT_IN = "tripyapi"
+SUITES, DOCS, SCHEMAS = "suites", "docs/operators", "schemas"
+MODULE_DOCS = "docs/modules"
+
+
+class PackageMember(Protocol):
+    """Whatever has a name, and a folder below the registry's root."""
+
+    @property
+    def name(self) -> str:
+        """The operator's name."""
+
+    @property
+    def folder(self) -> str:
+        """The folder, or an empty text."""
+
+
+def operator_path(operator: PackageMember, prefix: str = "") -> str:
+    """`nn/softmax`: what all files of an operator have in common."""
+    folder = f"{operator.folder}/" if operator.folder else ""
+    return f"{folder}{prefix}{operator.name}"
+
+
+def dotted_name(package: str, layer: str, operator: PackageMember) -> str:
+    """`tripyapi.trace.nn.softmax`: the dotted name of an operator's file in one layer."""
+    return ".".join([package, layer, *operator_path(operator).split("/")])
+
+
+def generated_folders(package: str = BUILT_IN) -> tuple[str, ...]:
+    """The folders that hold nothing but what is planned; anything else in them is stale."""
+    return (package, SUITES, DOCS, MODULE_DOCS, *([SCHEMAS] if package == BUILT_IN else []))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +69,10 @@ class PackageFragment:
     calls: Sequence[Sequence[Any]] = field(default_factory=list)
 
     def data(self) -> dict[str, Any]:
-        """The contribution as JSON holds it."""
+        """The fragment as JSON holds it."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "PackageFragment":
-        """The contribution that `data()` gave."""
+        """The fragment that `data()` gave."""
         return cls(**{**data, "uses": tuple(data["uses"]), "others": tuple(data["others"])})

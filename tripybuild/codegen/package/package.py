@@ -1,14 +1,57 @@
-"""Shared files of a package: the public namespace and the Tensor class."""
+"""Package assembly: shared files built from the fragments of all declarations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
-from tripybuild.codegen.package.fragment import PackageFragment
-from tripybuild.codegen.package.package_paths import BUILT_IN
-from tripybuild.codegen.python.file_text import Imports, docstring, header, import_order
+from tripybuild.codegen.package.fragment import (
+    BUILT_IN,
+    DOCS,
+    MODULE_DOCS,
+    SUITES,
+    PackageFragment,
+)
+from tripybuild.codegen.python.file_text import Imports, docstring, header, import_order, page_mark
 from tripybuild.codegen.python.layout import WIDTH
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 
 SOURCE = "ops_registry/"
+
+
+def assemble_package(
+    fragments: Sequence[PackageFragment], schemas: Mapping[str, str], package: str
+) -> dict[str, str]:
+    """All files of a package whose operators and modules give these fragments."""
+    own = [each for each in fragments if each.files]
+    if not own and package != BUILT_IN:
+        message = f"nothing is declared that `{package}` could hold"
+        hint = "a registry has a file for each operator and module; `tripybuild new op` begins one"
+        raise DiagnosticError(Diagnostic("file-not-found", message, hint=hint))
+    files: dict[str, str] = {}
+    for each in own:
+        files.update(each.files)
+    files[f"{package}/__init__.py"] = front_door(package, own)
+    files[f"{package}/others.py"] = foreign_names_file(own)
+    files[f"{package}/py.typed"] = ""
+    files[f"{SUITES}/conftest.py"] = conftest_file(package)
+    if package == BUILT_IN:
+        files |= {f"{package}/tensor.py": tensor_file(own), **submodules(package)}
+    for folder in sorted(_folders(path for path in files if path.startswith(f"{package}/"))):
+        files.setdefault(f"{folder}/__init__.py", "")
+    modules = [each for each in own if each.is_module]
+    files[f"{DOCS}/index.md"] = index_page("Operators", [e for e in own if not e.is_module])
+    if modules:
+        files[f"{MODULE_DOCS}/index.md"] = index_page("Modules", modules)
+    return dict(sorted({**files, **schemas}.items()))
+
+
+def _folders(files: Iterable[str]) -> set[str]:
+    """Every folder between the package and its files: each is a package of its own."""
+    found = set()
+    for path in files:
+        parts = path.split("/")[:-1]
+        found |= {"/".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    return found
+
 
 _FRONT_DOOR = '''{header}"""{summary}
 
@@ -50,15 +93,15 @@ def __dir__() -> list[str]:
 '''
 
 
-def _digest(contributions: Iterable[PackageFragment]) -> str:
+def _digest(fragments: Iterable[PackageFragment]) -> str:
     """The digest of the operators' declarations, whatever the package is called."""
-    digests = sorted(f"{each.name} {each.digest}" for each in contributions if each.digest)
+    digests = sorted(f"{each.name} {each.digest}" for each in fragments if each.digest)
     return sha256("\n".join(digests).encode()).hexdigest()
 
 
-def front_door(package: str, contributions: Sequence[PackageFragment]) -> str:
+def front_door(package: str, fragments: Sequence[PackageFragment]) -> str:
     """The package's `__init__`: a table of names, resolved when they are used."""
-    places = {each.name: each.home for each in contributions}
+    places = {each.name: each.home for each in fragments}
     if package == BUILT_IN:
         places |= dict.fromkeys(("DimensionSize", "Parameter", "Tensor"), f"{package}.tensor")
         places |= dict.fromkeys(_EAGER, "tripybuild.eager")
@@ -75,7 +118,7 @@ def front_door(package: str, contributions: Sequence[PackageFragment]) -> str:
         header=header(SOURCE),
         summary="The operators of the registry, as Python functions on tensors, and its modules.",
         version_import=_VERSION_IMPORT if package == BUILT_IN else _ENTRY_IMPORT,
-        entered="" if package == BUILT_IN else _ENTRY.format(digest=_digest(contributions)),
+        entered="" if package == BUILT_IN else _ENTRY.format(digest=_digest(fragments)),
         version=_VERSION if package == BUILT_IN else "",
         imports="\n".join(_imports(places)),
         places="".join(f'    "{name}": "{place}",\n' for name, place in places.items()),
@@ -175,14 +218,14 @@ _PARAMETER_ARGUMENTS = [
 _NO_PARAMETER = ("Raises", [("DiagnosticError", "A size is not a whole number, or is negative.")])
 
 
-def tensor_file(contributions: Iterable[PackageFragment]) -> str:
+def tensor_file(fragments: Iterable[PackageFragment]) -> str:
     """The Tensor: the hand-written half plus a method for each alias that a declaration gives."""
     imports = Imports()
     imports.module("tripyapi as tp")
     imports.name("tripybuild", "eager", "frontend")
     imports.name("tripybuild.frontend.missing_names", "refuse_calls")
     methods: dict[str, str] = {}
-    for each in contributions:
+    for each in fragments:
         methods |= each.methods
         for module_name, names in each.imports.items():
             if names:
@@ -202,3 +245,97 @@ def tensor_file(contributions: Iterable[PackageFragment]) -> str:
         "\n\n# `tp.tensor(...)` is what other libraries would call, and `tp.tensor` is this file.\n"
         "refuse_calls(__name__)\n"
     )
+
+
+_OTHERS = '''{header}"""What other systems call what is here: `cat` of PyTorch is `concatenate`."""
+
+NAMES: dict[str, str] = {{{names}}}
+'''
+
+
+def foreign_names_file(fragments: Iterable[PackageFragment]) -> str:
+    """The table of the names that are none of the package's own; of several, the first has it."""
+    several = list(fragments)
+    own = {each.name for each in several}
+    found: dict[str, str] = {}
+    for each in sorted(several, key=lambda each: each.name):
+        for other in each.others:
+            if other not in own:
+                found.setdefault(other, each.name)
+    names = "".join(f'    "{other}": "{found[other]}",\n' for other in sorted(found))
+    names = f"\n{names}" if names else ""
+    return _OTHERS.format(header=header(SOURCE), names=names)
+
+
+_CONFTEST = '''{header}"""The account of what the suites left out, and why."""
+
+{imports}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--full`, which asks every tuple of dtypes."""
+    add_full_option(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """{about}"""
+    read_full_option(config)
+    report_skips({arguments})
+'''
+_CONFTEST_ABOUT = "Keep the account of the suites."
+
+
+def conftest_file(package: str) -> str:
+    """The file beside the suites, which find a package of one's own beside their folder."""
+    own = package != BUILT_IN
+    about = "Keep the account of the suites, and find the package." if own else _CONFTEST_ABOUT
+    arguments = f'config, __file__, "{package}"' if own else "config, __file__"
+    imports = Imports()
+    imports.module("pytest")
+    imports.name("tripybuild.testing.pairwise", "add_full_option")
+    imports.name("tripybuild.testing.pairwise", "read_full_option")
+    imports.name("tripybuild.testing.skip_report", "report_skips")
+    return _CONFTEST.format(
+        imports=imports.text(package),
+        header=header(SOURCE),
+        about=about,
+        arguments=arguments,
+    )
+
+
+def index_page(title: str, members: Iterable[PackageFragment]) -> str:
+    """All operators, or all modules, by folder, each with its first sentence, and the families.
+
+    ```markdown
+    ## nn
+
+    - [softmax](softmax.md): Rescale a tensor along one dimension ...
+
+    ## Families
+
+    - comparison: [eq](eq.md), [ge](ge.md), ...
+    ```
+    """
+    folders: dict[str, list[PackageFragment]] = {}
+    families: dict[str, list[PackageFragment]] = {}
+    for each in members:
+        folders.setdefault(each.folder, []).append(each)
+        if each.family is not None:
+            families.setdefault(each.family, []).append(each)
+    titles = " · ".join(f"[{name}](#{name})" for name in sorted(folders) if name)
+    blocks = [page_mark(SOURCE), f"# {title}", *([titles] if titles else [])]
+    for folder, inside in sorted(folders.items()):
+        lines = (f"- {_link(o)}: {' '.join(o.summary.split())}" for o in inside)
+        blocks += [f"## {folder or 'others'}", "\n".join(lines)]
+    if families:
+        lines = (
+            f"- {name}: {', '.join(map(_link, named))}" for name, named in sorted(families.items())
+        )
+        blocks += ["## Families", "The members of a family share the form of their declarations."]
+        blocks += ["\n".join(lines)]
+    blocks.append("Generated by `tripybuild gen` from the registry.")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _link(operator: PackageFragment) -> str:
+    return f"[{operator.name}]({operator.name}.md)"

@@ -7,7 +7,7 @@ a `$ref`. The keys stand in reading order, so that an editor proposes them in it
 import json
 from typing import Any
 
-from tripybuild.codegen.package.package_paths import SCHEMAS
+from tripybuild.codegen.package.fragment import SCHEMAS
 from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import PartEntry
 from tripybuild.schema.kinds import KINDS

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from tripybuild.codegen.package.package_paths import generated_folders
+from tripybuild.codegen.package.fragment import generated_folders
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.atomic_write import atomic_write_tree, leftover_stages, write_error
 from tripybuild.process.paths import COMPILED, list_files

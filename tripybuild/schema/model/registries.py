@@ -11,7 +11,7 @@ from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.schema.files import ModelFile
 from tripybuild.schema.model.file_references import is_inside, outside_diagnostic, resolve_path
-from tripybuild.schema.operator.places import sources
+from tripybuild.schema.registry_folders import sources
 
 
 def registries(document: Document, file: ModelFile) -> tuple[list[Path], list[Diagnostic]]:

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from tripybuild.codegen.incremental import package_files as plans, registries as registry
-from tripybuild.codegen.incremental.fragment_records import FragmentRecord, FragmentStore
-from tripybuild.codegen.incremental.incremental import _update_some
+from tripybuild.codegen.incremental import package_files as incremental
+from tripybuild.codegen.incremental.fragment_store import FragmentRecord, FragmentStore
+from tripybuild.codegen.incremental.package_files import package_files
 from tripybuild.codegen.package.fragment import PackageFragment
 from tripybuild.codegen.package.plan import plan
 from tripybuild.documents.document import read as see
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import paths
 from tripybuild.schema.load import load
 
 FAMILY = """\
@@ -119,9 +120,9 @@ def folder(tmp_path, monkeypatch):
     """A registry that takes the place of the built-in one, planned once."""
     root = tmp_path / "ops"
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(registry, "builtin_root", lambda: root)
+    monkeypatch.setattr(paths, "registry", lambda: root)
     write(root, START)
-    plans.package_files([], "tripyapi")
+    package_files([], "tripyapi")
     return root
 
 
@@ -141,8 +142,8 @@ def test_a_kept_plan_needs_no_schema():
     code = "import sys, tripybuild.codegen.incremental.package_files; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {each for each in done.stdout.split() if each.startswith("tripybuild.")}
-    assert "tripybuild.codegen.package.assembly" in loaded
-    names_of_files = {"tripybuild.schema.operator", "tripybuild.schema.operator.places"}
+    assert "tripybuild.codegen.package.package" in loaded
+    names_of_files = {"tripybuild.schema.registry_folders"}
     assert not {each for each in loaded if ".schema." in each} - names_of_files
     assert not {
         each
@@ -153,23 +154,23 @@ def test_a_kept_plan_needs_no_schema():
 
 def test_nothing_is_read_where_nothing_changed(folder, monkeypatch):
     """The plan comes from what is kept alone."""
-    before = plans.package_files([], "tripyapi").files
-    monkeypatch.setattr(registry, "load", None)
-    monkeypatch.setattr("tripybuild.schema.load.load", None)
-    assert plans.package_files([], "tripyapi").files == before
+    before = package_files([], "tripyapi").files
+    monkeypatch.setattr("tripybuild.codegen.incremental.update.fragments", None)
+    monkeypatch.setattr("tripybuild.schema.load.read", None)
+    assert package_files([], "tripyapi").files == before
 
 
 def test_what_would_be_reformatted_is_kept(folder):
     """`gen --check` says it without reading any file."""
-    assert plans.package_files([], "tripyapi").unformatted == []
+    assert package_files([], "tripyapi").unformatted == []
     first, *others = START["math/double.yaml"].splitlines(keepends=True)
     write(folder, {"math/double.yaml": "".join([*others, first])})
     for _ in range(2):
-        assert plans.package_files([], "tripyapi").unformatted == ["ops/math/double.yaml"]
+        assert package_files([], "tripyapi").unformatted == ["ops/math/double.yaml"]
     write(folder, {"families/plain.yaml": START["families/plain.yaml"].rstrip("\n")})
-    assert "ops/families/plain.yaml" in plans.package_files([], "tripyapi").unformatted
+    assert "ops/families/plain.yaml" in package_files([], "tripyapi").unformatted
     write(folder, START)
-    assert plans.package_files([], "tripyapi").unformatted == []
+    assert package_files([], "tripyapi").unformatted == []
 
 
 def test_a_comment_in_a_family_changes_no_operation(folder):
@@ -177,10 +178,10 @@ def test_a_comment_in_a_family_changes_no_operation(folder):
     law = "requires:\n  some:\n    that: len(S) > 0\n    message: None is there.\n"
     family = FAMILY.replace("reference:", f"{law}reference:", 1)
     write(folder, {"families/plain.yaml": family})
-    before = plans.package_files([], "tripyapi").files
+    before = package_files([], "tripyapi").files
     assert any('"some": Law(' in text for text in before.values())
     write(folder, {"families/plain.yaml": f"# A comment.\n{family}"})
-    after = plans.package_files([], "tripyapi").files
+    after = package_files([], "tripyapi").files
     assert [path for path in after if before[path] != after[path]] == []
 
 
@@ -190,10 +191,10 @@ def test_a_change_gives_what_a_plan_from_nothing_gives(folder, name):
     write(folder, CHANGES[name])
     declared, problems = load([folder])
     assert not problems
-    assert plans.package_files([], "tripyapi").files == plan(declared)
+    assert package_files([], "tripyapi").files == plan(declared)
     write(folder, dict.fromkeys(CHANGES[name]) | {p: START[p] for p in CHANGES[name] if p in START})
     declared, _ = load([folder])
-    assert plans.package_files([], "tripyapi").files == plan(declared)
+    assert package_files([], "tripyapi").files == plan(declared)
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -203,7 +204,7 @@ def test_a_fault_is_reported_with_all_others(folder, name):
     write(folder, FAULTS[name])
     _, problems = load([folder])
     with pytest.raises(DiagnosticError) as error:
-        plans.package_files([], "tripyapi")
+        package_files([], "tripyapi")
     found = {each.code for each in error.value.diagnostics}
     assert found == {each.code for each in problems}
     assert found
@@ -212,28 +213,20 @@ def test_a_fault_is_reported_with_all_others(folder, name):
 @pytest.mark.parametrize("name", ["a doc", "a snippet", "a new operator", "another folder"])
 def test_other_files_are_not_read_again(folder, monkeypatch, name):
     """One changed operator is read with the families; the whole registry is not."""
-    read = []
-
-    def noted(*arguments):
-        read.append(_update_some(*arguments))
-        return read[-1]
-
     write(folder, CHANGES[name])
-    monkeypatch.setattr("tripybuild.codegen.incremental.incremental._update_some", noted)
-    monkeypatch.setattr(registry, "load", None)
-    plans.package_files([], "tripyapi")
-    assert read[0] is not None
+    monkeypatch.setattr("tripybuild.codegen.incremental.update.load_registries", None)
+    package_files([], "tripyapi")
 
 
 def test_own_code_is_part_of_the_key(folder, monkeypatch, tmp_path):
     """Another version of ours plans anew."""
-    key = plans._key(["ops"], "tripyapi")
-    assert plans._key(["ops"], "mine") != key
+    key = incremental._key(["ops"], "tripyapi")
+    assert incremental._key(["ops"], "mine") != key
     other = tmp_path / "code"
     other.mkdir()
     (other / "x.py").write_text("1")
-    monkeypatch.setattr(plans, "PACKAGE", other)
-    assert plans._key(["ops"], "tripyapi") != key
+    monkeypatch.setattr(paths, "PACKAGE", other)
+    assert incremental._key(["ops"], "tripyapi") != key
 
 
 def test_an_added_registry_has_files_of_its_own(folder, tmp_path):
@@ -244,7 +237,7 @@ def test_an_added_registry_has_files_of_its_own(folder, tmp_path):
         write(mine, {"math/eightfold.yaml": composed("eightfold", text)})
         declared, problems = load([folder, mine])
         assert not problems
-        files = plans.package_files([mine], "mine").files
+        files = package_files([mine], "mine").files
         assert files == plan(declared, "mine")
         assert "mine/ops/math/eightfold.py" in files
         assert "mine/ops/math/double.py" not in files
@@ -254,21 +247,21 @@ def test_a_registry_that_is_not_there_is_missed_whatever_is_kept(folder, tmp_pat
     """What is kept of the others is all that they declare, and still not what was asked for."""
     mine = tmp_path / "mine"
     write(mine, {"math/eightfold.yaml": composed("eightfold", "double(fourfold(input))")})
-    plans.package_files([mine], "mine")
+    package_files([mine], "mine")
     for added in ([tmp_path / "gone"], [mine, tmp_path / "gone"], [mine / "math/eightfold.yaml"]):
         for _ in range(2):
             with pytest.raises(DiagnosticError, match="there is no folder"):
-                plans.package_files(added, "mine")
+                package_files(added, "mine")
 
 
 def test_families_that_nobody_names_are_not_read_again(folder, monkeypatch):
     """Families have the names of their files, and other files' texts name those that they like."""
     write(folder, {"families/other.yaml": FAMILY.replace("family: plain", "family: other")})
-    plans.package_files([], "tripyapi")
+    package_files([], "tripyapi")
     read = []
     monkeypatch.setattr("tripybuild.schema.load.read", lambda path: read.append(path) or see(path))
     write(folder, {"math/double.yaml": START["math/double.yaml"].replace("Change", "Double")})
-    plans.package_files([], "tripyapi")
+    package_files([], "tripyapi")
     assert {path.name for path in read} == {"double.yaml", "plain.yaml"}
 
 
@@ -287,11 +280,9 @@ def test_parts_come_back_as_they_were_stored():
         files=files,
     )
     by_path = {
-        "ops/math/mine.yaml": FragmentRecord("1", "op", ("ops/families/plain.yaml",), given),
-        "ops/families/plain.yaml": FragmentRecord("2", "family"),
-        "ops/modules/bias.yaml": FragmentRecord(
-            "3", "module", (), replace(given, files={}, is_module=True)
-        ),
+        "ops/math/mine.yaml": FragmentRecord("1", ("ops/families/plain.yaml",), given),
+        "ops/families/plain.yaml": FragmentRecord("2"),
+        "ops/modules/bias.yaml": FragmentRecord("3", (), replace(given, files={}, is_module=True)),
     }
     for parts in (FragmentStore(by_path, {"schemas/a.json": "{}\n"}), FragmentStore({}, {})):
         assert FragmentStore.from_bytes(parts.to_bytes()) == parts
@@ -301,10 +292,10 @@ def test_packages_of_others_share_what_is_built_in(folder, tmp_path, monkeypatch
     """A second package reads its own declarations alone; it is what a plan from nothing gives."""
     mine = tmp_path / "mine"
     write(mine, {"math/own.yaml": composed("own", "double(input)")})
-    plans.package_files([mine], "first")
-    monkeypatch.setattr(registry, "load", None)
+    package_files([mine], "first")
+    monkeypatch.setattr("tripybuild.codegen.incremental.update.load_registries", None)
 
-    found = plans.package_files([mine], "second").files
+    found = package_files([mine], "second").files
 
     declared, problems = load([folder, mine])
     assert not problems

@@ -1,0 +1,98 @@
+"""Fragment update: all fragments, or only those of changed declarations, are rebuilt."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from pathlib import Path
+
+from tripybuild.codegen.incremental.fragment_store import FragmentRecord, FragmentStore
+from tripybuild.codegen.package.fragment import PackageFragment
+from tripybuild.codegen.package.plan import fragments
+from tripybuild.codegen.snippets.call_check import CallRecord, find_mismatch
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.schema.load import FileSubset, load, load_registries
+from tripybuild.schema.operator.checks import cycle
+from tripybuild.schema.registry_folders import TARGETS, contents, roots, sources
+from tripybuild.schema.snippets.vocabularies import SHAPE
+
+
+def all_fragments(added: Sequence[Path], package: str) -> FragmentStore:
+    """The fragments of all declarations.
+
+    Raises:
+        DiagnosticError: With all that is wrong in any of the registries.
+    """
+    return fragments(load_registries(added), FragmentStore(), package)
+
+
+def changed_fragments(
+    kept: FragmentStore, digests: Mapping[str, str], added: Sequence[Path], package: str
+) -> FragmentStore | None:
+    """The fragments with those of changed files anew, or None where all files must be read again.
+
+    That is so where anything is wrong, since one run reports all problems of all files; where a new
+    operator has a name that snippets may use already; where there is a new family; and where the
+    facts changed that all operators share.
+    """
+    stay = _unchanged_records(kept.records, digests)
+    if any(Path(path).name == TARGETS for path in kept.records.keys() - stay.keys()):
+        return None
+    others = {each.fragment.name: each.fragment for each in stay.values() if each.fragment}
+    operators = frozenset(name for name, each in others.items() if not each.is_module)
+    read = digests.keys() - stay.keys()
+    families = (path for path, each in stay.items() if each.fragment is None)
+    read |= _mentioned_families(families, read, added)
+    registry, found = load(roots(added), FileSubset(read, operators))
+    names = registry.operators.keys() | registry.modules.keys()
+    before = {each.name for each in kept.fragments}
+    gone = before - names - others.keys()
+    used = {name for each in others.values() for name in each.uses}
+    if found or names & others.keys() or (names - before) & SHAPE or gone & used:
+        return None
+    try:
+        store = fragments(registry, FragmentStore(stay, kept.schemas), package)
+    except DiagnosticError:
+        return None
+    new = (each for path, each in store.records.items() if path not in kept.records)
+    if any(each.fragment is None for each in new) or not _are_consistent(store.fragments):
+        return None
+    return store
+
+
+def _unchanged_records(
+    kept: Mapping[str, FragmentRecord], digests: Mapping[str, str]
+) -> dict[str, FragmentRecord]:
+    """The records whose file and families are as they were."""
+    same = {path: each for path, each in kept.items() if digests.get(path) == each.digest}
+    return {path: each for path, each in same.items() if same.keys() >= set(each.families)}
+
+
+def _mentioned_families(
+    families: Iterable[str], paths: AbstractSet[str], added: Sequence[Path]
+) -> set[str]:
+    """The families of which some files and such families speak, and the facts that all share.
+
+    A family has the name of its file; one that is missed is a problem, and then all are read.
+    """
+    places = {shown: path for root in roots(added) for shown, path in sources(root).items()}
+    rest = set(families)
+    found = {path for path in rest if Path(path).name == TARGETS}
+    wanted: AbstractSet[str] = paths
+    while wanted:
+        texts = (contents(path) for shown, path in places.items() if shown in wanted)
+        text = b"\n".join(texts).decode("utf-8", errors="replace")
+        wanted = {path for path in rest - found if Path(path).stem in text}
+        found |= wanted
+    return found
+
+
+def _are_consistent(fragments: Sequence[PackageFragment]) -> bool:
+    """Whether the laws between declarations hold."""
+    uses = {each.name: each.uses for each in fragments}
+    methods = [name for each in fragments for name in each.methods]
+    ways = {name: way for each in fragments for name, way in each.takes.items()}
+    calls = (CallRecord(*call) for each in fragments for call in each.calls)
+    return (
+        len(uses) == len(fragments)
+        and len(set(methods)) == len(methods)
+        and not any(cycle(name, uses) for name in uses)
+        and not any(call.name in ways and find_mismatch(call, ways[call.name]) for call in calls)
+    )

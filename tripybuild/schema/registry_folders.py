@@ -1,0 +1,44 @@
+"""Registry folders: the built-in one first, then those added; paths and names of their files."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from tripybuild.process import paths
+
+TARGETS = "targets.yaml"  # what is true of targets for all operators; a registry has one
+
+
+def roots(added: Sequence[Path]) -> list[Path]:
+    """The folders of all registries, the built-in one first."""
+    return [display_path(paths.registry()), *added]
+
+
+def display_path(path: Path) -> Path:
+    """A path as a person would type it here."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def root_name(root: Path) -> str:
+    """What the folder of a registry is called, also where it is given as `.` or `..`."""
+    return Path(os.path.abspath(root)).name  # noqa: PTH100 - links keep their names
+
+
+def sources(root: Path) -> dict[str, Path]:
+    """The files of a registry by their shown paths, in the order in which they are read."""
+    name = root_name(root)
+    return {f"{name}/{path}": root / path for path in paths.list_files(root, ".yaml")}
+
+
+def shown_path(root: Path, path: Path) -> str:
+    """A file of a registry as it is shown to people, wherever the registry is."""
+    return f"{root_name(root)}/{path.relative_to(root).as_posix()}"
+
+
+def contents(path: Path) -> bytes:
+    """What a file holds: nothing where it cannot be read, which the reader makes a diagnostic."""
+    try:
+        return paths.read_or_none(str(path)) or b""
+    except OSError:
+        return b""
