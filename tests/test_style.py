@@ -1,6 +1,7 @@
 """Sizes that keep code readable: modules of 400 lines, functions of 40; docstrings; Markdown."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,13 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULE, FUNCTION, COLUMNS = 400, 40, 120
 MODULES = sorted((ROOT / "tripybuild").rglob("*.py"))
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+# The spelling is American, and a text names what it means.
+WORDS = re.compile(
+    r"\w*(alis|imis|eris|oris|otis|enis)(e|es|ed|ing|ation)\b|behaviour|neighbour|colour|centre\b|towards"
+    r"|\b(some|no)body\b|\bwho(m|ever)\b|\bin words\b|\ba text\b",
+    re.IGNORECASE,
+)
+SPELLED = frozenset({"otherwise", "promise", "compromise", "premise"})
 BANNED = frozenset({"utils", "helpers", "common", "manager", "misc"})
 
 # What is still too long, with its size: a number here may shrink and never grow.
@@ -81,6 +89,17 @@ def test_lines_of_pages_are_short():
                 long.append(f"{place(page)}:{number}")
     assert len(PAGES) > 10
     assert not long
+
+
+def test_texts_are_in_the_words_of_the_field():
+    """Pages and the registry; names in code may be spelled as their authors did."""
+    texts = [*PAGES, *sorted((ROOT / "ops_registry").rglob("*.yaml"))]
+    found = []
+    for path in texts:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            words = (each[0] for each in WORDS.finditer(re.sub(r"`[^`]*`", "", line)))
+            found += [f"{place(path)}:{number}: {w}" for w in words if w.lower() not in SPELLED]
+    assert not found
 
 
 def test_exceptions_are_needed():

@@ -28,9 +28,9 @@ class Linear(
     """Linear layer: multiply by a matrix, and add a bias.
 
     The weight is stored as PyTorch stores it: one row for each output feature. With a
-    `quant_dtype`, it is rounded to that type when the engine is built, and with an `input_scale`,
-    so is what comes in. A weight of int4 may have a matrix of scales, one for each block, as
-    `quantize` takes them.
+    `quant_dtype`, it is rounded to that type when the engine is built; with an `input_scale`, the
+    input is, too. A weight of int4 may have a matrix of scales, one for each block, as `quantize`
+    takes them.
 
     Args:
         in_features: The size of the last dimension of the input. (`int`)

@@ -16,8 +16,8 @@ def cond(
 ) -> Any:
     """Conditional: only the branch that the predicate selects runs.
 
-    Each branch is a function on the operands; what else it reads from outside is handed to it. Both
-    give tensors of the same types. One tensor is given as itself, several are a tuple.
+    Each branch is a function on the operands; captured values are passed to it. Both return tensors
+    of the same types. One result is a tensor, several are a tuple.
 
     Args:
         predicate: Selects the branch. (`bool[()]`)

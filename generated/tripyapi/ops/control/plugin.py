@@ -19,8 +19,8 @@ def plugin(
 ) -> Any:
     """Run a TensorRT plugin.
 
-    Whoever compiles loads the library that registers the plugin; nothing that is named here is
-    loaded. One tensor is given as itself, several are a tuple.
+    The compiling process loads the library that registers the plugin; no argument loads anything.
+    One result is a tensor, several are a tuple.
 
     Args:
         name: The name under which it is registered. (`string`)

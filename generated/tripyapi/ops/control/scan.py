@@ -16,10 +16,9 @@ def scan(
 ) -> Any:
     """Scan: loop over the rows of tensors with carried values, and stack the other results.
 
-    The body is a function on the threaded values and one row of each input. It gives the next
-    values, in the types of `init`, and then a row for each result that is collected. What else it
-    reads from outside is handed to it. The results come in the order in which the body gives them;
-    one tensor is given as itself, several are a tuple.
+    The body is a function on the carried values and one row of each input. It returns the next
+    carried values, in the types of `init`, and then the rows to stack. Captured values are passed
+    to it. Results have the order of the body's; one result is a tensor, several are a tuple.
 
     Args:
         body: The next carried values, and the rows to stack. (`region((init, each(inputs)),

@@ -15,9 +15,8 @@ def while_loop(
 ) -> Any:
     """Loop: repeat a body while a condition holds.
 
-    Both are functions on the state; what else they read from outside is handed to them. The body
-    gives the next state, in the types that the state has. One tensor is given as itself, several
-    are a tuple.
+    Both are functions on the state; captured values are passed to them. The body returns the next
+    state, in the types of the state. One result is a tensor, several are a tuple.
 
     Args:
         condition: Whether to continue. (`region(state, bool[()])`)

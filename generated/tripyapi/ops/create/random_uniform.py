@@ -17,7 +17,7 @@ def random_uniform(
 ) -> Tensor:
     """Draw random numbers from a uniform distribution.
 
-    They are new ones at each call, unless there is a seed.
+    Each call draws new ones, unless there is a seed.
 
     Args:
         shape: The shape of the tensor. (`size[...]`)

@@ -16,8 +16,7 @@ DECLARATION = Declaration(
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08) -> Tensor:
     """Tell whether all elements of two tensors are nearly equal.
 
-    The answer is a tensor, which becomes a Python bool where it is asked for one. NaN is close to
-    nothing.
+    The result is a tensor, which converts to a Python bool. NaN is close to no value.
 
     Args:
         input: The values. (`T[*A]`)
@@ -26,7 +25,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
         atol: The absolute tolerance. (`float`)
 
     Returns:
-        The answer. (`bool[()]`)
+        The result, of rank 0. (`bool[()]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `allclose/broadcastable`.

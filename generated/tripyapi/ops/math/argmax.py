@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Find the index of the largest value along a dimension.
+    """Compute the index of the largest value along a dimension.
 
     Args:
         input: The values to search. (`T[*S]`)

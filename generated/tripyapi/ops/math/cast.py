@@ -9,9 +9,8 @@ from tripybuild.types import dtypes
 def cast(input: Tensor, dtype: dtypes.dtype) -> Tensor:
     """Convert each value to another type.
 
-    Floats become integers by cutting off the fraction, and booleans by asking whether they are not
-    zero. What becomes float8 or int4 is quantized with scale one: rounded to the nearest value in
-    range, ties to even.
+    Floats become integers by truncation, and booleans by comparison with zero. Values of float8 and
+    int4 are quantized with scale one: rounded to the nearest value in range, ties to even.
 
     Args:
         input: The values. (`T[*S]`)

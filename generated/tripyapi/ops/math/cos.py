@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def cos(input: Tensor) -> Tensor:
-    """Find the cosine of each value.
+    """Compute the cosine of each value.
 
     The values are angles in radians.
 

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def cosh(input: Tensor) -> Tensor:
-    """Find the hyperbolic cosine of each value.
+    """Compute the hyperbolic cosine of each value.
 
     Args:
         input: The values. (`T[*S]`)

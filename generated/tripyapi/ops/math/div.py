@@ -9,8 +9,8 @@ from tripybuild.types import shapes
 def div(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
     """Divide one tensor by another.
 
-    Integers stay integers: the quotient is cut off toward zero. What an integer divided by zero
-    gives is not defined.
+    Integers stay integers: the quotient is truncated toward zero. Division of an integer by zero is
+    undefined.
 
     Args:
         lhs: The left operand. (`T[*A] | number`)

@@ -21,15 +21,15 @@ DECLARATION = Declaration(
 def equal(input: Tensor, other: Tensor) -> Tensor:
     """Tell whether two tensors have one shape and equal elements.
 
-    The answer is a tensor, which becomes a Python bool where it is asked for one. Sizes that are
-    not known yet are taken to be equal, which is checked where the result is computed.
+    The result is a tensor, which converts to a Python bool. Sizes that are not known yet are taken
+    to be equal, which is checked where the result is computed.
 
     Args:
         input: The values. (`T[*A]`)
         other: The values to compare with. (`T[*B]`)
 
     Returns:
-        The answer. (`bool[()]`)
+        The result, of rank 0. (`bool[()]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `equal/same-shape`.

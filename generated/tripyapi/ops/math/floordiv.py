@@ -8,7 +8,7 @@ from tripybuild.frontend import are_sizes, dimension, record, size_of
 def floordiv(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
     """Divide one tensor by another, and round the quotient down.
 
-    What an integer divided by zero gives is not defined.
+    Division of an integer by zero is undefined.
 
     Args:
         lhs: The left operand. (`T[*A] | number`)

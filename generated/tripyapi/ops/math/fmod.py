@@ -8,8 +8,8 @@ from tripybuild.frontend import record
 def fmod(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
     """Compute the remainder of a division that is truncated.
 
-    The result has the sign of the dividend, as in C. What an integer modulo zero gives is not
-    defined. TensorRT has no such layer: the quotient of floats is rounded before it is cut off.
+    The result has the sign of the dividend, as in C. An integer modulo zero is undefined. TensorRT
+    has no such layer: the quotient of floats is rounded before it is cut off.
 
     Args:
         lhs: The left operand. (`T[*A] | number`)

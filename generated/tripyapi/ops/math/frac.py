@@ -12,7 +12,7 @@ DECLARATION = Declaration("frac", "ops_registry/math/frac.yaml")
 def frac(input: Tensor) -> Tensor:
     """Compute the fractional part of each value.
 
-    What is left has the value's sign; of an infinity it is NaN.
+    The result has the value's sign; of an infinity it is NaN.
 
     Args:
         input: The values. (`T[*S]`)

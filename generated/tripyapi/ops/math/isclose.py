@@ -19,7 +19,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     """Tell where two tensors are nearly equal.
 
     That is where they are equal, or their distance is finite and at most `atol + rtol *
-    abs(other)`. NaN is close to nothing.
+    abs(other)`. NaN is close to no value.
 
     Args:
         input: The values. (`T[*A]`)
@@ -28,7 +28,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
         atol: The absolute tolerance. (`float`)
 
     Returns:
-        The answers, in the common shape of both. (`bool[*broadcast(A, B)]`)
+        The comparisons, in the common shape of both. (`bool[*broadcast(A, B)]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `isclose/broadcastable`.

@@ -12,6 +12,6 @@ def isfinite(input: Tensor) -> Tensor:
         input: The values. (`T[*S]`)
 
     Returns:
-        The answers, element by element. (`bool[*S]`)
+        The predicates, element by element. (`bool[*S]`)
     """
     return record(Isfinite, input)

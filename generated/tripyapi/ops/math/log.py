@@ -6,9 +6,9 @@ from tripybuild.frontend import record
 
 
 def log(input: Tensor) -> Tensor:
-    """Find the natural logarithm of each value.
+    """Compute the natural logarithm of each value.
 
-    It is minus infinity for zero, and NaN for what is less.
+    It is minus infinity for zero, and NaN for negative values.
 
     Args:
         input: The values. (`T[*S]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def log10(input: Tensor) -> Tensor:
-    """Find the logarithm of each value to the base ten.
+    """Compute the logarithm of each value to the base ten.
 
     It is the natural logarithm times a constant, so that of a power of ten need not be whole to the
     last bit.

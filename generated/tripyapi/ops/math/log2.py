@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def log2(input: Tensor) -> Tensor:
-    """Find the logarithm of each value to the base two.
+    """Compute the logarithm of each value to the base two.
 
     It is the natural logarithm times a constant, so that of a power of two need not be whole to the
     last bit.

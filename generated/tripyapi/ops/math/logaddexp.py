@@ -14,9 +14,9 @@ DECLARATION = Declaration(
 
 
 def logaddexp(lhs: Tensor, rhs: Tensor) -> Tensor:
-    """Find the logarithm of the sum of the exponentials of two tensors.
+    """Compute the logarithm of the sum of the exponentials of two tensors.
 
-    The larger one is taken out first, so that nothing overflows.
+    The larger one is subtracted first, so that nothing overflows.
 
     Args:
         lhs: One logarithm. (`T[*A]`)

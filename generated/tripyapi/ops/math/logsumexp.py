@@ -14,10 +14,9 @@ DECLARATION = Declaration("logsumexp", "ops_registry/math/logsumexp.yaml")
 def logsumexp(
     input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False
 ) -> Tensor:
-    """Find the logarithm of the sum of the exponentials of the values along some dimensions.
+    """Compute `log(sum(exp(x)))` of the values along some dimensions.
 
-    The largest value is taken out first, so that nothing overflows. Of no values, it is minus
-    infinity.
+    The maximum is subtracted first, so that nothing overflows. Of no values, it is minus infinity.
 
     Args:
         input: The values to reduce. (`T[*S]`)

@@ -8,10 +8,10 @@ from tripybuild.frontend import record
 
 
 def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
-    """Find the mean of the values along some dimensions.
+    """Compute the mean of the values along some dimensions.
 
-    The mean of integers is an integer: it is cut off toward zero. The mean of no values is NaN, and
-    that of no integers zero.
+    The mean of integers is an integer: it is truncated toward zero. The mean of no values is NaN,
+    and that of no integers zero.
 
     Args:
         input: The values to reduce. (`T[*S]`)

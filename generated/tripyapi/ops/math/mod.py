@@ -8,8 +8,7 @@ from tripybuild.frontend import are_sizes, dimension, record, size_of
 def mod(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
     """Compute the remainder of a division that is rounded down.
 
-    The result has the sign of the divisor, as in Python. What an integer modulo zero gives is not
-    defined.
+    The result has the sign of the divisor, as in Python. An integer modulo zero is undefined.
 
     Args:
         lhs: The left operand. (`T[*A] | number`)

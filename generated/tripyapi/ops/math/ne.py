@@ -13,7 +13,7 @@ def ne(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
         rhs: The right operand. (`T[*B] | number`)
 
     Returns:
-        The answers, in the common shape of both. (`bool[*broadcast(A, B)]`)
+        The comparisons, in the common shape of both. (`bool[*broadcast(A, B)]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `ne/broadcastable`.

@@ -8,8 +8,8 @@ from tripybuild.frontend import record
 def pow(lhs: Tensor | float, rhs: Tensor | float) -> Tensor:
     """Raise one tensor to the power of another.
 
-    An integer to a negative power is cut off toward zero, so it is zero unless the base is 1 or -1.
-    What the integer zero to a negative power gives is not defined.
+    An integer to a negative power is truncated toward zero, so it is zero unless the base is 1 or
+    -1. The integer zero to a negative power is undefined.
 
     Args:
         lhs: The base. (`T[*A] | number`)

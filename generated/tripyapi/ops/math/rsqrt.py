@@ -8,7 +8,7 @@ from tripybuild.frontend import record
 def rsqrt(input: Tensor) -> Tensor:
     """Divide one by the square root of each value.
 
-    It is infinity for zero, and NaN for what is less.
+    It is infinity for zero, and NaN for negative values.
 
     Args:
         input: The values. (`T[*S]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def sin(input: Tensor) -> Tensor:
-    """Find the sine of each value.
+    """Compute the sine of each value.
 
     The values are angles in radians.
 

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def sinh(input: Tensor) -> Tensor:
-    """Find the hyperbolic sine of each value.
+    """Compute the hyperbolic sine of each value.
 
     Args:
         input: The values. (`T[*S]`)

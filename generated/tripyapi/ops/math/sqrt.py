@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def sqrt(input: Tensor) -> Tensor:
-    """Find the square root of each value.
+    """Compute the square root of each value.
 
     It is NaN for values less than zero.
 

@@ -17,7 +17,7 @@ def std(
     keepdim: bool = False,
     correction: int = 1,
 ) -> Tensor:
-    """Find the standard deviation of the values along some dimensions.
+    """Compute the standard deviation of the values along some dimensions.
 
     It is the square root of `var`.
 

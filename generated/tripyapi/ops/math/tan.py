@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def tan(input: Tensor) -> Tensor:
-    """Find the tangent of each value.
+    """Compute the tangent of each value.
 
     The values are angles in radians.
 

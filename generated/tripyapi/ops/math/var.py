@@ -17,7 +17,7 @@ def var(
     keepdim: bool = False,
     correction: int = 1,
 ) -> Tensor:
-    """Find the variance of the values along some dimensions.
+    """Compute the variance of the values along some dimensions.
 
     The squares of the distances from the mean are added, and the sum is divided by the number of
     values less `correction`. It is NaN where that is not positive and all distances are zero.

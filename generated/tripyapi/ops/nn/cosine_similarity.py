@@ -14,7 +14,7 @@ DECLARATION = Declaration(
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
-    """Find the cosine of the angle between vectors along one dimension.
+    """Compute the cosine of the angle between vectors along one dimension.
 
     Vectors that are shorter than `eps` are taken to be as long as that.
 

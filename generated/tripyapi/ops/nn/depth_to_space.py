@@ -22,8 +22,8 @@ DECLARATION = Declaration(
 def depth_to_space(input: Tensor, blocksize: int, mode: str = "dcr") -> Tensor:
     """Rearrange channels into blocks of pixels.
 
-    With `dcr`, the place in the block is counted before the channel that is left over; with `crd`,
-    after it.
+    With `dcr`, the position in the block is counted before the remaining channel; with `crd`, after
+    it.
 
     Args:
         input: The images. (`T[N, C, H, W]`)

@@ -18,7 +18,7 @@ DECLARATION = Declaration(
 
 
 def global_maxpool(input: Tensor) -> Tensor:
-    """Find the largest value of each channel; the spatial dimensions stay with size one.
+    """Compute the largest value of each channel; the spatial dimensions stay with size one.
 
     Args:
         input: The batch. (`T[N, C, *D]`)

@@ -16,8 +16,6 @@ DECLARATION = Declaration(
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Gated linear unit: multiply half of a dimension by the sigmoid of the other half.
 
-    It is the gated linear unit.
-
     Args:
         input: The values, and behind them their gates. (`T[*S]`)
         dim: The dimension to split into halves. (`axis(input)`)

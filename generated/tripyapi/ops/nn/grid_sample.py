@@ -14,9 +14,9 @@ def grid_sample(
 ) -> Tensor:
     """Sample images at the coordinates of a grid.
 
-    A place has a number for each spatial dimension, the last dimension first. From -1 to 1 lies the
-    input, between its outer edges or, with `align_corners`, between the middles of its first and
-    last elements.
+    A point has one coordinate per spatial dimension, the last dimension first. The input spans -1
+    to 1, between its outer edges or, with `align_corners`, between the centers of its corner
+    elements.
 
     Args:
         input: The images, with two or three spatial dimensions. (`T[N, C, *D]`)

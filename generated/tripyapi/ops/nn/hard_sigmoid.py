@@ -8,7 +8,7 @@ from tripybuild.frontend import record
 def hard_sigmoid(input: Tensor, alpha: float = 0.2, beta: float = 0.5) -> Tensor:
     """Piecewise linear approximation of the sigmoid.
 
-    It is `alpha * x + beta`, cut off at zero and one.
+    It is `alpha * x + beta`, clamped to `[0, 1]`.
 
     Args:
         input: The values. (`T[*S]`)

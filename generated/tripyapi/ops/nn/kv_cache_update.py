@@ -8,8 +8,8 @@ from tripybuild.frontend import record
 def kv_cache_update(cache: Tensor, update: Tensor, position: Tensor) -> Tensor:
     """Update a KV cache with new keys or values, from a position on.
 
-    Each sequence of the batch can have a position of its own. What is written must fit in behind
-    it: only the run knows, and where it does not, it is moved to the end of the cache.
+    Each sequence of the batch can have a position of its own. The update must fit behind it, which
+    is known at run time only; an update that does not fit is written to the end of the cache.
 
     Args:
         cache: The cached keys or values, with capacity `C` per head. (`T[B, H, C, D]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def log_sigmoid(input: Tensor) -> Tensor:
-    """Find the logarithm of each value's sigmoid.
+    """Compute the logarithm of each value's sigmoid.
 
     It is `-softplus(-x)`, so that it does not overflow where the sigmoid is zero.
 

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def log_softmax(input: Tensor, dim: int | None = None) -> Tensor:
-    """Find the logarithms of `softmax` along one dimension.
+    """Compute the logarithms of `softmax` along one dimension.
 
     Nothing overflows and no logarithm of zero is taken. Without `dim`, the whole tensor is rescaled
     as one.

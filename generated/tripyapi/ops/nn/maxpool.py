@@ -13,7 +13,7 @@ def maxpool(
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[Sequence[int]] | None = None,
 ) -> Tensor:
-    """Find the largest value in each window that slides over the spatial dimensions.
+    """Compute the largest value in each window that slides over the spatial dimensions.
 
     Args:
         input: The batch, with two or three spatial dimensions. (`T[N, C, *D]`)

@@ -17,7 +17,7 @@ def resize_linear(
     """Resample the last three dimensions, at most, by lines between neighboring elements.
 
     Sizes alone say where the new elements lie among the old ones, also where `scales` gives the
-    sizes. Beyond the edges is what is at the edges.
+    sizes. Values beyond the edges are those at the edges.
 
     Args:
         input: The values. (`T[*S]`)

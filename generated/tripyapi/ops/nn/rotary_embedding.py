@@ -15,8 +15,8 @@ def rotary_embedding(
     """Rotary position embedding: rotate pairs of elements by angles that encode the position.
 
     An element is paired with the one half a head further on, or with its neighbor if `interleaved`.
-    The angles are given by their cosines and sines: one for each place and pair, or, with
-    `position`, a table of which each place takes a row.
+    The angles are given by their cosines and sines: one for each position and pair, or, with
+    `position`, a table with a row per position.
 
     Args:
         input: Queries or keys, per head. (`T[B, H, S, D]`)

@@ -6,7 +6,7 @@ from tripybuild.frontend import record
 
 
 def scaled_tanh(input: Tensor, alpha: float = 1.0, beta: float = 1.0) -> Tensor:
-    """Find the hyperbolic tangent of multiples of the values, and multiply it.
+    """Compute the hyperbolic tangent of multiples of the values, and multiply it.
 
     Args:
         input: The values. (`T[*S]`)

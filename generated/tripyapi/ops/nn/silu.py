@@ -12,6 +12,6 @@ def silu(input: Tensor) -> Tensor:
         input: The values. (`T[*S]`)
 
     Returns:
-        The results, element by element; those of integers are cut off toward zero. (`T[*S]`)
+        The results, element by element; those of integers are truncated toward zero. (`T[*S]`)
     """
     return record(Silu, input)

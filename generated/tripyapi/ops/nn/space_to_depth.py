@@ -22,7 +22,7 @@ DECLARATION = Declaration(
 def space_to_depth(input: Tensor, blocksize: int) -> Tensor:
     """Rearrange the pixels of each block into channels.
 
-    The place in the block is counted before the channel that it is taken from.
+    The position in the block is counted before the channel.
 
     Args:
         input: The images. (`T[N, C, H, W]`)

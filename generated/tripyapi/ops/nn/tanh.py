@@ -6,12 +6,12 @@ from tripybuild.frontend import record
 
 
 def tanh(input: Tensor) -> Tensor:
-    """Find the hyperbolic tangent of each value.
+    """Compute the hyperbolic tangent of each value.
 
     Args:
         input: The values. (`T[*S]`)
 
     Returns:
-        The results, element by element; those of integers are cut off toward zero. (`T[*S]`)
+        The results, element by element; those of integers are truncated toward zero. (`T[*S]`)
     """
     return record(Tanh, input)

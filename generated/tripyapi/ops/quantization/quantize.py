@@ -18,7 +18,7 @@ def quantize(
 
     The scale is one number for the whole tensor, a list with one for each index of `dim`, or, for
     int4 and float4, one for each block: of the input's shape but for one of the last two
-    dimensions, which it divides. What lies beyond the range of the type becomes its nearest end.
+    dimensions, which it divides. Values out of range saturate.
 
     Args:
         input: The values to quantize. (`F[*S]`)

@@ -8,7 +8,7 @@ from tripybuild.frontend import record
 def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Gather elements along one dimension, each by an index of its own.
 
-    The element at each place of `index` comes from the same place of `input`, but for `dim`.
+    The element at each position of `index` comes from the same position of `input`, but for `dim`.
 
     Args:
         input: The tensor to take from. (`T[*S]`)

@@ -14,8 +14,8 @@ DECLARATION = Declaration("getitem", "ops_registry/shape/getitem.yaml")
 def getitem(input: Tensor, index: Tensor | IndexLike) -> Tensor:
     """Take a part of a tensor by position, as in square brackets.
 
-    Integers take a dimension away, `None` puts one in, and slices follow Python's rules: what lies
-    beyond the ends is left out. A tensor of integers takes whole entries of the first dimension.
+    Integers take a dimension away, `None` puts one in, and slices follow Python's rules: bounds are
+    clamped. A tensor of integers takes whole entries of the first dimension.
 
     Args:
         input: The tensor. (`T[*S]`)

@@ -8,7 +8,7 @@ from tripybuild.frontend import record
 def one_hot(index: Tensor, depth: int, values: Tensor, dim: int = -1) -> Tensor:
     """One-hot encode indices, with one value at the index and another elsewhere.
 
-    Of a position outside of the row, only the other value is seen.
+    An index out of bounds has the other value everywhere.
 
     Args:
         index: The positions. (`P[*J]`)

@@ -8,8 +8,8 @@ from tripybuild.frontend import record
 def scatter_elements(input: Tensor, dim: int, index: Tensor, updates: Tensor) -> Tensor:
     """Scatter elements along one dimension, each to an index of its own.
 
-    The update at each place goes to the same place of `input`, but for `dim`. Which of several
-    updates of one element stays is not defined.
+    The update at each position goes to the same position of `input`, but for `dim`. Which of
+    several updates of one element stays is not defined.
 
     Args:
         input: The tensor before. (`T[*S]`)

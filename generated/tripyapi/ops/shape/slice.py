@@ -17,8 +17,8 @@ def slice(
 ) -> Tensor:
     """Take elements from `start` on, in steps of `step`, in each dimension.
 
-    What lies outside of the input is refused (`strict`), is `value` (`fill`), or is found inside of
-    it: mirrored at the edges, as often as it takes (`reflect`), from the other end (`wrap`), or at
+    Indices outside of the input are refused (`strict`), read `value` (`fill`), or are mapped
+    inside: mirrored at the edges, as often as it takes (`reflect`), modulo the size (`wrap`), or to
     the edge (`clamp`).
 
     Args:

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Argmax(TraceOp):
-    """Find the index of the largest value along a dimension."""
+    """Compute the index of the largest value along a dimension."""
 
     input: Value
     dim: int | None

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Argmin(TraceOp):
-    """Find the index of the smallest value along a dimension."""
+    """Compute the index of the smallest value along a dimension."""
 
     input: Value
     dim: int | None

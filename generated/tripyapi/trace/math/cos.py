@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Cos(TraceOp):
-    """Find the cosine of each value."""
+    """Compute the cosine of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Cosh(TraceOp):
-    """Find the hyperbolic cosine of each value."""
+    """Compute the hyperbolic cosine of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Log(TraceOp):
-    """Find the natural logarithm of each value."""
+    """Compute the natural logarithm of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Log10(TraceOp):
-    """Find the logarithm of each value to the base ten."""
+    """Compute the logarithm of each value to the base ten."""
 
     input: Value
 

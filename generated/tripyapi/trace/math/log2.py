@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Log2(TraceOp):
-    """Find the logarithm of each value to the base two."""
+    """Compute the logarithm of each value to the base two."""
 
     input: Value
 

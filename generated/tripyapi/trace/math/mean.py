@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Mean(TraceOp):
-    """Find the mean of the values along some dimensions."""
+    """Compute the mean of the values along some dimensions."""
 
     input: Value
     dim: tuple[int, ...]

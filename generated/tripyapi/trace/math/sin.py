@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Sin(TraceOp):
-    """Find the sine of each value."""
+    """Compute the sine of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Sinh(TraceOp):
-    """Find the hyperbolic sine of each value."""
+    """Compute the hyperbolic sine of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Sqrt(TraceOp):
-    """Find the square root of each value."""
+    """Compute the square root of each value."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Tan(TraceOp):
-    """Find the tangent of each value."""
+    """Compute the tangent of each value."""
 
     input: Value
 

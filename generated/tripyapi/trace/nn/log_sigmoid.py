@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class LogSigmoid(TraceOp):
-    """Find the logarithm of each value's sigmoid."""
+    """Compute the logarithm of each value's sigmoid."""
 
     input: Value
 

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class LogSoftmax(TraceOp):
-    """Find the logarithms of `softmax` along one dimension."""
+    """Compute the logarithms of `softmax` along one dimension."""
 
     input: Value
     dim: int | None

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes, shapes
 
 @dataclass(frozen=True, eq=False)
 class Maxpool(TraceOp):
-    """Find the largest value in each window that slides over the spatial dimensions."""
+    """Compute the largest value in each window that slides over the spatial dimensions."""
 
     input: Value
     kernel_dims: tuple[int, ...]

@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class ScaledTanh(TraceOp):
-    """Find the hyperbolic tangent of multiples of the values, and multiply it."""
+    """Compute the hyperbolic tangent of multiples of the values, and multiply it."""
 
     input: Value
     alpha: float

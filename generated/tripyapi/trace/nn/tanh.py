@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 
 @dataclass(frozen=True, eq=False)
 class Tanh(TraceOp):
-    """Find the hyperbolic tangent of each value."""
+    """Compute the hyperbolic tangent of each value."""
 
     input: Value
 
