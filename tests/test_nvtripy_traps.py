@@ -642,7 +642,7 @@ def test_the_bounds_of_a_shape():
     assert info(2, 3).shape_bounds.is_static()
     assert info().shape_bounds == tp.Bounds((), (), ())
     for wrong in [((1,), (1, 2), (3,)), ((2,), (1,), (3,)), (1, (2,), 3), ("a", "b", "c")]:
-        assert "not a valid (min, opt, max) triple" in refused(tp.Bounds, *wrong).message
+        assert "is not a valid (min, opt, max) triple" in refused(tp.Bounds, *wrong).message
 
 
 @pytest.mark.parametrize("shape", [2, "ab", None, {2, 3}])

@@ -12,7 +12,6 @@ import numpy as np
 
 from tripybuild.symbolic.dims import evaluate, symbol
 from tripybuild.tensorrt import layers as trt
-from tripybuild.tensorrt.emission import Profile
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import (
     bfloat16,
@@ -27,9 +26,11 @@ from tripybuild.types.dtypes import (
     int64,
     uint8,
 )
+from tripybuild.types.size_range import SizeRange
 
 B, S = symbol("B", 1, 4), symbol("S", 2, 8)
-PROFILE = Profile({"B": 1, "S": 2}, {"B": 2, "S": 4}, {"B": 4, "S": 8})
+PROFILE = {"B": SizeRange(1, 2, 4), "S": SizeRange(2, 4, 8)}
+OPT = {name: each.opt for name, each in PROFILE.items()}
 
 Shape = Sequence[Any]
 Type = tuple[dtypes.dtype, Shape]
@@ -77,7 +78,7 @@ def add(name: str, build: Callable[..., Any], *inputs: Any, **weights: Type) -> 
 
 
 FORMS: dict[str, Callable[[Any], Any]] = {
-    "static": lambda size: evaluate(size, PROFILE.opt),
+    "static": lambda size: evaluate(size, OPT),
     "dynamic": lambda size: size,
 }
 

@@ -18,12 +18,14 @@ from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
 from tripybuild.process.law_lines import declared_at
 from tripybuild.symbolic import dims
-from tripybuild.symbolic.dims import Dim, parse_dim, symbol
+from tripybuild.symbolic.dims import Dim, parse_dim
 from tripybuild.trace.operation import DeferredLaw
 from tripybuild.types.dtypes import BY_NAME, boolean, dtype, highest, lowest
+from tripybuild.types.size_range import SizeRange
 from tripybuild.types.vocabulary import SHAPE
 
 Array = np.ndarray[Any, Any]
+RANGES_HINT = "the model's `ranges:` say which sizes it takes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,8 @@ class CallSignature:
 
     def __init__(self, manifest: Mapping[str, Any]) -> None:
         self.model = str(manifest["model"])
-        self.ranges: Mapping[str, Mapping[str, int | None]] = manifest["ranges"]
-        self.symbols = {
-            name: symbol(name, int(r["min"] or 0), r["max"], int(r["multiple_of"] or 1))
-            for name, r in self.ranges.items()
-        }
+        self.ranges = {name: SizeRange.from_json(r) for name, r in manifest["ranges"].items()}
+        self.symbols = {name: each.symbol(name) for name, each in self.ranges.items()}
         self.inputs = {
             entry["name"]: Argument(
                 entry["name"], BY_NAME[entry["dtype"]], tuple(map(self._size, entry["shape"]))
@@ -114,7 +113,11 @@ class CallSignature:
         by_whom: dict[str, str] = {}
         for argument, array in zip(self.inputs.values(), arrays, strict=True):
             found += self._bind_argument(argument, array, sizes, by_whom)
-        found += [d for name, size in sizes.items() for d in self._check_range(name, size)]
+        found += [
+            Diagnostic("size-out-of-range", text, hint=RANGES_HINT)
+            for name, size in sizes.items()
+            if (text := self.ranges[name].violation(name, size)) is not None
+        ]
         if not found:
             found += [
                 d
@@ -157,24 +160,6 @@ class CallSignature:
                     found.append(Diagnostic("input-shape", message))
                 by_whom.setdefault(symbol, name)
         return found
-
-    def _check_range(self, name: str, size: int) -> list[Diagnostic]:
-        bounds = self.ranges[name]
-        low, high, step = bounds["min"] or 0, bounds["max"], bounds["multiple_of"] or 1
-        if size < low or (high is not None and size > high):
-            limit = f"at least {low}" if high is None else f"between {low} and {high}"
-            message = f"`{name}` must be {limit}, but is {size}"
-            return [
-                Diagnostic(
-                    "size-out-of-range",
-                    message,
-                    hint="the model's `ranges:` say which sizes it takes",
-                )
-            ]
-        if size % step:
-            message = f"`{name}` must be a multiple of {step}, but is {size}"
-            return [Diagnostic("size-out-of-range", message)]
-        return []
 
     def types(self, sizes: Mapping[str, int]) -> list[tuple[Any, tuple[int, ...]]]:
         """The dtype and the shape of each input for these sizes."""

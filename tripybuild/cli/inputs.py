@@ -1,6 +1,6 @@
 """Trace inputs parsed from flags: `x=float32[2,N=1:4:8]`, `rows=1:2:4`, `p=0.5`.
 
-A size is a number, a range `least:best:greatest`, a range with a name, or the name of one again.
+A size is a number, a range `min:opt:max`, a range with a name, or the name of one again.
 """
 
 import re
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EXAMPLE = "x=float32[2,N=1:4:8]"
 HELP = (
     "What a Python function takes: a tensor, x=float32[2,3] or x=float32[1:2:4,N=1:8:64] with "
-    "ranges least:best:greatest; a size, n=1:2:4; or a constant, p=0.5."
+    "ranges min:opt:max; a size, n=1:2:4; or a constant, p=0.5."
 )
 TENSOR = re.compile(r"([A-Za-z]\w*)\[(.*)\]", re.ASCII)
 RANGE = re.compile(r"(\d{1,18}):(\d{1,18}):(\d{1,18})", re.ASCII)
@@ -25,7 +25,7 @@ NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
 
 class SizeSpec(NamedTuple):
-    """A size of a tensor: a name, the least, best and greatest value, or both."""
+    """A size of a tensor: a name, the min, opt and max value, or both."""
 
     name: str | None
     bounds: tuple[int, int, int] | None
@@ -100,10 +100,10 @@ def _bounds(text: str) -> tuple[int, int, int] | None:
     match = RANGE.fullmatch(text)
     if match is None:
         return None
-    least, best, greatest = int(match[1]), int(match[2]), int(match[3])
-    if not least <= best <= greatest:
+    minimum, optimum, maximum = int(match[1]), int(match[2]), int(match[3])
+    if not minimum <= optimum <= maximum:
         raise ValueError(f"`{text}` is not a range: write `min:opt:max`")
-    return least, best, greatest
+    return minimum, optimum, maximum
 
 
 def infos(given: Iterable[ArgumentSpec]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tripybuild.symbolic.dims import symbol
+from tripybuild.types.size_range import SizeRange
 from tripybuild.version import VERSION
 
 LONGEST_LAW = 3000  # characters; a longer one is left to TensorRT, which asks the same
@@ -32,12 +33,12 @@ def manifest_of_record(record: Mapping[str, Any], name: str, target: str) -> dic
         "inputs": [_tensor(each, names) for each in record["inputs"]],
         "outputs": [_tensor(each, names) for each in record["outputs"]],
         "state": [],
-        "ranges": _hull(profiles),
+        "ranges": {key: each.to_json() for key, each in _hull(profiles).items()},
         "sizes": {},
         "laws": _profile_law(profiles, name),
         "arguments": [],
         "specialisations": [],
-        "shapes": [{key: each["opt"] for key, each in profile.items()} for profile in profiles],
+        "shapes": [{key: each.opt for key, each in profile.items()} for profile in profiles],
         "versions": {"tripybuild": VERSION},
     }
 
@@ -86,7 +87,7 @@ def _tensor(port: Entry, names: Mapping[tuple[str, int], str]) -> dict[str, Any]
 
 def _profiles(
     inputs: Sequence[Entry], names: Mapping[tuple[str, int], str]
-) -> list[dict[str, dict[str, int]]]:
+) -> list[dict[str, SizeRange]]:
     """What each optimization profile says of each symbol; what several inputs say holds at once."""
     count = max((len(each["profiles"]) for each in inputs), default=0)
     return [_intersect_limits(inputs, index, names) for index in range(count)]
@@ -94,48 +95,45 @@ def _profiles(
 
 def _intersect_limits(
     inputs: Sequence[Entry], index: int, names: Mapping[tuple[str, int], str]
-) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
+) -> dict[str, SizeRange]:
+    found: dict[str, SizeRange] = {}
     for port in inputs:
         for name, each in _limits(port, index, names):
-            known = found.setdefault(name, each)
-            low, high = max(known["min"], each["min"]), min(known["max"], each["max"])
-            found[name] = {"min": low, "opt": min(max(known["opt"], low), high), "max": high}
+            found[name] = found.setdefault(name, each).intersect(each)
     return found
 
 
 def _limits(
     port: Entry, index: int, names: Mapping[tuple[str, int], str]
-) -> Iterator[tuple[str, dict[str, int]]]:
+) -> Iterator[tuple[str, SizeRange]]:
     ranges = port["profiles"]
     if not ranges or port.get("of_values"):
         return
     profile = ranges[index if len(ranges) > 1 else 0]
     for position, size in enumerate(port["shape"]):
         if size is None:
-            limits = {key: profile[key][position] for key in ("min", "opt", "max")}
-            yield names[port["name"], position], limits
+            limits = (profile[key][position] for key in ("min", "opt", "max"))
+            yield names[port["name"], position], SizeRange(*limits)
 
 
-def _hull(profiles: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:
-    """From the least to the largest of all profiles; the first one's best."""
+def _hull(profiles: Sequence[Mapping[str, SizeRange]]) -> dict[str, SizeRange]:
+    """From the smallest `min` to the largest `max` of all profiles; `opt` is the first one's."""
     return {
-        name: {
-            "min": min(each[name]["min"] for each in profiles),
-            "opt": first["opt"],
-            "max": max(each[name]["max"] for each in profiles),
-            "multiple_of": 1,
-        }
+        name: SizeRange(
+            min(each[name].min for each in profiles),
+            first.opt,
+            max(each[name].max or 0 for each in profiles),
+        )
         for name, first in (profiles[0] if profiles else {}).items()
     }
 
 
-def _profile_law(
-    profiles: Sequence[Mapping[str, Mapping[str, int]]], model: str
-) -> list[dict[str, Any]]:
+def _profile_law(profiles: Sequence[Mapping[str, SizeRange]], model: str) -> list[dict[str, Any]]:
     """Between several profiles there may be sizes that none of them takes."""
-    hull = {name: (each["min"], each["max"]) for name, each in _hull(profiles).items()}
-    spans = [{name: (e["min"], e["max"]) for name, e in each.items()} for each in profiles]
+    hull, *spans = (
+        {name: (each.min, each.max) for name, each in ranges.items()}
+        for ranges in (_hull(profiles), *profiles)
+    )
     if not profiles or hull in spans:
         return []
     text = " or ".join(f"({_profile_condition(each)})" for each in profiles)
@@ -147,6 +145,6 @@ def _profile_law(
     return [{**law, "line": 0, "message": message, "words": [], "names": names}]
 
 
-def _profile_condition(profile: Mapping[str, Mapping[str, int]]) -> str:
-    each = (f"{limits['min']} <= {name} <= {limits['max']}" for name, limits in profile.items())
+def _profile_condition(profile: Mapping[str, SizeRange]) -> str:
+    each = (f"{limits.min} <= {name} <= {limits.max}" for name, limits in profile.items())
     return " and ".join(each)

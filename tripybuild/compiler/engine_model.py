@@ -24,6 +24,7 @@ from tripybuild.errors.logger import logger
 from tripybuild.model.graph_builder import ModelGraph
 from tripybuild.schema.target_names import Target
 from tripybuild.trace.graph import Graph
+from tripybuild.types.size_range import SizeRange
 from tripybuild.weights import checkpoint
 from tripybuild.weights.warnings import nonfinite_warnings
 
@@ -40,20 +41,18 @@ def profiles(built: ModelGraph, shapes: Sequence[Mapping[str, int]]) -> "list[Pr
     """One optimization profile for the ranges, and one for each of the sizes asked for.
 
     Raises:
-        DiagnosticError: A range has no largest size, which TensorRT needs to plan its memory.
+        DiagnosticError: A range has no `max`, which TensorRT needs to plan its memory.
     """
-    from tripybuild.tensorrt.emission import Profile  # noqa: PLC0415 - heavy
-
     open_ended = [name for name, each in built.ranges.items() if each.max is None]
     if open_ended:
         raise DiagnosticError(*(_missing_max(built, name) for name in open_ended))
-    whole = Profile(
-        {name: each.min for name, each in built.ranges.items()},
-        {name: each.opt for name, each in built.ranges.items()},
-        {name: each.max or 0 for name, each in built.ranges.items()},
-    )
-    exact = [Profile(sizes, sizes, sizes) for sizes in shapes if sizes != whole.opt]
-    return [whole, *exact]
+    opt = {name: each.opt for name, each in built.ranges.items()}
+    exact = [
+        {name: SizeRange.of(size) for name, size in sizes.items()}
+        for sizes in shapes
+        if sizes != opt
+    ]
+    return [built.ranges, *exact]
 
 
 def engine_module(
@@ -221,6 +220,6 @@ def _type_text(declared: Mapping[str, Any]) -> str:
 
 
 def _missing_max(built: ModelGraph, name: str) -> Diagnostic:
-    message = f"`{name}` has no largest size, and TensorRT needs one for each dynamic size"
+    message = f"`{name}` has no `max`, and TensorRT needs one for each dynamic size"
     hint = f"write a `max` for `{name}` below `ranges:`"
     return Diagnostic("bad-range", message, built.document.span(("ranges", name)), hint=hint)

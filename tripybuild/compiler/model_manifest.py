@@ -11,7 +11,7 @@ from tripybuild.documents.json_reader import parse_json
 from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import within_budget
-from tripybuild.model.graph_builder import ModelGraph, SizeRange
+from tripybuild.model.graph_builder import ModelGraph
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph
@@ -32,7 +32,7 @@ def manifest_of_model(
         "inputs": tensor_entries(graph.inputs),
         "outputs": tensor_entries(graph.outputs),
         "state": list(built.states),
-        "ranges": {name: _range_entry(each) for name, each in built.ranges.items()},
+        "ranges": {name: each.to_json() for name, each in built.ranges.items()},
         "sizes": {name: encode_value(value) for name, value in built.sizes.items()},
         "laws": [law_data(law) for law in graph.deferred_laws],
         "operations": len(graph.operations),
@@ -52,10 +52,6 @@ def tensor_entries(values: Mapping[str, Value]) -> list[dict[str, Any]]:
 def _tensor_entry(name: str, value: Value) -> dict[str, Any]:
     shape = [str(size) if isinstance(size, Dim) else size for size in value.shape]
     return {"name": name, "dtype": str(value.dtype), "shape": shape}
-
-
-def _range_entry(each: SizeRange) -> dict[str, int | None]:
-    return {"min": each.min, "opt": each.opt, "max": each.max, "multiple_of": each.multiple_of}
 
 
 def graph_text(graph: Graph, folder: Path) -> tuple[bytes, dict[str, Any]]:

@@ -114,7 +114,7 @@ def compile_graph(
         built: The graph and what it does not say.
         read: Where its weights are.
         target: What runs it.
-        shapes: The sizes to compile for; the first are the best ones.
+        shapes: The sizes to compile for; the first are each `opt`.
         provenance: Where it comes from, for the executable's manifest.
         tell: Told the name of each phase.
         timeout: Seconds that the compiler may take.
@@ -204,12 +204,12 @@ def _prune_weights(graph: Graph) -> Graph:
 
 def sizes_to_compile(built: ModelGraph, shapes: Shapes) -> list[dict[str, int]]:
     """The sizes to compile for: the `opt` of each range, then those asked for."""
-    best = {name: each.opt for name, each in built.ranges.items()}
-    result = [best]
+    opt = {name: each.opt for name, each in built.ranges.items()}
+    result = [opt]
     for asked in shapes:
         for name, size in asked.items():
             _check_range(built, name, size)
-        sizes = best | dict(asked)
+        sizes = opt | dict(asked)
         if sizes not in result:
             result.append(sizes)
     return result
@@ -235,9 +235,4 @@ def _check_range(built: ModelGraph, name: str, size: int) -> None:
         )
         message = f"`{built.graph.name}` has no dynamic size `{name}`"
         raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
-    each = built.ranges[name]
-    if not each.contains(size):
-        message = f"`{name}` {each.text()}, but got {size}"
-        raise DiagnosticError(
-            Diagnostic("size-out-of-range", message, built.document.span(("ranges", name)))
-        )
+    built.ranges[name].check(name, size, built.document.span(("ranges", name)))

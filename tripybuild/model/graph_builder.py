@@ -18,7 +18,7 @@ from tripybuild.model.chains import LISTS, Chain, Each
 from tripybuild.model.context import BuildContext, FileScope, SkipStep
 from tripybuild.model.instances import Instance
 from tripybuild.model.libraries import Homes, OperatorLibrary, builtin_library, no_libraries
-from tripybuild.model.sizes import SizeRange, fix_sizes, fixed_sizes, make_inputs, make_symbols
+from tripybuild.model.sizes import fix_sizes, fixed_sizes, make_inputs, make_symbols
 from tripybuild.model.steps import Next
 from tripybuild.model.templates import Template
 from tripybuild.process.gc_pause import pause_gc
@@ -31,6 +31,7 @@ from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.shapes import fresh_symbols
+from tripybuild.types.size_range import SizeRange
 from tripybuild.types.vocabulary import SHAPE
 
 METHODS = frozenset({"cast", "flatten", "permute", "reshape", "squeeze", "transpose", "unsqueeze"})
@@ -270,4 +271,4 @@ def _vocabulary() -> Vocabulary:
     )
 
 
-__all__ = ["ModelGraph", "SizeRange", "SkipStep", "build"]
+__all__ = ["ModelGraph", "SkipStep", "build"]

@@ -6,7 +6,6 @@ of an input that is no fixed size becomes a symbol with the range that `ranges:`
 
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.frontend import Tensor
@@ -15,31 +14,11 @@ from tripybuild.model.context import BuildContext, NonterminationError
 from tripybuild.model.shape_match import pattern_sizes
 from tripybuild.schema.model.model import Model
 from tripybuild.schema.operator.operator import Snippet
-from tripybuild.symbolic.dims import RESERVED, symbol
+from tripybuild.symbolic.dims import RESERVED
 from tripybuild.trace.values import LARGEST, TensorType, Value
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import TensorPattern
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRange:
-    """The sizes that a dynamic dimension can have; `high` is None where there is no limit."""
-
-    min: int
-    opt: int
-    max: int | None
-    multiple_of: int = 1
-
-    def contains(self, size: int) -> bool:
-        """Whether a size is in the range."""
-        above = self.max is not None and size > self.max
-        return not (size < self.min or above or size % self.multiple_of)
-
-    def text(self) -> str:
-        """The range in words."""
-        step = f", in steps of {self.multiple_of}" if self.multiple_of > 1 else ""
-        limits = f"is at least {self.min}" if self.max is None else None
-        return (limits or f"goes from {self.min} to {self.max}") + step
+from tripybuild.types.size_range import SizeRange
 
 
 def fix_sizes(context: BuildContext, model: Model, overrides: Mapping[str, object]) -> None:
@@ -94,9 +73,8 @@ def make_symbols(
             ranges[name] = _range(context, model, name)
             if name in overrides:
                 span = model.document.span(("ranges", name))
-                context.sizes[name] = _require_in_range(
-                    ranges.pop(name), name, overrides[name], span
-                )
+                ranges.pop(name).check(name, overrides[name], span)
+                context.sizes[name] = overrides[name]
         except NonterminationError:
             raise
         except DiagnosticError as error:
@@ -109,7 +87,7 @@ def make_symbols(
             context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
     context.dynamic, context.symbols = frozenset(dynamic), frozenset(ranges)
     for name, each in ranges.items():
-        context.sizes[name] = symbol(name, each.min, each.max, each.multiple_of)
+        context.sizes[name] = each.symbol(name)
     return ranges
 
 
@@ -135,15 +113,6 @@ def _dimension_names(model: Model) -> list[str]:
     return list(dict.fromkeys(name for name in named if name is not None))
 
 
-def _require_in_range(limits: SizeRange, name: str, value: object, span: Span) -> int:
-    """A number for a dynamic size, if it is one of those that the range has."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if whole and limits.contains(int(value)):  # type: ignore[call-overload]
-        return int(value)  # type: ignore[call-overload, no-any-return]
-    message = f"`{name}` {limits.text()}, but got {value}"
-    raise DiagnosticError(Diagnostic("size-out-of-range", message, span))
-
-
 def _patterns(model: Model) -> dict[str, TensorPattern]:
     patterns = model.top.inputs.items()
     return {name: pattern for name, pattern in patterns if isinstance(pattern, TensorPattern)}
@@ -165,20 +134,12 @@ def _range(context: BuildContext, model: Model, name: str) -> SizeRange:
         span = next(_spans(model, name))
         message = f"`{name}` cannot be the name of a size: it is a function of sizes"
         raise DiagnosticError(Diagnostic("bad-name", message, span))
-    step = bounds.get("multiple_of", 1)
-    if step < 1:
-        message = f"`multiple_of` of `{name}` must be at least 1, but is {step}"
-        raise DiagnosticError(Diagnostic("bad-range", message, span))
-    low, high = bounds.get("min", step), bounds.get("max")
-    opt = bounds.get("opt", low if high is None else high)
-    if not 0 <= low <= opt or (high is not None and opt > high):
-        found = f"min = {low}, opt = {opt}" + ("" if high is None else f", max = {high}")
-        message = f"`{name}` needs 0 <= min <= opt <= max, but has {found}"
-        raise DiagnosticError(Diagnostic("bad-range", message, span))
-    if any(bound is not None and bound % step for bound in (low, opt, high)):
-        message = f"the bounds of `{name}` must be multiples of {step}"
-        raise DiagnosticError(Diagnostic("bad-range", message, span))
-    return SizeRange(low, opt, high, step)
+    step, limit = bounds.get("multiple_of", 1), bounds.get("max")
+    first = bounds.get("min", step)
+    found = SizeRange(first, bounds.get("opt", first if limit is None else limit), limit, step)
+    if text := found.problem(name):
+        raise DiagnosticError(Diagnostic("bad-range", text, span))
+    return found
 
 
 def _evaluate_limit(context: BuildContext, name: str, key: str, snippet: Snippet) -> int:

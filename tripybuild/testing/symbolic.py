@@ -13,7 +13,6 @@ from tripybuild.schema.operator.dtype_combinations import KEPT, legal_tuples
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.operator.samples import Place, format_place
 from tripybuild.symbolic.dims import symbol
-from tripybuild.tensorrt.emission import Profile
 from tripybuild.testing.cases import Function, constant_tensor, outputs, sample_case, size_at
 from tripybuild.testing.check_counts import count_check, skip_empty
 from tripybuild.testing.engines.layer_builds import engine_problems, has_tensorrt
@@ -22,6 +21,7 @@ from tripybuild.testing.target_facts import ENGINE, is_static, refuses_call
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.shapes import fresh_symbols
+from tripybuild.types.size_range import SizeRange
 
 SYMBOL = "Z"
 
@@ -58,7 +58,7 @@ def engine_disagreements(operator: Operator, function: Function, place: Place) -
     if refuses_call(operator, ENGINE, sample):
         skip_empty("TensorRT is declared to refuse the sample")
     if size == 0:
-        skip_empty("no profile has a size of 0 at its best")
+        skip_empty("no profile has an `opt` of 0")
 
     def change(where: Place, old: int) -> Any:
         return symbol(SYMBOL, 1, size * 2) if where == place else old
@@ -69,8 +69,7 @@ def engine_disagreements(operator: Operator, function: Function, place: Place) -
         yield "; ".join(map(concise, error.diagnostics))
         return
     count_check()
-    sizes = {SYMBOL: size}
-    found = list(engine_problems(graph, Profile(sizes, sizes, sizes)))
+    found = list(engine_problems(graph, {SYMBOL: SizeRange.of(size)}))
     if not is_static(operator, "tensorrt", place, sample):
         yield from found
     elif has_tensorrt() and not found:

@@ -71,9 +71,9 @@ def test_profiles():
     x = port("x", ([1], [2], [4]), ([8], [8], [8]))
     n = port("n", ([1], [2], [3]), of_values=True)
     _, *profiles = tables(record(x, n, port("fixed")), layers=False)
-    ranged = "values [1] to [3], opt [2]"
+    ranged = "values min [1], opt [2], max [3]"
     assert profiles == [
-        ("profile 0", {"x": "[1] to [4], opt [2]", "n": ranged}),
+        ("profile 0", {"x": "min [1], opt [2], max [4]", "n": ranged}),
         ("profile 1", {"x": "[8]", "n": ranged}),
     ]
     _, (title, _) = tables(record(port("x", ([1], [2], [4]))), layers=False)

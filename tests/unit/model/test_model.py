@@ -7,8 +7,8 @@ from hypothesis import given, settings, strategies as st
 
 import tripybuild
 from tripybuild.model.graph_builder import build
-from tripybuild.model.sizes import SizeRange
 from tripybuild.trace import printer
+from tripybuild.types.size_range import SizeRange
 
 BLOCK = """
 define:

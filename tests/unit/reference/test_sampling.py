@@ -10,9 +10,10 @@ from tripybuild.reference.numerics import sampling
 from tripybuild.symbolic.dims import symbol
 from tripybuild.targets.xla import pjrt
 from tripybuild.tensorrt import layers as trt
-from tripybuild.tensorrt.emission import Profile, emit_module
+from tripybuild.tensorrt.emission import emit_module
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.types import dtypes
+from tripybuild.types.size_range import SizeRange
 
 WAYS = ("align_corners", "asymmetric", "half_pixel")
 ROUNDINGS = ("half_up", "half_down", "floor", "ceil")
@@ -151,7 +152,7 @@ def resized(given, wanted, scales):
     network = trt.Network({}, {"x": (dtypes.float32, given)})
     with network:
         network.finish({"y": trt.resize_linear(network.inputs["x"], wanted, scales)})
-    profile = Profile({"B": 1}, {"B": 2}, {"B": 8})
+    profile = {"B": SizeRange(1, 2, 8)}
     return printer.text(emit_module(network, "resized", [profile]).module)
 
 

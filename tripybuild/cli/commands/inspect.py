@@ -8,6 +8,7 @@ import typer
 
 from tripybuild.cli.command import command
 from tripybuild.cli.command_result import CommandResult
+from tripybuild.types.size_range import SizeRange
 
 if TYPE_CHECKING:
     from tripybuild.artifact.members import Content
@@ -71,7 +72,7 @@ def _lines(
         entries = left.pop(title, [])
         yield from _table(title, {entry["name"]: _type(entry) for entry in entries})
     ranges = left.pop("ranges", {})
-    yield from _table("ranges", {name: _range(entry) for name, entry in ranges.items()})
+    yield from _table("ranges", {n: str(SizeRange.from_json(each)) for n, each in ranges.items()})
     compiled = {entry["name"] or "all sizes": "" for entry in left.pop("specialisations", [])}
     yield from _table("compiled ahead for", compiled)
     for title, rows in engine:
@@ -81,12 +82,6 @@ def _lines(
     for title, entries in left.items():
         yield from _section(title, entries)
     yield from _table("members", {name: f"{size:,} bytes" for name, size in members.items()})
-
-
-def _range(entry: Mapping[str, Any]) -> str:
-    text = f"{entry['min']} to {'any' if entry['max'] is None else entry['max']}"
-    step = entry.get("multiple_of", 1)
-    return f"{text}, opt {entry['opt']}" + (f", in steps of {step}" if step != 1 else "")
 
 
 def _section(title: str, entries: object) -> Iterator[str]:

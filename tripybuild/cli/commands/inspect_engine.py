@@ -51,11 +51,11 @@ def _profiles(inputs: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
 
 def _range(entry: Mapping[str, Any], index: int) -> str:
     profile = entry["profiles"][index]
-    low, best, high = (_sizes(profile[key]) for key in ("min", "opt", "max"))
+    bounds = {key: _sizes(profile[key]) for key in ("min", "opt", "max")}
     what = "values " if entry.get("of_values") else ""
-    if low == high:
-        return f"{what}{low}"
-    return f"{what}{low} to {high}, opt {best}"
+    if bounds["min"] == bounds["max"]:
+        return what + bounds["min"]
+    return what + ", ".join(f"{key} {sizes}" for key, sizes in bounds.items())
 
 
 def _layer_summary(layers: Sequence[Mapping[str, Any]]) -> str:

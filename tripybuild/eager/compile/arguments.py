@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tripybuild.eager.compile.infos import Bounds, DimensionInputInfo, Info
+from tripybuild.eager.compile.infos import DimensionInputInfo, Info
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES, Tensor
-from tripybuild.model.sizes import SizeRange
-from tripybuild.symbolic.dims import symbol
 from tripybuild.trace.location import caller_location
 from tripybuild.trace.values import Size, TensorType, Value
 from tripybuild.types.dtypes import int32
+from tripybuild.types.size_range import SizeRange
 
 
 class Inputs:
@@ -20,7 +19,6 @@ class Inputs:
         self.values: dict[str, Value] = {}
         self.infos: dict[str, Info] = {}
         self.ranges: dict[str, SizeRange] = {}
-        self._bounds: dict[str, Bounds[int]] = {}
 
     def add_input(self, name: str, info: Info) -> Tensor:
         """Make an input.
@@ -34,33 +32,30 @@ class Inputs:
                 Diagnostic("wrong-type", message, caller_location(PACKAGES).span())
             )
         if isinstance(info, DimensionInputInfo):
-            size = self._size(f"{name}_value", info.value_bounds)
+            size = self._size(f"{name}_value", info.range)
             self.values[name] = Value(TensorType(int32, (size,)), name=name)
             self.infos[name] = info
             return Tensor.of_size(size)
         shape = tuple(
-            self._size(info.dimension_names.get(i) or f"{name}_{i}", bounds)
-            for i, bounds in enumerate(info.size_bounds)
+            self._size(info.dimension_names.get(i) or f"{name}_{i}", each)
+            for i, each in enumerate(info.ranges)
         )
         value = Value(TensorType(info.dtype, shape), name=name)
         self.values[name], self.infos[name] = value, info
         return Tensor.of(value)
 
-    def _size(self, name: str, bounds: Bounds[int]) -> Size:
-        if bounds.is_static():
-            return bounds.min
-        known = self._bounds.setdefault(name, bounds)
-        if known != bounds:
-            ranges = [f"({each.min}, {each.opt}, {each.max})" for each in (known, bounds)]
-            message = (
-                f"the dimension `{name}` is {ranges[0]} in one input and {ranges[1]} in another"
-            )
+    def _size(self, name: str, limits: SizeRange) -> Size:
+        if limits.is_static():
+            return limits.min
+        known = self.ranges.setdefault(name, limits)
+        if known != limits:
+            one, other = known.bounds_text(), limits.bounds_text()
+            message = f"the dimension `{name}` is {one} in one input and {other} in another"
             raise DiagnosticError(
                 Diagnostic("bad-range", message, caller_location(PACKAGES).span())
             )
-        self.ranges[name] = SizeRange(bounds.min, bounds.opt, bounds.max)
         try:
-            return symbol(name, bounds.min, bounds.max)
+            return limits.symbol(name)
         except ValueError as error:
             raise DiagnosticError(
                 Diagnostic("bad-range", str(error), caller_location(PACKAGES).span())

@@ -109,9 +109,8 @@ def _read(form: Any, infos: Mapping[str, Info]) -> Any:
 
 def _info(info: Info) -> dict[str, Any]:
     if isinstance(info, DimensionInputInfo):
-        bounds = info.value_bounds
-        return {"value": [bounds.min, bounds.opt, bounds.max]}
-    several = [[each.min, each.opt, each.max] for each in info.size_bounds]
+        return {"value": [info.range.min, info.range.opt, info.range.max]}
+    several = [[each.min, each.opt, each.max] for each in info.ranges]
     names = {str(place): name for place, name in info.dimension_names.items()}
     return {"dtype": str(info.dtype), "bounds": several, "names": names}
 

@@ -73,7 +73,7 @@ def compile_function(
     Args:
         found: The function.
         target: What runs it.
-        shapes: Dynamic sizes to compile ahead for, beside the best of each range.
+        shapes: Dynamic sizes to compile ahead for, beside the `opt` of each range.
         tell: Told the name of each phase.
         timeout: Seconds that the compiler may take.
         options: How TensorRT builds.

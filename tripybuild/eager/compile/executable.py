@@ -205,7 +205,6 @@ class Executable:
 
 def _size(name: str, info: DimensionInputInfo, given: Any) -> int:
     """The integer that is given for a size."""
-    bounds = info.value_bounds
     found = given
     if isinstance(given, Tensor) or hasattr(given, "__dlpack__"):
         array = array_of(given.value) if isinstance(given, Tensor) else np.from_dlpack(given)
@@ -214,9 +213,7 @@ def _size(name: str, info: DimensionInputInfo, given: Any) -> int:
         message = f"`{name}` must be an integer, but is a {type(given).__name__}"
         raise DiagnosticError(Diagnostic("wrong-type", message))
     size = int(found.__index__())
-    if not bounds.min <= size <= bounds.max:
-        message = f"`{name}` must be between {bounds.min} and {bounds.max}, but is {size}"
-        raise DiagnosticError(Diagnostic("size-out-of-range", message))
+    info.range.check(name, size)
     return size
 
 

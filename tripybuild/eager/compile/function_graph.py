@@ -25,13 +25,13 @@ from tripybuild.errors.logger import logger
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.frontend.trace_mode import trace_mode
 from tripybuild.model.graph_builder import ModelGraph
-from tripybuild.model.sizes import SizeRange
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import caller_location
 from tripybuild.trace.values import Value
 from tripybuild.types.shapes import fresh_symbols
+from tripybuild.types.size_range import SizeRange
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +59,6 @@ class FunctionGraph:
         """The graph as a model's spec gives it."""
         caller = _CompileCall(self.place)
         return ModelGraph(self.graph, (), dict(self.ranges), self.doc, caller, (), None, {})
-
-    @property
-    def best(self) -> dict[str, int]:
-        """The sizes to be fastest for."""
-        return {name: each.opt for name, each in self.ranges.items()}
 
     @property
     def provenance(self) -> dict[str, Any]:

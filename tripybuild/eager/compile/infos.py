@@ -11,20 +11,21 @@ from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import caller_location
 from tripybuild.types.dtypes import dtype as DType  # noqa: N812 - it is a class
 from tripybuild.types.shapes import is_int
+from tripybuild.types.size_range import SizeRange
 
 HINT = "a size that varies is (min, opt, max)"
-THREE = 3  # the least, the best and the greatest size
+THREE = 3  # min, opt and max
 Sizes = TypeVar("Sizes", int, tuple[int, ...])
 
 
 @dataclass(frozen=True)
 class Bounds(Generic[Sizes]):
-    """The least size, the one to be fastest for, and the greatest: of a dimension, or of each.
+    """The min, opt and max of a size, or of each size of a shape; `opt` is to be fastest for.
 
     Args:
-        min: The least size, or those of a shape.
+        min: The smallest size, or those of a shape.
         opt: The size to be fastest for, or those of a shape.
-        max: The greatest size, or those of a shape.
+        max: The largest size, or those of a shape.
 
     Raises:
         DiagnosticError: Sizes are out of order, are no integers, or are not equally many.
@@ -56,8 +57,7 @@ def _is_size(given: object) -> bool:
 
 
 def _in_order(*three: Any) -> bool:
-    least, best, greatest = three
-    return all(map(is_int, three)) and 0 <= least <= best <= greatest
+    return all(map(is_int, three)) and [0, *three] == sorted([0, *three])
 
 
 @dataclass(frozen=True, init=False)
@@ -66,40 +66,41 @@ class NamedDimension:
 
     Args:
         name: The name.
-        min: The least size.
+        min: The smallest size.
         opt: The size to be fastest for.
-        max: The greatest size.
+        max: The largest size.
 
     Raises:
         DiagnosticError: The name is no text, or these are no three sizes in order.
     """
 
     name: str
-    bounds: Bounds[int]
+    range: SizeRange
 
     def __init__(self, name: str, min: int, opt: int, max: int) -> None:
         if not isinstance(name, str):
             raise argument_error("NamedDimension", "name", "a string", name)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "bounds", Bounds(min, opt, max))
+        Bounds(min, opt, max)
+        object.__setattr__(self, "range", SizeRange(min, opt, max))
 
     @property
     def min(self) -> int:
-        """The least size."""
-        return self.bounds.min
+        """The smallest size."""
+        return self.range.min
 
     @property
     def opt(self) -> int:
         """The size to be fastest for."""
-        return self.bounds.opt
+        return self.range.opt
 
     @property
     def max(self) -> int:
-        """The greatest size."""
-        return self.bounds.max
+        """The largest size."""
+        return self.range.max or 0
 
     def __str__(self) -> str:
-        return f"{self.name}: ({self.min}, {self.opt}, {self.max})"
+        return f"{self.name}: {self.range.bounds_text()}"
 
 
 Three = tuple[SupportsIndex, SupportsIndex, SupportsIndex]
@@ -117,7 +118,7 @@ class InputInfo:
         DiagnosticError: A size is none of these.
     """
 
-    shape_bounds: Bounds[tuple[int, ...]]
+    ranges: tuple[SizeRange, ...]
     dtype: DType
     dimension_names: Mapping[int, str]
 
@@ -133,24 +134,18 @@ class InputInfo:
             hint = "put it into a list: `[...]`" if _is_size(shape) else None
             raise argument_error("InputInfo", "shape", "a sequence of sizes", shape, hint)
         names = {i: s.name for i, s in enumerate(shape) if isinstance(s, NamedDimension)}
-        several = list(_bounds(shape))
-        least, best = tuple(each.min for each in several), tuple(each.opt for each in several)
-        bounds = Bounds(least, best, tuple(each.max for each in several))
-        object.__setattr__(self, "shape_bounds", bounds)
+        object.__setattr__(self, "ranges", tuple(_ranges(shape)))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "dimension_names", names)
 
     @property
-    def size_bounds(self) -> tuple[Bounds[int], ...]:
-        """The bounds of each size by itself."""
-        whole = self.shape_bounds
-        return tuple(map(Bounds[int], whole.min, whole.opt, whole.max))
+    def shape_bounds(self) -> Bounds[tuple[int, ...]]:
+        """The min, opt and max of the shape."""
+        triples = ((each.min, each.opt, each.max or 0) for each in self.ranges)
+        return Bounds(*(zip(*triples, strict=True) if self.ranges else ((), (), ())))
 
     def __str__(self) -> str:
-        sizes = [
-            str(each.min) if each.is_static() else f"({each.min}, {each.opt}, {each.max})"
-            for each in self.size_bounds
-        ]
+        sizes = [str(each.min) if each.is_static() else each.bounds_text() for each in self.ranges]
         return f"InputInfo([{', '.join(sizes)}], {self.dtype})"
 
 
@@ -159,22 +154,26 @@ class DimensionInputInfo:
     """A size that a compiled function takes as an argument: a `DimensionSize` in the function.
 
     Args:
-        value_bounds: The least value, the one to be fastest for, and the greatest.
+        value_bounds: The smallest value, the one to be fastest for, and the largest.
 
     Raises:
         DiagnosticError: These are no three sizes in order.
     """
 
-    value_bounds: Bounds[int]
+    range: SizeRange
 
     def __init__(self, value_bounds: Three) -> None:
         wanted = "a number or (min, opt, max)"
-        bounds = _parse_bounds("DimensionInputInfo", "value_bounds", wanted, value_bounds)
-        object.__setattr__(self, "value_bounds", bounds)
+        found = _parse_range("DimensionInputInfo", "value_bounds", wanted, value_bounds)
+        object.__setattr__(self, "range", found)
+
+    @property
+    def value_bounds(self) -> Bounds[int]:
+        """The min, opt and max of the value."""
+        return Bounds(self.range.min, self.range.opt, self.range.max or 0)
 
     def __str__(self) -> str:
-        bounds = self.value_bounds
-        return f"DimensionInputInfo(({bounds.min}, {bounds.opt}, {bounds.max}))"
+        return f"DimensionInputInfo({self.range.bounds_text()})"
 
 
 @dataclass(frozen=True)
@@ -191,14 +190,14 @@ class OutputInfo:
 Info = InputInfo | DimensionInputInfo
 
 
-def _bounds(shape: Sequence[Any]) -> Iterator[Bounds[int]]:
-    """The bounds of each size of an `InputInfo`."""
+def _ranges(shape: Sequence[Any]) -> Iterator[SizeRange]:
+    """The range of each size of an `InputInfo`."""
     for place, size in enumerate(shape):
         if isinstance(size, NamedDimension):
-            yield size.bounds
+            yield size.range
         else:
             wanted = "a number, (min, opt, max) or a NamedDimension"
-            yield _parse_bounds("InputInfo", "shape", wanted, size, place)
+            yield _parse_range("InputInfo", "shape", wanted, size, place)
 
 
 def _integer(given: Any) -> int | None:
@@ -209,8 +208,8 @@ def _integer(given: Any) -> int | None:
         return None
 
 
-def _parse_bounds(owner: str, argument: str, wanted: str, size: Any, *path: int) -> Bounds[int]:
-    """The bounds that a number or three numbers in an argument stand for."""
+def _parse_range(owner: str, argument: str, wanted: str, size: Any, *path: int) -> SizeRange:
+    """The range that a number or three numbers in an argument stand for."""
     three = tuple(size) if isinstance(size, (tuple, list)) else (size,) * THREE
     numbers = [number for number in map(_integer, three) if number is not None]
     if len(three) != THREE or len(numbers) != THREE or isinstance(three[0], bool):
@@ -226,4 +225,4 @@ def _parse_bounds(owner: str, argument: str, wanted: str, size: Any, *path: int)
         )
         hint = None if isinstance(size, (tuple, list)) else HINT
         raise argument_error(owner, argument, wanted, size, hint, path=path, code="wrong-value")
-    return Bounds(*numbers)
+    return SizeRange(*numbers)

@@ -6,7 +6,8 @@ where an operation's format names the attribute.
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr
 from xdsl.ir import Attribute, Data, ParametrizedAttribute
@@ -18,7 +19,18 @@ from xdsl.utils.exceptions import VerifyException
 from tripybuild.tensorrt.recorder.enumerations import ENUMERATIONS, Enumeration
 
 DIALECT = "tensorrt"
-_SIZES = ("min", "opt", "max")
+
+
+class ShapeBounds(NamedTuple):
+    """The sizes (or values) of an input in one optimization profile."""
+
+    min: tuple[int, ...]
+    opt: tuple[int, ...]
+    max: tuple[int, ...]
+
+    def to_json(self) -> dict[str, list[int]]:
+        """Give the bounds as the record of an engine holds them."""
+        return {key: list(sizes) for key, sizes in self._asdict().items()}
 
 
 class EnumerationAttribute(Data[str]):
@@ -85,7 +97,7 @@ ENUMERATION_ATTRIBUTES = {
 
 @irdl_attr_definition
 class ShapeProfileAttr(ParametrizedAttribute):
-    """The smallest, the usual and the largest sizes (or values) of an input.
+    """The min, opt and max sizes (or values) of an input.
 
     `#tensorrt.shape_profile<min = [1, 3], opt = [5, 3], max = [10, 3]>`; the lists of a scalar are
     empty.
@@ -99,23 +111,23 @@ class ShapeProfileAttr(ParametrizedAttribute):
 
     @classmethod
     def of(
-        cls, low: Sequence[int], usual: Sequence[int], high: Sequence[int]
+        cls, minimum: Sequence[int], optimum: Sequence[int], maximum: Sequence[int]
     ) -> "ShapeProfileAttr":
         """Make a profile of three lists of sizes."""
-        return cls(*(ArrayAttr(map(IntAttr, sizes)) for sizes in (low, usual, high)))
+        return cls(*(ArrayAttr(map(IntAttr, sizes)) for sizes in (minimum, optimum, maximum)))
 
     @property
-    def bounds(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    def bounds(self) -> ShapeBounds:
         """The three lists as numbers."""
-        low, usual, high = (tuple(each.data for each in s) for s in (self.min, self.opt, self.max))
-        return low, usual, high
+        lists = (self.min, self.opt, self.max)
+        return ShapeBounds(*(tuple(each.data for each in sizes) for sizes in lists))
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         """Read the three lists."""
         lists: list[Attribute] = []
         with parser.in_angle_brackets():
-            for name in _SIZES:
+            for name in ShapeBounds._fields:
                 if lists:
                     parser.parse_punctuation(",")
                 parser.parse_keyword(name)
@@ -128,20 +140,18 @@ class ShapeProfileAttr(ParametrizedAttribute):
 
     def print_parameters(self, printer: Printer) -> None:
         """Print the three lists."""
-        lists = zip(_SIZES, self.bounds, strict=True)
-        text = ", ".join(f"{name} = {list(sizes)}" for name, sizes in lists)
+        lists = self.bounds.to_json().items()
+        text = ", ".join(f"{name} = {sizes}" for name, sizes in lists)
         printer.print_string(f"<{text}>")
 
     def verify(self) -> None:
         """Each size is at least the smaller one."""
-        low, usual, high = self.bounds
-        if not len(low) == len(usual) == len(high):
+        if len(set(map(len, self.bounds))) != 1:
             raise VerifyException("shape min/opt/max arrays should have equal size")
-        for i, (least, typical, most) in enumerate(zip(low, usual, high, strict=True)):
-            if least > typical:
-                raise VerifyException(_disorder(i, ("min", least), ("opt", typical)))
-            if typical > most:
-                raise VerifyException(_disorder(i, ("opt", typical), ("max", most)))
+        for i, sizes in enumerate(zip(*self.bounds, strict=True)):
+            for smaller, larger in pairwise(zip(ShapeBounds._fields, sizes, strict=True)):
+                if smaller[1] > larger[1]:
+                    raise VerifyException(_disorder(i, smaller, larger))
 
 
 def _disorder(index: int, smaller: tuple[str, int], larger: tuple[str, int]) -> str:

@@ -42,6 +42,7 @@ from tripybuild.tensorrt.mlir.locations import UNKNOWN, file_location, make_loca
 from tripybuild.tensorrt.recorder.network import Layer, Location, Network
 from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.types import dtypes
+from tripybuild.types.size_range import SizeRange
 
 ENTRY = "main"
 NAME = "tripybuild.name"
@@ -55,13 +56,8 @@ class EmissionError(ValueError):
         self.place = layer.location
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """The sizes that an engine is made for: the smallest, the best and the largest, by symbol."""
-
-    min: Mapping[str, int]
-    opt: Mapping[str, int]
-    max: Mapping[str, int]
+Profile = Mapping[str, SizeRange]
+"""The sizes that an engine is made for, by symbol; each has a `max`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +202,14 @@ def _static_profile(shape: Sequence[Any]) -> tuple[list[int], list[int], list[in
 def _profile_sizes(
     shape: Sequence[Any], profile: Profile
 ) -> tuple[list[int], list[int], list[int]]:
-    """The least, best and largest of each dimension; one that shrinks as a symbol grows, too."""
-    corners = [[evaluate(size, sizes) for size in shape] for sizes in (profile.min, profile.max)]
-    best = [evaluate(size, profile.opt) for size in shape]
-    low = [min(pair) for pair in zip(*corners, best, strict=True)]
-    high = [max(pair) for pair in zip(*corners, best, strict=True)]
-    return low, best, high
+    """The min, opt and max of each dimension; one that shrinks as a symbol grows, too."""
+    minimum, opt, maximum = (
+        [evaluate(size, bounds) for size in shape]
+        for key in ("min", "opt", "max")
+        for bounds in ({name: getattr(each, key) for name, each in profile.items()},)
+    )
+    several = list(zip(minimum, opt, maximum, strict=True))
+    return [min(each) for each in several], opt, [max(each) for each in several]
 
 
 def location_of(place: Location | None, folder: Path | None) -> LocationAttr:

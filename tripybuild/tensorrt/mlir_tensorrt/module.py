@@ -57,10 +57,7 @@ def _port(port: Port) -> Record:
 def _ranges(port: Port) -> Record:
     bounds = read(port, BOUNDS)
     found = bounds or read(port, SHAPES) or ()
-    keys = ("min", "opt", "max")
-    profiles = [
-        {key: list(sizes) for key, sizes in zip(keys, each, strict=True)} for each in found[:1]
-    ]
+    profiles = [each.to_json() for each in found[:1]]
     return {"profiles": profiles, "of_values": bounds is not None}
 
 

@@ -155,8 +155,5 @@ def _port(made: Translation, port: Port, shape: list[int | None]) -> Record:
 def _ranges(ranges: Ranges | None) -> Record:
     if ranges is None:
         return {"profiles": []}
-    keys = ("min", "opt", "max")
-    profiles = [
-        {key: list(sizes) for key, sizes in zip(keys, each, strict=True)} for each in ranges.ranges
-    ]
+    profiles = [each.to_json() for each in ranges.ranges]
     return {"profiles": profiles, "of_values": ranges.of_values}

@@ -39,16 +39,16 @@ def select_profile(inputs: Sequence[Record], numbers: Mapping[str, Numbers]) -> 
 def _cost(
     inputs: Sequence[Record], numbers: Mapping[str, Numbers], index: int
 ) -> tuple[int, int] | None:
-    """Return how far a profile's best is from the numbers, and how wide it is, if it holds them."""
+    """Return how far `opt` is from the numbers, and how wide the profile is, if it holds them."""
     far = wide = 0
     for each in inputs:
         profile = _at(each, index)
-        for number, low, best, high in zip(
+        for number, minimum, optimum, maximum in zip(
             numbers[each["name"]], profile["min"], profile["opt"], profile["max"], strict=True
         ):
-            if not low <= number <= high:
+            if not minimum <= number <= maximum:
                 return None
-            far, wide = far + abs(number - best), wide + high - low
+            far, wide = far + abs(number - optimum), wide + maximum - minimum
     return far, wide
 
 

@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.tensorrt.dialect.attributes import ShapeProfileAttr
+from tripybuild.tensorrt.dialect.attributes import ShapeBounds, ShapeProfileAttr
 from tripybuild.tensorrt.mlir import locations
 from tripybuild.tensorrt.translation.emission import Emission
 from tripybuild.tensorrt.translation.signature import Port
@@ -23,8 +23,6 @@ SHAPES = "tensorrt.shape_profile"
 BOUNDS = "tensorrt.value_bounds"
 CODE = "tensorrt-profile"
 
-Range = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
-
 
 @dataclass(frozen=True)
 class Ranges:
@@ -32,9 +30,9 @@ class Ranges:
 
     port: Port
     of_values: bool
-    ranges: tuple[Range, ...]
+    ranges: tuple[ShapeBounds, ...]
 
-    def at(self, profile: int) -> Range:
+    def at(self, profile: int) -> ShapeBounds:
         """Return the range in a profile; one range is that of all."""
         return self.ranges[profile if len(self.ranges) > 1 else 0]
 
@@ -85,8 +83,8 @@ def _host(at: Emission, function: FuncOp, port: Port) -> Ranges | None:
         _refuse(function, message, (f"`{port.name}` is a `{port.type}`",))
     shape = port.type.get_shape()
     count = shape[0] if shape else 1
-    for low, _, _ in ranges:
-        if len(low) != count:
+    for each in ranges:
+        if len(each.min) != count:
             _refuse(function, f"`{BOUNDS}` of argument #{port.index} must have {count} values")
     return Ranges(port, of_values=True, ranges=ranges)
 
@@ -118,7 +116,7 @@ def _fits(sizes: Sequence[int], shape: Sequence[int]) -> bool:
     return all(size >= 0 if known == DYNAMIC_INDEX else size == known for size, known in pairs)
 
 
-def read(port: Port, name: str) -> tuple[Range, ...] | None:
+def read(port: Port, name: str) -> tuple[ShapeBounds, ...] | None:
     """Return the ranges of a port in an attribute, if it has them."""
     given: Attribute | None = port.attributes.get(name)
     several = tuple(given) if isinstance(given, ArrayAttr) else (given,)

@@ -5,7 +5,7 @@ The networks are those of `tensorrt_recordings`: each layer with fixed and with 
 
 import numpy as np
 import pytest
-from tensorrt_recordings import PROFILE, RECORDINGS, B, Recording, S
+from tensorrt_recordings import OPT, PROFILE, RECORDINGS, B, Recording, S
 from xdsl.dialects.builtin import DenseResourceAttr
 
 from tripybuild.compiler.engine_model import PIPELINE
@@ -278,7 +278,7 @@ def test_every_operation_is_there():
 
 def numbered(shape):
     """A shape with the best numbers of the profile for its symbols."""
-    return [size if size is None else evaluate(size, PROFILE.opt) for size in shape]
+    return [size if size is None else evaluate(size, OPT) for size in shape]
 
 
 def paired():

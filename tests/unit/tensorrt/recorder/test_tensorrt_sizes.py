@@ -28,7 +28,7 @@ from tripybuild.symbolic.dims import (
     symbol,
 )
 from tripybuild.tensorrt import layers as trt
-from tripybuild.tensorrt.emission import Profile, emit_module
+from tripybuild.tensorrt.emission import emit_module
 from tripybuild.tensorrt.emission.reshapes import placeholders
 from tripybuild.tensorrt.emission.scope import Scopes
 from tripybuild.tensorrt.emission.sizes import SizeTensors
@@ -36,10 +36,11 @@ from tripybuild.tensorrt.emission.types import tensor
 from tripybuild.tensorrt.mlir import verifier
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.types.dtypes import boolean, float32, int32
+from tripybuild.types.size_range import SizeRange
 
 ROOT = Path(__file__).resolve().parents[4]
 A, B, M = symbol("A", 0, 5), symbol("B", 1, 6), symbol("M", 4, 16, 4)
-EXTREMES = Profile({"A": 0, "B": 1, "M": 4}, {"A": 2, "B": 2, "M": 8}, {"A": 5, "B": 6, "M": 16})
+EXTREMES = {"A": SizeRange(0, 2, 5), "B": SizeRange(1, 2, 6), "M": SizeRange(4, 8, 16)}
 LARGEST = 40  # elements along a dimension that is really made
 
 
