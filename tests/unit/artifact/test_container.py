@@ -19,7 +19,7 @@ from tripybuild.process import hashing
 
 CONTENT = {"model": "digits", "sizes": {"B": 8}, "note": "naïve"}
 MEMBERS = {"weights.safetensors": b"w" * 24, "cpu/B=1,S=128.pjrt": b"\x00\xff", "empty": b""}
-CODES = {f"executable-{what}" for what in ("truncated", "altered", "not-recognised", "too-new")}
+CODES = {f"executable-{what}" for what in ("truncated", "altered", "not-recognized", "too-new")}
 OWN_SETTINGS = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
