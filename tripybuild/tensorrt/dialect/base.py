@@ -19,7 +19,7 @@ Declaring an operation:
 - `components`: the inference; it raises `ShapeError`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
@@ -254,3 +254,11 @@ def operation(cls: type[Declared]) -> type[Declared]:
     type.__setattr__(defined, "verify_", TensorrtOperation.verify_)
     install_accessors(defined)
     return defined
+
+
+def operations_of(dialect: str, members: Iterable[Any]) -> tuple[type[TensorrtOperation], ...]:
+    """The operations of a dialect among the members of a package, by the names of their classes."""
+    classes = {each for each in members if isinstance(each, type)}
+    found = [each for each in classes if issubclass(each, TensorrtOperation)]
+    named = [each for each in found if getattr(each, "name", "").startswith(f"{dialect}.")]
+    return tuple(sorted(named, key=lambda each: each.__name__))

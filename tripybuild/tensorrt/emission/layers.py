@@ -28,8 +28,11 @@ def plain(layer: Layer, values: Mapping[NetworkValue, SSAValue], scopes: Scopes)
     declared = layer.declaration
     operands: list[Any] = []
     attributes: dict[str, Any] = {}
+    arguments = layer.arguments
+    if declared.explicit is not None:
+        arguments = {**arguments, **declared.explicit(arguments)}
     for parameter, kind in declared.parameters.items():
-        argument = layer.arguments[parameter]
+        argument = arguments[parameter]
         if kind.name == "tensor":
             operands.append(None if argument is None else values[argument])
         elif kind.name == "tensors":

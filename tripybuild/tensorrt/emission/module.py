@@ -27,7 +27,6 @@ from tripybuild.tensorrt.dialect.attributes import ShapeProfileAttr
 from tripybuild.tensorrt.emission.classify_floats import TRUTHS
 from tripybuild.tensorrt.emission.constants import SOURCED, ConstantArrays, weight
 from tripybuild.tensorrt.emission.control_flow import CONTROLLED, ControlFlowEmitter
-from tripybuild.tensorrt.emission.convolutions import WINDOWED
 from tripybuild.tensorrt.emission.dtype_workarounds import (
     narrow_result,
     unsupported_dtype,
@@ -166,9 +165,7 @@ class _ModuleEmitter:
     ) -> Sequence[SSAValue]:
         name = layer.declaration.name
         place = LayerEmission(layer, values, self.scopes, self.sizes)
-        shaped = (
-            SHAPED.get(name) or WINDOWED.get(name) or TRUTHS.get(layer.arguments.get("kind", ""))
-        )
+        shaped = SHAPED.get(name) or TRUTHS.get(layer.arguments.get("kind", ""))
         if shaped is not None:
             return (shaped(place),)
         if name in SOURCED:

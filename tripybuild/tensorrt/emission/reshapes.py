@@ -264,13 +264,6 @@ def _scales_match(scales: Sequence[float] | None, layer: Layer) -> bool:
     return same(resizing.resize(before, scales, cubic=cubic), tuple(after))
 
 
-def gather_nd(place: LayerEmission) -> SSAValue:
-    """What each vector of indices leads to."""
-    if place.layer.arguments["num_broadcast_dims"]:
-        raise ValueError("the dialect's `gather_nd` has no `num_broadcast_dims`: use `gather`")
-    return place.one(dialect.GatherNdOp, place.argument("data"), place.argument("indices"))
-
-
 SHAPED: Mapping[str, Callable[[LayerEmission], SSAValue]] = {
     "reshape": reshape,
     "expand_rank": reshape,
@@ -284,5 +277,4 @@ SHAPED: Mapping[str, Callable[[LayerEmission], SSAValue]] = {
     "resize_nearest": resize,
     "resize_linear": resize,
     "resize_cubic": resize,
-    "gather_nd": gather_nd,
 }

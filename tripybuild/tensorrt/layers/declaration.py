@@ -34,6 +34,7 @@ class LayerDeclaration:
         shape: The shape of the result, or of each, from all arguments; it raises `ShapeError`.
         operation: The operation of the dialect, if it is not `tensorrt.` and the name.
         float4_operation: The operation of results of float4, if it is another one.
+        explicit: The attributes of the operation that a call may leave out, from all arguments.
         typed: Whether the operation has to be told its result types.
         translate: How the operation becomes a TensorRT layer, where it does without expansion.
     """
@@ -44,6 +45,7 @@ class LayerDeclaration:
     shape: ShapeRule | None = None
     operation: str = ""
     float4_operation: str = ""
+    explicit: Callable[[Arguments], Arguments] | None = None
     typed: bool = False
     translate: "Emitter | None" = None
 

@@ -33,6 +33,21 @@ def _pooling_shape(given: Arguments) -> Sizes:
     return windows.pool(given["input"].shape, window, windows.Windows.of(given, len(window)))
 
 
+def _explicit_pooling(given: Arguments) -> Arguments:
+    steps = windows.Windows.of(given, len(given["window"]))
+    excludes = given["average_count_excludes_padding"]
+    if given["kind"] == "kMAX":
+        excludes = None
+    elif excludes is None:
+        excludes = True
+    return {
+        "stride": steps.stride,
+        "pre_padding": steps.pre_padding,
+        "post_padding": steps.post_padding,
+        "average_count_excludes_padding": excludes,
+    }
+
+
 def _pooling(at: "Emission", op: Any) -> Any:
     kind = at.member("PoolingType", op.value("pooling_type"))
     layer = at.add("pooling_nd", at.tensor(op.input), kind, op.value("window_size"))
@@ -50,8 +65,8 @@ pooling = SingleResultLayer(
     "pooling",
     {
         "input": tensor,
-        "kind": one_of("pooling_type"),
-        "window": integers,
+        "kind": one_of("pooling_type").with_attribute("pooling_type"),
+        "window": integers.with_attribute("window_size"),
         "stride": optional_integers,
         "pre_padding": optional_integers,
         "post_padding": optional_integers,
@@ -59,6 +74,7 @@ pooling = SingleResultLayer(
         "blend_factor": real.with_default(None),
     },
     shape=_pooling_shape,
+    explicit=_explicit_pooling,
     translate=_pooling,
 )
 

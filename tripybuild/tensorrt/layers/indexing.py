@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from tripybuild.tensorrt.layers.declaration import SingleResultLayer, apply, like
+from tripybuild.tensorrt.layers.declaration import Arguments, SingleResultLayer, apply, like
 from tripybuild.tensorrt.recorder.argument_kinds import integer, tensor
 from tripybuild.tensorrt.shape_rules import indexing as rules
 
@@ -35,6 +35,12 @@ gather = SingleResultLayer(
 )
 
 
+def _explicit_gather_nd(given: Arguments) -> Arguments:
+    if given["num_broadcast_dims"]:
+        raise ValueError("the dialect's `gather_nd` has no `num_broadcast_dims`: use `gather`")
+    return {"num_broadcast_dims": None}
+
+
 def _gather_nd(at: "Emission", op: Any) -> Any:
     return _add_gather(at, op, "ND")
 
@@ -44,6 +50,7 @@ gather_nd = SingleResultLayer(
     {"data": tensor, "indices": tensor, "num_broadcast_dims": integer.with_default(0)},
     results=("data",),
     shape=apply(rules.gather_nd, "data", "indices", "num_broadcast_dims"),
+    explicit=_explicit_gather_nd,
     translate=_gather_nd,
 )
 

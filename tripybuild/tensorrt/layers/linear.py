@@ -1,5 +1,6 @@
 """Linear layers: matrix multiplication, einsum, convolutions."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.tensorrt.layers.declaration import Arguments, SingleResultLayer, apply
@@ -66,6 +67,13 @@ _CONVOLUTION = {
 }
 
 
+def _explicit_windows(given: Arguments) -> Arguments:
+    sizes = given["weight"].shape[2:]
+    if not all(isinstance(size, int) for size in sizes):
+        raise ValueError("TensorRT needs numbers for all sizes of a kernel")
+    return asdict(windows.Windows.of(given, len(sizes)))
+
+
 def _convolution_shape(given: Arguments) -> Sizes:
     kernel = given["weight"].shape
     steps = windows.Windows.of(given, len(kernel) - 2)
@@ -100,7 +108,12 @@ def _add_convolution(
 
 
 convolution = SingleResultLayer(
-    "convolution", _CONVOLUTION, shape=_convolution_shape, translate=_convolution
+    "convolution",
+    _CONVOLUTION,
+    shape=_convolution_shape,
+    explicit=_explicit_windows,
+    typed=True,
+    translate=_convolution,
 )
 
 
@@ -118,5 +131,10 @@ def _deconvolution(at: "Emission", op: Any) -> Any:
 
 
 deconvolution = SingleResultLayer(
-    "deconvolution", _CONVOLUTION, shape=_deconvolution_shape, translate=_deconvolution
+    "deconvolution",
+    _CONVOLUTION,
+    shape=_deconvolution_shape,
+    explicit=_explicit_windows,
+    typed=True,
+    translate=_deconvolution,
 )

@@ -6,71 +6,39 @@ ours, and verifiers hold what TensorRT itself refuses.
 
 from xdsl.ir import Dialect
 
-from tripybuild.tensorrt.dialect.trtx.attention import AttentionOp
-from tripybuild.tensorrt.dialect.trtx.attributes import ATTRIBUTES
+from tripybuild.tensorrt.dialect.base import operations_of
+from tripybuild.tensorrt.dialect.trtx.attention import AttentionOp as AttentionOp
+from tripybuild.tensorrt.dialect.trtx.attributes import ATTRIBUTES as ATTRIBUTES
 from tripybuild.tensorrt.dialect.trtx.collectives import (
-    AllGatherOp,
-    AllReduceOp,
-    AllToAllOp,
-    CollectiveBroadcastOp,
-    CollectiveGatherOp,
-    CollectiveReduceOp,
-    CollectiveScatterOp,
-    ReduceScatterOp,
+    AllGatherOp as AllGatherOp,
+    AllReduceOp as AllReduceOp,
+    AllToAllOp as AllToAllOp,
+    CollectiveBroadcastOp as CollectiveBroadcastOp,
+    CollectiveGatherOp as CollectiveGatherOp,
+    CollectiveReduceOp as CollectiveReduceOp,
+    CollectiveScatterOp as CollectiveScatterOp,
+    ReduceScatterOp as ReduceScatterOp,
 )
-from tripybuild.tensorrt.dialect.trtx.images import GridSampleOp, LRNOp, NMSOp, ScaleOp
-from tripybuild.tensorrt.dialect.trtx.moe import MoEOp
-from tripybuild.tensorrt.dialect.trtx.quantization import ConstantF4Op, QuantizeToF4Op
-from tripybuild.tensorrt.dialect.trtx.rotary_and_cache import KVCacheUpdateOp, RotaryEmbeddingOp
-from tripybuild.tensorrt.dialect.trtx.sequences import CumulativeOp, ReverseSequenceOp
+from tripybuild.tensorrt.dialect.trtx.images import (
+    GridSampleOp as GridSampleOp,
+    LRNOp as LRNOp,
+    NMSOp as NMSOp,
+    ScaleOp as ScaleOp,
+)
+from tripybuild.tensorrt.dialect.trtx.moe import MoEOp as MoEOp
+from tripybuild.tensorrt.dialect.trtx.quantization import (
+    ConstantF4Op as ConstantF4Op,
+    QuantizeToF4Op as QuantizeToF4Op,
+)
+from tripybuild.tensorrt.dialect.trtx.rotary_and_cache import (
+    KVCacheUpdateOp as KVCacheUpdateOp,
+    RotaryEmbeddingOp as RotaryEmbeddingOp,
+)
+from tripybuild.tensorrt.dialect.trtx.sequences import (
+    CumulativeOp as CumulativeOp,
+    ReverseSequenceOp as ReverseSequenceOp,
+)
 
-OPERATIONS = (
-    AllGatherOp,
-    AllReduceOp,
-    AllToAllOp,
-    AttentionOp,
-    CollectiveBroadcastOp,
-    CollectiveGatherOp,
-    CollectiveReduceOp,
-    CollectiveScatterOp,
-    ConstantF4Op,
-    CumulativeOp,
-    GridSampleOp,
-    KVCacheUpdateOp,
-    LRNOp,
-    MoEOp,
-    NMSOp,
-    QuantizeToF4Op,
-    ReduceScatterOp,
-    ReverseSequenceOp,
-    RotaryEmbeddingOp,
-    ScaleOp,
-)
+OPERATIONS = operations_of("trtx", globals().values())
 
 Trtx = Dialect("trtx", [*OPERATIONS], [*ATTRIBUTES])
-
-__all__ = [
-    "ATTRIBUTES",
-    "OPERATIONS",
-    "AllGatherOp",
-    "AllReduceOp",
-    "AllToAllOp",
-    "AttentionOp",
-    "CollectiveBroadcastOp",
-    "CollectiveGatherOp",
-    "CollectiveReduceOp",
-    "CollectiveScatterOp",
-    "ConstantF4Op",
-    "CumulativeOp",
-    "GridSampleOp",
-    "KVCacheUpdateOp",
-    "LRNOp",
-    "MoEOp",
-    "NMSOp",
-    "QuantizeToF4Op",
-    "ReduceScatterOp",
-    "ReverseSequenceOp",
-    "RotaryEmbeddingOp",
-    "ScaleOp",
-    "Trtx",
-]
