@@ -12,7 +12,7 @@ import house  # noqa: E402  # it lies beside the other benchmarks
 
 # What is reached. A lower figure comes into its place; `--details` says what each one counts.
 REACHED = {
-    "product lines": 72_400,
+    "product lines": 72_600,
     "modules": 620,
     "median lines of a module": 110,
     "most lines of a module": 400,

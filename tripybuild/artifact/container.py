@@ -22,18 +22,16 @@ from tripybuild.artifact.file_errors import (
     unreadable_error,
 )
 from tripybuild.artifact.manifest import (
+    DIGEST,
+    DIGEST_SIZE,
+    MANIFEST,
     MalformedManifestError,
     Manifest,
     MemberRecord,
     NewerFormatError,
+    container_layout,
     decode,
     encode,
-)
-from tripybuild.artifact.member_order import (
-    DIGEST,
-    DIGEST_SIZE,
-    MANIFEST,
-    container_layout,
     member_order,
     pad_manifest,
 )

@@ -6,7 +6,7 @@ Which engine computes a graph follows from the graph alone.
 
 from tripybuild.eager import excepthook
 from tripybuild.eager.module.module import Module
-from tripybuild.eager.module.parameter import Parameter
+from tripybuild.eager.module.placeholders import Parameter
 from tripybuild.eager.module.sequential import Sequential
 from tripybuild.eager.settings import config
 from tripybuild.eager.tensor.device import device

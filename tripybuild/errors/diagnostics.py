@@ -4,15 +4,18 @@ Invariant: nothing here knows YAML, an operator or a target, and nothing here pr
 user's file holds, a rendered diagnostic is safe to show in a terminal.
 """
 
+import difflib
 import linecache
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
+from tripybuild.errors.budget import try_spend
 from tripybuild.errors.codes import CODES
 from tripybuild.errors.excerpts import HIDDEN, LINE_BREAK, one_line, place, shorten, visible
-from tripybuild.errors.portable_paths import portable_path
-from tripybuild.errors.suggestions import pair_names, suggest
 from tripybuild.errors.user_frames import UserFrame, user_frames
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "text_of",
 ]
 
+_LONGEST_NAME = 100  # of a name that others are compared with
 MOST_SHOWN = 4 * 1024 * 1024  # bytes of a file that an excerpt is taken from
 _COLORS = {"red": "\x1b[1;31m", "blue": "\x1b[1;34m", "cyan": "\x1b[1;36m", "bold": "\x1b[1m"}
 
@@ -180,3 +184,70 @@ def _paint(color: str, text: str) -> str:
 
 def _leave(_color: str, text: str) -> str:
     return text
+
+
+def portable_path(path: str, folder: Path | None) -> str:
+    r"""The path of a file, relative to a model's folder, however both are spelled.
+
+    What lies elsewhere, as the modules of a Python program do, is called as Python would import it:
+    relative to the folder on its path that holds it. What is in none keeps its name only. Without
+    a folder, the path stays as it is. A byte that is no UTF-8, which neither MLIR nor TensorRT
+    takes, is written `\xff`.
+    """
+    if folder is not None and not path.startswith("<"):  # as what was typed at a prompt does
+        path = _relative(path, folder, Path.cwd())
+    if path.isascii():
+        return path
+    return path.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+@lru_cache(maxsize=1024)
+def _relative(path: str, folder: Path, current: Path) -> str:
+    def whole(each: str | Path) -> Path:  # links stay as they are
+        return Path(os.path.normpath(current / each))
+
+    file = whole(path)
+    imported = sorted(map(whole, sys.path), key=lambda each: len(each.parts), reverse=True)
+    for each in (whole(folder), *imported):
+        if file.is_relative_to(each):
+            return file.relative_to(each).as_posix()
+    return file.name
+
+
+def suggest(name: str, known: Iterable[str]) -> str | None:
+    """Find the known name that `name` was most likely meant to be."""
+    names = sorted(set(known) - {name})
+    if len(name) > _LONGEST_NAME or not try_spend("suggestions", len(names)):
+        return None  # to compare many names with many takes minutes; the first ones have hints
+    folded = name.casefold()
+    for candidate in names:
+        if candidate.casefold() == folded:
+            return candidate
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return close[0]
+    related = [known for known in names if known and _begins_other(known, name)]
+    return min(related, key=lambda known: (abs(len(known) - len(name)), known), default=None)
+
+
+def pair_names(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
+    """Find which of the others each name was most likely meant to be, none of them twice.
+
+    Two that are nearest to each other belong together, then two of what is left.
+    """
+    left, free = list(dict.fromkeys(names)), list(dict.fromkeys(others))
+    found: dict[str, str] = {}
+    while left and free:
+        near = {name: suggest(name, free) for name in left}
+        new = {n: other for n, other in near.items() if other and suggest(other, left) == n}
+        if not new:
+            break
+        found |= new
+        left = [name for name in left if name not in new]
+        free = [other for other in free if other not in new.values()]
+    return found
+
+
+def _begins_other(one: str, other: str) -> bool:
+    """Tell whether one name is the other and more: `Cin` for `C`, `dim` for `dimension`."""
+    return bool(one and other) and (one.startswith(other) or other.startswith(one))

@@ -1,11 +1,11 @@
 """Check counts: a check without any case is skipped with its reason, never passed.
 
-Invariant: each check of a suite is a `question`. It says `asked()` where it holds something against
-what a declaration says, and `lacks(...)` where somebody who should answer is not here. A check that
-ends well without either is a fault of the suite.
+Invariant: each check of a suite is a `suite_check`. It calls `count_check()` where it compares a
+result with a declaration, and `report_absence(...)` where a distribution is missing that would have
+to answer. A check that ends well without either is a fault of the suite.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from typing import Any, NoReturn
 
 import pytest
+
+from tripybuild.errors.diagnostics import DiagnosticError, concise
 
 NOTHING = "nothing to ask"
 # The modules of the distributions that answer, where they are installed.
@@ -95,3 +97,22 @@ def require_distributions(*distributions: str) -> None:
 def skip_empty(why: str) -> NoReturn:
     """Skip a question that a declaration leaves nothing to ask of."""
     pytest.skip(f"{NOTHING}: {why}")
+
+
+def refuse(problems: Iterable[str]) -> None:
+    """Fail where there are problems, with all of them."""
+    found = list(problems)
+    if found:
+        raise AssertionError("\n".join(found))
+
+
+def refuse_difference(what: str, found: object, wanted: object) -> None:
+    """Fail where two values are not equal. An `assert` would be gone under `python -O`."""
+    refuse([f"{what}: {found}, expected {wanted}"] if found != wanted else [])
+
+
+def error_line(error: Exception) -> str:
+    """An error in one line."""
+    if isinstance(error, DiagnosticError):
+        return "; ".join(map(concise, error.diagnostics))
+    return f"{type(error).__name__}: {error}"

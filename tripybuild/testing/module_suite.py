@@ -22,9 +22,8 @@ from tripybuild.schema.load import ModuleDeclaration, Registry
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.part import Part
 from tripybuild.schema.snippets.expressions import expression_text
-from tripybuild.testing.check_counts import count_check, suite_check
+from tripybuild.testing.check_counts import count_check, refuse_difference, suite_check
 from tripybuild.testing.generators import generate_array
-from tripybuild.testing.problems import refuse_difference
 from tripybuild.testing.registry import roots, suite_registry
 from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.values import Value

@@ -24,6 +24,9 @@ from tripybuild.testing import batch, examples, wrong_arguments
 from tripybuild.testing.cases import Case, sample_case, variations
 from tripybuild.testing.check_counts import (
     count_check,
+    error_line,
+    refuse,
+    refuse_difference,
     require_distributions,
     skip_empty,
     suite_check,
@@ -32,7 +35,6 @@ from tripybuild.testing.engines import interpreter_check
 from tripybuild.testing.engines.tensorrt_checks import TensorrtChecks
 from tripybuild.testing.law_independence import check_independence
 from tripybuild.testing.oracles import alias_inverse, alias_neighbors, oracles
-from tripybuild.testing.problems import error_line, refuse, refuse_difference
 from tripybuild.testing.sample import bind
 from tripybuild.testing.symbolic import disagreements, omitted_inputs, record_sample
 from tripybuild.testing.target_facts import CPU, refusal_mismatches, refusals, refuses_call

@@ -17,8 +17,7 @@ from tripybuild.testing.engines.conformance import (
     unexpected_refusal,
     wrong_refusal,
 )
-from tripybuild.testing.engines.gpu_engines import build_results
-from tripybuild.testing.engines.gpu_support import missing_dtypes
+from tripybuild.testing.engines.gpu_engines import build_results, missing_dtypes
 from tripybuild.testing.engines.support_rows import (
     GATE,
     NO,

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from tripybuild.artifact import container, manifest, member_order, zip_layout
+from tripybuild.artifact import container, manifest, zip_layout
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import hashing
 
@@ -131,7 +131,7 @@ def test_no_bytes_crash_the_reader(tmp_path, content):
 def forged(text):
     """Return a file with this text as its manifest, and everything else in order."""
     digest = sha256(text).hexdigest().encode() + b"\n"
-    placed = member_order.container_layout(text, digest, {})
+    placed = manifest.container_layout(text, digest, {})
     return placed.headers[0] + text + placed.headers[1] + digest + placed.tail
 
 

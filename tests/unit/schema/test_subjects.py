@@ -3,7 +3,7 @@
 import pytest
 
 from tripybuild.process import paths
-from tripybuild.schema.snippets.law_argument import law_argument
+from tripybuild.schema.snippets.snippet_scope import law_argument
 from tripybuild.testing.registry import registry
 
 

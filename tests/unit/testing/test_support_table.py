@@ -5,7 +5,6 @@ from itertools import product
 import pytest
 
 from tripybuild.process import paths
-from tripybuild.testing import dtype_sets
 from tripybuild.testing.engines import support_table
 from tripybuild.testing.engines.support_rows import fits, for_gpu
 from tripybuild.testing.registry import registry
@@ -27,20 +26,20 @@ SOME = ("yes", "yes", "gate", *("yes",) * 5)
     ],
 )
 def test_a_set_of_dtypes_is_said_in_few_words_and_read_back(names, words):
-    (box,) = dtype_sets.boxes({(name,) for name in names})
-    assert dtype_sets.format_box(box, ["T"]) == words
-    assert dtype_sets.parse_box(words, ["T"]) == box
+    (box,) = support_table.boxes({(name,) for name in names})
+    assert support_table.format_box(box, ["T"]) == words
+    assert support_table.parse_box(words, ["T"]) == box
 
 
 def test_pairs_are_boxes_that_hold_each_once():
     pairs = {*product(["float32", "float16"], ["int8", "bool"]), ("int32", "bool")}
-    found = dtype_sets.boxes(pairs)
-    words = [dtype_sets.format_box(box, ["T", "I"]) for box in found]
+    found = support_table.boxes(pairs)
+    words = [support_table.format_box(box, ["T", "I"]) for box in found]
     assert words == ["T: float32, float16; I: int8, bool", "T: int32; I: bool"]
-    tuples = [each for box in found for each in dtype_sets.tuples_of(box)]
+    tuples = [each for box in found for each in support_table.tuples_of(box)]
     assert len(tuples) == len(pairs)
     assert set(tuples) == pairs
-    assert [dtype_sets.parse_box(text, ["T", "I"]) for text in words] == found
+    assert [support_table.parse_box(text, ["T", "I"]) for text in words] == found
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,7 @@ def test_pairs_are_boxes_that_hold_each_once():
 )
 def test_what_is_no_set_is_refused(text, slots):
     with pytest.raises(ValueError, match=r"has no dtypes|is not of"):
-        dtype_sets.parse_box(text, slots)
+        support_table.parse_box(text, slots)
 
 
 def test_a_page_says_what_its_rows_say():

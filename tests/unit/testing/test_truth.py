@@ -14,8 +14,12 @@ from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing.batch import build_problems
 from tripybuild.testing.cases import sample_case, variations
 from tripybuild.testing.engines.conformance import Subject, wrong_facts, wrong_refusals
-from tripybuild.testing.engines.gpu_engines import expected_result, gpu_problems
-from tripybuild.testing.engines.gpu_support import gated_dtypes, missing_dtypes
+from tripybuild.testing.engines.gpu_engines import (
+    expected_result,
+    gated_dtypes,
+    gpu_problems,
+    missing_dtypes,
+)
 from tripybuild.testing.engines.validation_off import any_law, without_checks
 from tripybuild.testing.registry import registry
 from tripybuild.trace.graph import Graph

@@ -19,8 +19,7 @@ from tripybuild.language.names import free_names
 from tripybuild.schema.operator.checks import reason
 from tripybuild.schema.operator.families import source
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.snippets.law_argument import law_argument
-from tripybuild.schema.snippets.snippet_scope import choice_words
+from tripybuild.schema.snippets.snippet_scope import choice_words, law_argument
 from tripybuild.types.naming import CAPTURED, class_name
 
 # What a parameter of `infer` can be called as it is.

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.frontend import Tensor
+from tripybuild.frontend.checks.argument_error import argument_error, dtype_argument
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.location import UnknownLocation
 from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dtypes import dtype, dtype as DType, float32  # noqa: N812 - it is a class
+from tripybuild.types.shapes import is_int
 
 HINT = "set it by assignment, `load_state_dict`, `load_weights` or `initialize_dummy_parameters`"
 
@@ -83,4 +87,32 @@ def require_parameters(values: Mapping[str, Value], place: Callable[[], Span]) -
         span = place()
         raise DiagnosticError(
             *(missing_parameter(path, each.type, span) for path, each in unset.items())
+        )
+
+
+class Parameter:
+    """The half of `Parameter` that is written by hand; the public class says what it takes."""
+
+    def __init__(
+        self,
+        value: Tensor | Sequence[int],
+        dtype: dtype = float32,
+        *,
+        ranks: Sequence[int] = (),
+        optional: bool = False,
+    ) -> None:
+        if isinstance(value, Tensor):
+            vars(self).update(vars(value))
+            self.value: Value = value.value
+            return
+        if not isinstance(dtype, DType):
+            dtype = dtype_argument("Parameter", "dtype", dtype)
+        sizes: list[Any] = list(value) if isinstance(value, (list, tuple)) else [value]
+        if any(not is_int(size) or size < 0 for size in sizes):
+            data = hasattr(value, "__array__") or any(isinstance(each, float) for each in sizes)
+            hint = "make a tensor of it: `tp.Tensor(...)`" if data else None
+            wanted = "a tensor, or a list of sizes"
+            raise argument_error("Parameter", "value", wanted, value, hint, code="wrong-value")
+        self.value = PlaceholderValue(
+            TensorType(dtype, tuple(map(int, sizes))), ranks, optional=optional
         )

@@ -1,17 +1,24 @@
-"""Engines for one GPU: builds where its dtypes suffice, rejections as expected elsewhere."""
+"""Engines for one GPU: builds where its dtypes suffice, rejections as expected elsewhere.
+
+A dtype counts where an operation reads or gives a tensor of it, and where the engine gives one. An
+input that nothing reads counts for nothing.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.schema.operator.operator import Fact
+from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing.batch import build_problems
 from tripybuild.testing.cases import Case, sample_case
 from tripybuild.testing.check_counts import count_check
 from tripybuild.testing.engines.build_outcome import BUILDS, BuildOutcome, build_outcome
 from tripybuild.testing.engines.conformance import Subject, matches
-from tripybuild.testing.engines.gpu_support import gated_dtypes, missing_dtypes
 from tripybuild.testing.target_facts import ENGINE, refusals, stock_refusals
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.region import walk_operations
+from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME
 
 
@@ -102,3 +109,26 @@ def _is_dtype_refusal(subject: Subject, case: Case, found: BuildOutcome) -> bool
     types |= {name: BY_NAME[str(value.dtype)] for name, value in case.graph.outputs.items()}
     known = stock_refusals(subject.common, types, stated=True)
     return any(level == found.level and any(s in found.says for s in says) for level, says in known)
+
+
+def gated_dtypes(graph: Graph, known: CommonFactsEntry) -> list[str]:
+    """The dtypes of a graph that not every GPU has."""
+    types = {str(value.dtype) for value in _active_values(graph)}
+    return [name for name in known.needs if name in types]
+
+
+def missing_dtypes(graph: Graph, known: CommonFactsEntry, gpu: str) -> list[str]:
+    """The dtypes of a graph for which a GPU is too old."""
+    return [name for name in gated_dtypes(graph, known) if is_older(known, gpu, known.needs[name])]
+
+
+def is_older(known: CommonFactsEntry, gpu: str, other: str) -> bool:
+    """Whether a GPU came before another one."""
+    return known.gpus.index(gpu) < known.gpus.index(other)
+
+
+def _active_values(graph: Graph) -> Iterator[Value]:
+    yield from graph.outputs.values()
+    for operation in walk_operations(graph.operations):
+        yield from operation.reads()
+        yield from operation.outputs

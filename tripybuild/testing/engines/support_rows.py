@@ -18,7 +18,7 @@ from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing.cases import Case, sample_case
 from tripybuild.testing.engines.build_outcome import BUILDS, BuildOutcome
 from tripybuild.testing.engines.conformance import Subject, build_facts, build_reason
-from tripybuild.testing.engines.gpu_support import missing_dtypes
+from tripybuild.testing.engines.gpu_engines import missing_dtypes
 from tripybuild.testing.sample import bind
 from tripybuild.testing.target_facts import (
     CPU,

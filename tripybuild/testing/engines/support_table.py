@@ -1,20 +1,28 @@
 """Support table: printing as a page, and parsing it back.
 
 Operators with the same rows share them. The page is data for tests and text for people: what was
-written is read back exactly.
+written is read back exactly. A set of dtype tuples is written as boxes: products of one set of
+dtypes for each slot, which together hold each tuple once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, product
 from pathlib import Path
 
 from tripybuild.schema.operator.dtype_combinations import slots
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.testing import dtype_sets
 from tripybuild.testing.engines.support_rows import OTHER, UNSAID, Key, Outcome, Part
+from tripybuild.types.dtypes import BY_NAME
+
+Names = tuple[str, ...]  # the dtype of each slot
+Box = tuple[frozenset[str], ...]
+ALL = frozenset(BY_NAME)
+ANY = "any"
+BUT = "any but "
+# From so many dtypes on, the others are listed.
+HALF = len(ALL) // 2
 
 Row = tuple[str, ...]
-
 HEADS = ("operators", "dtypes", "cpu", "any GPU")
 OF_OTHER = " of another dtype"
 INTRODUCTION = """\
@@ -53,8 +61,8 @@ def rows(operator: Operator, part: Part) -> list[Row]:
 
 def _texts(keys: Sequence[Key], names: Sequence[str]) -> Iterator[str]:
     tuples = [key for key in keys if key[:1] != (OTHER,)]
-    for box in dtype_sets.boxes(tuples):
-        yield dtype_sets.format_box(box, names)
+    for box in boxes(tuples):
+        yield format_box(box, names)
     others = [f"`{name}`" for marker, *rest in keys if marker == OTHER for name in rest]
     if others:
         yield ", ".join(others) + OF_OTHER
@@ -81,7 +89,7 @@ def _keys(text: str, names: Sequence[str]) -> Iterator[Key]:
     if text.endswith(OF_OTHER):
         yield from ((OTHER, n.strip("`")) for n in text.removesuffix(OF_OTHER).split(", "))
     else:
-        yield from dtype_sets.tuples_of(dtype_sets.parse_box(text, names))
+        yield from tuples_of(parse_box(text, names))
 
 
 def page(
@@ -132,3 +140,64 @@ def parse_page(text: str) -> dict[str, list[Row]]:
         for name in users:
             found.setdefault(name, []).append(tuple(cells[1:]))
     return found
+
+
+def boxes(tuples: Iterable[Names]) -> list[Box]:
+    """The boxes of a set of tuples: first choices with the same rest share theirs."""
+    found = set(tuples)
+    if found <= {()}:
+        return [()] * len(found)
+    rests: dict[str, set[Names]] = {}
+    for first, *rest in found:
+        rests.setdefault(first, set()).add(tuple(rest))
+    shared: dict[frozenset[Names], set[str]] = {}
+    for first in (name for name in BY_NAME if name in rests):
+        shared.setdefault(frozenset(rests[first]), set()).add(first)
+    return [(frozenset(firsts), *box) for rest, firsts in shared.items() for box in boxes(rest)]
+
+
+def tuples_of(box: Box) -> set[Names]:
+    """The tuples of a box."""
+    return set(product(*box))
+
+
+def format_box(box: Box, slots: Sequence[str]) -> str:
+    """A box in words; the name of a single slot is left out."""
+    if len(slots) == 1:
+        return _format_names(box[0])
+    pairs = zip(slots, box, strict=True)
+    return "; ".join(f"{slot}: {_format_names(names)}" for slot, names in pairs) or ANY
+
+
+def parse_box(text: str, slots: Sequence[str]) -> Box:
+    """The box that `spelled` wrote.
+
+    Raises:
+        ValueError: The text is of other slots, or of dtypes that there are not.
+    """
+    if not slots and text == ANY:
+        return ()
+    if len(slots) == 1:
+        return (_parse_names(text),)
+    pairs = [part.partition(": ") for part in text.split("; ")]
+    if [name for name, _, _ in pairs] != list(slots):
+        message = f"`{text}` is not of {', '.join(slots)}"
+        raise ValueError(message)
+    return tuple(_parse_names(names) for _, _, names in pairs)
+
+
+def _format_names(names: frozenset[str]) -> str:
+    if names == ALL:
+        return ANY
+    shown = names if len(names) <= HALF else ALL - names
+    return (BUT if shown is not names else "") + ", ".join(n for n in BY_NAME if n in shown)
+
+
+def _parse_names(text: str) -> frozenset[str]:
+    if text == ANY:
+        return ALL
+    names = frozenset(text.removeprefix(BUT).split(", "))
+    if not names <= ALL:
+        message = f"`{text}` has no dtypes {', '.join(sorted(names - ALL))}"
+        raise ValueError(message)
+    return ALL - names if text.startswith(BUT) else names

@@ -1,4 +1,7 @@
-"""TensorRT checks of one operator."""
+"""TensorRT checks of one operator.
+
+The samples share builds: one that fails is tried in halves, so that a fault is said of its sample.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -6,10 +9,14 @@ from pathlib import Path
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.schema.operator.dtype_combinations import Tuple
+from tripybuild.schema.operator.operator import Fact, Operator
 from tripybuild.schema.target_files import CommonFactsEntry
-from tripybuild.testing import examples
+from tripybuild.testing import batch, examples
+from tripybuild.testing.cases import Case, Function, sample_case
 from tripybuild.testing.check_counts import (
     count_check,
+    error_line,
+    refuse,
     require_distributions,
     skip_empty,
     suite_check,
@@ -17,15 +24,56 @@ from tripybuild.testing.check_counts import (
 from tripybuild.testing.engines import conformance
 from tripybuild.testing.engines.build_outcome import BUILDS
 from tripybuild.testing.engines.gpu_engines import gated_samples, gpu_problems
-from tripybuild.testing.engines.layer_builds import TARGET, engine_problems
-from tripybuild.testing.engines.sample_engines import SampleEngines
+from tripybuild.testing.engines.layer_builds import (
+    TARGET,
+    engine_problems,
+    has_tensorrt,
+    type_mismatches,
+)
 from tripybuild.testing.engines.support_rows import YES, Key, key
 from tripybuild.testing.engines.support_table import parse_rows, suite_tables
 from tripybuild.testing.operator_under_test import OperatorUnderTest
-from tripybuild.testing.problems import error_line, refuse
 from tripybuild.testing.registry import suite_registry
+from tripybuild.testing.sample import bind
 from tripybuild.testing.symbolic import engine_disagreements
-from tripybuild.testing.target_facts import ENGINE, matches_refusal
+from tripybuild.testing.target_facts import ENGINE, matches_refusal, refusal_mismatches, refusals
+
+
+class SampleEngines:
+    """The samples of legal tuples of dtypes."""
+
+    def __init__(self, operator: Operator, function: Function, tuples: Sequence[Tuple]) -> None:
+        self.operator, self.function, self.tuples = operator, function, tuples
+
+    def problems(self, types: str) -> Iterator[str]:
+        """What is wrong with the engine of a sample, or with the reasons for which it has none."""
+        for case, found in self._all.items():
+            if case.types != types:
+                continue
+            can_build = has_tensorrt()
+            if not found:
+                count_check()
+                yield from type_mismatches(case.graph)
+                yield from self._build_problems.get(case, [])
+            elif can_build:
+                count_check()
+                yield from refusal_mismatches(found, list(engine_problems(case.graph)))
+
+    @cached_property
+    def _all(self) -> Mapping[Case, Mapping[str, Fact]]:
+        """The samples, and why TensorRT refuses them."""
+        return {
+            sample_case(self.operator, self.function, each): refusals(
+                self.operator, ENGINE, bind(self.operator, each)
+            )
+            for each in self.tuples
+        }
+
+    @cached_property
+    def _build_problems(self) -> Mapping[Case, list[str]]:
+        """What is wrong with the engines of samples that are not refused."""
+        return batch.build_problems([case for case, found in self._all.items() if not found])
+
 
 # The GPU that is asked in each run: the oldest with all dtypes that nvtripy has.
 COMMON_GPU = "sm89"
