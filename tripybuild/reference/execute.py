@@ -42,7 +42,7 @@ def execute(graph: Graph, arrays: Mapping[str, Array]) -> dict[str, Array]:
         DiagnosticError: An operation cannot be computed.
     """
     named = (*graph.inputs.items(), *graph.weights.items())
-    computed = _Arrays({value: arrays[name] for name, value in named if name in arrays})
+    computed = _Arrays({value: arrays[name] for name, value in named if name in arrays}, {})
     outputs = set(graph.outputs.values())
     with np.errstate(all="ignore"):
         _run(_release_after_use(graph.operations, computed, outputs), computed)
@@ -66,7 +66,7 @@ def reference_run(
 def run_operation(operation: TraceOp, arrays: Mapping[Value, Array]) -> list[Array]:
     """The results of one operation on arrays, not yet rounded."""
     with np.errstate(all="ignore"):
-        return _results(operation, _Arrays(dict(arrays)), operation)
+        return _results(operation, _Arrays(dict(arrays), {}), operation)
 
 
 # NumPy says nothing of overflows in it. To copy it takes a tenth of the time of `np.errstate`.
@@ -76,7 +76,7 @@ _QUIET.run(np.seterr, all="ignore")
 
 def compute(operations: Iterable[TraceOp], wanted: Sequence[Value]) -> list[Array]:
     """The arrays of some values, after operations that read nothing but constants."""
-    arrays = _Arrays({})
+    arrays = _Arrays({}, {})
     _QUIET.copy().run(_run, operations, arrays)
     return [arrays.held[value] for value in wanted]
 
@@ -90,10 +90,9 @@ class _Arrays:
 
     __slots__ = ("held", "known", "sizes", "wide")
 
-    def __init__(self, held: dict[Value, Array]) -> None:
-        self.held = held
-        self.wide: dict[Value, Array] = {}
-        self.sizes: dict[str, int] = {}
+    def __init__(self, held: dict[Value, Array], wide: dict[Value, Array]) -> None:
+        self.held, self.wide = held, wide
+        self.sizes: dict[str, int] | None = None  # most have none
         self.known: dict[Value, Value] = {}
 
     def held_array(self, value: Value) -> Array:
@@ -110,9 +109,8 @@ class _Arrays:
         if array is None:
             held = self.held_array(value)
             array = widen(held)
-            if array.flags.writeable:
-                array = array.view() if array is held else array
-                array.flags.writeable = False
+            array = array.view() if array is held else array
+            array.setflags(write=False)
             self.wide[value] = array
         return array
 
@@ -123,16 +121,19 @@ class _Arrays:
 
     def specialize(self, operation: TraceOp) -> TraceOp:
         """An operation with numbers for the sizes that are known by now."""
-        (copy,) = copy_operations([operation], dict(self.known), *substitution(self.sizes))
+        (copy,) = copy_operations([operation], dict(self.known), *substitution(self.sizes or {}))
         return copy
 
     def learn_sizes(self, value: Value, array: Array) -> None:
         """Keep the sizes that an array has where the type of its value has symbols."""
         pairs = zip(value.shape, array.shape, strict=True)
-        self.sizes |= {str(size): found for size, found in pairs if isinstance(size, Dim)}
+        found = {str(size): number for size, number in pairs if isinstance(size, Dim)}
+        self.sizes = (self.sizes or {}) | found
         fixed = Value(TensorType(value.dtype, array.shape), name=value.name)
         self.known[value] = fixed
         self.held[fixed] = array
+        if value in self.wide:
+            self.wide[fixed] = self.wide[value]
 
 
 def _release_after_use(
@@ -164,9 +165,16 @@ def _run(operations: Iterable[TraceOp], arrays: _Arrays, composite: TraceOp | No
         results = _results(known, arrays, composite or known)
         for output, result in zip(operation.outputs, results, strict=True):
             type = output.type
-            array = result if composite is not None else round_cast_quiet(result, type.dtype)
-            held[output] = array
-            if not _equals(array.shape, type.shape):
+            if composite is None:
+                held[output] = array = round_cast_quiet(result, type.dtype)
+            else:
+                arrays.wide[output] = array = widen(result)
+                array.setflags(write=False)
+            try:
+                expected = array.shape == type.shape
+            except UndecidedSize:
+                expected = False
+            if not expected:
                 if not _fits(array.shape, type.shape):
                     problem = f"it gave the shape {list(array.shape)}, declared is {type}"
                     raise DiagnosticError(_failure(known, composite or known, problem))
@@ -198,16 +206,9 @@ def _results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> list[Array]
         raise DiagnosticError(found) from error
     except (TypeError, ArithmeticError, LookupError, AttributeError) as error:
         raise DiagnosticError(_failure(operation, asked, str(error))) from error
-    several = result if isinstance(result, (list, tuple)) else [result]
-    return [np.asarray(each) for each in several]
-
-
-def _equals(shape: Sequence[int], declared: Sequence[Size]) -> bool:
-    """Whether a shape is the declared one, which has numbers only."""
-    try:
-        return shape == declared
-    except UndecidedSize:
-        return False
+    if isinstance(result, np.ndarray):
+        return [result]
+    return [np.asarray(each) for each in (result if isinstance(result, list | tuple) else [result])]
 
 
 def _fits(shape: Sequence[int], declared: Sequence[Size]) -> bool:
@@ -265,7 +266,7 @@ def _body(region: Region, outside: Sequence[Array]) -> Callable[..., list[Array]
 
     def run(*taken: Array) -> list[Array]:
         given = zip(region.parameters, (*taken, *outside), strict=True)
-        arrays = _Arrays({v: round_cast_quiet(array, v.dtype) for v, array in given})
+        arrays = _Arrays({v: round_cast_quiet(array, v.dtype) for v, array in given}, {})
         _run(region.operations, arrays)
         return [arrays.read(value) for value in region.results]
 
@@ -276,7 +277,7 @@ def _decomposition_results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) 
     """What an operation is made of, computed without rounding in between."""
     made_of = cached_decomposition(operation)
     read = map(arrays.read, dict.fromkeys(operation.reads()))
-    inner = _Arrays(dict(zip(made_of.reads, read, strict=True)))
+    inner = _Arrays({}, dict(zip(made_of.reads, read, strict=True)))
     _run(made_of.steps, inner, asked)
     return [inner.read(each) for each in made_of.gives]
 
