@@ -5,7 +5,6 @@ is matched back together afterwards.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,7 +13,6 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.decompose import decompose_operation
 from tripybuild.model.size_limits import check_tensor_bytes
 from tripybuild.process.gc_pause import pause_gc
-from tripybuild.stablehlo.templates import build_or_clone
 from tripybuild.symbolic.dims import Dim
 from tripybuild.tensorrt import layers
 from tripybuild.trace.constants import Constant
@@ -22,7 +20,6 @@ from tripybuild.trace.generated_code import lowering_function
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
-from tripybuild.trace.structural_key import operation_key
 from tripybuild.trace.values import Value
 
 Builder = stablehlo.HloModule | layers.Network
@@ -135,23 +132,9 @@ def _body(
 def _lower(module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
     if isinstance(operation, Constant):
         results: Sequence[Any] = [_constant(operation, target)]
-    elif isinstance(module, stablehlo.HloModule):
-        results = _lower_or_clone(module, operation, values)
     else:
         results = _lower_and_verify(module, operation, target, values)
     values.update(zip(operation.outputs, results, strict=True))
-
-
-def _lower_or_clone(
-    module: stablehlo.HloModule, operation: TraceOp, values: dict[Value, Any]
-) -> Sequence[Any]:
-    """What an operation lowers to, cloned where another one of its form was lowered before."""
-    build = partial(_lower_and_verify, module, operation, "stablehlo", values)
-    if module.depth or operation.region_fields():
-        return build()
-    types = [(each.type.dtype, each.type.shape) for each in operation.outputs]
-    operands = [values[value] for value in operation.reads()]
-    return build_or_clone(module, (operation_key(operation), *types), operands, build)
 
 
 def _lower_and_verify(

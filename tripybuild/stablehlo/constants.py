@@ -52,7 +52,7 @@ def scalar(value: Number, dtype: dtypes.dtype, shape: tuple[int, ...] = ()) -> H
     if made is None:
         made = broadcast_in_dim(scalar(value, dtype), shape, ()) if shape else _number(value, dtype)
         if module.depth == 0:
-            module.share(key, made)
+            module.constants[key] = made
     return made
 
 

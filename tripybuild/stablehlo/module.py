@@ -7,18 +7,15 @@ much.
 
 import io
 import threading
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from tripybuild.errors.diagnostics import portable_path
 from tripybuild.stablehlo import bindings
 from tripybuild.stablehlo.value import HloValue
 from tripybuild.types import dtypes
-
-if TYPE_CHECKING:
-    from tripybuild.stablehlo.templates import OperationTemplate
 
 TensorType = tuple[dtypes.dtype, tuple[int, ...]]
 
@@ -55,9 +52,6 @@ class HloModule:
         self._folder = folder
         self.context = context()
         self.constants: dict[tuple[object, ...], HloValue] = {}
-        self.shared: set[Any] = set()  # what constants are in MLIR
-        self.emitted: list[Any] = []  # outside of regions, beside constants
-        self.patterns: dict[Hashable, OperationTemplate] = {}
         self.depth = 0
         self.create = ir.Operation.create
         self._types: dict[TensorType, Any] = {}
@@ -105,17 +99,6 @@ class HloModule:
         if attribute is None:
             attribute = self._parsed[text] = bindings.ir.Attribute.parse(text, self.context)
         return attribute
-
-    def record(self, operation: Any) -> None:
-        """Remember what was emitted, for others like it."""
-        if self.depth == 0:
-            self.emitted.append(operation)
-
-    def share(self, key: tuple[object, ...], constant: HloValue) -> None:
-        """Keep a constant, emitted just now, for all that follows."""
-        self.constants[key] = constant
-        self.shared.add(constant.mlir)
-        self.emitted.pop()
 
     def location(self, name: str, file: str, line: int, column: int) -> Any:
         """A context manager: what is built inside comes from this place of this file."""
@@ -205,7 +188,6 @@ def emit(
     module = current()
     kind = module.type(dtype, shape)
     operation = module.create(name, [kind], [value.mlir for value in operands], attributes)
-    module.record(operation)
     return HloValue(operation.result, dtype, shape)
 
 

@@ -29,7 +29,6 @@ def emit_regions(
     )
     for region, (takes, fill) in zip(operation.regions, regions, strict=True):
         _fill(region, takes, fill)
-    module.record(operation)
     return tuple(
         HloValue(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
     )
@@ -84,7 +83,6 @@ def emit_branches(
     )
     for old, new in zip(draft.regions, operation.regions, strict=True):
         old.blocks[0].append_to(new)
-    current().record(operation)
     return tuple(
         HloValue(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
     )

@@ -15,6 +15,7 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend import missing_names
 from tripybuild.symbolic.dims import symbol
 from tripybuild.trace.constants import Constant
+from tripybuild.trace.graph import operations_between
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types import dtypes
 
@@ -485,3 +486,17 @@ def test_an_operation_gives_a_tensor_that_nobody_holds_anew():
     assert (indices.index, indices.producer) == (1, operation)
     assert operation.outputs[1] is indices
     assert largest.tolist() == [4.0, 3.0]
+
+
+def test_zeros_of_both_signs_are_two_programs():
+    """They are equal in Python, and give other results."""
+    x = tp.ones((2, 2))
+
+    def key(value):
+        wanted = [tp.threshold(x, 2.0, value).value]
+        found = operations_between(frozenset(), wanted)
+        given = [each for each in found if isinstance(each, Constant)]
+        return xla_backend.structure(given, [each for each in found if each not in given], wanted)
+
+    assert key(0.0) == key(0.0)
+    assert key(0.0) != key(-0.0)
