@@ -1,6 +1,5 @@
 """Collective layers: what several devices compute together."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.tensorrt.layers.declaration import SingleResultLayer, apply, like
@@ -13,12 +12,12 @@ from tripybuild.tensorrt.recorder.argument_kinds import (
 from tripybuild.tensorrt.shape_rules import trtx as rules
 
 if TYPE_CHECKING:
-    from tripybuild.tensorrt.translation.emission import Emission
+    from tripybuild.tensorrt.translation.emission import Emission, Emitter
 
 NO_ROOT = -1
 
 
-def _collective(kind: str) -> Callable[["Emission", Any], Any]:
+def _collective(kind: str) -> "Emitter":
     def translate(at: "Emission", op: Any) -> Any:
         """Add what several devices do; of a scalar, TensorRT crashes instead of refusing."""
         if not op.input.type.get_shape():

@@ -141,6 +141,11 @@ def apply(rule: Callable[..., Shape], *parameters: str) -> ShapeRule:
     return lambda given: rule(*[_plain(given[name]) for name in parameters])
 
 
+def adds(layer: str, *operands: str) -> "Emitter":
+    """TensorRT's call of a layer that takes these operands of its operation, and nothing else."""
+    return lambda at, op: at.add(layer, *[at.tensor(getattr(op, name)) for name in operands])
+
+
 def twice(rule: ShapeRule) -> ShapeRule:
     """Two results of one shape."""
     return lambda given: (rule(given),) * 2

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from tripybuild.tensorrt.layers.declaration import SingleResultLayer, apply, like
+from tripybuild.tensorrt.layers.declaration import SingleResultLayer, adds, apply, like
 from tripybuild.tensorrt.recorder.argument_kinds import (
     dtype,
     integer,
@@ -70,17 +70,12 @@ element_wise = SingleResultLayer(
 )
 
 
-def _select(at: "Emission", op: Any) -> Any:
-    branches = at.tensor(op.then_input), at.tensor(op.else_input)
-    return at.add("select", at.tensor(op.condition), *branches)
-
-
 select = SingleResultLayer(
     "select",
     {"condition": tensor, "then_input": tensor, "else_input": tensor},
     results=("then_input",),
     shape=apply(arithmetic.elementwise, "condition", "then_input", "else_input"),
-    translate=_select,
+    translate=adds("select", "condition", "then_input", "else_input"),
 )
 
 
@@ -110,15 +105,11 @@ identity = SingleResultLayer(
 )
 
 
-def _parametric_relu(at: "Emission", op: Any) -> Any:
-    return at.add("parametric_relu", at.tensor(op.input), at.tensor(op.slope))
-
-
 parametric_relu = SingleResultLayer(
     "parametric_relu",
     {"input": tensor, "slope": tensor},
     shape=like("input"),
-    translate=_parametric_relu,
+    translate=adds("parametric_relu", "input", "slope"),
 )
 
 

@@ -127,12 +127,11 @@ resize_nearest = SingleResultLayer(
 )
 
 
-def _resize_linear(at: "Emission", op: Any) -> Any:
-    return _add_resize(at, op, "LINEAR")
-
-
 resize_linear = SingleResultLayer(
-    "resize_linear", _RESIZE, shape=_resize_shape(), translate=_resize_linear
+    "resize_linear",
+    _RESIZE,
+    shape=_resize_shape(),
+    translate=lambda at, op: _add_resize(at, op, "LINEAR"),
 )
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from tripybuild.tensorrt.layers.declaration import Arguments, SingleResultLayer, apply, like
+from tripybuild.tensorrt.layers.declaration import Arguments, SingleResultLayer, adds, apply, like
 from tripybuild.tensorrt.recorder.argument_kinds import integer, tensor
 from tripybuild.tensorrt.shape_rules import indexing as rules
 
@@ -41,17 +41,13 @@ def _explicit_gather_nd(given: Arguments) -> Arguments:
     return {"num_broadcast_dims": None}
 
 
-def _gather_nd(at: "Emission", op: Any) -> Any:
-    return _add_gather(at, op, "ND")
-
-
 gather_nd = SingleResultLayer(
     "gather_nd",
     {"data": tensor, "indices": tensor, "num_broadcast_dims": integer.with_default(0)},
     results=("data",),
     shape=apply(rules.gather_nd, "data", "indices", "num_broadcast_dims"),
     explicit=_explicit_gather_nd,
-    translate=_gather_nd,
+    translate=lambda at, op: _add_gather(at, op, "ND"),
 )
 
 
@@ -73,16 +69,12 @@ def _add_scatter(at: "Emission", op: Any, mode: str) -> Any:
     return at.add("scatter", *tensors, at.member("ScatterMode", mode))
 
 
-def _scatter_nd(at: "Emission", op: Any) -> Any:
-    return _add_scatter(at, op, "ND")
-
-
 scatter_nd = SingleResultLayer(
     "scatter_nd",
     {"data": tensor, "indices": tensor, "updates": tensor},
     results=("data",),
     shape=apply(rules.scatter_nd, "data", "indices", "updates"),
-    translate=_scatter_nd,
+    translate=lambda at, op: _add_scatter(at, op, "ND"),
 )
 
 
@@ -113,14 +105,10 @@ one_hot = SingleResultLayer(
 )
 
 
-def _non_zero(at: "Emission", op: Any) -> Any:
-    return at.add("non_zero", at.tensor(op.input))
-
-
 non_zero = SingleResultLayer(
     "non_zero",
     {"input": tensor},
     results=("int32",),
     shape=apply(rules.non_zero, "input"),
-    translate=_non_zero,
+    translate=adds("non_zero", "input"),
 )

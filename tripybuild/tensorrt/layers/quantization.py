@@ -13,14 +13,17 @@ from tripybuild.tensorrt.shape_rules import Sizes, quantization as rules
 from tripybuild.types.dtypes import float8
 
 if TYPE_CHECKING:
-    from tripybuild.tensorrt.translation.emission import Emission
+    from tripybuild.tensorrt.translation.emission import Emission, Emitter
 
 _SCALED = {"input": tensor, "scale": tensor, "dtype": dtype, "axis": integer.with_default(None)}
 
 
-def _quantize(at: "Emission", op: Any) -> Any:
-    tensors = at.tensor(op.input), at.tensor(op.scale)
-    return at.set(at.add("quantize", *tensors, at.dtype(op.result)), axis=op.value("axis"))
+def _scaled(layer: str) -> "Emitter":
+    def translate(at: "Emission", op: Any) -> Any:
+        tensors = at.tensor(op.input), at.tensor(op.scale)
+        return at.set(at.add(layer, *tensors, at.dtype(op.result)), axis=op.value("axis"))
+
+    return translate
 
 
 quantize = SingleResultLayer(
@@ -30,13 +33,8 @@ quantize = SingleResultLayer(
     shape=like("input"),
     typed=True,
     float4_operation="trtx.quantize",
-    translate=_quantize,
+    translate=_scaled("quantize"),
 )
-
-
-def _dequantize(at: "Emission", op: Any) -> Any:
-    tensors = at.tensor(op.input), at.tensor(op.scale)
-    return at.set(at.add("dequantize", *tensors, at.dtype(op.result)), axis=op.value("axis"))
 
 
 dequantize = SingleResultLayer(
@@ -45,7 +43,7 @@ dequantize = SingleResultLayer(
     results=("dtype",),
     shape=like("input"),
     typed=True,
-    translate=_dequantize,
+    translate=_scaled("dequantize"),
 )
 
 

@@ -7,6 +7,7 @@ from tripybuild.tensorrt.layers.declaration import (
     Arguments,
     MultiResultLayer,
     SingleResultLayer,
+    adds,
     apply,
     like,
     twice,
@@ -117,15 +118,11 @@ softmax = SingleResultLayer(
 )
 
 
-def _ragged_softmax(at: "Emission", op: Any) -> Any:
-    return at.add("ragged_softmax", at.tensor(op.input), at.tensor(op.bounds))
-
-
 ragged_softmax = SingleResultLayer(
     "ragged_softmax",
     {"input": tensor, "bounds": tensor},
     shape=apply(rules.ragged_softmax, "input", "bounds"),
-    translate=_ragged_softmax,
+    translate=adds("ragged_softmax", "input", "bounds"),
 )
 
 
