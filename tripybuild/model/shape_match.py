@@ -25,23 +25,19 @@ def pattern_sizes(
         DiagnosticError: At the span, where one of them is no size.
     """
     sizes: list[Size] = []
-    for dimension in pattern.shape or ():
-        value = _size(context, dimension, names, span)
-        several = dimension.star and isinstance(value, (list, tuple))
-        for size in value if several else [value]:
-            whole = isinstance(size, (int, Dim)) and not isinstance(size, bool)
-            if not whole or (isinstance(size, int) and not 0 <= size <= LARGEST):
-                message = f"`{dimension}` is {value!r}, which is not a size"
-                raise DiagnosticError(Diagnostic("wrong-type", message, span))
-            sizes.append(size)
+    for dimension, size in pattern.sizes(lambda each: _size(context, each, names, span)):
+        whole = isinstance(size, (int, Dim)) and not isinstance(size, bool)
+        if not whole or (isinstance(size, int) and not 0 <= size <= LARGEST):
+            message = f"`{dimension}` is {size!r}, which is not a size"
+            raise DiagnosticError(Diagnostic("wrong-type", message, span))
+        sizes.append(size)
     return tuple(sizes)
 
 
 def bind_sizes(pattern: TensorPattern, shape: tuple[Size, ...], names: dict[str, object]) -> None:
     """Bind the plain names of a type that nothing has bound to the sizes that they find."""
-    for dimension, found in _pair_dimensions(pattern, shape) or ():
-        if dimension.name is not None:
-            names.setdefault(dimension.name, found)
+    for name, found in pattern.bindings(shape).items():
+        names.setdefault(name, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +61,7 @@ def match_shape(
     Raises:
         MisfitError: They differ, whatever the sizes of a call are.
     """
-    pairs = _pair_dimensions(pattern, shape)
+    pairs = pattern.match(shape)
     if pairs is None:
         raise ShapeMismatchError
     left: list[OpenEquality] = []
@@ -117,28 +113,6 @@ def _size(context: BuildContext, dimension: Dimension, names: Names, span: Span)
         return evaluate(dimension.expression, names, context.vocabulary)
     except EvaluationError as error:
         raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error
-
-
-def _pair_dimensions(
-    pattern: TensorPattern, shape: tuple[Size, ...]
-) -> list[tuple[Dimension, object]] | None:
-    """What each dimension of a type stands for, or None where the rank does not fit."""
-    dimensions = pattern.shape
-    if dimensions is None:
-        return []
-    stars = sum(dimension.star for dimension in dimensions)
-    if len(shape) < len(dimensions) - stars or (not stars and len(shape) != len(dimensions)):
-        return None
-    pairs: list[tuple[Dimension, object]] = []
-    rest, after = list(shape), len(dimensions)
-    for dimension in dimensions:
-        after -= 1
-        if dimension.star:
-            pairs.append((dimension, rest[: len(rest) - after]))
-            rest = rest[len(rest) - after :]
-        else:
-            pairs.append((dimension, rest.pop(0)))
-    return pairs
 
 
 def pattern_dimensions(pattern: object) -> Sequence[Dimension]:

@@ -1,6 +1,6 @@
 """Name binding: the names of a declaration, bound for one call, which costs and aliases read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from tripybuild.language.evaluate import evaluate
@@ -9,7 +9,7 @@ from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.operator.operator import Operator, Snippet
 from tripybuild.schema.snippets.snippet_scope import choice_words
 from tripybuild.types.dtypes import dtype, from_numpy
-from tripybuild.types.patterns import TensorPattern, tensors
+from tripybuild.types.patterns import tensors
 from tripybuild.types.vocabulary import SHAPE
 
 
@@ -58,23 +58,9 @@ class CallNames:
             return
         if pattern.element in self.operator.types:
             self.names.setdefault(pattern.element, self.element(value))
-        if pattern.shape is not None:
-            self._bind_shape(pattern, list(value.shape))
-
-    def _bind_shape(self, pattern: TensorPattern, shape: Sequence[int]) -> None:
-        assert pattern.shape is not None
-        sizes, after = list(shape), len(pattern.shape)
-        for dimension in pattern.shape:
-            after -= 1
-            taken: Any = sizes[: len(sizes) - after] if dimension.star else sizes[0]
-            sizes = sizes[len(taken) :] if dimension.star else sizes[1:]
-            name = dimension.name
-            if (
-                name is not None
-                and name not in self.operator.infer
-                and self.names.get(name) is None
-            ):
-                self.names[name] = taken
+        for key, found in pattern.bindings(value.shape).items():
+            if key not in self.operator.infer and self.names.get(key) is None:
+                self.names[key] = found
 
     def evaluate(self, snippet: Snippet, vocabulary: Vocabulary = SHAPE) -> Any:
         """The value of a snippet, after the names of `infer` that it reads."""

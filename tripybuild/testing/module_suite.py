@@ -199,10 +199,12 @@ class ModuleSuite:
     def _type(self, pattern: object) -> str:
         """The type of an input with numbers for names; `any` is a whole number."""
         assert isinstance(pattern, TensorPattern)
-        sizes: list[int] = []
-        for dimension in pattern.shape or ():
-            size = evaluate(Program("", (), dimension.expression), self.names, SHAPE)
-            sizes += size if dimension.star else [size]
+        sizes = [
+            size
+            for _, size in pattern.sizes(
+                lambda each: evaluate(Program("", (), each.expression), self.names, SHAPE)
+            )
+        ]
         element = int32 if pattern.element == "any" else pattern.element
         return f"{element}[{', '.join(map(str, sizes)) or '()'}]"
 

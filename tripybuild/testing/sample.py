@@ -14,6 +14,7 @@ from tripybuild.testing.region_functions import region_function
 from tripybuild.trace.values import Size
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import (
+    Dimension,
     Pattern,
     TensorPattern,
     TensorsPattern,
@@ -185,10 +186,9 @@ def _operand(
 
 
 def _shape(pattern: TensorPattern, names: SampleNames) -> tuple[Size, ...]:
-    found: list[Size] = []
-    for dimension in pattern.shape if pattern.shape is not None else ():
+    def value_of(dimension: Dimension) -> Any:
         for name in free_names(dimension.expression):
             names.need(name)
-        value = evaluate(dimension.expression, names, SHAPE)
-        found += value if dimension.star else [value]
-    return tuple(found)
+        return evaluate(dimension.expression, names, SHAPE)
+
+    return tuple(size for _, size in pattern.sizes(value_of))

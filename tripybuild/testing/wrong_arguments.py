@@ -24,6 +24,7 @@ from tripybuild.types.patterns import (
     ChoicePattern,
     Dimension,
     Pattern,
+    TensorPattern,
     TensorsPattern,
     ValuePattern,
     options,
@@ -128,9 +129,9 @@ def _sizes(
     pattern: Sequence[Dimension], shape: Sequence[int], known: Container[str | None]
 ) -> Iterator[tuple[int, int]]:
     """The sizes of a shape that are numbers, or that another input has."""
-    run = len(shape) - len(pattern) + 1
-    each = [d for d in pattern for _ in range(run if d.star else 1)]
-    for index, (dimension, size) in enumerate(zip(each, shape, strict=True)):
+    whole = TensorPattern("any", tuple(pattern))
+    found = dict(whole.match(shape) or ())
+    for index, (dimension, size) in enumerate(whole.sizes(found.__getitem__)):
         if dimension.name in known or isinstance(dimension.expression, ast.Constant):
             yield index, size
 

@@ -5,8 +5,9 @@ knows the form.
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 # The kinds of values that are written as calls: `axis(input)`.
 TAKES_ARGUMENT = frozenset({"axis", "index", "subscripts"})
@@ -37,6 +38,41 @@ class TensorPattern:
 
     def __str__(self) -> str:
         return self.element + shape_text(self.shape)
+
+    def ranks(self) -> tuple[int, bool]:
+        """The least rank of `[N, C, *D]`, and whether it is the only one."""
+        if self.shape is None:
+            return 0, False
+        plain = sum(not dimension.star for dimension in self.shape)
+        return plain, plain == len(self.shape)
+
+    def match(self, shape: Sequence[Any]) -> list[tuple[Dimension, Any]] | None:
+        """Pair each dimension with its size in a shape, `*D` with the list of its sizes.
+
+        None where the rank does not fit. Sizes are not compared.
+        """
+        least, exact = self.ranks()
+        if len(shape) != least if exact else len(shape) < least:
+            return None
+        pairs: list[tuple[Dimension, Any]] = []
+        rest, after = list(shape), len(self.shape or ())
+        for dimension in self.shape or ():
+            after -= 1
+            count = len(rest) - after
+            pairs.append((dimension, rest[:count] if dimension.star else rest[0]))
+            rest = rest[count if dimension.star else 1 :]
+        return pairs
+
+    def bindings(self, shape: Sequence[Any]) -> dict[str, Any]:
+        """The plain names with the sizes that they find; none where the rank does not fit."""
+        return {each.name: found for each, found in self.match(shape) or () if each.name}
+
+    def sizes(self, value_of: Callable[[Dimension], Any]) -> Iterator[tuple[Dimension, Any]]:
+        """The inverse of `match`: each size of the shape, and the dimension that it is of."""
+        for dimension in self.shape or ():
+            value = value_of(dimension)
+            several = dimension.star and isinstance(value, (list, tuple))
+            yield from ((dimension, size) for size in (value if several else [value]))
 
 
 @dataclass(frozen=True, slots=True)

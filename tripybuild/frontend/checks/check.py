@@ -26,6 +26,8 @@ from tripybuild.trace.location import Location
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
 from tripybuild.trace.values import Size, is_static, is_tensor
 from tripybuild.types.dtypes import dtype
+from tripybuild.types.patterns import TensorPattern
+from tripybuild.types.type_syntax import parse_pattern
 
 
 class Check(Elements):
@@ -194,18 +196,6 @@ class _Require:
 
 @lru_cache(maxsize=1024)
 def _ranks(pattern: str) -> tuple[int, bool]:
-    """The least rank of `[N, C, *D]`, and whether it is the only one.
-
-    Commas inside brackets separate no dimensions.
-    """
-    depth, parts, part = 0, [], ""
-    for letter in pattern.strip()[1:-1]:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append(part)
-            part = ""
-        else:
-            part += letter
-    parts = [p.strip() for p in [*parts, part] if p.strip() not in ("", "()")]
-    stars = [p for p in parts if p.startswith("*")]
-    return len(parts) - len(stars), not stars
+    found = parse_pattern(f"any{pattern}")
+    assert isinstance(found, TensorPattern)
+    return found.ranks()
