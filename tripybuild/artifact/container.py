@@ -191,7 +191,7 @@ class Container:
         self._file = file
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise self._refusal("not-recognised", "it is not a regular file")
+            raise self._refusal("not-recognized", "it is not a regular file")
         self._size = status.st_size
         text, digest = self._read_manifest()
         self.manifest = self._decode(text)
@@ -251,7 +251,7 @@ class Container:
         start = self._read_at(0, LOCAL.size + len(MANIFEST))
         size = int.from_bytes(start[SIZE_OFFSET : SIZE_OFFSET + 4], "little")
         if start[:4] != b"PK\x03\x04" or start[LOCAL.size :] != MANIFEST.encode():
-            raise self._refusal("not-recognised", "it does not begin with a manifest")
+            raise self._refusal("not-recognized", "it does not begin with a manifest")
         if size > LARGEST_MANIFEST:
             raise self._refusal("altered", "its manifest is too large")
         text = self._read_at(len(start), size)

@@ -9,12 +9,12 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 _SAYS = {
     "truncated": "is incomplete",
     "altered": "was altered after it was compiled",
-    "not-recognised": "is not an executable of tripybuild",
+    "not-recognized": "is not an executable of tripybuild",
 }
 _HINTS = {
     "truncated": "copy the file again, or compile the model again",
     "altered": "do not run it; get the file from its source again, or compile the model again",
-    "not-recognised": "make one with `tripybuild compile`",
+    "not-recognized": "make one with `tripybuild compile`",
 }
 
 

@@ -70,7 +70,7 @@ def check_content(content: Mapping[str, Any], members: Collection[str]) -> None:
         DiagnosticError: It says at which key.
     """
     if content.get("kind") != "model":
-        raise DiagnosticError(Diagnostic("executable-not-recognised", "the file holds no model"))
+        raise DiagnosticError(Diagnostic("executable-not-recognized", "the file holds no model"))
     for key, form in _FORM.items():
         if key not in content or not _matches(content[key], form):
             raise manifest_error(f"its `{key}` cannot be understood")

@@ -154,7 +154,7 @@ CODES: dict[str, str] = {
     "unknown-pass": "No pass has this name, or the pass has no such option.",
     "pipeline-syntax": "A pipeline is written `builtin.module(pass{option=x},func.func(pass))`.",
     # Executables
-    "executable-not-recognised": "The file is not an executable that `tripybuild compile` wrote.",
+    "executable-not-recognized": "The file is not an executable that `tripybuild compile` wrote.",
     "executable-truncated": "The executable is truncated.",
     "executable-altered": "The executable was modified after it was written.",
     "executable-too-new": "A later version of tripybuild wrote the executable.",

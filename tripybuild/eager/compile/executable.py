@@ -191,7 +191,7 @@ class Executable:
         if data is None:
             message = f"`{path}` was compiled from a spec, and no function"
             hint = "load it with `tripybuild.load`"
-            raise DiagnosticError(Diagnostic("executable-not-recognised", message, hint=hint))
+            raise DiagnosticError(Diagnostic("executable-not-recognized", message, hint=hint))
         # An object of JSON has no order, and the inputs of the program have that of the function's.
         infos = {name: read_info(data["infos"][name]) for name in program.signature.inputs}
         return cls(program, CallForm.read(data, infos), infos)

@@ -155,7 +155,7 @@ def _types(spelled: Sequence[tuple[str, Sequence[int]]]) -> tuple[ArrayType, ...
 def _format_error(reason: str) -> DiagnosticError:
     message = f"The payload is not a compiled CPU program: {reason}"
     hint = "compile the model again"
-    return DiagnosticError(Diagnostic("executable-not-recognised", message, hint=hint))
+    return DiagnosticError(Diagnostic("executable-not-recognized", message, hint=hint))
 
 
 def _incompatible(found: Mapping[str, str]) -> Diagnostic:
