@@ -80,7 +80,7 @@ def _end_text(node: ast.expr, indent: str = "") -> Iterator[str]:
 def spelled(node: ast.expr) -> str:
     """The text of an expression, with the quotes that people write."""
     text = ast.unparse(node)
-    for each in ast.walk(node):
+    for each in ast.walk(node) if " for " in text else ():
         if isinstance(each, ast.Call) and [type(a) for a in each.args] == [ast.GeneratorExp]:
             function, values = ast.unparse(each.func), ast.unparse(each.args[0])
             text = text.replace(f"{function}({values})", f"{function}{values}")

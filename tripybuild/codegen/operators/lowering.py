@@ -7,7 +7,7 @@ from functools import partial
 from tripybuild.codegen.operators.arguments import function_type, parameters
 from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.operators.prelude import bind_names
-from tripybuild.codegen.operators.results import returns_several
+from tripybuild.codegen.operators.signatures import returns_several
 from tripybuild.codegen.package.fragment import dotted_name
 from tripybuild.codegen.python.file_text import Body, Imports, docstring, header
 from tripybuild.codegen.python.layout import call, render

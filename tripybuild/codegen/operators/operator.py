@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from tripybuild.codegen.operators.lowering import decomposition_file, lowering_file, reference_file
-from tripybuild.codegen.operators.methods import tensor_methods_of
 from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.operators.public_function import frontend_file
 from tripybuild.codegen.operators.reference_page import operator_page
+from tripybuild.codegen.operators.signatures import tensor_methods_of
 from tripybuild.codegen.operators.test_suite import suite_file
 from tripybuild.codegen.operators.trace_op import trace_file
 from tripybuild.codegen.package.fragment import (

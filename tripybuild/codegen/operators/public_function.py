@@ -7,8 +7,12 @@ from tripybuild.codegen.operators.arguments import SignatureParameter, parameter
 from tripybuild.codegen.operators.check_scope import CheckScope
 from tripybuild.codegen.operators.checks import check_call
 from tripybuild.codegen.operators.operator_calls import CallResolver
-from tripybuild.codegen.operators.results import returns_several, returns_single
-from tripybuild.codegen.operators.signatures import bind_arguments, signature_lines
+from tripybuild.codegen.operators.signatures import (
+    bind_arguments,
+    returns_several,
+    returns_single,
+    signature_lines,
+)
 from tripybuild.codegen.operators.trace_op import declaration
 from tripybuild.codegen.package.fragment import dotted_name
 from tripybuild.codegen.python.expressions import document, quote, statement_value

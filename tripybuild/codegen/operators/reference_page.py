@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from tripybuild.codegen.operators.arguments import SignatureParameter, parameters
-from tripybuild.codegen.operators.results import result_annotation
-from tripybuild.codegen.operators.signatures import signature
+from tripybuild.codegen.operators.signatures import result_annotation, signature
 from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.codegen.python.file_text import Imports, page_mark
 from tripybuild.schema.foreign import TITLES

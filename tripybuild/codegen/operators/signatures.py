@@ -1,11 +1,50 @@
-"""Signatures of public functions: one `def`, or one overload per call form."""
+"""Signatures of public functions and Tensor methods: one `def`, or one overload per call form."""
 
-from tripybuild.codegen.operators.arguments import PUBLIC, SignatureParameter, annotation
-from tripybuild.codegen.operators.results import result_annotation
-from tripybuild.codegen.python.file_text import Body, Imports
+from tripybuild.codegen.operators.arguments import (
+    PUBLIC,
+    AnnotationNames,
+    SignatureParameter,
+    annotation,
+    parameters,
+)
+from tripybuild.codegen.python.file_text import Body, Imports, docstring
 from tripybuild.codegen.python.layout import Doc, bracket_list, call, render
+from tripybuild.schema.operator.checks import tensor_methods
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.types.patterns import options
+from tripybuild.types.patterns import LikePattern, TensorPattern, options
+
+_INSIDE = AnnotationNames("Tensor", "frontend.IntLike")  # `tensor.py` imports the module as a whole
+
+
+def returns_several(operator: Operator) -> bool:
+    """Whether a call gives several tensors, or a number of them that can be one."""
+    return len(operator.outputs) > 1 or returns_any_number(operator)
+
+
+def returns_any_number(operator: Operator) -> bool:
+    """Whether how many tensors a call gives depends on its arguments."""
+    return any(operator.any_number(output) for output in operator.outputs.values())
+
+
+def returns_single(operator: Operator) -> bool:
+    """Whether one tensor of any number is given as itself: `T[*S] | list[T[*S]]`, `like(state)`."""
+    return returns_any_number(operator) and any(
+        isinstance(option, TensorPattern | LikePattern)
+        for output in operator.outputs.values()
+        if operator.any_number(output)
+        for option in options(output.pattern)
+    )
+
+
+def result_annotation(operator: Operator) -> str:
+    """`Tensor`, `tuple[Tensor, Tensor]`, `tuple[Tensor, ...]`, or `Any` where it depends."""
+    if not returns_several(operator):
+        return "Tensor"
+    if returns_single(operator):
+        return "Any"
+    if returns_any_number(operator):
+        return "tuple[Tensor, ...]"
+    return f"tuple[{', '.join('Tensor' for _ in operator.outputs)}]"
 
 
 def signature_lines(
@@ -96,3 +135,38 @@ def _way(operator: Operator, chosen: list[SignatureParameter]) -> list[Signature
         required = before_required or (parameter.nullable and not everywhere)
         result.insert(0, parameter.without_default() if required else parameter)
     return result
+
+
+def tensor_methods_of(operator: Operator) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """The text of each method by its name, and the imports that they need.
+
+    ```python
+        def __neg__(self) -> "Tensor":
+            return tp.neg(self)
+    ```
+    """
+    imports = Imports()
+    methods = {name: _method(name, operator, imports) for name in tensor_methods(operator)}
+    needed = {module: sorted(names) for module, names in sorted(imports.names.items())}
+    return methods, needed | {module: [] for module in sorted(imports.modules)}
+
+
+def _method(method: str, operator: Operator, imports: Imports) -> str:
+    chosen = parameters(operator, imports)
+    names = [p.name for p in chosen]
+    own = names[-1] if method == operator.aliases.reflected else names[0]
+    given: list[Doc] = ["self"]
+    for parameter in chosen:
+        if parameter.name != own:
+            text = annotation(parameter, _INSIDE, imports)
+            given.append(parameter.declaration(f'"{text}"' if "Tensor" in text else text))
+    arguments: list[Doc] = ["self" if name == own else name for name in names]
+    result = result_annotation(operator)
+    override = "  # type: ignore[override]" if method in ("__eq__", "__ne__") else ""
+    signature = render([call(f"def {method}", given), f' -> "{result}":'], 4)
+    summary = " ".join(operator.doc.split("\n\n")[0].split())
+    lines = [f"    {signature}{override}"]
+    if not method.startswith("__"):
+        lines.append(docstring(summary, 8))
+    lines.append("        " + render(["return ", call(f"tp.{operator.name}", arguments)], 8))
+    return "\n".join(lines)

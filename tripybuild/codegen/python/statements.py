@@ -12,7 +12,7 @@ from tripybuild.language.grammar import UNREAD, Assignment, Program
 
 def assign(program: Program, rewriter: NameRewriter, body: Body) -> None:
     """Write the assignments of a program: `weights = tp.exp(input)`."""
-    names = read_names(program)
+    names = read_names(program) if program.assignments else frozenset()
     for step in program.assignments:
         _assign(step, names, rewriter, body)
 
@@ -51,7 +51,7 @@ def define(name: str, program: Program, rewriter: NameRewriter, body: Body) -> N
 
 
 def _define(name: str, node: ast.expr, rewriter: NameRewriter, body: Body) -> None:
-    names = read_in([node])
+    names = read_in([node]) if isinstance(node, Choice | Lines) else frozenset()
     if isinstance(node, Choice) and not any(
         isinstance(end, Choice | Lines) for end in (node.body, node.orelse)
     ):
@@ -84,7 +84,9 @@ def end(
     return tp.sum(size, op.dim)
     ```
     """
-    _end(program.result, read_names(program), rewriter, body, finish)
+    has_lines = isinstance(program.result, Choice | Lines)  # else no line's targets are written
+    names = read_names(program) if has_lines else frozenset()
+    _end(program.result, names, rewriter, body, finish)
 
 
 def _end(

@@ -23,8 +23,7 @@ from tripybuild.codegen.snippets.call_check import (
     find_mismatch,
     usage_hint,
 )
-from tripybuild.codegen.snippets.kind_inference import TENSOR_OF, KindInference
-from tripybuild.codegen.snippets.snippet_faults import OperatorCall
+from tripybuild.codegen.snippets.kind_inference import TENSOR_OF, KindInference, OperatorCall
 from tripybuild.codegen.snippets.value_kinds import OTHER, TENSOR, ValueKind
 from tripybuild.errors.diagnostics import Diagnostic, suggest
 from tripybuild.language.names import free_names

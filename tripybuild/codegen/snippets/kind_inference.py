@@ -8,9 +8,8 @@ suffice, so that a declaration is read without theirs.
 
 import ast
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from tripybuild.codegen.snippets.function_kinds import arithmetic_kind, result_kind
-from tripybuild.codegen.snippets.snippet_faults import OperatorCall, SnippetFault
 from tripybuild.codegen.snippets.value_kinds import (
     NONE,
     OTHER,
@@ -19,7 +18,9 @@ from tripybuild.codegen.snippets.value_kinds import (
     TENSORS,
     ValueKind,
     any_of,
+    arithmetic_kind,
     list_of,
+    result_kind,
     row,
 )
 from tripybuild.language.cases import Choice, Line, Lines
@@ -34,6 +35,27 @@ DTYPE_OF = "dtype_of"
 # Functions that ask whether their arguments are true, or compare them.
 _JUDGES = frozenset({"all", "any", "bool", "max", "min", "sorted"})
 _UNTRUE = "whether a tensor is true is known only when the model runs"
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetFault:
+    """What is wrong with a part of a snippet."""
+
+    node: ast.expr
+    code: str
+    message: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorCall:
+    """A call of an operator, with the kinds of its arguments."""
+
+    node: ast.Call
+    name: str
+    given: tuple[ValueKind, ...]
+    named: Mapping[str, ValueKind]
+    starred: bool = False
 
 
 class KindInference:

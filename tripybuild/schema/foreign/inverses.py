@@ -81,6 +81,8 @@ class Expansion(ast.NodeTransformer):
 
     def expanded(self, node: ast.expr) -> ast.expr:
         """An argument as the other system is given it: the same one where no helper is in it."""
+        if isinstance(node, ast.Name | ast.Constant):  # as most arguments are
+            return node
         calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
         if not any(_helper(each) for each in calls):
             return node
