@@ -192,7 +192,7 @@ class Run:
         top = part is self.spec.top
         return set() if top else part.bound() & set(self.dynamic) - set(own) - part.made_of()
 
-    def called(self, part: Definition, path: str, sizes: list[int], arrays: list[Any]) -> Any:
+    def run(self, part: Definition, path: str, sizes: list[int], arrays: list[Any]) -> Any:
         """What a part gives, in the scopes that the documentation says."""
         if part.name == LINEAR:
             return self.linear(path, sizes, arrays)
