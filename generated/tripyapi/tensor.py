@@ -10,18 +10,18 @@ from tripybuild.types import dtypes
 
 
 class Tensor(eager.Tensor, of_values=True):
-    """A tensor, which is computed when somebody looks at it, and then keeps what it holds.
+    """A lazily evaluated tensor: computed on first access, then cached.
 
-    Operators are functions; those of Python's syntax, and a few more, are methods, too.
+    Operators are functions; those with Python syntax, and a few more, are also methods.
 
     Args:
         data: A number, nested lists of numbers, or anything with DLPack, which is copied.
         dtype: The dtype; by default that of the first number, or of the array.
-        device: Where it is said to be; only lists and numbers can be put somewhere.
-        name: What it is called where graphs are printed.
+        device: The device; it can be specified for numbers and lists only.
+        name: The name in printed graphs.
 
     Raises:
-        DiagnosticError: No tensor can be made of this.
+        DiagnosticError: The data cannot be converted to a tensor.
     """
 
     def __abs__(self) -> "Tensor":
@@ -151,20 +151,20 @@ class Tensor(eager.Tensor, of_values=True):
 
 
 class DimensionSize(eager.DimensionTensor, Tensor, of_sizes=True):
-    """A size of a tensor, which may be known only when a graph runs."""
+    """A size of a tensor, which may be known only at run time."""
 
 
 class Parameter(eager.Parameter, Tensor):
-    """A tensor of a module, which may be given later.
+    """A tensor of a module, which may be initialized later.
 
-    With a shape, `tp.Parameter((3, 4), tp.float16)`, it is to be given later; with a tensor,
-    `tp.Parameter(tp.zeros((4,)))`, it is given.
+    With a shape, `tp.Parameter((3, 4), tp.float16)`, it is uninitialized; with a tensor,
+    `tp.Parameter(tp.zeros((4,)))`, it is initialized.
 
     Args:
-        value: The tensor, or the shape of one that is to be given later.
-        dtype: The type of the elements of one that is to be given later.
-        ranks: Ranks that such a one may have instead of its shape's; its uses check its sizes.
-        optional: Whether such a one need not be given. The attribute is None until then.
+        value: The tensor, or the shape of an uninitialized parameter.
+        dtype: The dtype of an uninitialized parameter.
+        ranks: Ranks allowed instead of the shape's; uses check the sizes.
+        optional: Whether the parameter may stay uninitialized. The attribute is None until then.
 
     Raises:
         DiagnosticError: A size is not a whole number, or is negative.

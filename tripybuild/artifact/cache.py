@@ -133,7 +133,7 @@ class Cache:
         return self.make_folder(self.folder / PARTIAL)
 
     def make_folder(self, folder: Path) -> Path:
-        """Make a folder of the cache for the user alone: who writes here gives him programs.
+        """Create a cache folder with user-only permissions: its contents are executed.
 
         Raises:
             OSError: It cannot be made.
@@ -143,7 +143,7 @@ class Cache:
         return folder
 
     def quarantine(self, place: Path) -> None:
-        """Keep a damaged entry for whoever wants to know why, but out of the way."""
+        """Move a damaged entry aside, for later inspection."""
         aside = self.folder / "damaged" / f"{place.parent.name}{place.name}.{secrets.token_hex(4)}"
         with contextlib.suppress(OSError):
             aside.parent.mkdir(mode=0o700, exist_ok=True)
@@ -265,13 +265,13 @@ def _digest(key: str, content: bytes) -> bytes:
 
 
 def damage_warning(place: Path) -> Diagnostic:
-    """What is said of an entry that is not what was stored."""
+    """Warning about a corrupted cache entry."""
     message = f"The cache entry `{place}` was damaged and is made again"
     return Diagnostic("cache-damaged", message)
 
 
 def unwritable_warning(folder: Path, error: OSError | DiagnosticError) -> Diagnostic:
-    """What is said when nothing can be stored."""
+    """Warning about a cache that is not writable."""
     hint = f"set `{CACHE_VARIABLE}` to a folder that can be written"
     if folder.is_relative_to(NOWHERE):
         message = "The result could not be stored in a cache: there is no home folder to have it in"

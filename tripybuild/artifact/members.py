@@ -25,7 +25,7 @@ class NotRegularError(OSError):
 
 
 class OpenFile:
-    """A file that is open for reading for as long as somebody refers to it.
+    """Reference-counted file handle: open while it is referenced.
 
     Args:
         path: The file.
@@ -53,7 +53,7 @@ class OpenFile:
         self.name = str(path)
 
     def link_to(self, path: Path) -> bool:
-        """Give the file another name, for who writes around its part; False where that fails.
+        """Hard-link the file to another name; False if the system refuses.
 
         Invariant: it is given once, so that no two write into it.
         """
@@ -115,7 +115,7 @@ def _size(content: Content) -> int:
 
 
 def changed_error(content: Content) -> DiagnosticError:
-    """A file that somebody writes while it is read."""
+    """Error for a file that was modified while it was read."""
     message = f"`{content!s}` changed while it was read"
     return DiagnosticError(Diagnostic("file-unreadable", message))
 
@@ -192,6 +192,6 @@ def copy_range(content: FilePart, stream: BinaryIO) -> bool:
 
 
 def _start_writeback(descriptor: int, offset: int, size: int) -> None:
-    """Have the disk begin with a stretch of a file; that nobody needs it in memory does so."""
+    """Start writeback of a file range by dropping it from the page cache."""
     with contextlib.suppress(OSError):
         os.posix_fadvise(descriptor, offset, size, os.POSIX_FADV_DONTNEED)

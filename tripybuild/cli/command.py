@@ -93,7 +93,7 @@ def _internal(error: Exception) -> Diagnostic:
 
 
 def handle_output_error(error: OSError) -> int:
-    """End quietly where nobody reads any more, and with a word where the disk is full."""
+    """Exit quietly on a closed pipe, with a message on a full disk."""
     closed = error.errno in {errno.EPIPE, errno.EINVAL}
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123
         for stream in (sys.stdout, sys.stderr) if closed else (sys.stdout,):

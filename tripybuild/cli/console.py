@@ -63,7 +63,7 @@ def report(diagnostics: Iterable[Diagnostic], form: DiagnosticFormat) -> None:
 
 
 class PhaseReporter:
-    """Tells a person who watches what has been done, and how long it took."""
+    """Progress reporter: finished phases and their durations."""
 
     def __init__(self) -> None:
         self._phase, self._began = "", 0.0
@@ -77,7 +77,7 @@ class PhaseReporter:
 
 
 def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sort by place, those without one last; what is equal is said once."""
+    """Sort by location, diagnostics without one last; duplicates are removed."""
     return sorted(dict.fromkeys(diagnostics), key=_place)
 
 

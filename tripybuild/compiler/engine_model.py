@@ -38,7 +38,7 @@ PIPELINE = ("tensorrt-expand-ops", "tensorrt-legalize-int8")
 
 
 def profiles(built: ModelGraph, shapes: Sequence[Mapping[str, int]]) -> "list[Profile]":
-    """One optimization profile for the ranges, and one for each of the sizes asked for.
+    """Optimization profiles: one for the ranges, and one for each requested size.
 
     Raises:
         DiagnosticError: A range has no `max`, which TensorRT needs to plan its memory.
@@ -92,7 +92,7 @@ def _emission_diagnostic(error: "EmissionError") -> Diagnostic:
 
 
 def module_text(module: "EmittedModule", *, locations: bool = True, data: bool = False) -> str:
-    """A module's text; the data of its resources stays beside it, unless it is asked for."""
+    """Text of a module; resource data is omitted unless requested."""
     from tripybuild.tensorrt.mlir import resources  # noqa: PLC0415 - heavy
     from tripybuild.tensorrt.mlir.writing import printer  # noqa: PLC0415
 

@@ -138,7 +138,7 @@ class Executable:
 
     @cached_property
     def _engine(self) -> Prepare:
-        """The engine on this machine's GPU, whose bytes nobody looks at without one."""
+        """Engine on this machine's GPU, loaded lazily."""
         return prepare_engine(self.manifest, self._read)
 
     def _cpu(self, sizes: Mapping[str, int]) -> Run:

@@ -203,7 +203,7 @@ def _prune_weights(graph: Graph) -> Graph:
 
 
 def sizes_to_compile(built: ModelGraph, shapes: Shapes) -> list[dict[str, int]]:
-    """The sizes to compile for: the `opt` of each range, then those asked for."""
+    """Sizes to compile for: the `opt` of each range, then the requested ones."""
     opt = {name: each.opt for name, each in built.ranges.items()}
     result = [opt]
     for asked in shapes:

@@ -62,7 +62,7 @@ def _trim_traceback(error: DiagnosticError, trace: TracebackType | None) -> None
 
 
 def _says(error: DiagnosticError, trace: TracebackType) -> bool:
-    """Whether diagnostics show all lines of a traceback, as places or as who called."""
+    """Whether diagnostics cover all lines of a traceback, as spans or user frames."""
     found = [each for each in error.diagnostics if each.span]
     places = {(each.span.path, each.span.line) for each in found if each.span}
     places |= {(caller.path, caller.line) for each in found for caller in each.callers}

@@ -93,7 +93,7 @@ class DiagnosticError(Exception):
 
 
 def _add_frames(diagnostic: Diagnostic | str) -> Diagnostic:
-    """The problem with who called, where its place is the line of a program that is running."""
+    """The problem with user frames, if its span is a line of a running program."""
     if isinstance(diagnostic, str):
         return Diagnostic("program-failed", diagnostic)
     span = diagnostic.span

@@ -244,7 +244,7 @@ def from_environment(text: str) -> Verbosity:
 
 
 def _of_program(environment: Mapping[str, str]) -> Logger:
-    """The logger that a program begins with; a word that it does not know is said, not raised.
+    """Initial logger; unknown levels are reported, not raised.
 
     Whoever mistypes a variable wants to see more of the program, which runs all the same.
     """

@@ -33,7 +33,7 @@ ELSEWHERE = {
 
 
 class MissingNameError(DiagnosticError, AttributeError):
-    """There is nothing of a name; what was meant is found out only if somebody wants to read it.
+    """Missing name; the suggestion is computed on first access.
 
     Libraries ask objects for many names to learn what they can do.
     """

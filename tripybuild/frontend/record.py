@@ -96,7 +96,7 @@ def _body(function: Any) -> Callable[..., Sequence[object]]:
 
 
 def _check_usable(value: Value) -> None:
-    """Refuse a tensor of a region that is closed: nobody outside can know what it holds."""
+    """Reject a tensor of a closed region, which is not visible outside."""
     try:
         check_open(value)
     except LeakError:

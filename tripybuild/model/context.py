@@ -198,7 +198,7 @@ class BuildContext:
         self._scopes[id(document)] = scope
 
     def scope(self, part: Part, maker: FileScope) -> FileScope:
-        """What a part sees: its own file's names. A module has the dtypes of who makes it."""
+        """Names visible to a part: its own file's. A module inherits the caller's dtypes."""
         return self._scopes.get(id(part.document)) or FileScope(types=maker.types)
 
     def instantiation_names(self, scope: FileScope, local: Mapping[str, object]) -> FallbackNames:

@@ -197,7 +197,7 @@ class _Builder:
         return Template(self.context, part, self.context.scope(part, scope))
 
     def _known_names(self, scope: FileScope) -> frozenset[str]:
-        """All names that a part or a step can use; only who asks for one that is not needs them."""
+        """All names available to a part or step, computed for suggestions only."""
         names = (name for home in self.homes for name in home.names())
         return frozenset({*scope.define, *LISTS, *names})
 

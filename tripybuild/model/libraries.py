@@ -66,7 +66,7 @@ Homes = Callable[[Sequence[Path]], Sequence[OperatorLibrary]]
 
 
 def no_libraries(roots: Sequence[Path]) -> Sequence[OperatorLibrary]:
-    """No homes; who builds models without a way to generate packages cannot have registries.
+    """No libraries: models built without a package generator cannot have registries.
 
     Raises:
         DiagnosticError: The model names a registry.

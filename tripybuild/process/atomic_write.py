@@ -177,7 +177,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def write_error(path: Path, error: OSError) -> Diagnostic:
-    """What is said where the operating system refuses to write."""
+    """Error for a rejected write."""
     message = f"`{path}` cannot be written: {error.strerror or error}"
     hint = HINTS.get(error.errno) if error.errno is not None else None
     return Diagnostic("output-unwritable", message, hint=hint)

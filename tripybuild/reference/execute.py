@@ -139,7 +139,7 @@ class _Arrays:
 def _release_after_use(
     operations: Sequence[TraceOp], arrays: _Arrays, kept: set[Value]
 ) -> Iterator[TraceOp]:
-    """Operations, each of which is run before the next is asked for; what nobody reads goes."""
+    """Operations, executed one by one; values are released after their last use."""
     last = {value: operation for operation in operations for value in operation.reads()}
     dead: dict[TraceOp, list[Value]] = {}
     for value, operation in last.items():
@@ -182,7 +182,7 @@ def _run(operations: Iterable[TraceOp], arrays: _Arrays, composite: TraceOp | No
 
 
 def _results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> list[Array]:
-    """The outputs of an operation, not yet rounded; it is a part of what was asked for."""
+    """Outputs of an operation, not yet rounded, for use inside another one."""
     meaning = _reference_of(type(operation))
     if meaning.function is None:
         return _decomposition_results(operation, arrays, asked)
@@ -232,7 +232,7 @@ def _failure(operation: TraceOp, asked: TraceOp, problem: str) -> Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class _OperationReference:
-    """How operations of a class are computed: all that is asked for each one."""
+    """Reference of an operation class, prepared once."""
 
     function: Callable[..., Any] | None
     tensors: tuple[str, ...]

@@ -43,7 +43,7 @@ Doc = Annotated[str, Field(min_length=3, max_length=20_000)]
 
 
 class StrictModel(BaseModel):
-    """Frozen, and closed: a key that nobody reads is an error."""
+    """Frozen and closed model: an unknown key is an error."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, populate_by_name=True, defer_build=True

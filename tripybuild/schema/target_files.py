@@ -93,7 +93,7 @@ class CommonFactsEntry(StrictModel):
 
 
 class TargetsFile(StrictModel):
-    """Facts of targets that are said once for all operators."""
+    """Target facts shared by all operators."""
 
     tripybuild: Literal[1]
     targets: dict[str, CommonFactsEntry]

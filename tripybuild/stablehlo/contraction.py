@@ -70,7 +70,7 @@ def _expand_labels(value: HloValue, term: str, sizes: dict[str, int]) -> HloValu
 
 
 def _reduce_labels(value: HloValue, term: str, needed: set[str]) -> tuple[HloValue, str]:
-    """Sum over the labels that nobody else needs."""
+    """Sum over labels that occur in no other operand or result."""
     dims = [dim for dim, label in enumerate(term) if label not in needed]
     rest = "".join(label for label in term if label in needed)
     return reduce(value, dims, "sum"), rest

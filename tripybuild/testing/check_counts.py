@@ -29,7 +29,7 @@ MODULES = {
 
 @dataclass
 class _CheckCount:
-    """How much a check asked, and who was not here to answer the rest."""
+    """Number of cases that a check ran, and missing dependencies of the others."""
 
     asked: int = 0
     lacking: set[str] = field(default_factory=set)
@@ -39,7 +39,7 @@ _current: ContextVar[_CheckCount | None] = ContextVar("question", default=None)
 
 
 def suite_check(check: Callable[..., None]) -> Callable[..., None]:
-    """Make a check that is skipped where a part of it was not asked, and fails where all was not.
+    """Decorate a check: skipped if it ran in part, failed if it ran no case.
 
     What could be asked is asked before: a fault that is found is no skip.
     """

@@ -99,7 +99,7 @@ class _RegionQuoter(ast.NodeTransformer):
 
 
 def _constant(said: ast.expr) -> ast.Constant:
-    """An expression as a value: whoever gets it evaluates it."""
+    """An expression as a value, evaluated by its consumer."""
     made = ast.Constant(None)
     made.value = said  # type: ignore[assignment]
     return made

@@ -54,7 +54,7 @@ class _LawOutcome(Exception):  # noqa: N818 - no error: the question that was as
 
 @dataclass
 class _LawProbe:
-    """A law that is asked in the last of several calls of its operator, which is an example's."""
+    """Probe of a law, evaluated in the last call of an example."""
 
     operator: str
     law: str
@@ -86,7 +86,7 @@ class _InlineSingleLawCheck(_SingleLawCheck, InlineCheck):
 
 
 class _LawUnderTest:
-    """The law that is asked: nothing behind it is looked at."""
+    """The law under test: later laws are not evaluated."""
 
     def __init__(self, law: DeferredLaw, example: Example) -> None:
         self.law, self.example = law, example

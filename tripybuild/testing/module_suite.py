@@ -147,7 +147,7 @@ class ModuleSuite:
 
     @suite_check
     def check_example(self, index: int) -> None:
-        """What an example breaks is said of the class and of a specification."""
+        """An example's violation is reported by the class and by a specification."""
         example = self.examples[index]
         call = parse(example.call).result
         assert isinstance(call, ast.Call)

@@ -105,12 +105,12 @@ class OperatorUnderTest:
 
     @cached_property
     def tuples(self) -> list[Tuple]:
-        """The legal tuples of dtypes that are asked."""
+        """Legal dtype tuples under test."""
         return self._sample(legal_tuples(self.operator))
 
     @cached_property
     def refused_tuples(self) -> list[Tuple]:
-        """The tuples that the declaration refuses and of which engines are asked."""
+        """Illegal dtype tuples that engines are tested on."""
         illegal = [types for types, _ in illegal_tuples(self.operator)]
         mismatched = [types for types, _ in mismatched_tuples(self.operator)]
         return [*self._sample(illegal), *mismatched]
@@ -136,7 +136,7 @@ class OperatorUnderTest:
         return next(p for p in size_places(self.operator) if spell_place(p) == size)
 
     def try_example(self, example: Example) -> examples.ExampleCase | DiagnosticError:
-        """The call of an example, or what is said against it."""
+        """The call of an example, or its diagnostics."""
         try:
             return self.run_example(example)
         except DiagnosticError as error:

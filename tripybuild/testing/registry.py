@@ -66,14 +66,14 @@ def suite_registry(source: str, suite: str) -> Registry:
 
 
 class _Operators(dict[str, Operator]):
-    """Operators by name; one that is not sound is asked for in vain, with the reason."""
+    """Operators by name; access to an invalid one fails with the reason."""
 
     def __init__(self, sound: Mapping[str, Operator], problems: Problems) -> None:
         super().__init__(sound)
         self.problems = problems
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The operator, or the default where nobody declares it."""
+        """The operator, or the default if it is not declared."""
         if name not in self and not any(Path(path).stem == name for path in self.problems):
             return default
         return self[name]

@@ -88,7 +88,7 @@ def is_static(operator: Operator, target: str, place: Place, sample: BoundSample
 def stock_refusals(
     common: CommonFactsEntry, types: Tuple, *, stated: bool = False
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """How a target may refuse any operator: how far a network comes, and what is said then.
+    """Rejections possible for any operator: stage and message.
 
     Args:
         common: What is true of the target.

@@ -215,7 +215,7 @@ def _legal_axes(operator: Operator, sample: BoundSample) -> Iterator[tuple[str, 
 
 
 def _rank(operator: Operator, form: ValuePattern, sample: BoundSample) -> int:
-    """How many dimensions an axis counts: those of an input, or a number that is said."""
+    """Number of dimensions that an axis refers to: an input's, or a declared number."""
     argument = form.argument
     assert argument is not None
     if isinstance(argument, ast.Name) and argument.id in operator.inputs:

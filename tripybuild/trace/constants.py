@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Data:
-    """An array, or one number that fills a shape. The digest is made when asked for."""
+    """An array, or a splat of one number. The digest is computed lazily."""
 
     def __init__(
         self, value: "np.ndarray[Any, Any] | Dim | float | bool", type: TensorType

@@ -32,7 +32,7 @@ class Location(Protocol):
 
 @dataclass(unsafe_hash=True, slots=True)  # frozen ones take twice as long to make
 class PythonLocation:
-    """The instruction of a frame, which knows its line and columns. Nobody changes it."""
+    """Instruction of a frame, with its line and columns. Immutable."""
 
     code: CodeType
     instruction: int
@@ -72,7 +72,7 @@ def span_between(path: str, line: int, column: int, end_line: int, end_column: i
 
 @lru_cache(maxsize=256)
 def _positions(code: CodeType) -> list[Position]:
-    """The lines and columns of each instruction; a function is asked for many of its own."""
+    """Lines and columns of each instruction, cached per code object."""
     return list(code.co_positions())
 
 
@@ -84,7 +84,7 @@ def _characters(path: str, line: int, octets: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class UnknownLocation:
-    """Nobody said where."""
+    """Unknown location."""
 
     label: str = "unknown"
 
@@ -107,7 +107,7 @@ def at(location: Location) -> Iterator[None]:
 
 
 def pinned_location() -> Location:
-    """What `at` says. Nobody looks at frames, which takes longer than to make a number."""
+    """Location set by `at`, which avoids the cost of a frame walk."""
     return _current.get() or UnknownLocation()
 
 

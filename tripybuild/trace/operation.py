@@ -81,7 +81,7 @@ _serial = count()
 
 
 def _dead_reference() -> None:
-    """Stand for a tensor that nobody holds."""
+    """Placeholder for a released tensor."""
 
 
 _NONE = (_dead_reference,)
@@ -148,7 +148,7 @@ class TraceOp:
         return made
 
     def with_location(self, location: Location, deferred: tuple[DeferredLaw, ...] = ()) -> Self:
-        """Attach where it was asked for, and the laws that stay open."""
+        """Attach the location, and the undecided laws."""
         kept = self.__dict__
         kept["location"], kept["deferred"] = location, deferred
         return self

@@ -19,7 +19,7 @@ from tripybuild.types.naming import CAPTURED
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """Whether data is said by its digest, and whether places are said."""
+    """Print style: data as digests or not, locations or not."""
 
     exact: bool = False
     locations: bool = False

@@ -108,7 +108,7 @@ def walk_operations(operations: Iterable[TraceOp]) -> Iterator[TraceOp]:
 
 
 class LeakError(ValueError):
-    """A value of a region that is closed already is of no use to anybody else."""
+    """A value of a closed region was used outside of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

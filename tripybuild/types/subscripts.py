@@ -16,7 +16,7 @@ class EquationError(ValueError):
 
 
 def explicit(text: str, ranks: Sequence[int]) -> str:
-    """An equation on tensors of some ranks, with everything said.
+    """An equation for tensors of fixed ranks, made explicit.
 
     As in NumPy: without an arrow, the result has the labels that occur once, in the alphabet's
     order; `...` stands for all dimensions that have no label, which are aligned at their ends and

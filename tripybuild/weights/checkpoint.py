@@ -154,7 +154,7 @@ def _with_span(span: Span) -> Iterator[None]:
 def _stale_renames(
     declared: Mapping[str, Value], entry: WeightsEntry, document: Origin
 ) -> Iterator[Diagnostic]:
-    """What `rename:` maps must be there: else it is most likely misspelt."""
+    """What `rename:` maps must be there: else it is most likely misspelled."""
     spend("comparisons", COMPILED * (len(entry.rename) + len(entry.unused)))
     for pattern in entry.rename:
         if not any(_match_path(pattern, path) for path in declared):

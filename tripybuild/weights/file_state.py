@@ -10,7 +10,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 
 
 class FileState(NamedTuple):
-    """What changes with a file: which one it is, how long, and when somebody last wrote to it."""
+    """Identity of a file's content: inode, length, modification time."""
 
     device: int
     inode: int
@@ -24,7 +24,7 @@ class FileState(NamedTuple):
 
 
 def changed_error(path: Path, span: Span | None = None) -> DiagnosticError:
-    """A file that somebody wrote to after it was compared with the model."""
+    """Error for a file that was modified after it was checked against the model."""
     message = f"the weights in `{path}` changed while the model was compiled"
     hint = "compile again when nothing writes to the file"
     return DiagnosticError(Diagnostic("weights-changed", message, span, hint=hint))

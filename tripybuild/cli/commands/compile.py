@@ -31,13 +31,12 @@ if TYPE_CHECKING:
 
 SUFFIX, MODULE = ".tpb", ".mlir"
 TARGETS = (
-    "What runs it: cpu, reference, tensorrt-rtx, tensorrt, mlir-tensorrt. `:sm86,sm89` behind "
-    "tensorrt-rtx builds for those GPUs alone. `tripybuild doctor` says which work here."
+    "The target: cpu, reference, tensorrt-rtx, tensorrt, mlir-tensorrt. `:sm86,sm89` behind "
+    "tensorrt-rtx builds for those GPUs only. `tripybuild doctor` lists the targets that work here."
 )
 EMIT = (
     "Print an intermediate form instead; -o writes it. `tensorrt` is a spec's module before "
-    "any pass, "
-    "and an .mlir file's after all of them."
+    "any pass, and an .mlir file's after all of them."
 )
 
 
@@ -63,21 +62,23 @@ def compile_model(
     target: Annotated[str, typer.Option(help=TARGETS)] = "cpu",
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The executable; SPEC's name + .tpb."),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The executable; the spec's name + .tpb."
+        ),
     ] = None,
     sizes: Annotated[
         list[SizeSetting] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", parser=setting, help="Change a size or a dtype."
+            "--set", metavar="NAME=VALUE", parser=setting, help="Override a size or a dtype."
         ),
     ] = None,
     shapes: Annotated[
         list[SizeAssignment] | None,
-        typer.Option(metavar="B=1,S=128", parser=shape, help="Compile for these sizes as well."),
+        typer.Option(metavar="B=1,S=128", parser=shape, help="Compile for these sizes, too."),
     ] = None,
     function: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Build this function of a module, and no other."),
+        typer.Option(metavar="NAME", help="Compile only this function of a module."),
     ] = None,
     inputs: Inputs = None,
     registry: Registries = None,
@@ -85,7 +86,7 @@ def compile_model(
     timeout: Annotated[
         Duration | None,
         typer.Option(
-            metavar="SECONDS", parser=seconds, help="How long a compiler may take: 1800 by default."
+            metavar="SECONDS", parser=seconds, help="Time limit of a compiler: 1800 by default."
         ),
     ] = None,
 ) -> CommandResult:

@@ -28,11 +28,11 @@ def doctor(
     timeout: Annotated[
         Duration | None,
         typer.Option(
-            metavar="SECONDS", parser=seconds, help="How long a trial may take: 120 by default."
+            metavar="SECONDS", parser=seconds, help="Time limit of a trial: 120 by default."
         ),
     ] = None,
 ) -> CommandResult:
-    """Say which targets work here, and why others do not."""
+    """Check which targets work here, and why others do not."""
     from tripybuild.cli.commands.doctor_run import run_trials  # noqa: PLC0415
 
     limit = PATIENCE if timeout is None else timeout.number

@@ -27,7 +27,9 @@ def explain(
     registry: Registries = None,
     package: Annotated[
         str,
-        typer.Option("--package", metavar="NAME", help="What `gen` calls that of `--registry`."),
+        typer.Option(
+            "--package", metavar="NAME", help="The package name of `--registry` for `gen`."
+        ),
     ] = "PACKAGE",
 ) -> CommandResult:
     """Explain an operator, a module or an error code."""

@@ -63,13 +63,12 @@ def format_files(
     ] = None,
     *,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit with 1 if a file would change.")
+        bool,
+        typer.Option("--check", help="Write nothing; exit with status 1 if a file would change."),
     ] = False,
-    diff: Annotated[
-        bool, typer.Option("--diff", help="The same, and print what would change.")
-    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Like --check, and print a diff.")] = False,
 ) -> CommandResult:
-    """Format declarations and models: keys in reading order, quotes by one rule."""
+    """Format declarations and models: canonical key order and quoting."""
     found: list[_File] = []
     problems: list[Diagnostic] = []
     for path, is_named in _places(paths or _default(), problems).items():
@@ -136,7 +135,7 @@ def _is_ours(document: "Document | None", text: str) -> bool:
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace a file that one may write to, and keep who may."""
+    """Replace a writable file, preserving its permissions."""
     try:
         with path.open("r+b") as file:  # what is read-only stays
             mode = os.fstat(file.fileno()).st_mode

@@ -28,11 +28,11 @@ RESERVED = frozenset({BUILT_IN, "tripybuild"})
 @command
 def generate(
     *,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail on a drift.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail on drift.")] = False,
     registry: Registries = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Where the package's folder is: `generated`."),
+        typer.Option("--out", metavar="DIR", help="Output folder: `generated` by default."),
     ] = None,
     package: Annotated[
         str | None,

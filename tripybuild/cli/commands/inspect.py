@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @command
 def inspect_executable(
-    executable: Annotated[Path, typer.Argument(metavar="EXE", help="What `compile` wrote.")],
+    executable: Annotated[Path, typer.Argument(metavar="EXE", help="An executable.")],
     *,
     layers: Annotated[
         bool, typer.Option("--layers", help="List the layers of an engine as well.")
     ] = False,
 ) -> CommandResult:
-    """Verify an executable, and show what it takes, gives and holds."""
+    """Verify an executable, and show its signature and contents."""
     from tripybuild.artifact import container  # noqa: PLC0415
     from tripybuild.artifact.manifest_schema import check_content  # noqa: PLC0415
 

@@ -75,7 +75,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="In snake_case.")]
 def new_operator(
     name: Name,
     *,
-    folder: Annotated[str, typer.Option(help="The folder below the registry.")] = "math",
+    folder: Annotated[str, typer.Option(help="Subfolder of the registry.")] = "math",
     registry: Registries = None,
 ) -> CommandResult:
     """Scaffold an operator: one YAML file."""
@@ -103,7 +103,7 @@ def new_operator(
 def new_model(
     name: Name,
     *,
-    folder: Annotated[Path, typer.Option(metavar="DIR", help="Where to.")] = Path("specs"),
+    folder: Annotated[Path, typer.Option(metavar="DIR", help="Output folder.")] = Path("specs"),
 ) -> CommandResult:
     """Scaffold a model: one YAML file."""
     _check_name(name, "a model")

@@ -21,7 +21,7 @@ def optimize(
     ] = STDIN,
     *,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Output file.")
     ] = None,
     passes: Annotated[
         list[str] | None,
@@ -32,10 +32,14 @@ def optimize(
         typer.Option("--pass-pipeline", metavar="TEXT", help="The same: builtin.module(PASS,...)."),
     ] = None,
     split: Annotated[
-        bool, typer.Option("--split-input-file", help="Take the parts between `// -----` apart.")
+        bool,
+        typer.Option("--split-input-file", help="Process the parts between `// -----` separately."),
     ] = False,
     expect: Annotated[
-        bool, typer.Option("--verify-diagnostics", help="Compare problems with expected-error.")
+        bool,
+        typer.Option(
+            "--verify-diagnostics", help="Compare diagnostics with expected-error comments."
+        ),
     ] = False,
     generic: Annotated[
         bool,
@@ -48,16 +52,16 @@ def optimize(
         bool, typer.Option("--allow-unregistered-dialect", help="Accept unregistered operations.")
     ] = False,
     elide: Annotated[
-        bool, typer.Option("--elide-resources", help="Leave the data of resources out.")
+        bool, typer.Option("--elide-resources", help="Omit the data of resources.")
     ] = False,
     plugins: Annotated[
         Path | None,
         typer.Option("--plugins", metavar="FILE", help="Run a Python file that registers plugins."),
     ] = None,
-    unverified: Annotated[bool, typer.Option("--no-verify", help="Check nothing.")] = False,
+    unverified: Annotated[bool, typer.Option("--no-verify", help="Skip verification.")] = False,
     listed: Annotated[bool, typer.Option("--list-passes", help="List the passes.")] = False,
 ) -> CommandResult:
-    """Read, check, rewrite and print MLIR's text of the tensorrt dialect."""
+    """Parse, verify, transform and print MLIR of the tensorrt dialect."""
     from tripybuild.cli.commands import opt_run  # noqa: PLC0415  # xDSL takes a while
 
     if listed:

@@ -51,7 +51,7 @@ def steps(passes: Sequence[str], pipeline: str | None) -> list[PassStep]:
 
 
 def run(text: str, path: str, wishes: OptOptions) -> OptResult:
-    """Do all that was asked with a text."""
+    """Run all requested stages on a file."""
     outcome, printed = OptResult(), []
     for part in parts(text) if wishes.split else [text]:
         try:

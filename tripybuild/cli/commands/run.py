@@ -23,7 +23,7 @@ FIRST = 6  # values of an output that are shown
 
 @command
 def run_executable(
-    executable: Annotated[Path, typer.Argument(metavar="EXE", help="What `compile` wrote.")],
+    executable: Annotated[Path, typer.Argument(metavar="EXE", help="An executable.")],
     *,
     inputs: Annotated[
         list[InputFile] | None,
@@ -36,17 +36,15 @@ def run_executable(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR|FILE", help="Where the outputs go: a folder, .npz or .safetensors."
-        ),
+        typer.Option(metavar="DIR|FILE", help="Output: a folder, .npz or .safetensors."),
     ] = None,
     registry: Registries = None,
     rebuild: Annotated[
         bool,
         typer.Option(
             "--rebuild",
-            help="Compile its programs anew from its StableHLO, and load none of its native code: "
-            "for executables of others.",
+            help="Recompile its programs from StableHLO without loading its native code: "
+            "for untrusted executables.",
         ),
     ] = False,
 ) -> CommandResult:

@@ -25,10 +25,10 @@ def trace_function(
     emit: Annotated[Emit, typer.Option(help="The form to print.")] = Emit.TRACE,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Where to write it instead."),
+        typer.Option("-o", "--output", metavar="FILE", help="Output file."),
     ] = None,
 ) -> CommandResult:
-    """Show what a Python function becomes.
+    """Print the graph of a Python function.
 
     This runs the Python file, with all that it does: trace only files that you would run.
 

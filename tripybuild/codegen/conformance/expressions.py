@@ -182,5 +182,5 @@ class ExpressionChecker:
 
 
 def is_public(name: str) -> bool:
-    """Whether a name is nobody's own: Python's begin with `_`, or hold two of them."""
+    """Whether a name is public: no leading or double underscore."""
     return not name.startswith("_") and "__" not in name

@@ -92,7 +92,7 @@ class CheckScope:
         return bracket_list("(", [self.element(str(each)) for each in allowed], ")", comma=True)
 
     def assign(self, target: str, function: str, arguments: list[Doc], body: Body) -> None:
-        """`T = check.element(...)`, or the call alone where nobody reads the name."""
+        """`T = check.element(...)`, or the bare call if the name is unused."""
         start = "" if target in self.unused else f"{target} = "
         body.add(start, call(f"check.{function}", arguments))
         if target not in self.operator.inputs:

@@ -44,7 +44,7 @@ def _is_anything(shape: tuple[Dimension, ...]) -> bool:
 
 
 def check_expressions(scope: CheckScope, input: Input) -> None:
-    """Match a shape that holds expressions, now that the laws have been asked."""
+    """Match shapes that contain expressions, after the laws."""
     pattern = next(tensors(input.pattern), None)
     if pattern is None or pattern.shape is None or input.several:
         return
@@ -63,7 +63,7 @@ def add_shape(
 
 
 def fresh_names(scope: CheckScope, shape: Iterable[Dimension]) -> list[str | None]:
-    """The name that each dimension binds, or None where it binds none that anybody reads."""
+    """Name bound by each dimension, or None if it binds no used name."""
     return [d.name if scope.is_fresh(d) and d.name not in scope.unused else None for d in shape]
 
 

@@ -55,7 +55,7 @@ def _folders(files: Iterable[str]) -> set[str]:
 
 _FRONT_DOOR = '''{header}"""{summary}
 
-Nothing is loaded before it is used: a name is looked up in the table below.
+Names are imported lazily, on first access, by the table below.
 """
 
 from importlib import import_module
@@ -192,28 +192,31 @@ def _imports(places: Mapping[str, str]) -> list[str]:
 
 # What the hand-written halves of these classes take; programs, and editors, look at the whole.
 _TENSOR = """\
-A tensor, which is computed when somebody looks at it, and then keeps what it holds.
+A lazily evaluated tensor: computed on first access, then cached.
 
-Operators are functions; those of Python's syntax, and a few more, are methods, too.
+Operators are functions; those with Python syntax, and a few more, are also methods.
 """
 _TENSOR_ARGUMENTS = [
     ("data", "A number, nested lists of numbers, or anything with DLPack, which is copied."),
     ("dtype", "The dtype; by default that of the first number, or of the array."),
-    ("device", "Where it is said to be; only lists and numbers can be put somewhere."),
-    ("name", "What it is called where graphs are printed."),
+    ("device", "The device; it can be specified for numbers and lists only."),
+    ("name", "The name in printed graphs."),
 ]
-_NO_TENSOR = ("Raises", [("DiagnosticError", "No tensor can be made of this.")])
+_NO_TENSOR = ("Raises", [("DiagnosticError", "The data cannot be converted to a tensor.")])
 _PARAMETER = """\
-A tensor of a module, which may be given later.
+A tensor of a module, which may be initialized later.
 
-With a shape, `tp.Parameter((3, 4), tp.float16)`, it is to be given later; with a tensor,
-`tp.Parameter(tp.zeros((4,)))`, it is given.
+With a shape, `tp.Parameter((3, 4), tp.float16)`, it is uninitialized; with a tensor,
+`tp.Parameter(tp.zeros((4,)))`, it is initialized.
 """
 _PARAMETER_ARGUMENTS = [
-    ("value", "The tensor, or the shape of one that is to be given later."),
-    ("dtype", "The type of the elements of one that is to be given later."),
-    ("ranks", "Ranks that such a one may have instead of its shape's; its uses check its sizes."),
-    ("optional", "Whether such a one need not be given. The attribute is None until then."),
+    ("value", "The tensor, or the shape of an uninitialized parameter."),
+    ("dtype", "The dtype of an uninitialized parameter."),
+    (
+        "ranks",
+        "Ranks allowed instead of the shape's; uses check the sizes.",
+    ),
+    ("optional", "Whether the parameter may stay uninitialized. The attribute is None until then."),
 ]
 _NO_PARAMETER = ("Raises", [("DiagnosticError", "A size is not a whole number, or is negative.")])
 
@@ -239,7 +242,7 @@ def tensor_file(fragments: Iterable[PackageFragment]) -> str:
         + "\n\n".join(methods[name] for name in sorted(methods))
         + "\n\n    __hash__ = frontend.Tensor.__hash__\n\n\n"
         "class DimensionSize(eager.DimensionTensor, Tensor, of_sizes=True):\n"
-        '    """A size of a tensor, which may be known only when a graph runs."""\n\n\n'
+        '    """A size of a tensor, which may be known only at run time."""\n\n\n'
         "class Parameter(eager.Parameter, Tensor):\n"
         f"{docstring(_PARAMETER, 4, [('Args', _PARAMETER_ARGUMENTS), _NO_PARAMETER])}\n"
         "\n\n# `tp.tensor(...)` is what other libraries would call, and `tp.tensor` is this file.\n"

@@ -269,7 +269,7 @@ def _remove_empty(folder: Path, root: Path) -> None:
 
 
 def _is_bytecode_cache(folder: Path) -> bool:
-    """Whether a folder is Python's own, with nothing of anybody's in it."""
+    """Whether a folder is a `__pycache__` that contains bytecode only."""
     if folder.name != COMPILED or folder.is_symlink() or not folder.is_dir():
         return False
     return all(".pyc" in each.name and not each.is_dir() for each in folder.iterdir())

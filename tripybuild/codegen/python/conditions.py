@@ -102,7 +102,7 @@ def explicit(node: ast.expr, sizes: AbstractSet[str]) -> ast.expr:
 
 
 def _opposite(node: ast.expr) -> ast.expr | None:
-    """The truth that is false where this one is true, where it can be said without `not`."""
+    """Negation of a condition, if expressible without `not`."""
     match node:
         case ast.Compare(left=left, ops=[sign], comparators=others) if type(sign) in _OPPOSITE:
             return ast.Compare(left, [_OPPOSITE[type(sign)]()], others)
@@ -140,7 +140,7 @@ def _is_list(node: ast.expr) -> bool:
 
 
 def _joins(parts: list[ast.expr], sizes: AbstractSet[str]) -> bool:
-    """Whether all parts may be asked at once: none has a value only where another one is true."""
+    """Whether all parts may be evaluated eagerly: no part guards another."""
     first, *rest = parts
     known = _risks(first, sizes)
     return bool(rest) and all(_is_truth(part) and _risks(part, sizes) <= known for part in rest)

@@ -152,7 +152,7 @@ class Body:
         return Body(self.imports, self.indent + 4, self.lines)
 
     def write_block(self, write: Callable[["Body", frozenset[str]], None]) -> None:
-        """Add what `write` writes; told of names that it assigns in vain, it writes anew."""
+        """Append the output of `write`, written again if it assigned unused names."""
         part = Body(Imports(), self.indent)
         write(part, frozenset())
         if unread := part.unread():

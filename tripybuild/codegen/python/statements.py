@@ -36,7 +36,7 @@ def read_in(values: Iterable[ast.expr]) -> frozenset[str]:
 
 
 def target_name(target: str, read: AbstractSet[str]) -> str:
-    """A target; what nobody reads begins with an underscore, as linters want it."""
+    """Assignment target; unused ones get a leading underscore."""
     name = target.lstrip("*")
     return target if name in read or name == UNREAD else f"{target.removesuffix(name)}_{name}"
 

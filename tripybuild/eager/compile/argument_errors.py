@@ -168,7 +168,7 @@ def _place(
 def _relate_constant(
     diagnostic: Diagnostic, arguments: Mapping[str, Any], constants: Mapping[str, Related]
 ) -> Diagnostic:
-    """What was found, with who gave it, if that is a constant."""
+    """Found values, with the argument that is the constant's origin."""
     for name, related in constants.items():
         if diagnostic.label == f"found {format_value(arguments[name])}":
             found = (*diagnostic.related, related)

@@ -203,4 +203,4 @@ class InMemoryWeights:
         return {}
 
     def verify(self) -> None:
-        """Nobody writes to what tensors hold."""
+        """Verify that the data of tensors is read-only."""

@@ -15,7 +15,7 @@ GPU = Device("gpu")
 
 
 class Stream:
-    """A new stream of the GPU. Executables wait for what was asked of theirs before.
+    """CUDA stream. An executable waits for its own earlier work.
 
     Without a GPU there is none; where `config.nvtripy_devices` lets a program run as if there was
     one, nothing has to be waited for.
@@ -38,7 +38,7 @@ class Stream:
         return self._ptr
 
     def synchronize(self) -> None:
-        """Wait until all that was asked of it is done."""
+        """Wait until all work on the stream is complete."""
         if self._cuda is not None:
             self._cuda.finish(self._ptr)
 

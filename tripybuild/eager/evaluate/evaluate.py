@@ -44,7 +44,7 @@ def array_of(value: Value) -> "Array":
 
 
 def evaluate(value: Value) -> None:
-    """Compute a value, and keep what it holds in the place of how it was asked for."""
+    """Compute a value, and replace its history by the data."""
     graph = find_subgraph(value)
     if logger.watched:
         _compute_with_log(graph, value)
@@ -53,7 +53,7 @@ def evaluate(value: Value) -> None:
 
 
 def _compute_with_log(graph: Subgraph, value: Value) -> None:
-    """The same for somebody who wants to see what is done."""
+    """Compute with logging of each step."""
     logger.trace(lambda: printer.text(Graph("eager", {}, {}, {"output0": value})))
     with logger.log_time(f"compute {value.name or value.type}"):
         _compute(graph, value)

@@ -95,7 +95,7 @@ def _elements(value: Value) -> int:
 
 
 def _dependency_error(wanted: Value) -> Diagnostic:
-    """What is said of the first operation that depends on what is not known yet."""
+    """Error for the first operation that depends on an unknown value."""
     for operation in operations_between(frozenset(), [wanted]):
         if isinstance(operation, Constant):
             if is_symbol(operation):
@@ -113,14 +113,14 @@ def is_symbol(constant: Constant) -> bool:
 
 
 def symbol_error(size: object) -> Diagnostic:
-    """What is said where the number is asked for that a symbol stands for, at the user's line."""
+    """Error for reading the number of a symbolic size, at the user's line."""
     message = f"the size `{size}` is known only when the graph runs"
     hint = "use it as it is: in shapes, in slices, or with other sizes"
     return Diagnostic("not-known-yet", message, caller_location(PACKAGES).span(), hint=hint)
 
 
 def _unknown(value: Value, reads: Location | None) -> Diagnostic:
-    """What is said of a value that depends on an input, which an operation at a place reads."""
+    """Error for a value that depends on a graph input, at the reading operation."""
     if isinstance(value, PlaceholderValue):
         span = None if reads is None else reads.span()
         return missing_parameter(value.name or "without a name", value.type, span)

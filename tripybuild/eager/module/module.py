@@ -37,7 +37,7 @@ Result_co = TypeVar("Result_co", covariant=True)  # what a `forward` gives
 
 @contextmanager
 def skip_parameter_check() -> Iterator[None]:
-    """Call modules whose parameters somebody else looks at: none asks whether they are given."""
+    """Disable parameter checks of modules, for callers that check themselves."""
     token = _looked_at.set(True)
     try:
         yield
@@ -226,7 +226,7 @@ class Module:
         return members(vars(self), (Tensor,))
 
     def _optional(self) -> Iterator[ModuleMember]:
-        """The places of parameters that nobody has to give, and nobody has given."""
+        """Paths of optional parameters without a value."""
         for name, value in vars(self).get(OPTIONAL, {}).items():
             if vars(self)[name] is None:
                 yield ModuleMember(name, parameter_of(value), vars(self), name)

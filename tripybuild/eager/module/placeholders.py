@@ -18,7 +18,7 @@ HINT = "set it by assignment, `load_state_dict`, `load_weights` or `initialize_d
 
 
 class PlaceholderValue(Value):
-    """The value of a parameter that nobody has given yet.
+    """Value of an uninitialized parameter.
 
     Args:
         type: What is to be given.
@@ -36,12 +36,12 @@ class PlaceholderValue(Value):
 
 
 def is_placeholder(tensor: Tensor) -> bool:
-    """Whether a tensor stands for a parameter that nobody has given yet."""
+    """Whether a tensor is an uninitialized parameter."""
     return isinstance(tensor.value, PlaceholderValue)
 
 
 def is_optional(value: object) -> bool:
-    """Whether a value stands for a parameter that nobody has to give."""
+    """Whether a value is an optional parameter without a value."""
     kept = value.value if isinstance(value, Tensor) else None
     return isinstance(kept, PlaceholderValue) and kept.optional
 
@@ -67,13 +67,13 @@ def dummy(tensor: Tensor) -> Tensor:
 
 
 def missing_parameter(name: str, type: TensorType, span: Span | None) -> Diagnostic:
-    """What is said where a parameter is used that nobody has given."""
+    """Error for the use of an uninitialized parameter."""
     message = f"the parameter `{name}`, of {type}, is not initialized"
     return Diagnostic("weight-missing", message, span, hint=HINT)
 
 
 def require_parameters(values: Mapping[str, Value], place: Callable[[], Span]) -> None:
-    """Say at once which parameters nobody has given.
+    """Report all uninitialized parameters at once.
 
     Args:
         values: The parameters, by their paths.

@@ -39,7 +39,7 @@ def check_replacement(name: str, before: Tensor, after: object) -> Iterator[Diag
 
 
 def _place(name: str) -> Span:
-    """Where a tensor is written that is given under a name; else who gives it."""
+    """Source location of a named tensor, or of the call that passes it."""
     place = caller_location(PACKAGES)
     call = call_at(place)
     return (call and call.argument("state_dict", (name,))) or place.span()

@@ -43,7 +43,7 @@ class DataError(ValueError):
 
 
 def array_of(data: Any, type: dtype | None = None) -> Array:
-    """Make an array of data that nobody else can change.
+    """Create an array that has no other writable reference.
 
     Args:
         data: A number, nested sequences of numbers, or an array with DLPack.
@@ -191,6 +191,6 @@ def _dlpack_array(data: Any) -> Array | None:
 
 
 def _nearest(kind: "np.dtype[Any]") -> dtype | None:
-    """The dtype that most who have this one want."""
+    """Most useful supported dtype for an unsupported one."""
     integer = dtypes.int32 if kind.itemsize < dtypes.int32.itemsize else dtypes.int64
     return {"f": dtypes.float32, "i": integer, "u": integer}.get(kind.kind)

@@ -50,7 +50,7 @@ class device:  # noqa: N801 - the API's name
 
 
 def on_gpu(name: str, tensor: Any) -> None:
-    """Refuse an input that is said to be elsewhere than where nvtripy's executables take it from.
+    """Reject an input that is not on the device that nvtripy's executables expect.
 
     Args:
         name: The input.

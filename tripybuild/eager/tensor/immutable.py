@@ -40,7 +40,7 @@ class Immutable(Tensor):
     if not TYPE_CHECKING:  # a type checker would let it pass then
 
         def __setitem__(self, index: object, value: object) -> None:
-            """Refused: who has the tensor, too, relies on it."""
+            """Rejected: tensors are immutable and shared."""
             message = "a tensor never changes, so nothing can be assigned to a part of it"
             hint = (
                 "make another one: `where` and `masked_fill` choose elements, `concatenate` joins"

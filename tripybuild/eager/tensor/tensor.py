@@ -43,7 +43,7 @@ class IterationError(DiagnosticError, TypeError):
 
 
 class _Kind(type):
-    """What a program calls a tensor: all that is one, but for parameters that nobody has given.
+    """Metaclass for `isinstance`: all tensors but uninitialized parameters.
 
     And what it calls a `DimensionSize`: known sizes, too.
     """
@@ -56,7 +56,7 @@ class _Kind(type):
 
 
 class Tensor(Immutable, metaclass=_Kind, of_values=True):
-    """A tensor that is computed when somebody looks at it; the public class says what it takes."""
+    """Lazily evaluated tensor; the public class documents its arguments."""
 
     _device: Device | None = None
 
@@ -232,7 +232,7 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
     if not TYPE_CHECKING:  # a type checker would take any name then
 
         def __getattr__(self, name: str) -> Any:
-            """Say where what is asked for is: operators are functions, and few are methods."""
+            """Error with a hint: most operators are functions, few are methods."""
             if name.startswith(PROTOCOL):  # NumPy asks each tensor for two that are not there
                 raise AttributeError(f"a tensor has no attribute `{name}`")
             home = type(self).__module__.partition(".")[0]

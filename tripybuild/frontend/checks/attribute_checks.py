@@ -205,7 +205,7 @@ class Attributes(Failures):
             self._refuse(name, str(problem), value, shapes=True)
 
     def subscripts(self, name: str, value: object, shapes: Sequence[Sequence[Size]]) -> str:
-        """`subscripts(inputs)`: the equation of a sum of products, with everything said."""
+        """`subscripts(inputs)`: the equation of an einsum, made explicit."""
         try:
             return explicit(self.string(name, value), [len(shape) for shape in shapes])
         except EquationError as problem:

@@ -59,7 +59,7 @@ class Failures:
         raise DiagnosticError(Diagnostic(code, message, span, label, tuple(notes), hint, related))
 
     def _hint_text(self, hint: str, call: CallSite | None, *, expression: bool) -> str:
-        """A hint in the language of who reads it, with what is written there for parameters."""
+        """Hint in Python or spec syntax, with the call's source text for parameters."""
         if not isinstance(self.location, PythonLocation):
             return hint
         if call is None:

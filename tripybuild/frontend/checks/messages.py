@@ -86,7 +86,7 @@ def join_alternatives(allowed: Sequence[object]) -> str:
 
 
 def nearest_dtype(given: object, names: Iterable[str]) -> str | None:
-    """The dtype that is meant by its name, by one that is misspelt, or by another library's.
+    """The dtype that is meant by its name, by one that is misspelled, or by another library's.
 
     Args:
         given: A text, a class of NumPy's or of Python's, a dtype of PyTorch's, or anything else.

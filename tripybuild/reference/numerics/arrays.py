@@ -42,7 +42,7 @@ def round_cast(array: Any, type: dtype) -> Array:
 
 
 def round_cast_quiet(array: Any, type: dtype) -> Array:
-    """The same where NumPy is told already to say nothing of what is lost."""
+    """The same without NumPy warnings, which the caller has disabled."""
     exact: Array = np.asarray(array)
     wanted = type.numpy
     if exact.dtype == wanted:

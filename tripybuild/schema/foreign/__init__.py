@@ -61,7 +61,7 @@ class ForeignSignature:
 
 
 class ForeignSignatures(Mapping[str, ForeignSignature]):
-    """A table by name. Of a thousand lines few are asked for, and only those are taken apart."""
+    """Signature table by name, parsed lazily."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = {line.partition("(")[0]: line for line in lines}

@@ -137,7 +137,7 @@ def _named(
 
 
 def _word(key: ast.expr) -> ast.expr:
-    """A word that an attribute chooses from is a name where it is said, and a string as a value."""
+    """An enumeration word: a name in an alias, a string as a value."""
     return ast.Constant(key.id) if isinstance(key, ast.Name) else key
 
 

@@ -52,7 +52,7 @@ def path_exists(path: Path, *, folder: bool = False) -> bool:
 
 
 def outside_diagnostic(message: str, span: Span, *, folder: bool = False) -> Diagnostic:
-    """What is said of a name or a link that leads out."""
+    """Diagnostic for a name or a link that leads out of the folder."""
     what = "the folder beside this file" if folder else "the file beside this one"
     hint = f"put {what}, or in a folder below"
     return Diagnostic("outside-folder", message, span, hint=hint)

@@ -89,7 +89,7 @@ class _IncludedFiles:
         return parts
 
     def _file(self, document: Document, name: str, span: Span) -> Definitions | None:
-        """The definitions of a used file, or None where they are not to be had: that was said."""
+        """Definitions of an included file, or None after a reported failure."""
         path = resolve_path(document, name, span)
         real = path.resolve()
         if real in self.open:
@@ -124,7 +124,7 @@ class _IncludedFiles:
         return replace(own, includes=self.parts(document, file))
 
     def _keep(self, problems: list[Diagnostic], span: Span) -> None:
-        """Keep what is wrong with a used file, saying who uses it."""
+        """Record diagnostics of an included file, with the include's location."""
         self.found += [replace(d, notes=(*d.notes, f"used by {span}")) for d in problems]
 
 

@@ -210,7 +210,7 @@ def _shadow_message(name: str) -> str:
 
 
 def _tensors(operator: Operator) -> Iterator[Diagnostic]:
-    """What goes in and comes out are tensors; the shapes of what comes out are said."""
+    """Inputs and outputs must be tensors; output shapes must be declared."""
     for name, input in operator.inputs.items():
         if next(tensors(input.pattern), None) is None:
             message = f"`{name}` is an input, but `{input.pattern}` is not a tensor"

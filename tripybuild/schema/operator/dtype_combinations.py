@@ -105,7 +105,7 @@ def legal_tuples(operator: Operator) -> tuple[Tuple, ...]:
 
 
 def is_pairwise(operator: Operator) -> bool:
-    """Whether a sample of the legal tuples is asked by default, in which each pair of dtypes is.
+    """Whether tests use a pairwise sample of the legal tuples by default.
 
     A decomposition is proved for all of them when its package is generated, and its steps are
     operators whose own suites ask them.

@@ -64,7 +64,7 @@ def _fact(name: str, entry: Any, document: Document, place: Location, read: Read
 
 
 def attach_reasons(operator: Operator, common: Common) -> tuple[Operator, list[Diagnostic]]:
-    """An operator whose facts have their reasons, and those facts that nobody explains."""
+    """An operator with reasons for its exceptions, and those without a reason."""
     targets = {t: _attach_target_reasons(t, f, common) for t, f in operator.targets.items()}
     missing = [
         _missing_reason(operator, target, fact, common)

@@ -24,7 +24,7 @@ REFUSED = frozenset(
 
 
 def compile(module: bytes, options: Any) -> bytes:
-    """Compile a module of somebody else to a payload, as `pjrt.compile` does with one of ours.
+    """Compile an untrusted module to a payload, as `pjrt.compile` does with our own.
 
     Raises:
         DiagnosticError: It is no module, or does more than compute.

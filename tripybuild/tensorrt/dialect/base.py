@@ -249,7 +249,7 @@ Declared = TypeVar("Declared", bound=TensorrtOperation)
 
 
 def operation(cls: type[Declared]) -> type[Declared]:
-    """Declare an operation to xDSL; `problems` says what is wrong with one, and nobody else."""
+    """Register an operation with xDSL; `problems` is its only verifier."""
     defined = irdl_op_definition(cls)
     type.__setattr__(defined, "verify_", TensorrtOperation.verify_)
     install_accessors(defined)

@@ -34,7 +34,7 @@ class ConstraintKind(AttrConstraint[Attribute]):
 
     @override
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        """Accept everything: what is wrong is said by `problems`, after the text is read."""
+        """Accept everything: `problems` verifies after parsing."""
 
     @override
     def mapping_type_vars(

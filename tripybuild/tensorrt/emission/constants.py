@@ -26,7 +26,7 @@ MOST_WRITTEN = 64  # elements; more of them are a resource
 
 
 class ConstantArrays(dict[str, np.ndarray[Any, Any]]):
-    """The arrays of a module by name; weights, which nobody has read yet, are not among them."""
+    """Arrays of a module by name, without weights, which stay unread."""
 
     def store(self, array: np.ndarray[Any, Any]) -> str:
         """Keep an array, and give the name that it has."""

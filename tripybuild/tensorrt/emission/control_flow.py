@@ -81,7 +81,7 @@ class ControlFlowEmitter:
 
 
 def plugin(place: LayerEmission) -> Operation:
-    """A layer that somebody else wrote."""
+    """Emit a plugin layer."""
     given = place.layer.arguments
     return place.scopes.add(
         dialect.OpaquePluginOp,

@@ -63,7 +63,7 @@ def widen_layer(
 def narrow_result(
     value: SSAValue, narrow: dtypes.dtype, like: NetworkValue, scopes: Scopes
 ) -> SSAValue:
-    """A result in the type that was asked for."""
+    """Result cast to the declared dtype."""
     shape = sizes(value) if like.shape is None else like.shape
     result = [tensor(narrow, shape)]
     if narrow is dtypes.int4:

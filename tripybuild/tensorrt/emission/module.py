@@ -48,7 +48,7 @@ NAME = "tripybuild.name"
 
 
 class EmissionError(ValueError):
-    """A layer cannot be said in the dialect; `place` is where it was asked for."""
+    """A layer cannot be expressed in the dialect; `place` is its source location."""
 
     def __init__(self, problem: object, layer: Layer) -> None:
         super().__init__(f"`trt.{layer.declaration.name}`: {problem}")

@@ -252,7 +252,7 @@ def _loop(
 def reshape_results(
     like: Sequence[NetworkValue], fill: Callable[..., Any]
 ) -> Callable[..., list[NetworkValue]]:
-    """A function whose results are said to have other sizes, which are the same in each call.
+    """A function whose results get other, fixed sizes.
 
     What gives one of two values has one type: a size is a symbol in both of them or in neither.
     """
@@ -313,7 +313,7 @@ OPAQUE_PLUGIN = LayerDeclaration(
 def opaque_plugin(
     inputs: Sequence[NetworkValue], *positional: Any, **keywords: Any
 ) -> tuple[NetworkValue, ...]:
-    """Record a layer that somebody else wrote; `outputs` has the rank and dtype of each result."""
+    """Record a plugin layer; `outputs` has the rank and dtype of each result."""
     arguments = OPAQUE_PLUGIN.bind((inputs, *positional), keywords)
     results = tuple(NetworkValue(dtype, (None,) * rank) for rank, dtype in arguments["outputs"])
     append(Layer(OPAQUE_PLUGIN, arguments, results))

@@ -37,7 +37,7 @@ class Expansions(dict[str, Attribute]):
         return super().__getitem__(name)
 
     def location(self, name: str) -> Attribute | None:
-        """What an alias of a location stands for: an operation holds it and nobody walks it."""
+        """Size of a location alias: locations are referenced, never expanded."""
         if self._open is not None:
             self._open += self._lengths.get(name, 0)
         return self.get(name)

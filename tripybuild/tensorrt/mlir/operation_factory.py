@@ -56,7 +56,7 @@ def _with_defaults(
 def _defaults(
     op_class: type[IRDLOperation],
 ) -> tuple[Mapping[str, Attribute], Mapping[str, Attribute]]:
-    """The properties and the attributes that a class has where nothing is said."""
+    """Default properties and attributes of a class."""
     definition = op_class.get_irdl_definition()
     properties, attributes = (
         {

@@ -111,7 +111,7 @@ def _stderr_since(start: int | None) -> str:
 
 
 def _diagnostics(said: str, reason: str) -> Iterator[Diagnostic]:
-    """What the compiler said, each error with the notes behind it; or else why it ended."""
+    """The compiler's errors with their notes, or else the reason of its exit."""
     errors: list[tuple[str, Span | None, list[str]]] = []
     for line in said.splitlines():
         spoken = _SAID.match(line)

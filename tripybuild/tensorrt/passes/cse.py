@@ -15,7 +15,7 @@ Known = dict[tuple[object, ...], list[Operation]]
 
 
 def run(module: ModuleOp) -> bool:
-    """Share equal ops, and remove those that nobody uses; tells whether there were any."""
+    """Eliminate common subexpressions and dead ops; True if any changed."""
     return sum(_simplify_region(region, []) for region in module.regions) > 0
 
 

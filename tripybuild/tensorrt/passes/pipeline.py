@@ -21,7 +21,7 @@ Options = Mapping[str, OptionValue]
 
 @dataclass(frozen=True)
 class Option:
-    """What a pass can be told: its kind is its default's (a flag, a number, or text)."""
+    """Pass option: its type is its default's (flag, number, or string)."""
 
     name: str
     default: OptionValue

@@ -88,8 +88,8 @@ def _scale_and_shift(centered: Any, variance: Any) -> tree.Alternatives:
 
 _COUNTS = ("count", "count again")
 _X = AnyValue("x")
-_CENTRED = tree.difference(_X, _plane_mean(_X, _COUNTS[0]))
-_INSTANCE = _scale_and_shift(_CENTRED, _plane_mean(tree.product(_CENTRED, _CENTRED), _COUNTS[1]))
+_CENTERED = tree.difference(_X, _plane_mean(_X, _COUNTS[0]))
+_INSTANCE = _scale_and_shift(_CENTERED, _plane_mean(tree.product(_CENTERED, _CENTERED), _COUNTS[1]))
 
 _AGAIN = tree.difference(_X, _row_mean(_X, _COUNTS[0]))
 _LAYER = _scale_and_shift(

@@ -58,7 +58,7 @@ class ExecutionContext:
         return None if method is None else (method(name) or None)
 
     def choose(self, profile: int) -> None:
-        """Use an optimization profile; what was said of tensors before is said again."""
+        """Select an optimization profile; tensor settings are applied again."""
         self._addresses.clear()
         if profile != self._profile:
             done = self._context.set_optimization_profile_async(profile, self.stream)

@@ -43,7 +43,7 @@ class Cuda:
         return int(self._call("cudaStreamCreate"))
 
     def end(self, stream: int) -> None:
-        """Give a stream back; at the end of a process nobody is there to take it."""
+        """Destroy a stream; not at process exit, where the driver may be gone."""
         with contextlib.suppress(Exception):
             self._module.cudaStreamDestroy(stream)
 
@@ -52,7 +52,7 @@ class Cuda:
         return int(self._call("cudaGetDevice"))
 
     def finish(self, stream: int) -> None:
-        """Wait until all that was asked of a stream is done."""
+        """Wait until all work on a stream is complete."""
         self._call("cudaStreamSynchronize", stream)
 
     def allocate(self, size: int) -> int:
@@ -60,7 +60,7 @@ class Cuda:
         return int(self._call("cudaMalloc", size))
 
     def free(self, address: int) -> None:
-        """Give device memory back; at the end of a process nobody is there to take it."""
+        """Free device memory; not at process exit, where the driver may be gone."""
         with contextlib.suppress(Exception):
             self._module.cudaFree(address)
 
@@ -114,7 +114,7 @@ def refuse_fork(mark: object) -> None:
 
 
 class Buffer:
-    """Device memory that grows, and is given back when nobody refers to it."""
+    """Growable device memory, freed with its last reference."""
 
     def __init__(self, cuda: Cuda) -> None:
         self._cuda = cuda

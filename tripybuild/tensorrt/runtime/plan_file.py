@@ -84,7 +84,7 @@ class PlanFile:
 
 
 class PlanInMemory:
-    """The pieces of an engine that nobody writes to a file."""
+    """Chunks of an engine that is not written to a file."""
 
     def __init__(self) -> None:
         self._pieces: list[Any] = []

@@ -41,6 +41,6 @@ def digest_weights(content: bytes, options: Mapping[str, Any]) -> bytes:
 
 
 def head(name: str, entry: Mapping[str, Any]) -> bytes:
-    """What is said of a tensor in front of its bytes, with its own length before it."""
+    """Header of a tensor in the digest, with a length prefix."""
     said = json.dumps([name, entry["dtype"], entry["shape"]]).encode()
     return len(said).to_bytes(8, "little") + said

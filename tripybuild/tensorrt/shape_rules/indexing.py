@@ -70,5 +70,5 @@ def one_hot(indices: Shape, values: Shape, axis: int, depth: MaybeSize = None) -
 
 
 def non_zero(shape: Shape) -> Sizes:
-    """A row for each dimension; nobody knows how many columns."""
+    """One row per dimension; the number of columns depends on data."""
     return (len(shape), None)

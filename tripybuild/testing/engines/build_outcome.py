@@ -29,7 +29,7 @@ UNSAID = frozenset({"compiler-crashed", "compiler-timeout", "compiler-out-of-mem
 
 @dataclass(frozen=True)
 class BuildOutcome:
-    """`builds`, or how far a network comes (`builder`, `shape`, `build`) and what is said then."""
+    """`builds`, or the stage of rejection (`builder`, `shape`, `build`) and its message."""
 
     level: str
     says: str = ""

@@ -87,7 +87,7 @@ class Subject:
 def wrong_refusals(
     subject: Subject, written: Written = lambda _: None, tuples: Iterable[Tuple] | None = None
 ) -> Iterator[str]:
-    """What TensorRT says of illegal tuples that nobody expects; the case of each that differs.
+    """Unexpected rejections of illegal tuples, and the case of each.
 
     Args:
         subject: The operator.
@@ -115,7 +115,7 @@ def _tuple_text(subject: Subject, types: Tuple) -> str:
 def wrong_refusal(
     subject: Subject, types: Tuple, found: BuildOutcome, *, by_default: bool = True
 ) -> Iterator[str]:
-    """What nobody expects of a verdict on an illegal tuple.
+    """Unexpected part of an illegal tuple's outcome.
 
     Args:
         subject: The operator.

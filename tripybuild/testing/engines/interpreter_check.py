@@ -49,7 +49,7 @@ def explain_difference(
     results: tuple[Sequence[Array], Sequence[Array]],
     within: ToleranceEntry,
 ) -> str:
-    """Who is right where XLA and the reference differ, in words that end a sentence.
+    """Verdict on a difference between XLA and the reference, as the end of a sentence.
 
     Args:
         graph: The graph.

@@ -26,7 +26,7 @@ TARGET = "tensorrt-rtx"  # builds engines without a GPU
 
 
 def has_tensorrt() -> bool:
-    """Whether TensorRT can be asked; a question to which it has no answer then lacks it."""
+    """Whether TensorRT is available; if not, the check lacks it."""
     found = has_distribution(TARGET)
     if not found:
         report_absence(TARGET)

@@ -61,7 +61,7 @@ def format_cell(found: BuildOutcome, rtx: CommonFactsEntry) -> str:
 
 
 def for_gpu(level: str, *, lacks: bool) -> frozenset[str]:
-    """What a GPU makes of what is said of any.
+    """Outcome for one GPU, derived from the outcome for any.
 
     Its dtypes are looked at when the engine is built, after some of what else may be wrong then.
     """
@@ -110,7 +110,7 @@ def _gpu_outcomes(subject: Subject, case: Case, gpu: str | None, level: str) -> 
 
 
 def gpus(rtx: CommonFactsEntry) -> list[str | None]:
-    """Whom TensorRT is asked for: any GPU, then each."""
+    """GPUs to build for: any, then each."""
     return [None, *rtx.gpus]
 
 

@@ -80,7 +80,7 @@ COMMON_GPU = "sm89"
 
 
 class TensorrtChecks(OperatorUnderTest):
-    """What TensorRT is asked about one operator."""
+    """TensorRT checks of one operator."""
 
     @suite_check
     def check_tensorrt_refusals(self) -> None:

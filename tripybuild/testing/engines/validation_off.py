@@ -32,7 +32,7 @@ def any_law(code: str, names: dict[str, object]) -> bool:  # noqa: ARG001 - an `
 
 
 class DisabledLaw:
-    """A law that is not asked."""
+    """A disabled law."""
 
     def __enter__(self) -> Self:
         return self

@@ -138,7 +138,7 @@ def inverse_problems(operator: Operator, cases: Sequence[Case]) -> Iterator[str]
 
 
 def _round_trip_problems(alias: Alias, said: AliasCall) -> Iterator[str]:
-    """The same graph is read back, or one that computes the same where calls are said alike."""
+    """Round trip: the same graph, or an equivalent one for ambiguous calls."""
     try:
         again = invert_alias(said.operator, alias, said.arguments(alias), said.case)
     except AliasMismatch as error:

@@ -12,7 +12,7 @@ from tripybuild.types.dtypes import BY_NAME, dtype, from_numpy
 
 
 class UnsupportedCall(Exception):  # noqa: N818  # it is no error: there is nobody to ask
-    """Nothing here can run a call: nobody has a kernel."""
+    """No available system has a kernel for the call."""
 
     reason = "nothing here has a kernel for all calls of these dtypes"
 
@@ -47,7 +47,7 @@ class ForeignCall:
 
 
 class System(Protocol):
-    """Who runs the operators of a system."""
+    """Executor of a foreign system's operators."""
 
     def __call__(
         self, call: ForeignCall, wanted: Sequence[dtype], *, wide: bool = False

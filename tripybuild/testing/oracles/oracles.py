@@ -27,7 +27,7 @@ UNSAID = "no alias can say one of these calls"
 
 @dataclass(frozen=True)
 class Oracle:
-    """Who runs the operators of a system, and the distributions that this needs."""
+    """Executor of a foreign system's operators, and its required distributions."""
 
     title: str
     run: System
@@ -76,7 +76,7 @@ def collect_results(
 
 @dataclass
 class OracleReport:
-    """What a system says of some calls: what is wrong, and how many calls it was asked.
+    """Result of an oracle: problems, and the number of calls compared.
 
     `unasked` are the reasons why nothing here could run a call, by the text of the alias.
     """

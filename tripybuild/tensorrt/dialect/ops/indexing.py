@@ -217,5 +217,5 @@ class NonZeroOp(TensorrtOperation):
     INFERRED: ClassVar[bool] = True
 
     def components(self) -> Sequence[Component]:
-        """Nobody knows how many there are."""
+        """Unknown number of elements: it depends on data."""
         return [Component(rules.non_zero(sizes(self.input)), IntegerType(32))]

@@ -119,7 +119,7 @@ class _Extremes(TensorrtOperation):
         return 1
 
     def components(self) -> Sequence[Component]:
-        """As many elements as are asked for; indices are i32."""
+        """The `k` requested elements; indices are i32."""
         given = self.operands[0]
         shape = rules.top_k(sizes(given), self.count(), self.value("axis"))
         return [Component(shape, element(given)), Component(shape, i32)]

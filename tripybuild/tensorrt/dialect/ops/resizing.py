@@ -48,7 +48,7 @@ class _Resize(TensorrtOperation):
         return [Component(shape, element(self.input))]
 
     def semantic_problems(self) -> Iterator[str | OpProblem]:
-        """Only innermost dimensions change, and their new sizes can be told."""
+        """Only innermost dimensions change, and their new sizes are inferable."""
         given, result, scales = sizes(self.input), sizes(self.result), self.value("scales")
         outer = len(result) - min(self.INNERMOST, len(result))
         if any(map(differ, given[:outer], result[:outer])):

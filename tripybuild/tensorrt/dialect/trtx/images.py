@@ -185,7 +185,7 @@ class NMSOp(TensorrtOperation):
     INFERRED: ClassVar[bool] = True
 
     def components(self) -> Sequence[Component]:
-        """Nobody knows how many; the indices are 64 bits wide where the type says so."""
+        """Unknown number: it depends on data; indices are i64 if the type has i64."""
         given = self.indices.type
         kind = element(given) if types.RANKED.accepts(given) else IntegerType(32)
         return [Component((None, 3), kind), Component((), IntegerType(32))]

@@ -47,7 +47,7 @@ def _replace(
 
 
 def drop_dead_results(op: IfOp, rewriter: PatternRewriter) -> bool:
-    """Results that nobody uses go; the op goes with the last one, which is for the driver."""
+    """Remove unused results; an op without results is left to the driver."""
     kept = [index for index, result in enumerate(op.results) if result.first_use is not None]
     if not kept or len(kept) == len(op.results):
         return False

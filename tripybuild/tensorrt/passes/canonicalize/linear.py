@@ -93,7 +93,7 @@ def split_left_transpose(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> boo
 
 
 def absorb_right_transpose(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:
-    """A transpose of the right side that nobody else uses goes into the product."""
+    """Fold a transpose of the right operand with a single use into the product."""
     transpose = defining_op(op.input1, TransposeOp)
     if op.value("op1") != "kNONE" or transpose is None:
         return False

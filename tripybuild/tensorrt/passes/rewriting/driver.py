@@ -121,7 +121,7 @@ class PatternRewriter:
                 self.touch(use.operation)
 
     def erase(self, op: Operation) -> None:
-        """Remove an op that nobody uses; who fed it may be dead now, or simpler."""
+        """Erase an unused op; its operands' producers are revisited."""
         for operand in op.operands:
             owner = operand.owner
             if isinstance(owner, Operation) and _few_users(operand, op):
@@ -139,7 +139,7 @@ class PatternRewriter:
         self.changed = True
 
     def set_operand(self, op: Operation, index: int, value: SSAValue) -> None:
-        """Give an op another operand; who made the old one may be dead now."""
+        """Replace an operand; the old operand's producer is revisited."""
         old = op.operands[index].owner
         op.operands[index] = value
         if isinstance(old, Operation):

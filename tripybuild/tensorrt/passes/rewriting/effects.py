@@ -59,7 +59,7 @@ def is_pure(op: Operation) -> bool:
 
 
 def is_dead(op: Operation) -> bool:
-    """Whether an op can be removed since nobody uses what it gives."""
+    """Whether an op is dead: unused and without side effects."""
     for result in op.results:
         if result.first_use is not None:
             return False
