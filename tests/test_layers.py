@@ -119,7 +119,7 @@ def test_heavy_packages_stay_in_their_places():
 
 
 # Processes of their own, which talk with the one that started them.
-TALKING = frozenset({"main.py", "stablehlo_interpreter.py"})
+TALKING = frozenset({"main.py"})
 
 
 def calls(path: Path, names: frozenset[str]) -> Iterator[str]:

@@ -57,12 +57,19 @@ def _weights() -> Compile:
     return weight_digest.digest_weights
 
 
+def _interpreter() -> Compile:
+    from tripybuild.worker import stablehlo_interpreter  # noqa: PLC0415 - heavy
+
+    return stablehlo_interpreter.run_module
+
+
 COMPILERS: Mapping[str, Callable[[], Compile]] = {
     "cpu": _cpu,
     "portable": _portable,  # the same, for modules of others
     "tensorrt-rtx": partial(_tensorrt, "tensorrt-rtx"),
     "tensorrt": partial(_tensorrt, "tensorrt"),
     "mlir-tensorrt": _mlir_tensorrt,
+    "interpreter": _interpreter,  # no target either: it judges where engines differ
     "weights": _weights,  # no target of anybody's, but what the process of one is asked first
 }
 

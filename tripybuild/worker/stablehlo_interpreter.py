@@ -1,23 +1,24 @@
 """StableHLO reference interpreter of jaxlib: a second engine for lowerings.
 
-It aborts the process at an operation that it does not know, so it runs in one of its own:
-`python -m tripybuild.worker.stablehlo_interpreter` answers each line of its input, a job, with a
-line.
+It aborts the process at an operation that it does not know, so a worker runs it: `interpret` asks
+from the session's side, and `run_module` answers there.
 """
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.stablehlo import bindings
 from tripybuild.stablehlo.module import context
 from tripybuild.types.dtypes import BY_NAME, from_numpy
+from tripybuild.worker.compiler_process import session
 
+TARGET = "interpreter"  # its name in the worker's table
 Array = npt.NDArray[Any]
 Job = tuple[str, Sequence[Array]]
 # The dtypes whose results NumPy can read from MLIR's attributes.
@@ -30,45 +31,42 @@ def interpret(jobs: Sequence[Job]) -> list[list[Array] | str]:
     Args:
         jobs: The text of each module, and the arguments of its `main`.
     """
-    found: list[list[Array] | str] = []
-    while len(found) < len(jobs):
-        lines = [json.dumps([module, [_spell(a) for a in arrays]]) for module, arrays in jobs]
-        done = subprocess.run(  # noqa: S603  # our own module, and no shell
-            [sys.executable, "-m", __name__],
-            input="\n".join(lines[len(found) :]) + "\n",
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        answers = [json.loads(line) for line in done.stdout.splitlines()]
-        found += [a if isinstance(a, str) else [_read(each) for each in a] for a in answers]
-        if len(found) < len(jobs):  # it aborted at the next one, and said why
-            found.append((done.stderr.strip().splitlines() or ["it ended"])[0])
-    return found
+    return [_interpret(*job) for job in jobs]
 
 
-def _spell(array: Array) -> list[Any]:
-    return [str(from_numpy(array.dtype)), list(array.shape), array.tobytes().hex()]
+def _interpret(module: str, arrays: Sequence[Array]) -> list[Array] | str:
+    try:
+        return _unpack(session(TARGET).compile(TARGET, _pack(arrays), {"module": module}))
+    except DiagnosticError as error:
+        problem = error.diagnostics[0]
+        return (problem.notes or (problem.message,))[0]
 
 
-def _read(spelled: Sequence[Any]) -> Array:
-    name, shape, octets = spelled
-    return np.frombuffer(bytes.fromhex(octets), BY_NAME[name].numpy).reshape(shape)
-
-
-def _answers(lines: Iterator[str]) -> Iterator[str]:
-    """The answer to each job, until one aborts the process."""
+def run_module(body: bytes, options: Mapping[str, Any]) -> bytes:
+    """Run the module of a request on the arrays in its body."""
     with context() as made, bindings.ir.Location.unknown(made):
         bindings.stablehlo.register_interpreter_dialect(made)
-        for line in lines:
-            module, arrays = json.loads(line)
-            arguments = [_attribute(_read(each)) for each in arrays]
-            try:
-                parsed = bindings.ir.Module.parse(module)
-                results = bindings.stablehlo.eval_module(parsed, arguments)
-                yield json.dumps([_spell(np.array(each)) for each in results])
-            except (ValueError, RuntimeError, bindings.ir.MLIRError) as error:
-                yield json.dumps(str(error).splitlines()[0])
+        parsed = bindings.ir.Module.parse(options["module"])
+        arguments = [_attribute(each) for each in _unpack(body)]
+        results = bindings.stablehlo.eval_module(parsed, arguments)
+        return _pack([np.array(each) for each in results])
+
+
+def _pack(arrays: Sequence[Array]) -> bytes:
+    """Dtypes and shapes on a line of JSON, and the elements behind it."""
+    types = [[str(from_numpy(each.dtype)), each.shape] for each in arrays]
+    return b"".join([json.dumps(types).encode(), b"\n", *[each.tobytes() for each in arrays]])
+
+
+def _unpack(content: bytes) -> list[Array]:
+    line, _, rest = content.partition(b"\n")
+    arrays: list[Array] = []
+    start = 0
+    for name, shape in json.loads(line):
+        type, count = BY_NAME[name].numpy, math.prod(shape)
+        arrays.append(np.frombuffer(rest, type, count, start).reshape(shape))
+        start += count * type.itemsize
+    return arrays
 
 
 def _attribute(array: Array) -> Any:
@@ -81,9 +79,3 @@ def _attribute(array: Array) -> Any:
         content = f'"0x{array.tobytes().hex().upper()}"'
     content = content if array.size else ""
     return bindings.ir.Attribute.parse(f"dense<{content}> : tensor<{shape}{type.mlir}>")
-
-
-if __name__ == "__main__":
-    for answer in _answers(iter(sys.stdin)):
-        sys.stdout.write(answer + "\n")
-        sys.stdout.flush()
