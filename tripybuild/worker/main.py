@@ -11,7 +11,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -74,9 +74,13 @@ COMPILERS: Mapping[str, Callable[[], Compile]] = {
 }
 
 
-def handle_request(header: protocol.Header, module: bytes) -> tuple[Mapping[str, object], bytes]:
+def handle_request(
+    header: protocol.Header,
+    module: bytes,
+    compilers: Mapping[str, Callable[[], Compile]] = COMPILERS,
+) -> tuple[Mapping[str, object], bytes]:
     """Compile one module; what goes wrong in Python is an answer too."""
-    prepare = COMPILERS.get(str(header.get("target")))
+    prepare = compilers.get(str(header.get("target")))
     if prepare is None:
         return {"outcome": "failed", "text": f"there is no target `{header.get('target')}`"}, b""
     try:
@@ -93,17 +97,22 @@ def handle_request(header: protocol.Header, module: bytes) -> tuple[Mapping[str,
         return {"outcome": "out-of-memory" if exhausted else "failed", "text": text}, b""
 
 
-def main(arguments: list[str]) -> None:
-    """Serve requests until stdin ends, with the targets named in the arguments made ready."""
+def serve(compilers: Mapping[str, Callable[[], Compile]], ready: Sequence[str] = ()) -> None:
+    """Serve requests until stdin ends.
+
+    Args:
+        compilers: What prepares each target.
+        ready: The targets that are prepared before the first request.
+    """
     replies = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # whatever native code prints must not end up between the replies
     requests: Requests = queue.SimpleQueue()
     listener = threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True)
     listener.start()
-    for target in arguments:
+    for target in ready:
         # What is in the way of a target is the answer to whoever asks for it.
         with contextlib.suppress(Exception):
-            COMPILERS[target]()
+            compilers[target]()
     gc.collect()
     gc.freeze()  # what was imported stays, and need not be looked through again
     protocol.send(replies, {"outcome": "ready"})
@@ -111,7 +120,7 @@ def main(arguments: list[str]) -> None:
         gc.collect()  # between requests, and not amid them
         header, module = _next(requests)
         with pause_gc():
-            outcome, payload = handle_request(header, module)
+            outcome, payload = handle_request(header, module, compilers)
         protocol.send(replies, {**outcome, "id": header.get("id")}, payload)
 
 
@@ -140,4 +149,4 @@ def _trim_heap() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    serve(COMPILERS, sys.argv[1:])

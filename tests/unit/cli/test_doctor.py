@@ -12,6 +12,7 @@ from tripybuild.cli.commands import doctor, doctor_run, doctor_trial
 from tripybuild.cli.main import app
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.runtime import cuda, gpu
+from tripybuild.worker.main import handle_request
 
 HIDDEN = "raise ImportError('it is hidden')"
 ABORTS = "import os\nos.abort()"
@@ -27,10 +28,22 @@ BROKEN = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _cache(monkeypatch):
+    """A trial has a cache of its own, in its own process as a rule."""
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", os.environ.get("TRIPYBUILD_CACHE_DIR", ""))
+
+
 def shadowed(monkeypatch, folder, module, text):
     """Let processes that begin now find this module in the place of the installed one."""
     (folder / f"{module}.py").write_text(text)
     monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+
+
+def outcome(name):
+    """What a trial answers in this process."""
+    _, payload = handle_request({"target": name}, b"", doctor_trial.workers())
+    return json.loads(payload)
 
 
 def stub(monkeypatch, code):
@@ -96,10 +109,10 @@ def test_a_trial_that_hangs_is_ended(tmp_path, monkeypatch):
     ("code", "says"),
     [
         ("import os; os.kill(os.getpid(), 11)", "SIGSEGV"),
-        ("import os; os.kill(os.getpid(), 9)", "SIGKILL"),
+        ("import os; os.kill(os.getpid(), 9)", "ran out of memory"),
         ("import sys; sys.exit(3)", "status 3"),
-        ("print('[1]')", "status 0"),
-        ("print('nothing')", "status 0"),
+        ("pass", "malformed reply"),
+        ("print('nothing')", "malformed reply"),
     ],
 )
 def test_every_end_of_a_trial_is_an_answer(monkeypatch, code, says):
@@ -123,11 +136,11 @@ def test_a_trial_that_cannot_be_started_is_an_answer(monkeypatch):
     assert "cannot be started" in doctor_run.run_trial("cpu", 100)["problems"][0]["message"]
 
 
-def test_what_fails_in_python_is_an_answer(tmp_path, monkeypatch):
+def test_what_fails_in_python_is_an_answer(monkeypatch):
     """Whatever it is, and with what is known all the same."""
     monkeypatch.setitem(doctor_trial.TRIALS, "cpu", lambda _: 1 / 0)
-    found = doctor_trial.outcome("cpu", tmp_path)
-    assert found["diagnostics"][0]["message"] == "ZeroDivisionError: division by zero"
+    found, _ = handle_request({"target": "cpu"}, b"", doctor_trial.workers())
+    assert found == {"outcome": "failed", "text": "division by zero"}
 
 
 @pytest.fixture
@@ -137,7 +150,7 @@ def a_gpu(monkeypatch):
     monkeypatch.setattr(gpu, "find_gpu", lambda: found)
 
 
-def test_a_gpu_is_named_also_where_it_cannot_be_used(tmp_path, monkeypatch, a_gpu):
+def test_a_gpu_is_named_also_where_it_cannot_be_used(monkeypatch, a_gpu):
     """Without what talks to it, say."""
 
     def refuse():
@@ -145,7 +158,7 @@ def test_a_gpu_is_named_also_where_it_cannot_be_used(tmp_path, monkeypatch, a_gp
         raise DiagnosticError(Diagnostic("target-unavailable", "needs it", hint=hint))
 
     monkeypatch.setattr(cuda.Cuda, "find", refuse)
-    found = doctor_trial.outcome("engines", tmp_path)
+    found = outcome("engines")
     assert found["facts"] == {"gpu": "A card", "capability": "sm89"}
     assert [each["message"] for each in found["diagnostics"]] == ["needs it"]
     lines = list(doctor._entry("GPU", {"works": False, "problems": found["diagnostics"], **found}))
@@ -154,25 +167,26 @@ def test_a_gpu_is_named_also_where_it_cannot_be_used(tmp_path, monkeypatch, a_gp
     ]
 
 
-def test_an_engine_that_computes_something_else_does_not_work(tmp_path, monkeypatch, a_gpu):
+def test_an_engine_that_computes_something_else_does_not_work(monkeypatch, a_gpu):
     """It is run, and its values are looked at."""
     monkeypatch.setattr(cuda.Cuda, "find", lambda: None)
     monkeypatch.setattr(doctor_trial, "version", lambda _: "12.8")
     results = {"y": np.array(doctor_trial.EXPECTED)}
     monkeypatch.setattr(doctor_trial, "_compile_trial", lambda *_: lambda **_: results)
-    found = doctor_trial.outcome("engines", tmp_path)
+    found = outcome("engines")
     assert found["diagnostics"] == []
     assert found["facts"]["cuda-bindings"] == "12.8"
     results["y"][0] = 7
-    (problem,) = doctor_trial.outcome("engines", tmp_path)["diagnostics"]
+    (problem,) = outcome("engines")["diagnostics"]
     assert problem["message"] == "it computes [7.0, 4.0, 6.0, 8.0], and not [2.0, 4.0, 6.0, 8.0]"
 
 
-def test_without_a_gpu_the_driver_is_what_is_missing(tmp_path, monkeypatch):
+def test_without_a_gpu_the_driver_is_what_is_missing(monkeypatch):
     """As what finds GPUs says it."""
     absence = gpu.Absence("no CUDA driver", "libcuda is not there")
     monkeypatch.setattr(gpu, "find_gpu", lambda: absence)
-    (problem,) = doctor_trial.outcome("engines", tmp_path)["diagnostics"]
+    header, _ = handle_request({"target": "engines"}, b"", doctor_trial.workers())
+    (problem,) = header["diagnostics"]
     assert problem["code"] == "no-gpu"
     assert problem["message"] == "this machine has no CUDA driver"
     assert problem["notes"] == ["libcuda is not there"]

@@ -1,22 +1,23 @@
 """Subprocess body of `tripybuild doctor`: isolates crashes of native libraries.
 
-`python -m tripybuild.cli.commands.doctor_trial NAME` prints one JSON object: `facts`, and
-`diagnostics` where there is something in the way. A target is tried by compiling a model, and
-running it where that needs no GPU; nothing is taken from the cache.
+`python -m tripybuild.cli.commands.doctor_trial` is a worker whose targets are trials: each answers
+with `facts` in JSON, and `diagnostics` where there is something in the way. A target is tried by
+compiling a model, and running it where that needs no GPU; nothing is taken from the cache.
 """
 
 import json
 import os
-import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, as_json
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.worker import diagnostics_json
+from tripybuild.worker.main import Compile, serve
 
 MODEL = """\
 tripybuild: 1
@@ -114,28 +115,27 @@ TRIALS: Mapping[str, Callable[[Path], Facts]] = {
 }
 
 
-def outcome(name: str, folder: Path) -> dict[str, Any]:
-    """Try one thing; what goes wrong in Python is an answer."""
-    try:
-        return {"facts": TRIALS[name](folder), "diagnostics": []}
-    except _TrialError as error:
-        return {"facts": error.facts, "diagnostics": [as_json(d) for d in error.diagnostics]}
-    except DiagnosticError as error:
-        return {"facts": {}, "diagnostics": [as_json(d) for d in error.diagnostics]}
-    except Exception as error:  # noqa: BLE001 - a doctor says what it found, whatever it is
-        found = Diagnostic("internal", f"{type(error).__name__}: {error}")
-        return {"facts": {}, "diagnostics": [as_json(found)]}
-
-
-def main(name: str) -> None:
-    """Answer on stdout, where nothing else may be printed meanwhile."""
-    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+def run_trial(name: str, _body: bytes = b"", _options: Mapping[str, Any] | None = None) -> bytes:
+    """Try one thing, and answer in JSON; other failures are the worker's to report."""
+    diagnostics: Sequence[Diagnostic] = ()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TRIPYBUILD_CACHE_DIR"] = folder
-        json.dump(outcome(name, Path(folder)), answer)
-    answer.close()
+        try:
+            facts = TRIALS[name](Path(folder))
+        except _TrialError as error:
+            facts, diagnostics = error.facts, error.diagnostics
+    said = diagnostics_json.to_json(diagnostics)
+    return json.dumps({"facts": facts, "diagnostics": said}).encode()
+
+
+def workers() -> Mapping[str, Callable[[], Compile]]:
+    """The table of this worker: a trial in the place of a compiler."""
+    return {name: partial(_prepare, name) for name in TRIALS}
+
+
+def _prepare(name: str) -> Compile:
+    return partial(run_trial, name)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    serve(workers())
