@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 import sections
+import yaml
 
 from tripybuild.cli.main import main
+from tripybuild.schema.files import FamilyFile, OperatorFile
 
 PAGE = Path(__file__).parent.parent / "docs" / "operators.md"
 
@@ -34,3 +36,13 @@ def test_cases_become_the_code_that_the_page_shows(tmp_path, monkeypatch):
     rows = import_module("tripyapi").Tensor([[3.0, -4.0]])
     found = [norm_of_rows(rows, by).tolist() for by in ("square", "largest", "sum")]
     assert found == [[5.0], [4.0], [7.0]]
+
+
+def test_excerpts_have_known_keys():
+    """Those of an operator or a family; `docs/operators-reference.md` has them all."""
+    blocks = [b for s in sections.sections(PAGE) for b in s.blocks if b.language == "yaml"]
+    assert len(blocks) >= 5
+    for block in blocks:
+        data = yaml.safe_load(block.text)
+        model = FamilyFile if "family" in data else OperatorFile
+        assert set(data) <= set(model.model_fields), block.text
