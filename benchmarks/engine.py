@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 import tripybuild
 from tripybuild.compiler import session
+from tripybuild.model.graph_builder import build
+from tripybuild.targets.cpu.compile_module import stablehlo_module as stablehlo_of_graph
 
 Array = NDArray[Any]
 CACHE_VARIABLE = "TRIPYBUILD_CACHE_DIR"  # where compiled payloads are kept
@@ -33,7 +35,9 @@ def stablehlo(spec: Path, sizes: Mapping[str, int]) -> str:
 
 def stablehlo_module(spec: Path, sizes: Mapping[str, int]) -> object:
     """Build the verified StableHLO module of a spec from its file, without printing."""
-    return session.stablehlo_module(spec, shapes=[dict(sizes)])
+    built = build(spec)
+    wanted = session.sizes_to_compile(built, [dict(sizes)])[-1]
+    return stablehlo_of_graph(built, built.graph, wanted)
 
 
 def module_arguments(path: Path, inputs: Mapping[str, Array]) -> list[Array]:

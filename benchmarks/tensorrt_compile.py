@@ -36,11 +36,11 @@ from tripybuild.artifact import container
 from tripybuild.artifact.file_cache import PlanCache
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.compiler import session
-from tripybuild.compiler.engine_model import PIPELINE, module_text, profiles
-from tripybuild.compiler.engine_weights import EngineWeights
-from tripybuild.compiler.lower import lower_tensorrt
+from tripybuild.compiler.lowering.lower import lower_tensorrt
 from tripybuild.model.graph_builder import build
 from tripybuild.process.gc_pause import pause_gc
+from tripybuild.targets.tensorrt.model import PIPELINE, module_text, profiles
+from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.tensorrt.emission import emit_module
 from tripybuild.tensorrt.mlir import context, packing, verifier
 from tripybuild.tensorrt.mlir.resources import of as resources_of

@@ -9,10 +9,10 @@ import pytest
 
 import tripyapi as tp
 import tripybuild
-from tripybuild.compiler import specialize
 from tripybuild.eager.compile.function_graph import record_function
 from tripybuild.model.graph_builder import build
 from tripybuild.symbolic.dims import Dim
+from tripybuild.targets.cpu import compile_module
 from tripybuild.trace import printer
 
 SPECS = Path(__file__).parents[1] / "specs"
@@ -62,10 +62,11 @@ def test_both_are_compiled_once(gpt2, tmp_path, monkeypatch):
     """They share the cache's entry, and give what the modules give without a compiler."""
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
     keys, compiled = [], []
-    entry, compile = specialize.cache_key, specialize.compiler_process.CompilerProcess.compile
-    monkeypatch.setattr(specialize, "cache_key", lambda m: keys.append(entry(m)) or keys[-1])
+    entry = compile_module.cache_key
+    compile = compile_module.compiler_process.CompilerProcess.compile
+    monkeypatch.setattr(compile_module, "cache_key", lambda m: keys.append(entry(m)) or keys[-1])
     monkeypatch.setattr(
-        specialize.compiler_process.CompilerProcess,
+        compile_module.compiler_process.CompilerProcess,
         "compile",
         lambda *given, **named: compiled.append(given) or compile(*given, **named),
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
-from tripybuild.compiler.lower import lower_stablehlo
+from tripybuild.compiler.lowering.lower import lower_stablehlo
 from tripybuild.process import paths
 from tripybuild.reference.compare import difference, tolerance
 from tripybuild.reference.execute import execute

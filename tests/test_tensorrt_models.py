@@ -9,7 +9,7 @@ import pytest
 
 import tripybuild
 from tripybuild.artifact import container
-from tripybuild.compiler.engine import PLAN, RECORD
+from tripybuild.targets.tensorrt.build import PLAN, RECORD
 
 pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
 

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from oracles.operators import computed
 
-from tripybuild.compiler import engine_model, session
+from tripybuild.compiler import session
 from tripybuild.model import graph_builder
 from tripybuild.reference.compare import difference, tolerance
 from tripybuild.reference.execute import execute
 from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.schema.operator.samples import size_places
 from tripybuild.symbolic.dims import symbol
+from tripybuild.targets.tensorrt import model as engine_model
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.testing import Suite
 from tripybuild.testing.cases import sample_case, variations

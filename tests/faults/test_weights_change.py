@@ -10,9 +10,9 @@ import written
 from safetensors.numpy import save_file
 
 import tripybuild
-from tripybuild.compiler import engine
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.graph_builder import build
+from tripybuild.targets.tensorrt import build as engine
 from tripybuild.weights import checkpoint, safetensors
 from tripybuild.weights.checkpoint import check_weights
 from tripybuild.worker import compiler_process

@@ -9,8 +9,8 @@ from unittest import mock
 import numpy as np
 
 from oracles import tensorrt_layers, tensorrt_numpy as oracle
-from tripybuild.compiler import engine_model
 from tripybuild.reference.execute import execute
+from tripybuild.targets.tensorrt import model as engine_model
 from tripybuild.tensorrt.mlir import resources
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.testing import batch

@@ -1,21 +1,13 @@
 """Public API of compilation: compile, emit and load, for the CLI and `import tripybuild`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tripybuild.artifact.call_signature import law_violations
-from tripybuild.compiler.cpu_model import graph_executable
-from tripybuild.compiler.engine_model import engine_executable, engine_module, module_text
 from tripybuild.compiler.executable import Executable, read_executable
-from tripybuild.compiler.footprint import check_footprint
-from tripybuild.compiler.lower import lower_stablehlo
-from tripybuild.compiler.mlir_model import emit_mlir, is_mlir, mlir_executable, refuse_sizes
-from tripybuild.compiler.model_manifest import manifest_of_model
-from tripybuild.compiler.recompile import recompile
-from tripybuild.compiler.specialize import specialize_graph
+from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.errors.logger import logger
 from tripybuild.model.graph_builder import ModelGraph, build
@@ -23,18 +15,17 @@ from tripybuild.model.libraries import Homes, no_libraries
 from tripybuild.model.provenance import provenance_of
 from tripybuild.model.size_limits import check_graph_bytes
 from tripybuild.process.gc_pause import pause_gc
-from tripybuild.schema.target_names import CPU, ENGINES, REFERENCE, Target, check_name, parse_target
-from tripybuild.stablehlo import HloModule
+from tripybuild.targets.mlir_file import is_mlir, refuse_sizes
+from tripybuild.targets.model_manifest import manifest_of_model
+from tripybuild.targets.protocol import CompileRequest, Shapes, Target
+from tripybuild.targets.table import check_name, forms, parse_target
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
 from tripybuild.weights.checkpoint import WeightSource, check_weights
 from tripybuild.worker import compiler_process
 from tripybuild.worker.failures import check_timeout
 
-AHEAD = "the sizes are those to compile for: `opt` below `ranges:`, if declared, or `shapes`"
-KINDS = ("trace", "stablehlo", "tensorrt")
 Progress = Callable[[str, float], None]
-Shapes = Sequence[Mapping[str, int]]
 
 
 @pause_gc()
@@ -53,7 +44,7 @@ def compile_spec(
 
     Args:
         path: The model's file; `.mlir` is a module of the tensorrt dialect.
-        target: One of `targets.TARGETS`; `tensorrt-rtx:sm86,sm89` names the GPUs to build for.
+        target: One of `targets.table.TARGETS`; `tensorrt-rtx:sm86,sm89` names GPUs to build for.
         sizes: Sizes and dtypes to put in the place of the file's own.
         shapes: Dynamic sizes to compile ahead of time beside the `opt` of each range; for TensorRT,
             to make optimization profiles of.
@@ -69,13 +60,12 @@ def compile_spec(
     # What the environment says is refused also where nothing is compiled.
     compiler_process.default_timeout()
     timeout = None if timeout is None else check_timeout(timeout, "`timeout`")
-    if chosen.name in ENGINES:
-        compiler_process.session(chosen.name).start()
+    chosen.start()
     began = perf_counter()
     tell = progress or (lambda phase, seconds: None)  # noqa: ARG005
     if is_mlir(path):
         refuse_sizes(path, sizes=sizes, shapes=shapes)
-        return mlir_executable(path, chosen, timeout, tell, function)
+        return Executable.of(chosen.compile_module(path, timeout, tell, function))
     if function is not None:
         message = f"`{path}` is a spec, and has no function `{function}`"
         hint = "`--function` is for modules"
@@ -118,7 +108,7 @@ def compile_graph(
         provenance: Where it comes from, for the executable's manifest.
         tell: Told the name of each phase.
         timeout: Seconds that the compiler may take.
-        options: How TensorRT builds, as its `Options` say.
+        options: How the compiler builds, for targets that take options.
 
     Raises:
         DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
@@ -128,16 +118,9 @@ def compile_graph(
     manifest = manifest_of_model(built, graph, target.name, shapes)
     manifest["provenance"] = provenance
     check_graph_bytes(graph)
-    _check_laws(built, graph, shapes)
-    if target.name in ENGINES:
-        return engine_executable(built, graph, read, target, manifest, timeout, tell, options)
-    ahead = shapes if target.name == CPU else ()
-    folder = Path(built.document.path).parent
-    for each in shapes if target.name == REFERENCE else ():
-        known = specialize_graph(graph, each)
-        check_graph_bytes(known)
-        check_footprint(known, dense=True)
-    made = graph_executable(graph, folder, ahead, read, manifest, timeout, tell)
+    check_laws(built, graph, shapes)
+    request = CompileRequest(built, graph, read, shapes, manifest, tell, timeout, options)
+    made = Executable.of(target.compile(request))
     tell("done")
     return made
 
@@ -151,10 +134,10 @@ def emit(
     homes: Homes = no_libraries,
 ) -> str:
     """The text of a model as `trace`, `stablehlo` (for the last of `shapes`) or `tensorrt`."""
-    check_name(kind, KINDS, "unknown-target", "form to emit")
+    chosen = _target_of_form(kind)
     if is_mlir(path):
         refuse_sizes(path, sizes=sizes, shapes=shapes)
-        return emit_mlir(path, kind)
+        return chosen.emit_module(path)
     return emit_graph(build(path, sizes, homes=homes), kind, shapes)
 
 
@@ -162,27 +145,13 @@ def emit_graph(built: ModelGraph, kind: str, shapes: Shapes = ()) -> str:
     """The text of a graph, whatever it was recorded from, in one of these forms."""
     graph = _prune_weights(built.graph)
     check_graph_bytes(graph)
-    if kind == "trace":
-        _check_laws(built, graph, sizes_to_compile(built, shapes)[1:])
-        return printer.text(graph)
-    if kind == "stablehlo":
-        return _stablehlo(built, shapes).text()
-    chosen = sizes_to_compile(built, shapes)
-    _check_laws(built, graph, chosen)
-    return module_text(engine_module(built, graph, chosen), locations=False)
+    return _target_of_form(kind).emit(built, graph, sizes_to_compile(built, shapes))
 
 
-def stablehlo_module(
-    path: Path, *, sizes: Mapping[str, object] | None = None, shapes: Shapes = ()
-) -> HloModule:
-    """The StableHLO of a model for the last of `shapes`, or for the `opt` of its ranges."""
-    return _stablehlo(build(path, sizes), shapes)
-
-
-def _stablehlo(built: ModelGraph, shapes: Shapes) -> HloModule:
-    graph, chosen = _prune_weights(built.graph), sizes_to_compile(built, shapes)[-1]
-    _check_laws(built, graph, [chosen])
-    return lower_stablehlo(specialize_graph(graph, chosen))
+def _target_of_form(kind: str) -> Target:
+    found = forms()
+    check_name(kind, tuple(found), "unknown-target", "form to emit")
+    return found[kind]
 
 
 def load(path: Path | str, *, rebuild: bool = False) -> Executable:
@@ -193,7 +162,7 @@ def load(path: Path | str, *, rebuild: bool = False) -> Executable:
         rebuild: Whether its programs are compiled anew, and none of its native code is loaded.
     """
     found = read_executable(Path(path))
-    return recompile(found) if rebuild else found
+    return Executable.of(found.target.rebuild(found)) if rebuild else found
 
 
 def _prune_weights(graph: Graph) -> Graph:
@@ -213,16 +182,6 @@ def sizes_to_compile(built: ModelGraph, shapes: Shapes) -> list[dict[str, int]]:
         if sizes not in result:
             result.append(sizes)
     return result
-
-
-def _check_laws(built: ModelGraph, graph: Graph, shapes: Shapes) -> None:
-    """The laws that wait for sizes must hold for the sizes that are compiled for now."""
-    for sizes in shapes:
-        if found := law_violations(graph.deferred_laws, sizes):
-            span = built.document.span(("ranges",))
-            raise DiagnosticError(
-                *(replace(each, span=span, hint=each.hint or AHEAD) for each in found)
-            )
 
 
 def _check_range(built: ModelGraph, name: str, size: int) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from tripybuild.compiler.mlir_model import is_mlir
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.libraries import Homes, OperatorLibrary
 from tripybuild.packages.loader import package
+from tripybuild.targets.mlir_file import is_mlir
 
 Registries = Path | str | Sequence[Path | str] | None
 

@@ -6,7 +6,7 @@ A compilation that fails is tried again in halves, until it is known whose fault
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from tripybuild.compiler.lower import lower_stablehlo
+from tripybuild.compiler.lowering.lower import lower_stablehlo
 from tripybuild.errors.diagnostics import DiagnosticError, concise
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.targets.xla import pjrt

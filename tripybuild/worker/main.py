@@ -1,7 +1,7 @@
 """Worker main loop: requests on stdin, answers on stdout, exits with its parent.
 
 Native compilers abort, hang or are killed for memory; here they take nobody with them. A target
-is a key of the fixed table below, never the name of something to import.
+is a key of the fixed table of targets, never the name of something to import.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.gc_pause import pause_gc
+from tripybuild.targets.table import TARGETS, find_target
 from tripybuild.worker import diagnostics_json, protocol
 
 Compile = Callable[[bytes, Mapping[str, Any]], bytes]
@@ -25,11 +26,8 @@ Requests = queue.SimpleQueue[tuple[protocol.Header, bytes]]
 IDLE = 10.0  # seconds until freed memory is given back; to get it again costs a build 0.3 s
 
 
-def _cpu() -> Compile:
-    from tripybuild.targets.xla import client, pjrt  # noqa: PLC0415 - heavy
-
-    client.client()
-    return pjrt.compile
+def _target_compiler(name: str) -> Compile:
+    return find_target(name).prepare_compiler()
 
 
 def _portable() -> Compile:
@@ -37,18 +35,6 @@ def _portable() -> Compile:
 
     client.client()
     return foreign_module.compile
-
-
-def _tensorrt(library: str) -> Compile:
-    from tripybuild.tensorrt.runtime import request  # noqa: PLC0415 - heavy
-
-    return request.prepare(library)
-
-
-def _mlir_tensorrt() -> Compile:
-    from tripybuild.tensorrt import mlir_tensorrt  # noqa: PLC0415 - when used
-
-    return mlir_tensorrt.prepare()
 
 
 def _weights() -> Compile:
@@ -64,11 +50,8 @@ def _interpreter() -> Compile:
 
 
 COMPILERS: Mapping[str, Callable[[], Compile]] = {
-    "cpu": _cpu,
-    "portable": _portable,  # the same, for modules of others
-    "tensorrt-rtx": partial(_tensorrt, "tensorrt-rtx"),
-    "tensorrt": partial(_tensorrt, "tensorrt"),
-    "mlir-tensorrt": _mlir_tensorrt,
+    **{name: partial(_target_compiler, name) for name in TARGETS},
+    "portable": _portable,  # StableHLO for the CPU that comes from a file
     "interpreter": _interpreter,  # no target either: it judges where engines differ
     "weights": _weights,  # no target of anybody's, but what the process of one is asked first
 }

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from tripybuild.cli.commands import doctor, doctor_run, doctor_trial
 from tripybuild.cli.main import app
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets import table
 from tripybuild.tensorrt.runtime import cuda, gpu
 from tripybuild.worker.main import handle_request
 
@@ -138,7 +139,7 @@ def test_a_trial_that_cannot_be_started_is_an_answer(monkeypatch):
 
 def test_what_fails_in_python_is_an_answer(monkeypatch):
     """Whatever it is, and with what is known all the same."""
-    monkeypatch.setitem(doctor_trial.TRIALS, "cpu", lambda _: 1 / 0)
+    monkeypatch.setattr(doctor_trial.Trial, "compile", lambda _: 1 / 0)
     found, _ = handle_request({"target": "cpu"}, b"", doctor_trial.workers())
     assert found == {"outcome": "failed", "text": "division by zero"}
 
@@ -172,7 +173,7 @@ def test_an_engine_that_computes_something_else_does_not_work(monkeypatch, a_gpu
     monkeypatch.setattr(cuda.Cuda, "find", lambda: None)
     monkeypatch.setattr(doctor_trial, "version", lambda _: "12.8")
     results = {"y": np.array(doctor_trial.EXPECTED)}
-    monkeypatch.setattr(doctor_trial, "_compile_trial", lambda *_: lambda **_: results)
+    monkeypatch.setattr(doctor_trial.Trial, "compile", lambda _: lambda **_: results)
     found = outcome("engines")
     assert found["diagnostics"] == []
     assert found["facts"]["cuda-bindings"] == "12.8"
@@ -222,15 +223,7 @@ def test_the_command_has_data_for_programs(monkeypatch):
     """All targets, and whether engines run."""
     done = answered(monkeypatch, "--json", engines=BROKEN)
     data = json.loads(done.stdout)
-    assert list(data["targets"]) == list(doctor.TARGETS)
+    assert list(data["targets"]) == list(table.TARGETS)
     assert data["targets"]["cpu"] == WORKS
     assert data["engines"]["works"] is False
     assert data["diagnostics"] == []
-
-
-def test_every_target_is_tried():
-    """Those that `compile` knows."""
-    from tripybuild.schema import target_names  # noqa: PLC0415
-
-    assert doctor.TARGETS == target_names.TARGETS
-    assert set(doctor_trial.TRIALS) == {*target_names.TARGETS, doctor.ENGINES}

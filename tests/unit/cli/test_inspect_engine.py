@@ -1,7 +1,11 @@
 """What is said of an engine, from its record alone."""
 
+from functools import partial
+
 from tripybuild.cli.commands.inspect import _section
-from tripybuild.cli.commands.inspect_engine import tables
+from tripybuild.targets.tensorrt import describe
+
+tables = partial(describe.tables, portable=True)
 
 LAYERS = [
     {
@@ -54,7 +58,7 @@ def test_an_engine_for_all_gpus():
     assert rows["runs on"] == "any GPU that it knows"
     assert rows["layers"] == "0"
     local = {**record(capabilities=()), "library": {"name": "tensorrt", "version": "10.9"}}
-    ((_, rows),) = tables(local, layers=False)
+    ((_, rows),) = tables(local, portable=False, layers=False)
     assert rows["runs on"] == "GPUs like the one that it was built on"
 
 

@@ -6,11 +6,11 @@ import written
 from safetensors.numpy import save_file
 
 import tripybuild
-from tripybuild.compiler import engine
-from tripybuild.compiler.engine import PLAN
-from tripybuild.compiler.engine_weights import EngineWeights
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.schema.target_names import parse_target
+from tripybuild.targets.table import parse_target
+from tripybuild.targets.tensorrt import build as engine
+from tripybuild.targets.tensorrt.build import PLAN
+from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.tensorrt.runtime.gpu import Gpu
 from tripybuild.worker import compiler_process
 

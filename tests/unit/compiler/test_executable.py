@@ -11,6 +11,7 @@ import tripybuild
 from tripybuild.artifact import container
 from tripybuild.compiler import executable
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.targets.xla import pjrt
 from tripybuild.worker import compiler_process
 
 TEXT = """
@@ -161,7 +162,7 @@ def test_layouts_of_inputs_do_not_matter(folder):
 
 def test_an_open_law_is_decided_before_native_code(folder, compilations, monkeypatch):
     """Nothing is lowered, compiled or run for sizes that break it."""
-    monkeypatch.setattr(executable.pjrt, "load", lambda *_: pytest.fail("native code"))
+    monkeypatch.setattr(pjrt, "load", lambda *_: pytest.fail("native code"))
     run = tripybuild.load(folder / "tiny.tpb")
 
     with pytest.raises(DiagnosticError) as raised:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import tripyapi as tp
-from tripybuild.compiler import lower, session
+from tripybuild.compiler import session
+from tripybuild.compiler.lowering import lower
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.packages.loader import package
 

@@ -8,12 +8,12 @@ import pytest
 
 import tripybuild
 from tripybuild.artifact import container
-from tripybuild.artifact.manifest_schema import check_content
 from tripybuild.compiler import session
-from tripybuild.compiler.engine import MODULE, PLAN
-from tripybuild.compiler.engine_manifest import manifest_of_record
-from tripybuild.compiler.engine_model import check_record
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.targets.manifest_check import check_manifest
+from tripybuild.targets.tensorrt.build import MODULE, PLAN
+from tripybuild.targets.tensorrt.manifest import manifest_of_record
+from tripybuild.targets.tensorrt.model import check_record
 
 FILE = "softmax.mlir"
 PROFILE = "#tensorrt.shape_profile<min = [{0}, 3], opt = [{1}, 3], max = [{2}, 3]>"
@@ -282,12 +282,12 @@ def test_what_an_executable_needs_depends_on_its_target(tmp_path):
     with container.open(tmp_path / "a.tpb") as opened:
         content = opened.manifest.content
         members = set(opened.manifest.members)
-    check_content(content, members)
+    check_manifest(content, members)
     for change, given in [
         (content, members - {PLAN}),
         ({**content, "engine": {}}, members),
         ({**content, "target": "cpu"}, members),
     ]:
         with pytest.raises(DiagnosticError) as caught:
-            check_content(change, given)
+            check_manifest(change, given)
         assert caught.value.diagnostics[0].code == "executable-altered"

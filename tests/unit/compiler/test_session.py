@@ -7,8 +7,8 @@ import pytest
 
 import tripybuild
 from tripybuild.artifact.cache import CacheResult
-from tripybuild.compiler import specialize
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.targets.cpu import compile_module
 
 SPEC = """\
 tripybuild: 1
@@ -90,14 +90,14 @@ def test_other_compiler_flags_are_another_entry_of_the_cache(
     """What XLA was told when a payload was made decides who may have it."""
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path))
     keys = []
-    monkeypatch.setattr(specialize, "key", lambda parts: keys.append(dict(parts)) or "0" * 64)
+    monkeypatch.setattr(compile_module, "key", lambda parts: keys.append(dict(parts)) or "0" * 64)
     monkeypatch.setattr(
-        specialize.Cache, "get_or_make", lambda *_: CacheResult(content=b"", hit=True)
+        compile_module.Cache, "get_or_make", lambda *_: CacheResult(content=b"", hit=True)
     )
 
     for flags in ("", "--xla_cpu_enable_fast_math=true"):
         monkeypatch.setenv("XLA_FLAGS", flags)
-        specialize.compile_module(b"module")
+        compile_module.compile_module(b"module")
 
     assert keys[0] != keys[1]
 

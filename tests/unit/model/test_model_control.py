@@ -9,9 +9,9 @@ import written
 from oracles.operators import computed
 from safetensors.numpy import save_file
 
-from tripybuild.compiler.engine_model import PIPELINE
 from tripybuild.compiler.session import compile_spec
 from tripybuild.model.graph_builder import build
+from tripybuild.targets.tensorrt.model import PIPELINE
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.trace.region import walk_operations
 

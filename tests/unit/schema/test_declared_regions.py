@@ -10,7 +10,7 @@ import pytest
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.codegen.package.plan import plan
-from tripybuild.compiler.lower import lower_stablehlo, lower_tensorrt
+from tripybuild.compiler.lowering.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.language.grammar import SnippetError
 from tripybuild.reference.execute import execute
 from tripybuild.schema.load import load

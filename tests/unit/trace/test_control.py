@@ -6,11 +6,11 @@ from oracles.operators import computed
 
 import tripyapi as tp
 from tripyapi.tensor import Tensor
-from tripybuild.compiler.engine_model import PIPELINE
-from tripybuild.compiler.lower import lower_stablehlo
+from tripybuild.compiler.lowering.lower import lower_stablehlo
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.reference.execute import reference_run
 from tripybuild.symbolic.dims import symbol
+from tripybuild.targets.tensorrt.model import PIPELINE
 from tripybuild.targets.xla import pjrt
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value

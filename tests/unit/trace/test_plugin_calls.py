@@ -8,10 +8,10 @@ import pytest
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.artifact.graph_json import from_data, to_data
-from tripybuild.compiler.engine_model import dialect_module, module_text
-from tripybuild.compiler.lower import lower_stablehlo
+from tripybuild.compiler.lowering.lower import lower_stablehlo
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.reference.execute import reference_run
+from tripybuild.targets.tensorrt.model import dialect_module, module_text
 from tripybuild.trace import printer
 from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph

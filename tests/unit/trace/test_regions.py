@@ -8,7 +8,7 @@ import pytest
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.artifact.graph_json import from_data, to_data
-from tripybuild.compiler.lower import lower_stablehlo, lower_tensorrt
+from tripybuild.compiler.lowering.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.reference.execute import reference_run
 from tripybuild.symbolic.dims import symbol

@@ -14,9 +14,9 @@ from tripybuild.cli.assignments import Duration, seconds
 from tripybuild.cli.command import command
 from tripybuild.cli.command_result import CommandResult
 from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.targets.table import TARGETS
 from tripybuild.version import VERSION
 
-TARGETS = ("cpu", "reference", "tensorrt-rtx", "tensorrt", "mlir-tensorrt")
 ENGINES = "engines"  # no target: whether what is built for TensorRT can be run here
 PATIENCE = 120.0  # seconds for each trial
 WIDTH = max(map(len, TARGETS))

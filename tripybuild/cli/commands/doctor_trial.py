@@ -13,11 +13,16 @@ from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets.protocol import Facts
+from tripybuild.targets.table import TARGETS, find_target
 from tripybuild.worker import diagnostics_json
 from tripybuild.worker.main import Compile, serve
+
+if TYPE_CHECKING:
+    from tripybuild.compiler.executable import Executable
 
 MODEL = """\
 tripybuild: 1
@@ -29,45 +34,39 @@ outputs:
 """
 GIVEN, EXPECTED = [1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0]
 ENGINES = "engines"
-Facts = dict[str, Any]
 
 
-def _compile_trial(target: str, folder: Path) -> Any:
-    from tripybuild.compiler.session import compile_spec  # noqa: PLC0415 - heavy
+class Trial:
+    """The model, compiled for a target in a folder.
 
-    spec = folder / "trial.yaml"
-    spec.write_text(MODEL, encoding="utf-8")
-    return compile_spec(spec, target=target)
+    Args:
+        target: What it is compiled for.
+        folder: Where its file is written.
+    """
 
+    def __init__(self, target: str, folder: Path) -> None:
+        self._target, self._folder = target, folder
 
-def _run(executable: Any) -> None:
-    import numpy as np  # noqa: PLC0415
+    def compile(self) -> "Executable":
+        """Compile the model; nothing is taken from the cache."""
+        from tripybuild.compiler.session import compile_spec  # noqa: PLC0415 - heavy
 
-    found = executable(x=np.array(GIVEN, np.float32))["y"].tolist()
-    if found != EXPECTED:
-        message = f"it computes {found}, and not {EXPECTED}"
-        raise DiagnosticError(Diagnostic("compiler-failed", message))
+        spec = self._folder / "trial.yaml"
+        spec.write_text(MODEL, encoding="utf-8")
+        return compile_spec(spec, target=self._target)
 
+    def run(self) -> None:
+        """Compile and run it, and compare what it computes.
 
-def _computes(target: str, distribution: str, folder: Path) -> Facts:
-    _run(_compile_trial(target, folder))
-    return {distribution: version(distribution)}
+        Raises:
+            DiagnosticError: It computes something else.
+        """
+        import numpy as np  # noqa: PLC0415
 
-
-def _builds(target: str, folder: Path) -> Facts:
-    from tripybuild.tensorrt.translation.library import Library  # noqa: PLC0415 - heavy
-
-    found = Library.find(target)
-    library = _compile_trial(target, folder).manifest["engine"]["library"]
-    return {found.module.__name__: library["version"], "gpus": list(found.compute_capabilities)}
-
-
-def _mlir_tensorrt(folder: Path) -> Facts:
-    from tripybuild.tensorrt import mlir_tensorrt  # noqa: PLC0415 - when used
-
-    mlir_tensorrt.prepare()
-    library = _compile_trial("mlir-tensorrt", folder).manifest["engine"]["library"]
-    return {"mlir-tensorrt-compiler": library["version"]}
+        found = self.compile()(x=np.array(GIVEN, np.float32))["y"].tolist()
+        if found != EXPECTED:
+            message = f"it computes {found}, and not {EXPECTED}"
+            raise DiagnosticError(Diagnostic("compiler-failed", message))
 
 
 def _engines(folder: Path) -> Facts:
@@ -83,7 +82,7 @@ def _engines(folder: Path) -> Facts:
     try:
         Cuda.find()
         facts["cuda-bindings"] = version("cuda-bindings")
-        _run(_compile_trial(_available_target(), folder))
+        Trial(_available_target(), folder).run()
     except DiagnosticError as error:
         raise _TrialError(facts, error) from error
     return facts
@@ -105,14 +104,8 @@ class _TrialError(Exception):
         self.facts, self.diagnostics = facts, error.diagnostics
 
 
-TRIALS: Mapping[str, Callable[[Path], Facts]] = {
-    "cpu": partial(_computes, "cpu", "jaxlib"),
-    "reference": partial(_computes, "reference", "numpy"),
-    "tensorrt-rtx": partial(_builds, "tensorrt-rtx"),
-    "tensorrt": partial(_builds, "tensorrt"),
-    "mlir-tensorrt": _mlir_tensorrt,
-    ENGINES: _engines,
-}
+def _facts(name: str, folder: Path) -> Facts:
+    return _engines(folder) if name == ENGINES else find_target(name).works(Trial(name, folder))
 
 
 def run_trial(name: str, _body: bytes = b"", _options: Mapping[str, Any] | None = None) -> bytes:
@@ -121,7 +114,7 @@ def run_trial(name: str, _body: bytes = b"", _options: Mapping[str, Any] | None 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TRIPYBUILD_CACHE_DIR"] = folder
         try:
-            facts = TRIALS[name](Path(folder))
+            facts = _facts(name, Path(folder))
         except _TrialError as error:
             facts, diagnostics = error.facts, error.diagnostics
     said = diagnostics_json.to_json(diagnostics)
@@ -130,7 +123,7 @@ def run_trial(name: str, _body: bytes = b"", _options: Mapping[str, Any] | None 
 
 def workers() -> Mapping[str, Callable[[], Compile]]:
     """The table of this worker: a trial in the place of a compiler."""
-    return {name: partial(_prepare, name) for name in TRIALS}
+    return {name: partial(_prepare, name) for name in (*TARGETS, ENGINES)}
 
 
 def _prepare(name: str) -> Compile:

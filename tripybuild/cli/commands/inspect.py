@@ -11,7 +11,7 @@ from tripybuild.cli.command_result import CommandResult
 from tripybuild.types.size_range import SizeRange
 
 if TYPE_CHECKING:
-    from tripybuild.artifact.members import Content
+    from tripybuild.targets.protocol import Description
 
 
 @command
@@ -24,43 +24,28 @@ def inspect_executable(
 ) -> CommandResult:
     """Verify an executable, and show its signature and contents."""
     from tripybuild.artifact import container  # noqa: PLC0415
-    from tripybuild.artifact.manifest_schema import check_content  # noqa: PLC0415
+    from tripybuild.artifact.members import read_content  # noqa: PLC0415
+    from tripybuild.targets.manifest_check import check_manifest  # noqa: PLC0415
+    from tripybuild.targets.table import find_target  # noqa: PLC0415
 
     with container.open(executable) as opened:
         manifest = opened.manifest
         contents = {name: opened.read(name) for name in manifest.members}
     content = manifest.content
-    check_content(content, manifest.members)
-    record = _record(content, contents)
+    check_manifest(content, manifest.members)
+    found = find_target(content["target"]).describe(
+        content, lambda name: read_content(contents[name]), layers=layers
+    )
     members = {name: each.size for name, each in manifest.members.items()}
-    data = {"path": executable.as_posix(), **content, "members": members}
-    shown: list[tuple[str, Mapping[str, str]]] = []
-    if record is not None:
-        from tripybuild.cli.commands.inspect_engine import tables  # noqa: PLC0415
-
-        data["record"] = record
-        shown = tables(record, layers=layers, others=content["engine"].get("others", ()))
-    return CommandResult("\n".join(_lines(executable, content, members, shown)), data=data)
-
-
-def _record(content: Mapping[str, Any], contents: Mapping[str, "Content"]) -> dict[str, Any] | None:
-    """What was kept of an engine when it was built."""
-    if "engine" not in content:
-        return None
-    from tripybuild.artifact.manifest_schema import check_record  # noqa: PLC0415
-    from tripybuild.artifact.members import read_content  # noqa: PLC0415
-    from tripybuild.compiler.engine_run import read_record  # noqa: PLC0415
-
-    record = read_record(bytes(read_content(contents[content["engine"]["record"]])))
-    check_record(record, content)
-    return record
+    data = {"path": executable.as_posix(), **content, "members": members, **found.data}
+    return CommandResult("\n".join(_lines(executable, content, members, found)), data=data)
 
 
 def _lines(
     path: Path,
     content: Mapping[str, Any],
     members: Mapping[str, int],
-    engine: list[tuple[str, Mapping[str, str]]],
+    found: "Description",
 ) -> Iterator[str]:
     """What a reader wants to know, in that order; what this version does not know comes last."""
     left = dict(content)
@@ -75,9 +60,9 @@ def _lines(
     yield from _table("ranges", {n: str(SizeRange.from_json(each)) for n, each in ranges.items()})
     compiled = {entry["name"] or "all sizes": "" for entry in left.pop("specialisations", [])}
     yield from _table("compiled ahead for", compiled)
-    for title, rows in engine:
+    for title, rows in found.tables:
         yield from _table(title, rows)
-    for hidden in ("kind", "shapes", *(("engine", "arguments") if engine else ())):
+    for hidden in ("kind", "shapes", *found.hidden):
         left.pop(hidden, None)
     for title, entries in left.items():
         yield from _section(title, entries)

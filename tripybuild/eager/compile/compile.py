@@ -14,7 +14,7 @@ from tripybuild.errors.diagnostics import render, text_of
 from tripybuild.errors.logger import logger
 from tripybuild.frontend.checks.argument_error import argument_error
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.schema.target_names import ENGINES, parse_target
+from tripybuild.targets.table import parse_target
 from tripybuild.tensorrt.translation.options import Options
 from tripybuild.trace.location import caller_location
 
@@ -76,7 +76,7 @@ def compile_function(
         shapes: Dynamic sizes to compile ahead for, beside the `opt` of each range.
         tell: Told the name of each phase.
         timeout: Seconds that the compiler may take.
-        options: How TensorRT builds.
+        options: How the compiler builds, for targets that take options.
 
     Raises:
         DiagnosticError: Parameters have not been given, the graph cannot be compiled, or a size is
@@ -94,6 +94,6 @@ def compile_function(
         found.provenance,
         tell,
         timeout,
-        options if chosen.name in ENGINES else None,
+        options,
     )
     return Executable(made, found.call, found.infos)

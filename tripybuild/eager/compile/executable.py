@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from tripybuild.compiler.engine import PLAN
 from tripybuild.compiler.executable import Executable as Program, read_executable
 from tripybuild.eager.compile import results
 from tripybuild.eager.compile.argument_errors import INFO
@@ -23,7 +22,6 @@ from tripybuild.eager.tensor.device import on_gpu
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.schema.target_names import ENGINES
 from tripybuild.trace.constants import constant
 from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.location import caller_location
@@ -83,13 +81,13 @@ class Executable:
         Raises:
             DiagnosticError: It was compiled for something else.
         """
-        target = self.program.manifest["target"]
-        if target not in ENGINES:
-            message = f"this was compiled for `{target}`, and has no engine"
+        engine = self.program.manifest.get("engine")
+        if engine is None:
+            message = f"this was compiled for `{self.program.target}`, and has no engine"
             hint = 'compile with `target="tensorrt-rtx"`'
             span = caller_location(PACKAGES).span()
             raise DiagnosticError(Diagnostic("target-unfit", message, span, hint=hint))
-        return bytes(self.program.member(PLAN))
+        return bytes(self.program.member(engine["plan"]))
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the function.

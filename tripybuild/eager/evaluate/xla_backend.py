@@ -9,12 +9,12 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from operator import attrgetter
 
-from tripybuild.compiler.footprint import check_footprint
-from tripybuild.compiler.lower import lower_stablehlo
-from tripybuild.compiler.specialize import compile_module
+from tripybuild.compiler.lowering.footprint import check_footprint
+from tripybuild.compiler.lowering.lower import lower_stablehlo
 from tripybuild.errors.logger import logger
 from tripybuild.process.per_process import per_process
 from tripybuild.reference.numerics.arrays import Array
+from tripybuild.targets.cpu.compile_module import compile_module
 from tripybuild.targets.xla import pjrt
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph

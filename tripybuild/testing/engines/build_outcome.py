@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.compiler.engine_model import PIPELINE, dialect_module
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets.tensorrt.model import PIPELINE, dialect_module
 from tripybuild.tensorrt.emission import EmittedModule
 from tripybuild.tensorrt.mlir import packing, resources, verifier
 from tripybuild.tensorrt.translation.refusal_stage import level

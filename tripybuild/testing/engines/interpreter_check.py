@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tripybuild.compiler.lower import lower_stablehlo
+from tripybuild.compiler.lowering.lower import lower_stablehlo
 from tripybuild.reference.compare import difference, distributions_differ, tolerance
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.schema.files import ToleranceEntry

@@ -10,10 +10,10 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from tripybuild.compiler.engine_model import PIPELINE, check_record, dialect_module, module_text
-from tripybuild.compiler.lower import lower_tensorrt
-from tripybuild.compiler.model_manifest import tensor_entries
+from tripybuild.compiler.lowering.lower import lower_tensorrt
 from tripybuild.errors.diagnostics import DiagnosticError, concise
+from tripybuild.targets.model_manifest import tensor_entries
+from tripybuild.targets.tensorrt.model import PIPELINE, check_record, dialect_module, module_text
 from tripybuild.tensorrt.emission import EmittedModule, Profile
 from tripybuild.tensorrt.mlir import verifier
 from tripybuild.tensorrt.passes import pipeline

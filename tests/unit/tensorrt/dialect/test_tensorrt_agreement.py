@@ -7,7 +7,7 @@ from tensorrt_recordings import PROFILE, RECORDINGS
 from xdsl.dialects.builtin import f32
 
 import tripyapi as tp
-from tripybuild.compiler.engine_model import PIPELINE
+from tripybuild.targets.tensorrt.model import PIPELINE
 from tripybuild.tensorrt.dialect import ActivationOp
 from tripybuild.tensorrt.dialect.base import tensor_type
 from tripybuild.tensorrt.emission import emit_module

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tripybuild.compiler.engine_model import engine_module
 from tripybuild.model.graph_builder import build
+from tripybuild.targets.tensorrt.model import engine_module
 from tripybuild.tensorrt.mlir import packing, verifier
 from tripybuild.tensorrt.mlir.context import new_context
 from tripybuild.tensorrt.mlir.reading import parser

@@ -8,9 +8,9 @@ import pytest
 from tensorrt_recordings import OPT, PROFILE, RECORDINGS, B, Recording, S
 from xdsl.dialects.builtin import DenseResourceAttr
 
-from tripybuild.compiler.engine_model import PIPELINE
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.symbolic.dims import evaluate
+from tripybuild.targets.tensorrt.model import PIPELINE
 from tripybuild.tensorrt import layers as trt
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, sizes
 from tripybuild.tensorrt.dialect.declaration import declaration

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tripybuild
-from tripybuild.compiler import engine_run
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.targets.tensorrt import run as engine_run
 from tripybuild.tensorrt import mlir_tensorrt
 from tripybuild.tensorrt.mlir import verifier
 from tripybuild.tensorrt.mlir.reading import parser
@@ -206,7 +206,7 @@ def load(payload, record):
     }
     members = {"plan": payload, "record": json.dumps(record).encode()}
     manifest = {**ports, "engine": {"plan": "plan", "record": "record"}}
-    return engine_run.prepare_engine(manifest, lambda name: memoryview(members[name]))
+    return engine_run.prepare_mlir_tensorrt(manifest, lambda name: memoryview(members[name]))
 
 
 def test_an_executable_runs(prepare):

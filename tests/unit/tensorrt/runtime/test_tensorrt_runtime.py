@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from fake_tensorrt import Program, Tensor
 
-from tripybuild.compiler import engine_run
 from tripybuild.compiler.executable import Executable
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.per_process import process
+from tripybuild.targets.tensorrt import run as engine_run
 from tripybuild.tensorrt.runtime import compatibility, gpu, outputs, packing, profile_selection
 from tripybuild.tensorrt.runtime.cuda import Cuda
 from tripybuild.tensorrt.runtime.runtime import LoadedEngine

@@ -12,20 +12,18 @@ from hashlib import sha256
 from pathlib import Path
 
 from tripybuild.artifact.cache import Cache, key
-from tripybuild.compiler.footprint import check_footprint
-from tripybuild.compiler.lower import lower_stablehlo
+from tripybuild.compiler.lowering.footprint import check_footprint
+from tripybuild.compiler.lowering.lower import lower_stablehlo
+from tripybuild.compiler.lowering.specialize import check_laws, sizes_name, specialize_graph
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
+from tripybuild.model.graph_builder import ModelGraph
+from tripybuild.stablehlo import HloModule
 from tripybuild.targets.xla import pjrt
 from tripybuild.trace.graph import Graph
 from tripybuild.worker import compiler_process
 
 REFUSED = "compiler-failed"
-
-
-def sizes_name(sizes: Mapping[str, int]) -> str:
-    """`B=8,S=64`, or `static` where there are no symbols: the name of a specialization."""
-    return ",".join(f"{name}={sizes[name]}" for name in sorted(sizes)) or "static"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +35,14 @@ class LoweredModule:
     warnings: tuple[Diagnostic, ...]
 
 
-def specialize_graph(graph: Graph, sizes: Mapping[str, int]) -> Graph:
-    """The graph with numbers for symbols.
+def stablehlo_module(built: ModelGraph, graph: Graph, sizes: Mapping[str, int]) -> HloModule:
+    """The StableHLO of a model for given sizes, to read and not to compile.
 
     Raises:
-        DiagnosticError: For these, a size is divided by zero.
+        DiagnosticError: For these, a law does not hold, or a size is divided by zero.
     """
-    try:
-        return graph.substitute(sizes)
-    except ZeroDivisionError as error:
-        message = f"a size is divided by zero for {sizes_name(sizes)}"
-        raise DiagnosticError(Diagnostic("size-out-of-range", message)) from error
+    check_laws(built, graph, [sizes])
+    return lower_stablehlo(specialize_graph(graph, sizes))
 
 
 def lower_graph(

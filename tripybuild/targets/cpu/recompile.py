@@ -10,42 +10,33 @@ from collections.abc import Mapping
 from typing import Any
 
 from tripybuild.artifact.manifest_schema import manifest_error
-from tripybuild.compiler.executable import Executable
-from tripybuild.compiler.specialize import compile_module, sizes_name
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.schema.target_names import ENGINES
+from tripybuild.compiler.lowering.specialize import sizes_name
+from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.targets.compiled_model import CompiledModel
+from tripybuild.targets.cpu.compile_module import compile_module
 from tripybuild.targets.xla import pjrt
 
 
-def recompile(executable: Executable, timeout: float | None = None) -> Executable:
+def recompile(model: CompiledModel, timeout: float | None = None) -> CompiledModel:
     """The same model with native code of this machine's compiler only.
 
     Args:
-        executable: One that was read from a file, and not called yet.
+        model: One that was read from a file, and not called yet.
         timeout: Seconds that the compiler may take for each program.
 
     Raises:
-        DiagnosticError: It is an engine, a module does more than compute, or the compiler refuses
-            one.
+        DiagnosticError: A module does more than compute, or the compiler refuses one.
     """
-    manifest, members = dict(executable.manifest), executable.members
-    if manifest["target"] in ENGINES:
-        raise DiagnosticError(_engine_diagnostic(manifest["target"]))
+    manifest, members = dict(model.manifest), model.members
     specialisations: list[Mapping[str, Any]] = []
     warnings: list[Diagnostic] = []
     for each in manifest["specialisations"]:
         if sizes_name(each["sizes"]) != each["name"]:
             raise manifest_error("its `specialisations` cannot be understood")
-        module = bytes(executable.member(each["stablehlo"]))
+        module = bytes(model.member(each["stablehlo"]))
         members[each["payload"]], said = compile_module(module, timeout, foreign=True)
         warnings += said
         specialisations.append({**each, "identity": pjrt.identity()})
-    made = Executable({**manifest, "specialisations": specialisations}, members)
+    made = CompiledModel({**manifest, "specialisations": specialisations}, members)
     made.warnings += dict.fromkeys(warnings)
     return made
-
-
-def _engine_diagnostic(target: str) -> Diagnostic:
-    message = f"an executable for `{target}` cannot be rebuilt: its weights are in its engine alone"
-    hint = "build the engine from the model's own files with `tripybuild compile`"
-    return Diagnostic("cannot-rebuild", message, hint=hint)

@@ -12,31 +12,24 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tripybuild.compiler.engine import EngineArtifact, EngineSource, build_engine
-from tripybuild.compiler.engine_manifest import manifest_of_record
-from tripybuild.compiler.engine_model import pack_executable
-from tripybuild.compiler.executable import Executable
 from tripybuild.documents.document import read_text
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.schema.target_names import ENGINES, RTX, Target
+from tripybuild.targets.compiled_model import CompiledModel
+from tripybuild.targets.tensorrt.build import EngineArtifact, EngineSource, build_engine
+from tripybuild.targets.tensorrt.manifest import manifest_of_record
+from tripybuild.targets.tensorrt.model import pack_model
+from tripybuild.targets.tensorrt.target import EngineTarget
 
-SUFFIX = ".mlir"
-EMITTED = "tensorrt"
 MAIN = "main"
 
 
-def is_mlir(path: Path) -> bool:
-    """Whether a file is a module, and no spec."""
-    return path.suffix == SUFFIX
-
-
-def mlir_executable(
+def compile_module(
     path: Path,
-    target: Target,
+    target: EngineTarget,
     timeout: float | None,
     tell: Callable[[str, float], None],
     function: str | None = None,
-) -> Executable:
+) -> CompiledModel:
     """Build the engines of a module, by mlir-tensorrt's whole order of passes.
 
     Each function is an engine, as mlir-tensorrt has it. What is called when the executable runs is
@@ -50,10 +43,8 @@ def mlir_executable(
         function: The only function to build.
 
     Raises:
-        DiagnosticError: The text is wrong, no engine is made for the target, or TensorRT refuses.
+        DiagnosticError: The text is wrong, or TensorRT refuses.
     """
-    if target.name not in ENGINES:
-        raise DiagnosticError(_no_engine(path, target))
     from tripybuild.tensorrt.passes.pipeline import PIPELINE  # noqa: PLC0415 - heavy
 
     began = perf_counter()
@@ -77,7 +68,7 @@ def mlir_executable(
     digest = sha256(text.encode()).hexdigest()
     manifest["provenance"] = {"specification": path.name, "sha256": digest, "used": []}
     tell("done", perf_counter() - began)
-    return pack_executable(main, source.content, json.loads(json.dumps(manifest)), others)
+    return pack_model(main, source.content, json.loads(json.dumps(manifest)), others)
 
 
 def _functions(text: str, path: Path) -> list[str | None]:
@@ -91,15 +82,12 @@ def _functions(text: str, path: Path) -> list[str | None]:
     return [*names] or [None]
 
 
-def emit_mlir(path: Path, kind: str) -> str:
+def emit_module(path: Path) -> str:
     """The text of a module after mlir-tensorrt's passes, with the data of its resources.
 
     Raises:
-        DiagnosticError: The text is wrong, or another form than `tensorrt` is asked for.
+        DiagnosticError: The text is wrong.
     """
-    if kind != EMITTED:
-        message = f"`{path}` is in the tensorrt dialect, and has no form `{kind}`"
-        raise DiagnosticError(Diagnostic("target-unfit", message, hint=f"`--emit {EMITTED}`"))
     from tripybuild.tensorrt.mlir import verifier  # noqa: PLC0415 - heavy
     from tripybuild.tensorrt.mlir.reading import parser  # noqa: PLC0415
     from tripybuild.tensorrt.mlir.writing import printer  # noqa: PLC0415
@@ -111,28 +99,3 @@ def emit_mlir(path: Path, kind: str) -> str:
         raise DiagnosticError(*problems)
     pipeline.run(module, pipeline.PIPELINE)
     return printer.text(module)
-
-
-def refuse_sizes(path: Path, *, sizes: object, shapes: object) -> None:
-    """A module says its sizes and ranges itself.
-
-    Raises:
-        DiagnosticError: Others are asked for.
-    """
-    found = []
-    if sizes:
-        message = f"`{path}` is a module, and has no sizes that can be set"
-        hint = "`--set` is for specs; write the sizes into the module's types"
-        found.append(Diagnostic("unknown-size", message, hint=hint))
-    if shapes:
-        message = f"`{path}` is a module, and declares the sizes that it is compiled for"
-        hint = "`--shapes` is for specs; give arguments a `tensorrt.shape_profile`"
-        found.append(Diagnostic("unknown-size", message, hint=hint))
-    if found:
-        raise DiagnosticError(*found)
-
-
-def _no_engine(path: Path, target: Target) -> Diagnostic:
-    message = f"`{path}` is in the tensorrt dialect, which the target `{target}` does not run"
-    hint = f"build an engine of it: `--target {RTX}`"
-    return Diagnostic("target-unfit", message, hint=hint)

@@ -1,13 +1,11 @@
 """Lazy engine loading: an executable's engine is loaded on the GPU at its first call."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tripybuild.artifact.cache import Cache, key
 from tripybuild.artifact.call_signature import Array, import_array
-from tripybuild.artifact.manifest_schema import check_record, manifest_error
-from tripybuild.schema.target_names import MLIR_TENSORRT
+from tripybuild.targets.tensorrt.record import read_record
 
 Run = Callable[[Sequence[Any]], list[Array]]
 Prepare = Callable[[Sequence[str], Sequence[tuple[int, ...]]], Run]
@@ -42,18 +40,10 @@ def prepare_engine(manifest: Mapping[str, Any], read: Read) -> Prepare:
     Raises:
         DiagnosticError: There is no GPU, or another one, or another version of the library.
     """
-    text = bytes(read(manifest["engine"]["record"]))
-    record = read_record(text)
-    check_record(record, manifest)
-    outputs = [each["name"] for each in manifest["outputs"]]
-    if record["library"]["name"] == MLIR_TENSORRT:
-        from tripybuild.tensorrt.mlir_tensorrt import runtime  # noqa: PLC0415 - when used
-
-        api = runtime.check_runtime(record)
-        plan = read(manifest["engine"]["plan"])
-        return runtime.Session(api, plan, record, outputs).prepare
     from tripybuild.tensorrt.runtime import compatibility  # noqa: PLC0415 - when used
 
+    text = bytes(read(manifest["engine"]["record"]))
+    record = read_record(text, manifest)
     library, gpu = compatibility.check_compatibility(record)
     from tripybuild.tensorrt.runtime.cuda import Cuda  # noqa: PLC0415 - when used
     from tripybuild.tensorrt.runtime.runtime import LoadedEngine  # noqa: PLC0415 - when used
@@ -61,22 +51,26 @@ def prepare_engine(manifest: Mapping[str, Any], read: Read) -> Prepare:
     cuda = Cuda.find()
     kernels = KernelCache({"library": library.version, "gpu": repr(gpu), "record": text})
     plan = read(manifest["engine"]["plan"])
-    return LoadedEngine(library, cuda, plan, record, outputs, kernels).prepare
+    return LoadedEngine(library, cuda, plan, record, output_names(manifest), kernels).prepare
 
 
-def read_record(text: bytes) -> dict[str, Any]:
-    """Return the record of an engine.
+def prepare_mlir_tensorrt(manifest: Mapping[str, Any], read: Read) -> Prepare:
+    """Load an executable of mlir-tensorrt's runtime.
 
     Raises:
-        DiagnosticError: It is none.
+        DiagnosticError: There is no GPU, or another version of the runtime.
     """
-    try:
-        record = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise manifest_error("its engine's record is not JSON") from error
-    if not isinstance(record, dict):
-        raise manifest_error("its engine's record is not an object")
-    return record
+    from tripybuild.tensorrt.mlir_tensorrt import runtime  # noqa: PLC0415 - when used
+
+    record = read_record(bytes(read(manifest["engine"]["record"])), manifest)
+    api = runtime.check_runtime(record)
+    plan = read(manifest["engine"]["plan"])
+    return runtime.Session(api, plan, record, output_names(manifest)).prepare
+
+
+def output_names(manifest: Mapping[str, Any]) -> list[str]:
+    """The outputs of a model, in their order."""
+    return [each["name"] for each in manifest["outputs"]]
 
 
 def gpu_array(name: str, value: Any) -> Any:

@@ -1,13 +1,20 @@
 """TensorRT models: ranges become optimization profiles, the graph a dialect module."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.artifact.members import Content
-from tripybuild.compiler.engine import (
+from tripybuild.compiler.lowering.lower import lower_tensorrt
+from tripybuild.compiler.lowering.specialize import check_laws
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.errors.logger import logger
+from tripybuild.model.graph_builder import ModelGraph
+from tripybuild.targets.compiled_model import CompiledModel
+from tripybuild.targets.protocol import CompileRequest
+from tripybuild.targets.tensorrt.build import (
     MODULE,
     PACKED,
     PLAN,
@@ -16,16 +23,10 @@ from tripybuild.compiler.engine import (
     EngineSource,
     build_engine,
 )
-from tripybuild.compiler.engine_weights import EngineWeights
-from tripybuild.compiler.executable import Executable
-from tripybuild.compiler.lower import lower_tensorrt
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.errors.logger import logger
-from tripybuild.model.graph_builder import ModelGraph
-from tripybuild.schema.target_names import Target
+from tripybuild.targets.tensorrt.target import EngineTarget
+from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.trace.graph import Graph
 from tripybuild.types.size_range import SizeRange
-from tripybuild.weights import checkpoint
 from tripybuild.weights.warnings import nonfinite_warnings
 
 if TYPE_CHECKING:
@@ -101,37 +102,38 @@ def module_text(module: "EmittedModule", *, locations: bool = True, data: bool =
     return printer.text(module.module, locations=locations, data=data)
 
 
-def engine_executable(
-    built: ModelGraph,
-    graph: Graph,
-    read: checkpoint.WeightSource,
-    target: Target,
-    manifest: dict[str, Any],
-    timeout: float | None,
-    tell: Callable[[str], None],
-    options: Mapping[str, Any] | None = None,
-) -> Executable:
-    """The executable of a model for TensorRT: the engine, its record and the module it is of."""
+def emit_graph(built: ModelGraph, graph: Graph, shapes: Sequence[Mapping[str, int]]) -> str:
+    """The text of a model's module.
+
+    Raises:
+        DiagnosticError: A law does not hold for the sizes, an operation has no lowering, or a range
+            no end.
+    """
+    check_laws(built, graph, shapes)
+    return module_text(engine_module(built, graph, shapes), locations=False)
+
+
+def compile_graph(request: CompileRequest, target: EngineTarget) -> CompiledModel:
+    """Build the engine of a model, and keep its record and the module that it is of."""
     from tripybuild.tensorrt.mlir import packing  # noqa: PLC0415 - heavy
 
+    graph, tell, manifest = request.graph, request.tell, request.manifest
     tell("lower")
-    with EngineWeights(target.name, read, graph.weights) as weights:
+    with EngineWeights(target.name, request.weights, graph.weights) as weights:
         with logger.log_time(f"lower {graph.name} to the tensorrt dialect"):
-            module = engine_module(built, graph, manifest["shapes"])
+            module = engine_module(request.built, graph, manifest["shapes"])
         logger.mlir(lambda: module_text(module, locations=False))
         content = packing.pack(module.module)
-        folder = Path(built.document.path).parent
-        source = EngineSource(content, PACKED, weights, module.resources, folder=folder)
+        source = EngineSource(content, PACKED, weights, module.resources, folder=request.folder)
         text = cache(
             partial(_verified_text, module)
         )  # made while the compiler's process is at work
         tell("engine")
         with logger.log_time(f"build the engine of {graph.name}"):
-            engine = build_engine(source, target, PIPELINE, options, timeout, text)
+            engine = build_engine(source, target, PIPELINE, request.options, request.timeout, text)
         check_record(engine.record, manifest)
-        tell("done")
-        made = pack_executable(engine, text().encode(), json.loads(json.dumps(manifest)))
-        made.warnings += nonfinite_warnings(weights.nonfinite(), graph.weights, read)
+        made = pack_model(engine, text().encode(), json.loads(json.dumps(manifest)))
+        made.warnings += nonfinite_warnings(weights.nonfinite(), graph.weights, request.weights)
         return made
 
 
@@ -145,13 +147,13 @@ def _verified_text(module: "EmittedModule") -> str:
     return module_text(module)
 
 
-def pack_executable(
+def pack_model(
     engine: EngineArtifact,
     module: bytes,
     manifest: dict[str, Any],
     others: Sequence[EngineArtifact] = (),
-) -> Executable:
-    """An executable of an engine, its record and the module that it was built from.
+) -> CompiledModel:
+    """A compiled model of an engine, its record and the module that it was built from.
 
     Args:
         engine: The engine that runs when the executable is called.
@@ -178,7 +180,7 @@ def pack_executable(
         members[record] = json.dumps(other.record, sort_keys=True).encode() + b"\n"
         entry = {"function": other.record["function"], "plan": plan, "record": record}
         manifest["engine"].setdefault("others", []).append(entry)
-    made = Executable(manifest, members, measured)
+    made = CompiledModel(manifest, members, measured)
     for each in (engine, *others):
         made.warnings += each.warnings
     return made

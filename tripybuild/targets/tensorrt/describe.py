@@ -5,20 +5,27 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-Table = tuple[str, Mapping[str, str]]
+from tripybuild.targets.protocol import Table
+
 MOST_KINDS = 5
 NAMED = re.compile(r'"(?P<name>[^"]*)"\((?P<at>.*)\)')
 
 
 def tables(
-    record: Mapping[str, Any], *, layers: bool, others: Sequence[Mapping[str, Any]] = ()
+    record: Mapping[str, Any],
+    *,
+    portable: bool,
+    layers: bool,
+    others: Sequence[Mapping[str, Any]] = (),
 ) -> list[Table]:
     """Return what is shown of an engine, as titles and rows; `others` stand beside it."""
     library = f"{record['library']['name']} {record['library']['version']}"
     capabilities = sorted(record["compute_capabilities"], key=lambda name: (len(name), name))
+    # Which GPUs an engine is for that names none.
+    default = "any GPU that it knows" if portable else "GPUs like the one that it was built on"
     whole = {
         "built by": library,
-        "runs on": ", ".join(each.upper() for each in capabilities) or _default_gpus(record),
+        "runs on": ", ".join(each.upper() for each in capabilities) or default,
         "layers": _layer_summary(record["layers"]),
     }
     if others:
@@ -29,12 +36,6 @@ def tables(
     if layers:
         found.append(("layers", _layer_rows(record["layers"])))
     return found
-
-
-def _default_gpus(record: Mapping[str, Any]) -> str:
-    """Which GPUs an engine is for that names none."""
-    portable = record["library"]["name"] == "tensorrt-rtx"
-    return "any GPU that it knows" if portable else "GPUs like the one that it was built on"
 
 
 def _profiles(inputs: Sequence[Mapping[str, Any]]) -> Iterator[Table]:

@@ -17,20 +17,15 @@ from typing import Any
 from tripybuild.artifact.cache import Cache, key
 from tripybuild.artifact.file_cache import CachedFile, PlanCache
 from tripybuild.artifact.manifest import MemberRecord
-from tripybuild.compiler.engine_weights import EngineWeights
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.schema.target_names import RTX, Target
+from tripybuild.targets.tensorrt.target import EngineTarget
+from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.tensorrt.runtime import gpu
 from tripybuild.version import VERSION
 from tripybuild.worker import compiler_process
 
 MODULE, PLAN, RECORD = "tensorrt/module.mlir", "tensorrt/engine.plan", "tensorrt/record.json"
 TEXT, PACKED = "text", "packed"
-DISTRIBUTIONS = {
-    "tensorrt-rtx": "tensorrt_rtx",
-    "tensorrt": "tensorrt",
-    "mlir-tensorrt": "mlir-tensorrt-compiler",
-}
 
 
 @dataclass(frozen=True)
@@ -69,7 +64,7 @@ class EngineArtifact:
 
 def build_engine(
     source: EngineSource,
-    target: Target,
+    target: EngineTarget,
     pipeline: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     timeout: float | None = None,
@@ -107,10 +102,10 @@ def build_engine(
             "module": source.content,
             "weights": measured.digest,
             "request": json.dumps(asked, sort_keys=True),
-            "library": library_version(target.name),
+            "library": library_version(target.distribution),
             "tripybuild": VERSION,
             # What is not built ahead is built for the GPU that is here, and runs on no other.
-            "gpu": "" if target.name == RTX else repr(gpu.find_gpu()),
+            "gpu": "" if target.portable else repr(gpu.find_gpu()),
         }
         records: list[Any] = []
 
@@ -148,7 +143,7 @@ def _engine_record(
 
 def _request_engine(
     source: EngineSource,
-    target: Target,
+    target: EngineTarget,
     request: Mapping[str, Any],
     mapped: Sequence[str],
     timeout: float | None,
@@ -180,9 +175,9 @@ def relocate_diagnostic(diagnostic: Diagnostic, folder: Path | None) -> Diagnost
 
 
 @cache
-def library_version(target: str) -> str:
+def library_version(distribution: str) -> str:
     """The version of a target's library, without loading it."""
     try:
-        return version(DISTRIBUTIONS[target])
-    except (KeyError, PackageNotFoundError):
+        return version(distribution)
+    except PackageNotFoundError:
         return "none"

@@ -1,0 +1,1 @@
+"""Lowering: a graph with sizes put in, checked against memory, as a module of a dialect."""

@@ -1,0 +1,72 @@
+"""A compiled model: its manifest and its members, decoded when they are first asked for."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from tripybuild.artifact.call_signature import Array, CallSignature
+from tripybuild.artifact.manifest import MemberRecord
+from tripybuild.artifact.manifest_schema import manifest_error
+from tripybuild.artifact.members import Content, read_content
+from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.targets.model_manifest import read_graph, tensor_entries
+from tripybuild.targets.protocol import GRAPH, Target
+from tripybuild.targets.table import find_target
+from tripybuild.trace.graph import Graph
+from tripybuild.weights import safetensors
+
+CONSTANTS, WEIGHTS = "constants.safetensors", "weights.safetensors"
+
+
+class CompiledModel:
+    """What a target makes of a model, and runs.
+
+    Args:
+        manifest: What it says of itself.
+        members: The contents of its file by name.
+        measured: The digests of members that are known already.
+    """
+
+    def __init__(
+        self,
+        manifest: Mapping[str, Any],
+        members: Mapping[str, Content],
+        measured: Mapping[str, MemberRecord] | None = None,
+    ) -> None:
+        self.manifest = MappingProxyType(dict(manifest))
+        self.signature = CallSignature(manifest)
+        self.warnings: list[Diagnostic] = []
+        self._members = dict(members)
+        self.measured = dict(measured or {})
+
+    @property
+    def target(self) -> Target:
+        """What runs it."""
+        return find_target(self.manifest["target"])
+
+    @property
+    def members(self) -> dict[str, Content]:
+        """The contents of its file by name."""
+        return dict(self._members)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph with its symbols."""
+        graph = read_graph(self.member(GRAPH), self._arrays(CONSTANTS), self.signature.symbols)
+        said = tensor_entries(graph.inputs), tensor_entries(graph.outputs), set(graph.weights)
+        if said != (self.manifest["inputs"], self.manifest["outputs"], set(self.weights)):
+            raise manifest_error("its graph is that of another model")
+        return graph
+
+    @cached_property
+    def weights(self) -> dict[str, Array]:
+        """The weights by path."""
+        return self._arrays(WEIGHTS)
+
+    def _arrays(self, name: str) -> dict[str, Array]:
+        return safetensors.decode(self.member(name), name) if name in self._members else {}
+
+    def member(self, name: str) -> memoryview:
+        """The content of a member, such as `trace.json`."""
+        return read_content(self._members[name])

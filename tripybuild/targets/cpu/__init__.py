@@ -1,0 +1,1 @@
+"""The target `cpu`: StableHLO, compiled by XLA for each combination of sizes."""

@@ -1,0 +1,104 @@
+"""Programs of XLA: those that are compiled ahead, and those that a call needs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tripybuild.artifact.manifest_schema import manifest_error
+from tripybuild.compiler.lowering.specialize import sizes_name
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets.compiled_model import CompiledModel
+from tripybuild.targets.cpu.compile_module import compile_module, lower_graph
+from tripybuild.targets.graph_model import graph_model
+from tripybuild.targets.protocol import CompileRequest, Loader, Run
+from tripybuild.targets.xla import pjrt
+from tripybuild.version import VERSION
+
+
+def compile_graph(request: CompileRequest) -> CompiledModel:
+    """Compile a graph ahead for the sizes of a request.
+
+    Raises:
+        DiagnosticError: The compiler refuses the graph, or a weight cannot be read.
+    """
+
+    def ahead(members: dict[str, Any]) -> list[Diagnostic]:
+        found: list[Diagnostic] = []
+        for sizes in request.shapes:
+            request.tell(f"compile {sizes_name(sizes)}")
+            entry, warnings = _add_specialization(request, sizes, members)
+            request.manifest["specialisations"].append(entry)
+            found += warnings
+        return found
+
+    return graph_model(request, ahead)
+
+
+def _add_specialization(
+    request: CompileRequest, sizes: Mapping[str, int], members: dict[str, Any]
+) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
+    """What the manifest says of a compiled module, and what was wrong with the cache."""
+    name = sizes_name(sizes)
+    module = lower_graph(request.graph, sizes, request.folder)
+    payload, warnings = compile_module(module.bare, request.timeout, module.located)
+    members[f"stablehlo/{name}.mlirbc"] = module.located
+    members[f"cpu/{name}.bin"] = payload
+    entry = {
+        "name": name,
+        "sizes": dict(sizes),
+        "stablehlo": f"stablehlo/{name}.mlirbc",
+        "payload": f"cpu/{name}.bin",
+        "identity": pjrt.identity(),
+    }
+    return entry, (*module.warnings, *warnings)
+
+
+def loader(model: CompiledModel) -> Loader:
+    """What gives the program for sizes: the file's own where it fits this machine."""
+
+    def load_sizes(sizes: Mapping[str, int]) -> Run:
+        loaded = _load_program(model, _payload(model, sizes), sizes)
+        return lambda arrays: loaded(*arrays)
+
+    return load_sizes
+
+
+def _payload(model: CompiledModel, sizes: Mapping[str, int]) -> bytes | memoryview:
+    name, made_by = sizes_name(sizes), model.manifest["versions"]["tripybuild"]
+    stored = next((s for s in model.manifest["specialisations"] if s["name"] == name), None)
+    if stored is not None and stored["identity"] == pjrt.identity():
+        return model.member(stored["payload"])
+    if stored is None:
+        if made_by != VERSION:
+            raise DiagnosticError(_other_version(name, made_by))
+        made = lower_graph(model.graph, sizes)
+        module, found = made.bare, made.warnings
+    else:
+        module, found = bytes(model.member(stored["stablehlo"])), ()
+    payload, warnings = compile_module(module, foreign=stored is not None)
+    model.warnings += (*found, *warnings)
+    return payload
+
+
+def _load_program(
+    model: CompiledModel, payload: bytes | memoryview, sizes: Mapping[str, int]
+) -> pjrt.LoadedProgram:
+    """The program, once it is known to take and to give what the manifest says."""
+    try:
+        weights = [model.weights[name] for name in model.manifest["arguments"]]
+        loaded = pjrt.load(payload, weights)
+    except (KeyError, TypeError, ValueError) as error:
+        raise manifest_error("its program does not take its weights") from error
+    types = [(each.dtype, each.shape) for each in loaded.parameters]
+    results = len(model.manifest["outputs"])
+    if types != model.signature.types(sizes) or len(loaded.results) != results:
+        raise manifest_error("its program is that of another model")
+    return loaded
+
+
+def _other_version(sizes: str, made_by: str) -> Diagnostic:
+    return Diagnostic(
+        "executable-version",
+        f"the executable has no specialization for {sizes}, and was made by tripybuild {made_by}",
+        notes=(f"this is tripybuild {VERSION}, whose operators may lower differently",),
+        hint=f"compile the model again, with `--shapes {sizes}`",
+    )
