@@ -75,7 +75,7 @@ def test_what_is_large_in_between_is_a_warning(tmp_path):
     found = only(raised)
     assert found.code == "out-of-memory"
     assert "800.0 GB" in found.message
-    assert "it takes float32[4] and gives float32[4]" in found.notes
+    assert "it takes float32[4] and returns float32[4]" in found.notes
 
 
 def test_the_references_hold_all_of_it(tmp_path):
