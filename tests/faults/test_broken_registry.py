@@ -146,23 +146,15 @@ def verdicts(suites):
 RIGHT = dict.fromkeys(["alone", "broken", "user", "member", "bias", "other"], "right")
 
 
-def test_a_broken_operator_fails_its_own_suite_and_its_users(suites):
-    """One with a mistake in it, for which no other one has to wait."""
+def test_a_broken_operator_fails_its_own_suite(suites):
+    """One with a mistake in it; others run the code that was generated before."""
     given = suites("math/broken.yaml", "input + input", "input + nothing")
-    assert verdicts(given) == RIGHT | {"broken": "unbound-name", "user": given_by(given["user"])}
+    assert verdicts(given) == RIGHT | {"broken": "unbound-name"}
     start = time.process_time()
     for _ in range(20):
         with pytest.raises(DiagnosticError):
             given["broken"].check_illegal_dtypes()
     assert time.process_time() - start < 0.5  # nothing is read anew
-
-
-def given_by(suite):
-    """How a suite fails of which the operator decomposes into a broken one."""
-    with pytest.raises(AssertionError) as raised:
-        suite.check_values("float32")
-    assert "`decompose` uses `nothing`" in str(raised.value)
-    return str(raised.value)
 
 
 @pytest.mark.parametrize("change", [("doc:", "docs:"), ("op:", "op: ["), ("op: b", "op: B")])
@@ -176,13 +168,10 @@ def test_a_broken_file_is_the_only_problem(suites, tmp_path, change):
     }
 
 
-def test_a_broken_file_is_no_riddle_for_who_uses_its_name(suites):
-    """Where a file cannot be read at all, who calls its operator is told why."""
+def test_a_file_that_cannot_be_read_fails_its_own_suite(suites):
+    """Its users run the code that was generated before."""
     given = suites("math/broken.yaml", "doc:", "docs:")
-    found = verdicts(given)
-    assert found["broken"] == "missing-key"
-    assert "missing-key `doc` is missing" in found["user"]
-    assert found == RIGHT | {name: found[name] for name in ("broken", "user")}
+    assert verdicts(given) == RIGHT | {"broken": "missing-key"}
 
 
 def test_a_broken_family_fails_its_members(suites):

@@ -7,6 +7,7 @@ import written
 import tripybuild
 from tripybuild.compiler.session import emit
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.model import replay
 
 HEAD = """
     inputs:
@@ -146,8 +147,11 @@ define:
 """
 
 
-def test_repeated_parts_of_used_files_have_their_laws(tmp_path):
-    """Each law is there once."""
+@pytest.mark.parametrize("again", [False, True])
+def test_repeated_parts_of_used_files_have_their_laws(tmp_path, monkeypatch, again):
+    """Whether they are copied or run again; each law is there once."""
+    if again:
+        monkeypatch.setattr(replay, "replay_key", lambda *_: object())
     (tmp_path / "pairs.yaml").write_text(PAIRS, encoding="utf-8")
     made = tripybuild.compile(written.write(tmp_path, REPEATED), target="reference")
 

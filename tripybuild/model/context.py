@@ -107,6 +107,7 @@ class BuildContext:
         self.constants: set[Value] = set()
         self.constant_octets = 0
         self.made: dict[object, Any] = {}
+        self.recordings: dict[object, Any] = {}
         self.found: list[Diagnostic] = []
         self._reported: set[object] = set()
         self.making: list[Part] = []

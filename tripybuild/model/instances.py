@@ -4,7 +4,7 @@ The path of an instance is the name of its weights. A member that cannot be made
 steps that read it are passed over: one run finds all that is wrong.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -13,6 +13,7 @@ from types import FunctionType
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
+from tripybuild.model import replay
 from tripybuild.model.chains import Chain
 from tripybuild.model.constants import compute_constant
 from tripybuild.model.context import BuildContext, NonterminationError, SkipStep
@@ -179,7 +180,20 @@ class Instance:
             message = f"`{part.name}` takes {join_names(names, 'no inputs')}, but {found}"
             raise DiagnosticError(Diagnostic("part-arguments", message, context.current_span()))
         inputs = {name: inputs.get(name) for name in names}  # a call can name them in any order
-        return self._run(inputs)
+        values = [tensor.value for tensor in inputs.values() if isinstance(tensor, Tensor)]
+        alike = len(values) == len(names) and replay.is_replayable(context, self._path, values)
+        known = replay.replay_key(part, self._own, values) if alike else None
+        first = context.recordings.get(known)
+        if first is not None:
+            return _tensors(replay.replay_run(context, first, self._path, values))
+        problems, states = len(context.found), len(context.updates)
+        result = self._run(inputs)
+        outputs = result if isinstance(result, tuple) else (result,)
+        quiet = len(context.found) == problems and len(context.updates) == states
+        if known is not None and quiet and all(isinstance(item, Tensor) for item in outputs):
+            given_back = [tensor.value for tensor in outputs]
+            context.recordings[known] = replay.record_run(context, self._path, values, given_back)
+        return result
 
     def _run(self, inputs: Mapping[str, object]) -> object:
         part, context = self._part, self._context
@@ -233,3 +247,8 @@ class Instance:
 
     def _dtype(self, name: str) -> dtype:
         return self._types[name] if name in self._types else BY_NAME[name]
+
+
+def _tensors(values: Sequence[Value]) -> object:
+    tensors = tuple(map(Tensor.of, values))
+    return tensors[0] if len(tensors) == 1 else tensors

@@ -44,6 +44,12 @@ def registry() -> Path:
     return beside if beside.is_dir() else PACKAGE / "data" / "ops_registry"
 
 
+def display_path(path: Path) -> Path:
+    """A path as a person would type it here."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
 def cache_folder() -> Path:
     """The user's folder of what was compiled, or the one that the environment names.
 

@@ -183,6 +183,8 @@ def _run(operations: Iterable[TraceOp], arrays: _Arrays, composite: TraceOp | No
 
 def _results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> list[Array]:
     """Outputs of an operation, not yet rounded, for use inside another one."""
+    if isinstance(operation, Constant):
+        return [operation.data.array]
     meaning = _reference_of(type(operation))
     if meaning.function is None:
         return _decomposition_results(operation, arrays, asked)

@@ -11,13 +11,7 @@ TARGETS = "targets.yaml"  # what is true of targets for all operators; a registr
 
 def roots(added: Sequence[Path]) -> list[Path]:
     """The folders of all registries, the built-in one first."""
-    return [display_path(paths.registry()), *added]
-
-
-def display_path(path: Path) -> Path:
-    """A path as a person would type it here."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+    return [paths.display_path(paths.registry()), *added]
 
 
 def root_name(root: Path) -> str:

@@ -9,7 +9,7 @@ func.func @nowhere(%a: tensor<?xf32>) -> tensor<?xf32> {
 // -----
 
 func.func @data(%a: tensor<?x2xf32>) -> tensor<?x?xf32> {
-  // expected-error @below {{The plugin `Data` does not say its shapes}}
+  // expected-error @below {{The plugin `Data` does not implement its output shapes}}
   // expected-note @below {{it declares a size tensor, which depends on data}}
   %0 = tensorrt.opaque_plugin {creator_params = {}, plugin_name = "Data", plugin_namespace = "", plugin_version = "1"}(%a) : (tensor<?x2xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
@@ -18,7 +18,7 @@ func.func @data(%a: tensor<?x2xf32>) -> tensor<?x?xf32> {
 // -----
 
 func.func @asking(%a: tensor<?x2xf32>) -> tensor<?x?xf32> {
-  // expected-error @below {{The plugin `Asking` does not say its shapes}}
+  // expected-error @below {{The plugin `Asking` does not implement its output shapes}}
   // expected-note @below {{it asks for the value of a size that is not known}}
   %0 = tensorrt.opaque_plugin {creator_params = {}, plugin_name = "Asking", plugin_namespace = "", plugin_version = "1"}(%a) : (tensor<?x2xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
@@ -27,8 +27,8 @@ func.func @asking(%a: tensor<?x2xf32>) -> tensor<?x?xf32> {
 // -----
 
 func.func @number(%a: tensor<?x2xf32>) -> tensor<?x?xf32> {
-  // expected-error @below {{The plugin `Number` does not say its shapes}}
-  // expected-note @below {{it gives a int for a size}}
+  // expected-error @below {{The plugin `Number` does not implement its output shapes}}
+  // expected-note @below {{it returns `int` for a size}}
   %0 = tensorrt.opaque_plugin {creator_params = {}, plugin_name = "Number", plugin_namespace = "", plugin_version = "1"}(%a) : (tensor<?x2xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }

@@ -3,7 +3,7 @@
 // What NVIDIA's dialect cannot say is refused by its name and at its place.
 
 func.func @attention(%a: tensor<?x?x3x4xf32>, %b: tensor<?x2x5x4xf32>, %c: tensor<?x2x5x4xf32>) -> tensor<?x?x3x4xf32> {
-  // expected-error @below {{`trtx.attention` cannot be written in NVIDIA's tensorrt dialect: nobody knows how many query heads share a head of keys and values}}
+  // expected-error @below {{`trtx.attention` cannot be written in NVIDIA's tensorrt dialect: the number of query heads per key-value head is unknown}}
   %0 = trtx.attention {} ins(%a, %b, %c : tensor<?x?x3x4xf32>, tensor<?x2x5x4xf32>, tensor<?x2x5x4xf32>)
   return %0 : tensor<?x?x3x4xf32>
 }
@@ -19,7 +19,7 @@ func.func @lrn(%a: tensor<2x3x4x5x6xf32>) -> tensor<2x3x4x5x6xf32> {
 // -----
 
 func.func @lrn_2(%a: tensor<2x3x4x5xi8>) -> tensor<2x3x4x5xi8> {
-  // expected-error @below {{`trtx.lrn` cannot be written in NVIDIA's tensorrt dialect: its integers are quantized floats, with a scale that it does not say}}
+  // expected-error @below {{`trtx.lrn` cannot be written in NVIDIA's tensorrt dialect: its integers are quantized floats, with an unknown scale}}
   %0 = trtx.lrn {alpha = 1.0 : f32, beta = 0.75 : f32, k = 2.0 : f32, window = 3 : i64} %a : tensor<2x3x4x5xi8>
   return %0 : tensor<2x3x4x5xi8>
 }
@@ -27,7 +27,7 @@ func.func @lrn_2(%a: tensor<2x3x4x5xi8>) -> tensor<2x3x4x5xi8> {
 // -----
 
 func.func @rotary_embedding(%a: tensor<2x3x4x?xf32>, %b: tensor<2x4x?xf32>) -> tensor<2x3x4x?xf32> {
-  // expected-error @below {{`trtx.rotary_embedding` cannot be written in NVIDIA's tensorrt dialect: nobody knows how large its heads are}}
+  // expected-error @below {{`trtx.rotary_embedding` cannot be written in NVIDIA's tensorrt dialect: its head size is unknown}}
   %0 = trtx.rotary_embedding ins(%a, %b, %b : tensor<2x3x4x?xf32>, tensor<2x4x?xf32>, tensor<2x4x?xf32>)
   return %0 : tensor<2x3x4x?xf32>
 }
@@ -35,7 +35,7 @@ func.func @rotary_embedding(%a: tensor<2x3x4x?xf32>, %b: tensor<2x4x?xf32>) -> t
 // -----
 
 func.func @scale(%a: tensor<2x?x3xf32>, %b: tensor<?xf32>) -> tensor<2x?x3xf32> {
-  // expected-error @below {{`trtx.scale` cannot be written in NVIDIA's tensorrt dialect: nobody knows how many weights it has}}
+  // expected-error @below {{`trtx.scale` cannot be written in NVIDIA's tensorrt dialect: its number of weights is unknown}}
   %0 = trtx.scale <kCHANNEL> %a shift(%b : tensor<?xf32>) : tensor<2x?x3xf32>
   return %0 : tensor<2x?x3xf32>
 }

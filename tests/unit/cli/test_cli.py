@@ -183,9 +183,9 @@ def test_settings_have_the_types_that_they_look_like():
 
 def test_gen_writes_only_what_differs_and_removes_what_is_stale(cli, folder, monkeypatch):
     """A second `gen` changes nothing, `--check` notices each change, and `gen` mends it."""
-    monkeypatch.setattr(paths, "registry", lambda: folder / "ops_registry")
     (folder / "ops_registry").mkdir()
     shutil.copy(paths.registry() / "targets.yaml", folder / "ops_registry")
+    monkeypatch.setattr(paths, "registry", lambda: folder / "ops_registry")
     cli("new", "op", "double")
     cli("new", "op", "twice", "--folder", "nn/more")
     assert cli("gen")[0] == 0

@@ -5,7 +5,8 @@ import pytest
 import written
 
 import tripybuild
-from tripybuild.model import constants
+from tripybuild.model import constants, replay
+from tripybuild.trace import printer
 
 BLOCK = """
     sizes:
@@ -52,6 +53,15 @@ def test_constants_are_arrays_that_parts_share(tmp_path, dtype):
     assert len(held) == 3
     assert {str(data.array.dtype) for data in held} == {dtype}
     assert [0, 1, 2, 3] in [data.array.tolist() for data in held]
+
+
+def test_copying_a_part_shares_its_constants(tmp_path, monkeypatch):
+    """The graph is the one of running each part."""
+    copied = written.graph(tmp_path, BLOCK.format("float32"))
+    monkeypatch.setattr(replay, "replay_key", lambda *_: object())
+    run = written.graph(tmp_path, BLOCK.format("float32"))
+
+    assert printer.canonical(copied) == printer.canonical(run)
 
 
 @pytest.mark.parametrize("target", ["reference", "cpu"])

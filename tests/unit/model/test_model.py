@@ -208,7 +208,7 @@ def test_a_scan_that_cannot_be(tmp_path, call, message):
     assert written.problems(tmp_path, text) == [(8, code, message)]
 
 
-# --- parts that run again ---
+# --- replaying what a part recorded ---
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,11 @@ from oracles.operators import computed
 from safetensors.numpy import save_file
 
 from tripybuild.compiler.session import compile_spec
+from tripybuild.model import replay
 from tripybuild.model.graph_builder import build
 from tripybuild.targets.tensorrt.model import PIPELINE
 from tripybuild.tensorrt.passes import pipeline
+from tripybuild.trace import printer
 from tripybuild.trace.region import walk_operations
 
 PAGE = Path(__file__).parents[3] / "docs" / "models.md"
@@ -125,13 +127,21 @@ REPEATED = """
     """
 
 
-def test_repeated_parts_with_branches_have_places_of_their_own(tmp_path):
-    """Inside of regions, too."""
-    made = written.graph(tmp_path, REPEATED)
-    labels = [each.location.label for each in walk_operations(made.operations)]
+def test_repeated_parts_with_branches_are_replayed(tmp_path, monkeypatch):
+    """With their own weights and places, inside of regions too."""
 
-    for part in ("h.0.", "h.1.", "h.2."):
-        assert any(label.startswith(f"{part}down.") for label in labels)
+    def places(graph):
+        return [
+            (op.location.label, str(op.location.span())) for op in walk_operations(graph.operations)
+        ]
+
+    replayed = written.graph(tmp_path, REPEATED)
+    monkeypatch.setattr(replay, "replay_key", lambda *_: object())
+    run = written.graph(tmp_path, REPEATED)
+
+    assert printer.canonical(replayed) == printer.canonical(run)
+    assert places(replayed) == places(run)
+    assert any(label.startswith("h.2.down.") for label, _ in places(replayed))
 
 
 def branch(otherwise, define=""):

@@ -19,7 +19,7 @@ from tripybuild.cli.stdin import STDIN, read_stdin
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.process import paths as project
 from tripybuild.process.atomic_write import atomic_write, write_error
-from tripybuild.schema.registry_folders import display_path
+from tripybuild.process.paths import display_path
 
 if TYPE_CHECKING:
     from tripybuild.documents.document import Document

@@ -14,7 +14,7 @@ from tripybuild.cli.registry import Registries, in_installed_package
 from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.process import paths
-from tripybuild.schema.registry_folders import display_path
+from tripybuild.process.paths import display_path
 
 if TYPE_CHECKING:
     from tripybuild.codegen.package.sync import FileDifference

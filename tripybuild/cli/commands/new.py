@@ -15,7 +15,7 @@ from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.registry import Registries, in_installed_package
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import paths
-from tripybuild.schema.registry_folders import display_path
+from tripybuild.process.paths import display_path
 from tripybuild.types.naming import LAYERS, LONGEST, is_folder, is_name
 
 OPERATOR = """\

@@ -12,17 +12,19 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripybuild.artifact.cache import Cache, key
 from tripybuild.artifact.file_cache import CachedFile, PlanCache
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.targets.tensorrt.target import EngineTarget
 from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.tensorrt.runtime import gpu
 from tripybuild.version import VERSION
 from tripybuild.worker import compiler_process
+
+if TYPE_CHECKING:
+    from tripybuild.targets.tensorrt.target import EngineTarget
 
 MODULE, PLAN, RECORD = "tensorrt/module.mlir", "tensorrt/engine.plan", "tensorrt/record.json"
 TEXT, PACKED = "text", "packed"
@@ -64,7 +66,7 @@ class EngineArtifact:
 
 def build_engine(
     source: EngineSource,
-    target: EngineTarget,
+    target: "EngineTarget",
     pipeline: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     timeout: float | None = None,
@@ -143,7 +145,7 @@ def _engine_record(
 
 def _request_engine(
     source: EngineSource,
-    target: EngineTarget,
+    target: "EngineTarget",
     request: Mapping[str, Any],
     mapped: Sequence[str],
     timeout: float | None,

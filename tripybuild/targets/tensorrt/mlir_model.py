@@ -10,7 +10,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripybuild.documents.document import read_text
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -18,14 +18,16 @@ from tripybuild.targets.compiled_model import CompiledModel
 from tripybuild.targets.tensorrt.build import EngineArtifact, EngineSource, build_engine
 from tripybuild.targets.tensorrt.manifest import manifest_of_record
 from tripybuild.targets.tensorrt.model import pack_model
-from tripybuild.targets.tensorrt.target import EngineTarget
+
+if TYPE_CHECKING:
+    from tripybuild.targets.tensorrt.target import EngineTarget
 
 MAIN = "main"
 
 
 def compile_module(
     path: Path,
-    target: EngineTarget,
+    target: "EngineTarget",
     timeout: float | None,
     tell: Callable[[str, float], None],
     function: str | None = None,

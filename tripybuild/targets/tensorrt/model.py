@@ -23,13 +23,13 @@ from tripybuild.targets.tensorrt.build import (
     EngineSource,
     build_engine,
 )
-from tripybuild.targets.tensorrt.target import EngineTarget
 from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.trace.graph import Graph
 from tripybuild.types.size_range import SizeRange
 from tripybuild.weights.warnings import nonfinite_warnings
 
 if TYPE_CHECKING:
+    from tripybuild.targets.tensorrt.target import EngineTarget
     from tripybuild.tensorrt.emission import EmissionError, EmittedModule, Profile
 
 
@@ -113,7 +113,7 @@ def emit_graph(built: ModelGraph, graph: Graph, shapes: Sequence[Mapping[str, in
     return module_text(engine_module(built, graph, shapes), locations=False)
 
 
-def compile_graph(request: CompileRequest, target: EngineTarget) -> CompiledModel:
+def compile_graph(request: CompileRequest, target: "EngineTarget") -> CompiledModel:
     """Build the engine of a model, and keep its record and the module that it is of."""
     from tripybuild.tensorrt.mlir import packing  # noqa: PLC0415 - heavy
 

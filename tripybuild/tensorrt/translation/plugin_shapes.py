@@ -180,7 +180,7 @@ def _outputs(
         outputs: Sequence[Sequence[Expression]] = build.get_output_shapes(inputs, [], builder)
     for size in (size for shape in outputs for size in shape):
         if not isinstance(size, Expression):
-            raise NoShapesError(f"it returns a {type(size).__name__} for a size")
+            raise NoShapesError(f"it returns `{type(size).__name__}` for a size")
     return outputs
 
 

@@ -1,0 +1,118 @@
+"""Replay of repeated parts: equal input types copy the recorded operations.
+
+A deep model repeats one block. The first is run, with every check; the others copy what it
+recorded, with their own inputs, weights and places. What a part records depends on its definition,
+its sizes, the types of its inputs, and on which of them are known when an engine is built: steps
+are pure, and scope is lexical.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tripybuild.errors.budget import spend
+from tripybuild.model.context import BuildContext, StepLocation
+from tripybuild.schema.operator.operator import Snippet
+from tripybuild.trace.graph import operations_between
+from tripybuild.trace.location import Location
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.region import Region
+from tripybuild.trace.values import TensorType, Value, is_static
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """What one run of a part recorded, and what it depended on."""
+
+    path: str
+    place: Snippet | None
+    inputs: Sequence[Value]
+    operations: Sequence[TraceOp]
+    outputs: Sequence[Value]
+
+
+def record_run(
+    context: BuildContext, path: str, inputs: Sequence[Value], outputs: Sequence[Value]
+) -> Recording:
+    """What was recorded between the inputs and the outputs of a part."""
+    known = context.constants.union(inputs)  # a constant is made once for all
+    return Recording(
+        path, context.current_snippet, inputs, operations_between(known, outputs), outputs
+    )
+
+
+def replay_run(
+    context: BuildContext, first: Recording, path: str, inputs: Sequence[Value]
+) -> list[Value]:
+    """The outputs of the same part at another path, on other inputs of the same types."""
+    values: dict[Value, Value] = dict(zip(first.inputs, inputs, strict=True))
+
+    def substitute(argument: object) -> object:
+        if isinstance(argument, Value):
+            return values.get(argument) or _weight(argument)
+        if isinstance(argument, tuple):
+            return tuple([substitute(item) for item in argument])
+        return substitute_region(argument)
+
+    def substitute_region(argument: object) -> object:
+        """A region reads nothing from outside: only the places change in it."""
+        return (
+            argument.copy(substitute_region, _same_type, relocate)
+            if isinstance(argument, Region)
+            else argument
+        )
+
+    def relocate(copy: TraceOp) -> TraceOp:
+        return copy.with_location(
+            _moved_location(copy, first, path, context.current_snippet), copy.deferred
+        )
+
+    def _weight(value: Value) -> Value:
+        """The weight that has the same place below the other path."""
+        name = value.name or ""
+        if name.startswith(first.path) and context.weights.get(name) is value:
+            value = context.weights[path + name[len(first.path) :]]
+        return value
+
+    spend("operations", len(first.operations))
+    for operation in first.operations:
+        copy = relocate(operation.rebuild(substitute, _same_type))
+        values.update(zip(operation.outputs, copy.outputs, strict=True))
+    return [values.get(value) or _weight(value) for value in first.outputs]
+
+
+def _same_type(type: TensorType) -> TensorType:
+    return type
+
+
+def _moved_location(
+    operation: TraceOp, first: Recording, path: str, place: Snippet | None
+) -> Location:
+    """The place of a copy: its own path, and its caller's step for the first caller's."""
+    location = operation.location
+    if not isinstance(location, StepLocation):  # nobody said where
+        return location
+    label = location.label
+    if label.startswith(first.path):
+        label = path + label[len(first.path) :]
+    snippet = place if location.snippet is first.place and place is not None else location.snippet
+    return replace(location, label=label, snippet=snippet)
+
+
+def is_replayable(context: BuildContext, path: str, inputs: Sequence[Value]) -> bool:
+    """Whether another run can be told from this one by its inputs and its path alone.
+
+    It cannot where two inputs are one value, where an input is a weight of the part itself, or
+    where the part has state.
+    """
+    below = f"{path}."
+    own = any(
+        context.weights.get(v.name) is v and v.name.startswith(below) for v in inputs if v.name
+    )
+    states = any(name.startswith(below) for name in context.states)
+    return len(set(inputs)) == len(inputs) and not own and not states
+
+
+def replay_key(part: object, sizes: Sequence[object], inputs: Sequence[Value]) -> object:
+    """What decides which operations a part records."""
+    types = ((value.type.dtype, value.type.shape, is_static(value)) for value in inputs)
+    return (id(part), *sizes, *types)
