@@ -94,4 +94,5 @@ def test_numbers_that_inline_operators_make_are_copied(
 
     assert printer.canonical(replayed) == printer.canonical(run)
     assert places(replayed) == places(run)
+    assert {label for label, _ in places(run)} >= {f"h.{part}.out" for part in range(3)}
     assert "<unknown>" not in str(places(run))
