@@ -9,7 +9,7 @@ from xdsl.ir import Block, Region
 from xdsl.parser import Parser
 
 from tripybuild.tensorrt.dialect import Tensorrt, TensorrtOperation
-from tripybuild.tensorrt.mlir.quant import Quant
+from tripybuild.tensorrt.mlir.context import Quant
 
 
 def context() -> Context:

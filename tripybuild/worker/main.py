@@ -38,9 +38,9 @@ def _portable() -> Compile:
 
 
 def _weights() -> Compile:
-    from tripybuild.tensorrt.runtime import weight_digest  # noqa: PLC0415 - heavy
+    from tripybuild.tensorrt.runtime import request  # noqa: PLC0415 - heavy
 
-    return weight_digest.digest_weights
+    return request.digest_weights
 
 
 def _interpreter() -> Compile:

@@ -40,18 +40,18 @@ def prepare_engine(manifest: Mapping[str, Any], read: Read) -> Prepare:
     Raises:
         DiagnosticError: There is no GPU, or another one, or another version of the library.
     """
-    from tripybuild.tensorrt.runtime import compatibility  # noqa: PLC0415 - when used
+    from tripybuild.tensorrt.runtime import runtime  # noqa: PLC0415 - when used
+    from tripybuild.tensorrt.runtime.cuda import Cuda  # noqa: PLC0415 - when used
 
     text = bytes(read(manifest["engine"]["record"]))
     record = read_record(text, manifest)
-    library, gpu = compatibility.check_compatibility(record)
-    from tripybuild.tensorrt.runtime.cuda import Cuda  # noqa: PLC0415 - when used
-    from tripybuild.tensorrt.runtime.runtime import LoadedEngine  # noqa: PLC0415 - when used
-
+    library, gpu = runtime.check_compatibility(record)
     cuda = Cuda.find()
     kernels = KernelCache({"library": library.version, "gpu": repr(gpu), "record": text})
     plan = read(manifest["engine"]["plan"])
-    return LoadedEngine(library, cuda, plan, record, output_names(manifest), kernels).prepare
+    return runtime.LoadedEngine(
+        library, cuda, plan, record, output_names(manifest), kernels
+    ).prepare
 
 
 def prepare_mlir_tensorrt(manifest: Mapping[str, Any], read: Read) -> Prepare:

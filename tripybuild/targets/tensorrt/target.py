@@ -209,7 +209,10 @@ class MlirTensorrt(EngineTarget):
         return {self.distribution: library["version"]}
 
     def prepare_compiler(self) -> Compile:
-        """Load the compiler."""
-        from tripybuild.tensorrt import mlir_tensorrt  # noqa: PLC0415 - heavy
+        """Load the compiler; that it is not installed is said before ours is loaded."""
+        from tripybuild.tensorrt.mlir_tensorrt import library  # noqa: PLC0415 - heavy
 
-        return mlir_tensorrt.prepare()
+        library.interface("compiler")
+        from tripybuild.tensorrt.mlir_tensorrt import compiler  # noqa: PLC0415 - heavy
+
+        return compiler.compile_request

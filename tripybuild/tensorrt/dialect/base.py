@@ -46,7 +46,7 @@ SEGMENTED = (ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True))
 _UNKNOWN = NoneType()  # the type of a result until it is inferred
 
 
-def sizes(of: Attribute | SSAValue) -> Sizes:
+def sizes(of: Attribute | SSAValue) -> tuple[int | None, ...]:
     """Give the sizes of a ranked tensor, or of a value that is one; None is `?`."""
     numbers = [size.data for size in _tensor(of).shape.data]
     return tuple([None if number == DYNAMIC_INDEX else number for number in numbers])

@@ -1,7 +1,5 @@
 """`tensorrt-apply-wars`: workarounds for what TensorRT does not support."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, ModuleOp, Signedness, TensorType, f16, f32, i8, i32
 from xdsl.ir import Attribute, SSAValue
@@ -9,7 +7,6 @@ from xdsl.ir import Attribute, SSAValue
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.dialect import (
     CollapseRankOp,
-    ElementWiseOp,
     ExpandRankOp,
     IdentityOp,
     MatrixMultiplyOp,
@@ -17,10 +14,10 @@ from tripybuild.tensorrt.dialect import (
     SliceOp,
     UnaryOp,
 )
-from tripybuild.tensorrt.dialect.base import element, tensor_type
+from tripybuild.tensorrt.dialect.base import element, sizes, tensor_type
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS
-from tripybuild.tensorrt.passes.elimination.layouts import sizes_of
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
+from tripybuild.tensorrt.passes.rewriting.op_builder import OpBuilder
 from tripybuild.tensorrt.passes.rewriting.values import defining_op
 
 _UI8 = IntegerType(8, Signedness.UNSIGNED)
@@ -64,33 +61,25 @@ def _through_f32(op: IdentityOp, rewriter: PatternRewriter) -> bool:
         or (target == _UI8 and source not in (f16, f32))
     ):
         return False
-    middle = rewriter.create(
-        IdentityOp, op.input, result_types=[tensor_type(sizes_of(op.input), f32)]
-    )
-    rewriter.replace(
-        op, rewriter.create(IdentityOp, middle.results[0], result_types=[op.result.type])
-    )
-    return True
+    middle = rewriter.value(IdentityOp, op.input, result_types=[tensor_type(sizes(op.input), f32)])
+    return rewriter.replace_with(op, IdentityOp, middle)
 
 
 def _as_matrix(op: UnaryOp, rewriter: PatternRewriter) -> bool:
     """Functions of i8 take two dimensions or more."""
-    shape = sizes_of(op.input)
+    shape = sizes(op.input)
     if element(op.input) != i8 or len(shape) >= 2:
         return False
     matrix = tensor_type((*[1] * (2 - len(shape)), *shape), i8)
-    wide = rewriter.create(ExpandRankOp, op.input, result_types=[matrix])
-    found = rewriter.create(UnaryOp, wide.results[0], unary_operation=op.value("unary_operation"))
-    rewriter.replace(
-        op, rewriter.create(CollapseRankOp, found.results[0], result_types=[op.result.type])
-    )
-    return True
+    wide = rewriter.value(ExpandRankOp, op.input, result_types=[matrix])
+    found = rewriter.value(UnaryOp, wide, unary_operation=op.value("unary_operation"))
+    return rewriter.replace_with(op, CollapseRankOp, found)
 
 
 def _as_vectors(op: CollapseRankOp, rewriter: PatternRewriter) -> bool:
     """A product of a row and a column that becomes a scalar is one of vectors."""
     product = defining_op(op.input, MatrixMultiplyOp)
-    if product is None or len(sizes_of(op.result)) or len(sizes_of(op.input)) != 2:
+    if product is None or len(sizes(op.result)) or len(sizes(op.input)) != 2:
         return False
     found = (
         _vector(product.input0, product.value("op0"), 1),
@@ -99,16 +88,15 @@ def _as_vectors(op: CollapseRankOp, rewriter: PatternRewriter) -> bool:
     if None in found:
         return False
     vectors = [
-        rewriter.create(CollapseRankOp, value, result_types=[type]).results[0]
+        rewriter.value(CollapseRankOp, value, result_types=[type])
         for value, type in zip((product.input0, product.input1), found, strict=True)
     ]
-    rewriter.replace(op, rewriter.create(MatrixMultiplyOp, *vectors, op0="kVECTOR", op1="kVECTOR"))
-    return True
+    return rewriter.replace_with(op, MatrixMultiplyOp, *vectors, op0="kVECTOR", op1="kVECTOR")
 
 
 def _vector(value: SSAValue, operation: str, contracted: int) -> Attribute | None:
     """The type of a matrix with one row (or column) as a vector; None for other values."""
-    shape = sizes_of(value)
+    shape = sizes(value)
     if operation == "kVECTOR" or len(shape) != 2:
         return None
     axis = contracted if operation == "kNONE" else 1 - contracted
@@ -123,47 +111,30 @@ def _clamp_operands(op: SliceOp) -> None:
     """Offsets and sizes that only a call knows stay inside of the input."""
     rewriter = PatternRewriter()
     rewriter.start(op)
-    shape = _shape(op.input, rewriter)
+    make = OpBuilder(rewriter)
+    known = sizes(op.input)
+    shape = (
+        make.make(ShapeOp, op.input)
+        if None in known
+        else rewriter.constant(np.array(known), TensorType(i32, [len(known)]))
+    )
+    first = 1 + (op.fill is not None)  # start and size may be one value
     if op.start is not None:
-        last = _binary("kSUB", shape, _splat(1, shape, rewriter), rewriter)
-        start = _clamp(op.start, last, rewriter)
-        _replace_operand(op, op.start, start)
+        last = make.binary("kSUB", shape, _splat(1, shape, rewriter))
+        op.operands[first] = _clamp(op.start, last, make, rewriter)
+        first += 1
     if op.size is not None:
-        _replace_operand(op, op.size, _clamp(op.size, shape, rewriter))
+        op.operands[first] = _clamp(op.size, shape, make, rewriter)
 
 
-def _replace_operand(op: SliceOp, old: SSAValue, new: SSAValue) -> None:
-    """Give the index operand another value; start and size may be one value."""
-    for index in _index_operands(op):
-        if op.operands[index] is old:
-            op.operands[index] = new
-            return
-
-
-def _index_operands(op: SliceOp) -> Iterator[int]:
-    yield from range(1 + (op.fill is not None), len(op.operands))
-
-
-def _clamp(value: SSAValue, most: SSAValue, rewriter: PatternRewriter) -> SSAValue:
-    low = _binary("kMIN", value, most, rewriter)
-    return _binary("kMAX", low, _splat(0, value, rewriter), rewriter)
-
-
-def _binary(kind: str, a: SSAValue, b: SSAValue, rewriter: PatternRewriter) -> SSAValue:
-    return rewriter.create(ElementWiseOp, a, b, elementwise_operation=kind).results[0]
+def _clamp(value: SSAValue, most: SSAValue, make: OpBuilder, rewriter: PatternRewriter) -> SSAValue:
+    return make.binary("kMAX", make.binary("kMIN", value, most), _splat(0, value, rewriter))
 
 
 def _splat(number: int, like: SSAValue, rewriter: PatternRewriter) -> SSAValue:
-    (count,) = sizes_of(like)
+    (count,) = sizes(like)
     assert count is not None
     return rewriter.constant(np.full([count], number, np.int32), TensorType(i32, [count]))
-
-
-def _shape(value: SSAValue, rewriter: PatternRewriter) -> SSAValue:
-    shape = sizes_of(value)
-    if None in shape:
-        return rewriter.create(ShapeOp, value).results[0]
-    return rewriter.constant(np.array(shape), TensorType(i32, [len(shape)]))
 
 
 _IDENTITY = Pattern("byte-through-f32", IdentityOp, _through_f32, "TensorRT refuses the rest")

@@ -6,8 +6,7 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-from xdsl.dialects.builtin import IntegerType, ModuleOp, TensorType, f32, i1, i32, i64
+from xdsl.dialects.builtin import IntegerType, ModuleOp, f32, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tripybuild.tensorrt.dialect import (
@@ -15,7 +14,6 @@ from tripybuild.tensorrt.dialect import (
     ArgMinOp,
     BroadcastOp,
     CollapseRankOp,
-    ConcatenationOp,
     ExpandRankOp,
     IdentityOp,
     ReshapeOp,
@@ -25,17 +23,19 @@ from tripybuild.tensorrt.dialect import (
     TopKOp,
     TransposeOp,
 )
-from tripybuild.tensorrt.dialect.base import element, tensor_type
+from tripybuild.tensorrt.dialect.base import element, sizes, tensor_type
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS, shuffles
 from tripybuild.tensorrt.passes.elimination.layouts import (
     Sizes,
+    argsort,
+    is_identity,
     make_transpose,
     num_dynamic_dims,
     permutation_of,
-    sizes_of,
+    permute,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import is_identity, permute
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
+from tripybuild.tensorrt.passes.rewriting.op_builder import OpBuilder
 
 
 def run(module: ModuleOp) -> bool:
@@ -47,22 +47,20 @@ def _as(value: SSAValue, kind: Attribute, rewriter: PatternRewriter) -> SSAValue
     """A value with other elements."""
     if element(value) == kind:
         return value
-    type = tensor_type(sizes_of(value), kind)
-    return rewriter.create(IdentityOp, value, result_types=[type]).results[0]
+    type = tensor_type(sizes(value), kind)
+    return rewriter.value(IdentityOp, value, result_types=[type])
 
 
 def _transpose(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     permutation = permutation_of(op)
-    shuffle = rewriter.create(
+    return rewriter.replace_with(
+        op,
         ShuffleOp,
         op.input,
         first_transpose=permutation,
         second_transpose=range(len(permutation)),
         zero_is_placeholder=False,
-        result_types=[op.result.type],
     )
-    rewriter.replace(op, shuffle)
-    return True
 
 
 def _reshape(op: ReshapeOp | ExpandRankOp | CollapseRankOp, rewriter: PatternRewriter) -> bool:
@@ -71,36 +69,32 @@ def _reshape(op: ReshapeOp | ExpandRankOp | CollapseRankOp, rewriter: PatternRew
     Nothing is one where nothing changes (broadcasts are left with such reshapes).
     """
     result = op.results[0]
-    target = sizes_of(result)
+    target = sizes(result)
     shape = op.shape if isinstance(op, ReshapeOp) else None
     if shape is None and op.input.type == result.type and num_dynamic_dims(target) <= 1:
-        rewriter.replace(op, op.input)
-        return True
+        return rewriter.replace(op, op.input)
     kind = i32 if element(op.input) == i1 else element(op.input)
     operand = _as(op.input, kind, rewriter)
     zeros = False
     reshape: Sequence[int] | None = None
     if shape is None and target.count(None) > 1 and not isinstance(op, ReshapeOp):
-        reshape, zeros = _placeholders(sizes_of(op.input), target), True
+        reshape = _placeholders(sizes(op.input), target)
+        zeros = reshape is not None
         if reshape is None:
-            shape, zeros = (
-                _build_shape(op.input, _origins(sizes_of(op.input), target), rewriter),
-                False,
-            )
+            shape = _build_shape(op.input, _origins(sizes(op.input), target), rewriter)
     elif shape is None:
         reshape = [-1 if size is None else size for size in target]
-    shuffle = rewriter.create(
+    shuffle = rewriter.value(
         ShuffleOp,
         operand,
         shape,
-        first_transpose=range(len(sizes_of(operand))),
+        first_transpose=range(len(sizes(operand))),
         reshape=reshape,
         second_transpose=range(len(target)),
         zero_is_placeholder=zeros,
         result_types=[tensor_type(target, kind)],
     )
-    rewriter.replace(op, _as(shuffle.results[0], element(result), rewriter))
-    return True
+    return rewriter.replace(op, _as(shuffle, element(result), rewriter))
 
 
 def _placeholders(source: Sizes, target: Sizes) -> list[int] | None:
@@ -126,17 +120,9 @@ def _build_shape(
     value: SSAValue, origins: Sequence[int | None], rewriter: PatternRewriter
 ) -> SSAValue:
     """A shape, put together from the sizes of a value and from ones."""
-    shape = rewriter.create(ShapeOp, value).results[0]
-    one = rewriter.constant(np.array([1], np.int32), TensorType(i32, [1]))
-    parts = [
-        one
-        if origin is None
-        else rewriter.create(
-            SliceOp, shape, static_start=(origin,), static_size=(1,), static_stride=(1,)
-        ).results[0]
-        for origin in origins
-    ]
-    return rewriter.create(ConcatenationOp, parts, axis=0).results[0]
+    make = OpBuilder(rewriter)
+    shape = make.make(ShapeOp, value)
+    return make.vector([1 if origin is None else make.entry(shape, origin) for origin in origins])
 
 
 def _arg(op: ArgMinOp | ArgMaxOp, rewriter: PatternRewriter) -> bool:
@@ -146,66 +132,56 @@ def _arg(op: ArgMinOp | ArgMaxOp, rewriter: PatternRewriter) -> bool:
     axis: int = op.value("axis")
     small = isinstance(own, IntegerType) and own != i64
     operand = _as(op.input, f32 if small else own, rewriter)
-    flat = len(sizes_of(operand)) == 1
+    flat = len(sizes(operand)) == 1
     if flat:
-        matrix = tensor_type((1, *sizes_of(operand)), element(operand))
-        operand = rewriter.create(ExpandRankOp, operand, result_types=[matrix]).results[0]
+        matrix = tensor_type((1, *sizes(operand)), element(operand))
+        operand = rewriter.value(ExpandRankOp, operand, result_types=[matrix])
         axis = 1
     top = rewriter.create(TopKOp, operand, k=1, axis=axis, topk_operation=kind)
-    found = list(top.results)
+    found: list[SSAValue] = list(top.results)
     if flat:
         found = [
-            rewriter.create(
-                CollapseRankOp, each, result_types=[tensor_type((1,), element(each))]
-            ).results[0]
+            rewriter.value(CollapseRankOp, each, result_types=[tensor_type((1,), element(each))])
             for each in found
         ]
-    rewriter.replace(op, _as(found[0], own, rewriter), found[1])
-    return True
-
-
-def _order(op: BroadcastOp) -> tuple[int, ...]:
-    """The input's dimensions in the order of their places in the result."""
-    places = op.value("broadcast_dims")
-    return tuple(sorted(range(len(places)), key=places.__getitem__))
+    return rewriter.replace(op, _as(found[0], own, rewriter), found[1])
 
 
 def _sort_dimensions(op: BroadcastOp, rewriter: PatternRewriter) -> bool:
-    order = _order(op)
+    order = argsort(op.value("broadcast_dims"))
     if is_identity(order):
         return False
-    broadcast = rewriter.create(
+    return rewriter.replace_with(
+        op,
         BroadcastOp,
         make_transpose(op.input, order, rewriter),
         op.shape,
         broadcast_dims=permute(order, op.value("broadcast_dims")),
-        result_types=[op.result.type],
     )
-    rewriter.replace(op, broadcast)
-    return True
 
 
 def _full_rank(op: BroadcastOp, rewriter: PatternRewriter) -> SSAValue:
     """The input with ones between its dimensions, so that it has the result's rank."""
-    source, count = sizes_of(op.input), len(sizes_of(op.result))
+    source, count = sizes(op.input), len(sizes(op.result))
     if len(source) == count:
         return op.input
     places = op.value("broadcast_dims")
     origins = [places.index(i) if i in places else None for i in range(count)]
     type = tensor_type([1 if i is None else source[i] for i in origins], element(op.input))
     if None not in source:
-        return rewriter.create(ExpandRankOp, op.input, result_types=[type]).results[0]
+        return rewriter.value(ExpandRankOp, op.input, result_types=[type])
     shape = _build_shape(op.input, origins, rewriter)
-    return rewriter.create(ReshapeOp, op.input, shape, result_types=[type]).results[0]
+    return rewriter.value(ReshapeOp, op.input, shape, result_types=[type])
 
 
 def _broadcast(op: BroadcastOp, rewriter: PatternRewriter) -> bool:
-    if not is_identity(_order(op)):
+    if not is_identity(argsort(op.value("broadcast_dims"))):
         return False
-    target = sizes_of(op.result)
+    target = sizes(op.result)
     static = None not in target
     operand = _full_rank(op, rewriter)
-    wrapped = rewriter.create(
+    return rewriter.replace_with(
+        op,
         SliceOp,
         operand,
         None,
@@ -215,10 +191,7 @@ def _broadcast(op: BroadcastOp, rewriter: PatternRewriter) -> bool:
         static_size=target if static else None,
         static_stride=[1] * len(target),
         mode="kWRAP",
-        result_types=[op.result.type],
     )
-    rewriter.replace(op, wrapped)
-    return True
 
 
 _RESHAPES: tuple[type[Operation], ...] = (ReshapeOp, ExpandRankOp, CollapseRankOp)

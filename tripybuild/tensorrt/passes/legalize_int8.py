@@ -23,8 +23,8 @@ from tripybuild.tensorrt.dialect.base import element, sizes, tensor_type
 from tripybuild.tensorrt.mlir import elements, locations
 from tripybuild.tensorrt.passes.rewriting.driver import PatternRewriter
 from tripybuild.tensorrt.passes.rewriting.effects import walk_ops
+from tripybuild.tensorrt.passes.rewriting.values import has_elided_data
 
-_ELIDED = "__elided__"
 _QUANTIZING = (QuantizeOp, DequantizeOp)
 
 
@@ -82,10 +82,10 @@ def _pass_through(value: SSAValue, rewriter: PatternRewriter) -> None:
         location=location,
         result_types=[tensor_type(sizes(value), f32)],
     )
-    again = rewriter.create(
+    again = rewriter.value(
         QuantizeOp, floats.results[0], scale, location=location, result_types=[value.type]
     )
-    rewriter.replace_uses(value, again.results[0], unless=[floats])
+    rewriter.replace_uses(value, again, unless=[floats])
 
 
 def _widen(op: ConstantOp) -> None:
@@ -93,7 +93,7 @@ def _widen(op: ConstantOp) -> None:
     rewriter.start(op)
     type = tensor_type(sizes(op.result), i32)
     wide = rewriter.constant(_as_int32(op, type), type)
-    rewriter.replace(op, rewriter.create(IdentityOp, wide, result_types=[op.result.type]))
+    rewriter.replace_with(op, IdentityOp, wide)
 
 
 def _as_int32(op: ConstantOp, type: TensorType[Attribute]) -> Attribute:
@@ -104,7 +104,7 @@ def _as_int32(op: ConstantOp, type: TensorType[Attribute]) -> Attribute:
             lambda array: array.astype(np.int32), elements.to_numpy(weights)
         )
         return elements.from_numpy(wide, type)
-    if isinstance(weights, DenseResourceAttr) and weights.resource_handle.data == _ELIDED:
+    if isinstance(weights, DenseResourceAttr) and has_elided_data(weights):
         return DenseResourceAttr(weights.resource_handle, type)
     message = "'tensorrt.constant' op failed to convert value to i32 tensor"
     hint = "an int8 constant that is not quantized stands in the text, not in a resource"

@@ -90,9 +90,9 @@ def _gelu(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
         for each in gelu.trees:
             found = find(each, op.result)
             if found is not None and found["x"].type == op.result.type:
-                new = rewriter.create(ActivationOp, found["x"], activation_type=gelu.kind)
-                rewriter.replace(op, new)
-                return True
+                return rewriter.replace_with(
+                    op, ActivationOp, found["x"], activation_type=gelu.kind
+                )
     return False
 
 
@@ -104,11 +104,9 @@ def _clip(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     low, high = uniform(found["low"]), uniform(found["high"])
     if not isinstance(low, float) or not isinstance(high, float) or not low <= high:
         return False
-    rewriter.replace(
-        op,
-        rewriter.create(ActivationOp, found["x"], activation_type="kCLIP", alpha=low, beta=high),
+    return rewriter.replace_with(
+        op, ActivationOp, found["x"], activation_type="kCLIP", alpha=low, beta=high
     )
-    return True
 
 
 _GELU = Pattern("gelu", ElementWiseOp, _gelu, "one layer for eight", benefit=8)

@@ -19,11 +19,12 @@ from tripybuild.tensorrt.dialect import (
     ReduceOp,
     ReshapeOp,
 )
-from tripybuild.tensorrt.dialect.base import element, sizes, tensor_type
+from tripybuild.tensorrt.dialect.base import element, sizes
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS
 from tripybuild.tensorrt.passes.rewriting import matching as tree
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
 from tripybuild.tensorrt.passes.rewriting.matching import AnyValue, Found, Node, UniformValue, find
+from tripybuild.tensorrt.passes.rewriting.op_builder import OpBuilder
 from tripybuild.tensorrt.passes.rewriting.values import defining_op, uniform
 
 _EPSILON = float(np.float32(1e-5))  # TensorRT's own, and the largest that an instance norm has
@@ -144,15 +145,10 @@ def _normalize(
         result_types=[x.type],
         location=op.location,
     )
-    return _put(op, new, rewriter)
-
-
-def _put(op: Any, new: NormalizationOp, rewriter: PatternRewriter) -> bool:
     if new.result.type != op.result.type or next(new.problems(), None) is not None:
         new.drop_all_references()
         return False
-    rewriter.replace(op, rewriter.insert(new))
-    return True
+    return rewriter.replace(op, rewriter.insert(new))
 
 
 def _drop_casts(op: CastOp, rewriter: PatternRewriter) -> bool:
@@ -166,24 +162,16 @@ def _drop_casts(op: CastOp, rewriter: PatternRewriter) -> bool:
     kind = element(op.result)
     if kind not in _FLOATS:
         return False
-    scale, offset = (_cast(value, kind, rewriter) for value in (norm.scale, norm.bias))
-    new = rewriter.create(
+    scale, offset = (OpBuilder(rewriter).cast(value, kind) for value in (norm.scale, norm.bias))
+    return rewriter.replace_with(
+        op,
         NormalizationOp,
         cast.input,
         scale,
         offset,
         axis=norm.value("axis"),
         eps=norm.properties.get("eps"),
-        result_types=[op.result.type],
     )
-    rewriter.replace(op, new)
-    return True
-
-
-def _cast(value: SSAValue, kind: Any, rewriter: PatternRewriter) -> SSAValue:
-    if element(value) == kind:
-        return value
-    return rewriter.create(CastOp, value, result_types=[tensor_type(sizes(value), kind)]).results[0]
 
 
 _FLOATS = (f16, bf16, f32)

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.runtime.plan_file import PlanInMemory
 from tripybuild.tensorrt.translation.constants import Array
 from tripybuild.tensorrt.translation.failing_op import build_failure
@@ -118,34 +119,29 @@ def select_function(module: ModuleOp, name: str | None) -> FuncOp:
 
 def _record(made: Translation, library: Library, options: Options, ranges: list[Ranges]) -> Record:
     by_port = {each.port.index: each for each in ranges}
-    shapes = [_sizes(port) for port in made.inputs]
+
+    def record(port: Port, shape: list[int | None]) -> Record:
+        return port_record(port, made.emission.kind(port.type.element_type).name, shape)
+
     return {
         "function": made.function.sym_name.data,
         "library": {"name": library.name, "version": library.version},
         "compute_capabilities": list(options.compute_capabilities),
         "inputs": [
-            {**_port(made, port, shape), **_ranges(by_port.get(port.index))}
-            for port, shape in zip(made.inputs, shapes, strict=True)
+            {**record(port, list(sizes(port.type))), **_ranges(by_port.get(port.index))}
+            for port in made.inputs
         ],
         "outputs": [
-            _port(made, port, shape)
+            record(port, shape)
             for port, shape in zip(made.outputs, made.output_shapes, strict=True)
         ],
         "layers": made.emission.records,
     }
 
 
-def _sizes(port: Port) -> list[int | None]:
-    return [size if size >= 0 else None for size in port.type.get_shape()]
-
-
-def _port(made: Translation, port: Port, shape: list[int | None]) -> Record:
-    record: Record = {
-        "name": port.name,
-        "dtype": made.emission.kind(port.type.element_type).name,
-        "shape": shape,
-        "host": port.on_host,
-    }
+def port_record(port: Port, dtype: str, shape: list[int | None]) -> Record:
+    """Return the record of an input or output."""
+    record: Record = {"name": port.name, "dtype": dtype, "shape": shape, "host": port.on_host}
     names = port.attributes.get(DIMENSION_NAMES)
     if names is not None:
         record["dimension_names"] = {key: each.data for key, each in sorted(names.data.items())}  # type: ignore[attr-defined]

@@ -4,6 +4,9 @@ TensorRT hands out an engine in pieces as it serializes it. To hold all of it in
 to write and measure it afterwards, took a quarter of the time in which one of 650 MB is built.
 """
 
+import fcntl
+import mmap
+import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -12,7 +15,86 @@ from typing import Any, Self
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.hashing import ContentDigest, StreamingDigest
-from tripybuild.tensorrt.runtime.sequential import SequentialFile
+
+STRETCH = 1 << 24  # bytes that are written at once
+PAGE = mmap.PAGESIZE
+# Not every system has the flag; one that changes nothing does for the others.
+DIRECT: int = getattr(os, "O_DIRECT", 0)
+
+
+class SequentialFile:
+    """A file that grows from an offset on; it is opened when there is something to write.
+
+    Args:
+        path: The file; what is in it before `start` stays.
+        start: The offset of the first byte that is written.
+    """
+
+    def __init__(self, path: Path, start: int) -> None:
+        self._path, self._position = path, start
+        self._descriptor = -1
+        self._direct = bool(DIRECT) and start % PAGE == 0
+        # Whole pages at an address that is one's: only such may go past the system's memory.
+        self._stretch = memoryview(mmap.mmap(-1, STRETCH))
+        self._filled = 0
+
+    def write(self, piece: Any) -> None:
+        """Write the next bytes, in whole stretches; the rest waits."""
+        left = memoryview(piece).cast("B")
+        while left:
+            count = min(len(left), STRETCH - self._filled)
+            self._stretch[self._filled : self._filled + count] = left[:count]
+            self._filled, left = self._filled + count, left[count:]
+            if self._filled == STRETCH:
+                self._flush()
+
+    def end(self) -> None:
+        """Write what waits: it need not be whole pages."""
+        self._disable_direct_io()
+        self._flush()
+
+    def _flush(self) -> None:
+        if self._descriptor < 0:
+            self._open()
+        while self._filled:
+            try:
+                count = os.pwrite(self._descriptor, self._stretch[: self._filled], self._position)
+            except OSError:
+                if not self._direct:
+                    raise
+                self._disable_direct_io()  # not every file system can
+                continue
+            self._position += count
+            if count < self._filled:  # the disk is nearly full, or somebody sent a signal
+                self._disable_direct_io()
+                self._stretch[: self._filled - count] = self._stretch[count : self._filled]
+            self._filled -= count
+
+    def _open(self) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+        self._descriptor = os.open(self._path, flags, 0o666)
+        if self._direct:
+            self._set_flags(DIRECT)
+
+    def _disable_direct_io(self) -> None:
+        if self._direct and self._descriptor >= 0:
+            self._set_flags(0)
+        self._direct = False
+
+    def _set_flags(self, flag: int) -> None:
+        try:
+            fcntl.fcntl(self._descriptor, fcntl.F_SETFL, flag)
+        except OSError:
+            self._direct = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stretch.release()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
 
 AHEAD = 2  # pieces that wait while one is written; TensorRT's have 64 MiB
 

@@ -16,9 +16,11 @@ A request's options are those of `Options`, and beside them:
 import json
 import mmap
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import blake3
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
@@ -29,6 +31,7 @@ from tripybuild.tensorrt.translation.constants import Array
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.options import Options
 from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.nonfinite import nonfinite
 
 BYTE = 8  # bits
 # The dtypes of safetensors files.
@@ -158,3 +161,33 @@ def _part(whole: Array, name: str, place: Mapping[str, Any]) -> Array:
         message = f"The bytes of `{name}` are not a whole number of {found}"
         raise DiagnosticError(Diagnostic("weights-malformed", message))
     return whole[begin:end].view(found.numpy)
+
+
+def digest_weights(content: bytes, options: Mapping[str, Any]) -> bytes:
+    """Digest names, types and bytes of tensors; the path says nothing of them, and is left out.
+
+    Args:
+        content: A file as requests have it, in JSON: `{"path": ..., "tensors": ...}`.
+        options: `{"suspects": true}` also looks for elements that are no finite numbers.
+
+    Returns:
+        In JSON, `{"digest": ..., "nonfinite": {name: ...}}`.
+
+    Raises:
+        DiagnosticError: The file is not there, or too short.
+    """
+    file, scan = json.loads(content), bool(options.get("suspects"))
+    digest = blake3.blake3(max_threads=blake3.blake3.AUTO)
+    found = {}
+    for name, array in map_arrays(file).items():
+        digest.update(head(name, file["tensors"][name]))
+        digest.update(array.view(np.uint8).data)
+        if scan and (suspects := nonfinite(array)) is not None:
+            found[name] = asdict(suspects)
+    return json.dumps({"digest": digest.hexdigest(), "nonfinite": found}).encode()
+
+
+def head(name: str, entry: Mapping[str, Any]) -> bytes:
+    """Header of a tensor in the digest, with a length prefix."""
+    said = json.dumps([name, entry["dtype"], entry["shape"]]).encode()
+    return len(said).to_bytes(8, "little") + said

@@ -7,26 +7,113 @@ then copies, one launch, and copies.
 
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.per_process import process
-from tripybuild.tensorrt.runtime import profile_selection
-from tripybuild.tensorrt.runtime.context import ExecutionContext
+from tripybuild.tensorrt.runtime import gpu
+from tripybuild.tensorrt.runtime.context import EngineOutput, ExecutionContext
 from tripybuild.tensorrt.runtime.cuda import Buffer, Cuda, refuse_fork
 from tripybuild.tensorrt.runtime.dlpack import DeviceArray
-from tripybuild.tensorrt.runtime.outputs import EngineOutput
 from tripybuild.tensorrt.runtime.packing import pack_elements, size_of
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
 from tripybuild.types.dtypes import BY_NAME
 
 Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
+Record = Mapping[str, Any]
 Run = Callable[[Sequence[Any]], list[Array]]
+Shape = tuple[int, ...]
+
+
+def check_compatibility(record: Record) -> tuple[Library, gpu.Gpu]:
+    """Return the library and the GPU that an engine is run with, before TensorRT reads the plan.
+
+    Raises:
+        DiagnosticError: With all that is missing, or of another kind or version.
+    """
+    device, capabilities = gpu.find_gpu(), record["compute_capabilities"]
+    problems = []
+    if isinstance(device, gpu.Absence):
+        problems.append(gpu.absence_diagnostic(device, capabilities))
+    elif (mismatch := gpu.mismatch_diagnostic(device, capabilities)) is not None:
+        problems.append(mismatch)
+    library: Library | None = None
+    try:
+        library = Library.find(record["library"]["name"])
+        problems += _version_problems(library, record["library"]["version"])
+    except DiagnosticError as error:
+        problems += error.diagnostics
+    if problems or library is None or isinstance(device, gpu.Absence):
+        raise DiagnosticError(*problems)
+    return library, device
+
+
+def _version_problems(library: Library, version: str) -> Iterator[Diagnostic]:
+    if library.version != version:
+        message = f"the engine was built by {library.name} {version}; here is {library.version}"
+        note = "an engine is read only by the version that wrote it"
+        package = library.module.__name__
+        hint = f"compile the model again, or install `{package}=={version}`"
+        yield Diagnostic("executable-incompatible", message, notes=(note,), hint=hint)
+
+
+def select_profile(inputs: Sequence[Record], numbers: Mapping[str, Shape]) -> int:
+    """Return the index of the best optimization profile.
+
+    Of those that hold the sizes it is the one whose `opt` is nearest, then the narrowest, then the
+    first; an engine without dynamic sizes has one, which holds what there is.
+
+    Args:
+        inputs: The inputs of an engine's record.
+        numbers: The sizes of each input, or its values where its profiles are of values.
+
+    Raises:
+        DiagnosticError: No profile holds them.
+    """
+    ranged = [each for each in inputs if each["profiles"]]
+    count = max((len(each["profiles"]) for each in ranged), default=0)
+    if count == 0:
+        return 0
+    costs = {
+        index: cost for index in range(count) if (cost := _cost(ranged, numbers, index)) is not None
+    }
+    if not costs:
+        raise DiagnosticError(_none_holds(ranged, numbers))
+    return min(costs, key=lambda index: (*costs[index], index))
+
+
+def _cost(
+    inputs: Sequence[Record], numbers: Mapping[str, Shape], index: int
+) -> tuple[int, int] | None:
+    """Return how far `opt` is from the numbers, and how wide the profile is, if it holds them."""
+    far = wide = 0
+    for each in inputs:
+        profiles = each["profiles"]
+        profile = profiles[index if len(profiles) > 1 else 0]
+        for number, minimum, optimum, maximum in zip(
+            numbers[each["name"]], profile["min"], profile["opt"], profile["max"], strict=True
+        ):
+            if not minimum <= number <= maximum:
+                return None
+            far, wide = far + abs(number - optimum), wide + maximum - minimum
+    return far, wide
+
+
+def _none_holds(inputs: Sequence[Record], numbers: Mapping[str, Shape]) -> Diagnostic:
+    notes = []
+    for each in inputs:
+        ranges = " or ".join(
+            f"{list(one['min'])} to {list(one['max'])}" for one in each["profiles"]
+        )
+        what = "values" if each.get("of_values") else "sizes"
+        notes.append(f"`{each['name']}` has {what} {list(numbers[each['name']])}, within {ranges}")
+    message = "no optimization profile of the engine holds these sizes together"
+    hint = "compile the model for them with `--shapes`, or widen its `ranges:`"
+    return Diagnostic("size-out-of-range", message, notes=tuple(notes), hint=hint)
 
 
 class EngineInput:
@@ -144,7 +231,7 @@ class LoadedEngine:
             numbers[port.name] = (
                 tuple(int(n) for n in hosts[port.name].reshape(-1)) if values else shape
             )
-        self._context.choose(profile_selection.select_profile(self._record, numbers))
+        self._context.choose(select_profile(self._record, numbers))
         for port, shape in zip(self._inputs, shapes, strict=True):
             self._context.shape(port.name, shape)
             if port.on_host:

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorT
 from tripybuild.tensorrt.mlir import elements, floats
 from tripybuild.tensorrt.mlir.context import new_context
 from tripybuild.tensorrt.mlir.reading import parser
-from tripybuild.tensorrt.mlir.reading.literals import LiteralError, literal
+from tripybuild.tensorrt.mlir.reading.dense_reader import LiteralError, literal
 from tripybuild.tensorrt.mlir.writing import printer
 
 NAMES = sorted(set(elements.DTYPES) - {"si8", "si16", "si32", "si64", "ui4", "f8E8M0FNU"})

@@ -27,8 +27,7 @@ from xdsl.ir import Attribute
 from tests.unit.tensorrt.mlir.test_mlir_text import MODULES
 from tripybuild.errors.diagnostics import DiagnosticError, Span
 from tripybuild.tensorrt.mlir import locations, resources
-from tripybuild.tensorrt.mlir.context import new_context
-from tripybuild.tensorrt.mlir.quant import UniformQuantizedType
+from tripybuild.tensorrt.mlir.context import UniformQuantizedType, new_context
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.mlir.writing import printer
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tripybuild.tensorrt.passes.elimination.permutations import inverse, permute
+from tripybuild.tensorrt.passes.elimination.layouts import inverse, permute
 from tripybuild.tensorrt.passes.transpose_reshape_elimination.equations import (
     Equation,
     Product,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tripybuild.tensorrt.passes.elimination.layouts import collapsed_dims
-from tripybuild.tensorrt.passes.elimination.permutations import (
+from tripybuild.tensorrt.passes.elimination.layouts import (
     argsort,
+    collapsed_dims,
     compose,
     identity,
     inverse,

@@ -10,7 +10,7 @@ from tests.oracles.tensorrt_numpy import (
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.tensorrt.passes.rewriting.driver import greedy
 from tripybuild.tensorrt.passes.transpose_reshape_elimination import einsums
-from tripybuild.tensorrt.passes.transpose_reshape_elimination.einsum_reshapes import (
+from tripybuild.tensorrt.passes.transpose_reshape_elimination.einsums import (
     LabelSubstitution,
     RelabeledTensor,
     rename,

@@ -9,11 +9,11 @@ import pytest
 
 import tripybuild
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.targets.table import find_target
 from tripybuild.targets.tensorrt import run as engine_run
-from tripybuild.tensorrt import mlir_tensorrt
 from tripybuild.tensorrt.mlir import verifier
 from tripybuild.tensorrt.mlir.reading import parser
-from tripybuild.tensorrt.mlir_tensorrt import compiler
+from tripybuild.tensorrt.mlir_tensorrt import compiler, library
 from tripybuild.tensorrt.runtime import gpu
 from tripybuild.worker import compiler_process
 
@@ -93,7 +93,7 @@ def test_what_the_compiler_is_given(fake, tmp_path):
 def test_how_the_compiler_is_called(fake, tmp_path):
     """The task and the options of nvtripy."""
     compiled(fake, tmp_path)
-    api = mlir_tensorrt.import_module_of("compiler.api")
+    api = library.import_module_of("compiler.api")
     options, text = api.CALLS[:2]
     assert text.startswith(("module @double", "#loc"))
     assert options[0] == f"--tensorrt-timing-cache-path={tmp_path}/cache/mlir-tensorrt.timing-cache"
@@ -266,7 +266,7 @@ def test_where_it_is_not_installed():
         pytest.skip("mlir-tensorrt is installed")
     for name in ("compiler.api", "runtime.api"):
         with pytest.raises(DiagnosticError) as raised:
-            mlir_tensorrt.import_module_of(name)
+            library.import_module_of(name)
         (found,) = raised.value.diagnostics
         assert found.code == "target-unavailable"
         assert "mlir-tensorrt-compiler" in found.hint
@@ -275,12 +275,13 @@ def test_where_it_is_not_installed():
 def test_another_release(fake, monkeypatch):
     """Its interface is another one; the diagnostic says which release is needed."""
     monkeypatch.delattr(
-        mlir_tensorrt.import_module_of("compiler.api").CompilerClient, "get_compilation_task"
+        library.import_module_of("compiler.api").CompilerClient, "get_compilation_task"
     )
-    monkeypatch.delattr(
-        mlir_tensorrt.import_module_of("runtime.api").RuntimeClient, "create_stream"
-    )
-    for load_it in (mlir_tensorrt.prepare, lambda: mlir_tensorrt.interface("runtime")):
+    monkeypatch.delattr(library.import_module_of("runtime.api").RuntimeClient, "create_stream")
+    for load_it in (
+        find_target(library.NAME).prepare_compiler,
+        lambda: library.interface("runtime"),
+    ):
         with pytest.raises(DiagnosticError) as raised:
             load_it()
         (found,) = raised.value.diagnostics

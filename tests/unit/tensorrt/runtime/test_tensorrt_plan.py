@@ -12,9 +12,8 @@ import pytest
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.hashing import LARGE
-from tripybuild.tensorrt.runtime import sequential
-from tripybuild.tensorrt.runtime.plan_file import PlanFile
-from tripybuild.tensorrt.runtime.sequential import PAGE, STRETCH
+from tripybuild.tensorrt.runtime import plan_file
+from tripybuild.tensorrt.runtime.plan_file import PAGE, STRETCH, PlanFile
 
 
 def pieces(size, piece):
@@ -55,8 +54,8 @@ def test_a_system_that_cannot_go_past_its_memory(tmp_path, monkeypatch, fails):
             raise OSError(errno.EINVAL, "Invalid argument")
         return write(descriptor, data, position)
 
-    monkeypatch.setattr(sequential.fcntl, "fcntl", flagged)
-    monkeypatch.setattr(sequential.os, "pwrite", pwrite)
+    monkeypatch.setattr(plan_file.fcntl, "fcntl", flagged)
+    monkeypatch.setattr(plan_file.os, "pwrite", pwrite)
     content, parts = pieces(STRETCH * 2 + 5, STRETCH)
     with PlanFile(tmp_path / "plan", 0) as file:
         assert all(file.take(each) for each in parts)
@@ -70,7 +69,7 @@ def test_a_write_that_ends_early_goes_on(tmp_path, monkeypatch):
     def pwrite(descriptor, data, position, write=os.pwrite):
         return write(descriptor, data[: max(1, len(data) // 2)], position)
 
-    monkeypatch.setattr(sequential.os, "pwrite", pwrite)
+    monkeypatch.setattr(plan_file.os, "pwrite", pwrite)
     content, parts = pieces(STRETCH * 2 + 5, STRETCH)
     with PlanFile(tmp_path / "plan", 0) as file:
         assert all(file.take(each) for each in parts)
@@ -84,7 +83,7 @@ def test_a_full_disk_ends_the_building(tmp_path, monkeypatch):
     def pwrite(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(sequential.os, "pwrite", pwrite)
+    monkeypatch.setattr(plan_file.os, "pwrite", pwrite)
     with PlanFile(tmp_path / "plan", 0) as file:
         taken = [file.take(bytes(STRETCH)) for _ in range(8)]
         assert taken[0]

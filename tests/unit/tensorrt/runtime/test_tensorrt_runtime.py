@@ -16,7 +16,7 @@ from tripybuild.compiler.executable import Executable
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.per_process import process
 from tripybuild.targets.tensorrt import run as engine_run
-from tripybuild.tensorrt.runtime import compatibility, gpu, outputs, packing, profile_selection
+from tripybuild.tensorrt.runtime import context, gpu, packing, runtime
 from tripybuild.tensorrt.runtime.cuda import Cuda
 from tripybuild.tensorrt.runtime.runtime import LoadedEngine
 from tripybuild.tensorrt.translation.library import Library
@@ -163,7 +163,7 @@ def test_profiles_are_chosen_by_what_is_nearest_then_narrowest():
                 "profiles": [dict(zip(("min", "opt", "max"), p, strict=True)) for p in profiles],
             }
         ]
-        return profile_selection.select_profile(entries, {"x": (size,)})
+        return runtime.select_profile(entries, {"x": (size,)})
 
     wide, exact, other = ([1], [4], [8]), ([4], [4], [4]), ([1], [7], [8])
     assert choose(4, wide, exact) == 1
@@ -177,7 +177,7 @@ def test_an_input_with_one_range_has_it_in_each_profile():
     """As when profiles were added to the engine."""
     low, high = {"min": [1], "opt": [1], "max": [2]}, {"min": [3], "opt": [3], "max": [9]}
     entries = [{"name": "a", "profiles": [low, high]}, {"name": "b", "profiles": [low]}]
-    assert profile_selection.select_profile(entries, {"a": (5,), "b": (2,)}) == 1
+    assert runtime.select_profile(entries, {"a": (5,), "b": (2,)}) == 1
 
 
 # Values that are sizes, sizes that only the run knows, and memory that is shared
@@ -526,7 +526,7 @@ def refusals(monkeypatch, device, said, version="1.7.1.116"):
     monkeypatch.setattr(gpu, "find_gpu", lambda: device)
     monkeypatch.setattr(Library, "find", staticmethod(lambda name: Library(name, module)))
     try:
-        compatibility.check_compatibility(said)
+        runtime.check_compatibility(said)
     except DiagnosticError as error:
         return [(each.code, each.message) for each in error.diagnostics]
     return []
@@ -559,7 +559,7 @@ def test_a_library_that_is_not_here(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorrt", None)
     said = {**record(DOUBLED), "library": {"name": "tensorrt", "version": "10.9"}}
     with pytest.raises(DiagnosticError) as raised:
-        compatibility.check_compatibility(said)
+        runtime.check_compatibility(said)
     assert [each.code for each in raised.value.diagnostics] == ["no-gpu", "target-unavailable"]
 
 
@@ -700,7 +700,7 @@ def test_the_allocator_has_the_documented_methods():
 
 
 def _allocator_class(module):
-    return type(outputs._allocator(module, None))
+    return type(context._allocator(module, None))
 
 
 def test_the_bindings_have_what_is_called():

@@ -1,4 +1,4 @@
-"""Fast path of xDSL's parser: quick tokens, and memoized types.
+"""Fast path of xDSL's parser: quick tokens, memoized types, and aliases that cost what they name.
 
 Invariant: it accepts what xDSL's parser accepts. A type that is written again in the same way is
 the same object, so that what is looked up by it is found at once.
@@ -8,7 +8,7 @@ import re
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.ir import TypeAttribute
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.lexer import Input, Position, Token
@@ -18,8 +18,43 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
-from tripybuild.tensorrt.mlir.alias_expansion import Expansions
+from tripybuild.errors.budget import spend
 from tripybuild.tensorrt.mlir.reading.lexer import Lexer, LexerToken
+
+
+class Expansions(dict[str, Attribute]):
+    """Attributes and types by alias; what is named while one is defined is a part of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lengths: dict[str, int] = {}
+        self._open: int | None = None
+
+    def begin(self) -> None:
+        """Begin to measure a definition."""
+        self._open = 0
+
+    def end(self, name: str, written: int) -> None:
+        """End a definition, whose own text has so many characters."""
+        length = written + (self._open or 0)
+        self._open = None
+        self._lengths[name] = length
+        spend("expansion", length)
+
+    def __getitem__(self, name: str) -> Attribute:
+        """What an alias stands for, where it is written in full; it is there."""
+        if self._open is None:
+            spend("expansion", self._lengths.get(name, 0))
+        else:
+            self._open += self._lengths.get(name, 0)
+        return super().__getitem__(name)
+
+    def location(self, name: str) -> Attribute | None:
+        """Size of a location alias: locations are referenced, never expanded."""
+        if self._open is not None:
+            self._open += self._lengths.get(name, 0)
+        return self.get(name)
+
 
 # A tensor whose text names nothing that another text could mean otherwise.
 _TENSOR = re.compile(r"tensor<(?:(?:[0-9]+|\?)x)*[a-zA-Z][a-zA-Z0-9]*>")

@@ -1,30 +1,153 @@
 """Printer of attributes, types and locations.
 
 Invariant: a dictionary is in the order of its keys; numbers are MLIR's; affine maps and locations
-have aliases, which are numbered in the order in which they are met.
+have aliases, which are numbered in the order in which they are met. Constants are splats, nested
+lists, or hexadecimal data; truth values are always listed, since releases of MLIR differ in how
+they pack them. Affine maps have MLIR's minimal parentheses: `(d0)[s0] -> (d0 * 2 + s0, d0 - s0)`.
 """
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     AffineSetAttr,
     AnyFloat,
     ArrayAttr,
+    ComplexType,
     DenseIntOrFPElementsAttr,
     FloatAttr,
+    IndexType,
     IntegerAttr,
     IntegerType,
     f64,
 )
 from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr, AffineMap, AffineSet
+from xdsl.ir.affine.affine_expr import AffineBinaryOpKind as Kind
 from xdsl.printer import Printer
 
-from tripybuild.tensorrt.mlir import floats
+from tripybuild.tensorrt.mlir import elements, floats
 from tripybuild.tensorrt.mlir.aliases import Aliases, location_text
 from tripybuild.tensorrt.mlir.locations import LOCATIONS
-from tripybuild.tensorrt.mlir.writing.affine_writer import map_text, set_text
-from tripybuild.tensorrt.mlir.writing.dense_writer import dense
+
+_WORDS = {
+    Kind.Mul: "*",
+    Kind.Mod: "mod",
+    Kind.FloorDiv: "floordiv",
+    Kind.CeilDiv: "ceildiv",
+}
+
+
+def map_text(found: AffineMap) -> str:
+    """Give `(d0) -> (d0 + 1)`."""
+    names = _names(found.num_dims, found.num_symbols)
+    return f"{names} -> ({_join_text(found.results)})"
+
+
+def set_text(found: AffineSet) -> str:
+    """Give `(d0) : (d0 - 1 >= 0)`."""
+    each = (f"{_text(c.lhs)} {c.kind.value} {_text(c.rhs)}" for c in found.constraints)
+    return f"{_names(found.num_dims, found.num_symbols)} : ({', '.join(each)})"
+
+
+def _names(dims: int, symbols: int) -> str:
+    sizes = ", ".join(f"d{index}" for index in range(dims))
+    others = ", ".join(f"s{index}" for index in range(symbols))
+    return f"({sizes})[{others}]" if symbols else f"({sizes})"
+
+
+def _join_text(expressions: Iterable[AffineExpr]) -> str:
+    return ", ".join(map(_text, expressions))
+
+
+def _text(expression: AffineExpr, *, bound: bool = False) -> str:
+    """Give an expression; in parentheses if what is around binds it tightly."""
+    if not isinstance(expression, AffineBinaryOpExpr):
+        return str(expression)
+    text = _sum(expression) if expression.kind is Kind.Add else _product(expression)
+    return f"({text})" if bound else text
+
+
+def _product(expression: AffineBinaryOpExpr) -> str:
+    left = _text(expression.lhs, bound=True)
+    if expression.kind is Kind.Mul and _constant(expression.rhs) == -1:
+        return f"-{left}"
+    return f"{left} {_WORDS[expression.kind]} {_text(expression.rhs, bound=True)}"
+
+
+def _sum(expression: AffineBinaryOpExpr) -> str:
+    """What is negative is taken away."""
+    left, right = _text(expression.lhs), expression.rhs
+    constant = _constant(right)
+    if constant is not None and constant < 0:
+        return f"{left} - {-constant}"
+    if isinstance(right, AffineBinaryOpExpr) and right.kind is Kind.Mul:
+        factor = _constant(right.rhs)
+        if factor == -1:
+            is_sum = isinstance(right.lhs, AffineBinaryOpExpr) and right.lhs.kind is Kind.Add
+            return f"{left} - {_text(right.lhs, bound=is_sum)}"
+        if factor is not None and factor < -1:
+            return f"{left} - {_text(right.lhs, bound=True)} * {-factor}"
+    return f"{left} + {_text(right)}"
+
+
+def _constant(expression: AffineExpr) -> int | None:
+    return expression.value if isinstance(expression, AffineConstantExpr) else None
+
+
+LONGEST_LIST = 100
+
+
+def dense(attribute: DenseIntOrFPElementsAttr) -> str:
+    """Give `dense<...>`, without the type."""
+    element, data = attribute.type.element_type, attribute.data.data
+    shape, size = attribute.get_shape(), elements.size_of(element)
+    if not data:
+        return "dense<>"
+    if elements.is_splat(data, size):
+        return f"dense<{_words(data[:size], element)[0]}>"
+    if elements.count_of(shape) > LONGEST_LIST and not elements.is_i1(element):
+        return f'dense<"0x{elements.to_mlir_bytes(data, element).hex().upper()}">'
+    return f"dense<{_nest(_words(data, element), shape)}>"
+
+
+def _nest(words: Sequence[str], shape: Sequence[int]) -> str:
+    """Give lists in lists, the innermost first."""
+    for length in reversed(shape):
+        rows = range(0, len(words), length)
+        words = [f"[{', '.join(words[row : row + length])}]" for row in rows]
+    return words[0]
+
+
+def _words(data: bytes, element: Any) -> list[str]:
+    if isinstance(element, IntegerType | IndexType):
+        return _integers(data, element)
+    if isinstance(element, ComplexType):
+        words = iter(_words(data, element.element_type))
+        return [f"({real},{next(words)})" for real in words]
+    return _floats(data, cast("AnyFloat", element))
+
+
+def _integers(data: bytes, element: IntegerType | IndexType) -> list[str]:
+    if elements.is_i1(element):
+        return ["true" if value else "false" for value in data]
+    return [str(value) for value in element.iter_unpack(data)]
+
+
+def _floats(data: bytes, element: AnyFloat) -> list[str]:
+    """Infinities and the kinds of NaN are written as they are stored."""
+    size = elements.size_of(element)
+    words = []
+    for index, value in enumerate(element.iter_unpack(data)):
+        if math.isfinite(value):
+            words.append(floats.text(value, element))
+        else:
+            bits = int.from_bytes(data[index * size : (index + 1) * size], "little")
+            words.append(f"0x{bits:X}")
+    return words
+
 
 _ELIDED = IntegerType(64)
 

@@ -13,15 +13,12 @@ here, and said at the pattern. Running the pass twice gives what running it once
 from xdsl.dialects.builtin import ModuleOp
 
 from tripybuild.tensorrt.passes.canonicalize import (
-    arith,
     control,
     element_wise,
     folds,
     linear,
-    reductions,
     reshapes,
     shuffles,
-    slices,
 )
 from tripybuild.tensorrt.passes.rewriting.driver import Folders, Pattern, greedy
 
@@ -29,12 +26,11 @@ from tripybuild.tensorrt.passes.rewriting.driver import Folders, Pattern, greedy
 PATTERNS: tuple[Pattern, ...] = (
     *element_wise.PATTERNS,
     *linear.PATTERNS,
-    *reductions.PATTERNS,
     *reshapes.PATTERNS,
     *shuffles.PATTERNS,
-    *slices.PATTERNS,
+    *shuffles.SLICES,
     *control.PATTERNS,
-    *arith.PATTERNS,
+    *folds.PATTERNS,
 )
 # The folders of mlir-tensorrt's operations: every pass that rewrites greedily applies them.
 FOLDERS: Folders = {**folds.FOLDERS, **reshapes.FOLDERS, **shuffles.FOLDERS}

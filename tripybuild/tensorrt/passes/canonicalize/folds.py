@@ -1,17 +1,20 @@
 """Constant folding, and removal of casts without effect.
 
-Little is folded: what shapes are computed with, signs, and floats cast to floats. A constant that
-repeats one number is folded at any size, others up to a bound, since TensorRT folds the rest.
+Little is folded: what shapes are computed with (in `arith`, too, by xDSL's patterns), signs, and
+floats cast to floats. A constant that repeats one number is folded at any size, others up to a
+bound, since TensorRT folds the rest.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
+    IntegerAttr,
     IntegerType,
     Signedness,
     TensorType,
@@ -29,10 +32,13 @@ from tripybuild.tensorrt.dialect import (
 )
 from tripybuild.tensorrt.dialect.base import element, sizes
 from tripybuild.tensorrt.mlir import elements
-from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, dense_of, has_elided_data
-from tripybuild.tensorrt.passes.elimination.layouts import sizes_of
-from tripybuild.tensorrt.passes.rewriting.driver import Folded, Folder
-from tripybuild.tensorrt.passes.rewriting.values import splat_of
+from tripybuild.tensorrt.passes.rewriting.driver import Folded, Folder, Pattern, PatternRewriter
+from tripybuild.tensorrt.passes.rewriting.values import (
+    constant_of,
+    dense_of,
+    has_elided_data,
+    splat_of,
+)
 
 LARGEST = 1 << 17
 
@@ -104,7 +110,7 @@ def _concatenate(parts: Sequence[Dense | None], shape: Sequence[object]) -> Sequ
 
 def fold_shape(op: ShapeOp) -> Sequence[Folded] | None:
     """The sizes of a tensor, if all are known."""
-    shape = sizes_of(op.input)
+    shape = sizes(op.input)
     known = [size for size in shape if size is not None and size <= np.iinfo(np.int32).max]
     if len(known) < len(shape) or sizes(op.result) != (len(shape),):
         return None
@@ -171,3 +177,26 @@ FOLDERS: dict[type[Operation], Folder] = {
     CastOp: fold_identity_cast,
 }
 CASTS: dict[type[Operation], Folder] = {CastOp: fold_cast}
+
+
+_INTEGERS: tuple[type[Operation], ...] = tuple(
+    op_class
+    for op_class in arith.Arith.operations
+    if issubclass(op_class, arith.SignlessIntegerBinaryOperation)
+)
+
+
+def integers(op: arith.SignlessIntegerBinaryOperation, rewriter: PatternRewriter) -> bool:
+    """Two numbers are one, and adding 0 (and the like) is nothing."""
+    folded: tuple[SSAValue | IntegerAttr] | None = op.fold()  # type: ignore[no-untyped-call]
+    if folded is None:
+        return False
+    (found,) = folded
+    if isinstance(found, IntegerAttr):
+        constant = arith.ConstantOp(found)
+        constant.location = op.location
+        found = rewriter.insert(constant).result
+    return rewriter.replace(op, found)
+
+
+PATTERNS = (Pattern("integers", _INTEGERS, integers, "shapes that are known become numbers"),)

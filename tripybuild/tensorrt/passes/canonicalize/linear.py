@@ -1,26 +1,34 @@
-"""Linear algebra canonicalization: constant kernels, and fusible matrix products.
+"""Canonicalization of products, convolutions and reductions.
 
-TensorRT wants the left side of a product as it is; a transpose of the right side is free.
+Constant kernels become attributes, and products such that TensorRT fuses: it wants the left side as
+it is; a transpose of the right side is free. Reductions keep dimensions, and sums become averages.
 """
+
+from xdsl.ir import SSAValue
 
 from tripybuild.tensorrt.dialect import (
     ConstantOp,
     ConvolutionOp,
+    ElementWiseOp,
+    ExpandRankOp,
     MatrixMultiplyOp,
+    ReduceOp,
     SoftMaxOp,
     TransposeOp,
 )
 from tripybuild.tensorrt.dialect.attributes import ENUMERATION_ATTRIBUTES, EnumerationAttribute
 from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.elimination.layouts import (
+    Permutation,
+    identity,
     make_transpose,
     permutation_of,
-    sizes_of,
+    permute,
     type_with_shape,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import Permutation, identity, permute
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
-from tripybuild.tensorrt.passes.rewriting.values import defining_op
+from tripybuild.tensorrt.passes.rewriting.values import defining_op, float_splat, only_user
+from tripybuild.tensorrt.shape_rules import compatible
 
 _HEADS = 4  # the rank of attention: batch, head, row, column
 
@@ -45,8 +53,7 @@ def static_kernel(op: ConvolutionOp, rewriter: PatternRewriter) -> bool:
         result_types=[op.result.type],
     )
     made.attributes.update(op.attributes)
-    rewriter.replace(op, made)
-    return True
+    return rewriter.replace(op, made)
 
 
 def matrix_transposition(rank: int) -> Permutation:
@@ -67,16 +74,15 @@ def swap_product(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:
     if len(sizes(op.input1)) != _HEADS or len(sizes(op.result)) != _HEADS:
         return False
     swap = matrix_transposition(_HEADS)
-    product = rewriter.create(
+    product = rewriter.value(
         MatrixMultiplyOp,
         op.input1,
         op.input0,
         op0="kNONE",
         op1="kTRANSPOSE",
-        result_types=[type_with_shape(op.result, permute(swap, sizes_of(op.result)))],
+        result_types=[type_with_shape(op.result, permute(swap, sizes(op.result)))],
     )
-    rewriter.replace(op, make_transpose(product.result, swap, rewriter))
-    return True
+    return rewriter.replace(op, make_transpose(product, swap, rewriter))
 
 
 def split_left_transpose(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:
@@ -110,6 +116,73 @@ def _operation(name: str) -> EnumerationAttribute:
     return ENUMERATION_ATTRIBUTES["matrix_operation"](name)
 
 
+def _axis(op: ReduceOp) -> int | None:
+    axes = op.value("reduce_axes")
+    return axes[0] if len(axes) == 1 else None
+
+
+def _keepdim_shape(op: ReduceOp, axis: int) -> tuple[int | None, ...]:
+    """The sizes that a reduction has when it keeps the dimension."""
+    return tuple(1 if index == axis else size for index, size in enumerate(sizes(op.input)))
+
+
+def keep_dimension(op: ReduceOp, rewriter: PatternRewriter) -> bool:
+    """A reduced dimension that `expand_rank` brings back at its old place is kept.
+
+    The 1 must stand where the dimension was, which mlir-tensorrt asks only of the new shape.
+    """
+    axis = _axis(op)
+    expanded = only_user(op.result)
+    if axis is None or op.value("keep_dimensions") or not isinstance(expanded, ExpandRankOp):
+        return False
+    if not compatible(_keepdim_shape(op, axis), sizes(expanded.result)):
+        return False
+    _replace_chain(op, expanded, rewriter, keep=True, operation=op.value("reduce_operation"))
+    return True
+
+
+def average(op: ReduceOp, rewriter: PatternRewriter) -> bool:
+    """A sum over as many elements as it is divided by is their average."""
+    axis = _axis(op)
+    quotient = only_user(op.result)
+    if axis is None or op.value("reduce_operation") != "kSUM":
+        return False
+    if not isinstance(quotient, ElementWiseOp) or quotient.result.type != op.result.type:
+        return False
+    if quotient.value("elementwise_operation") != "kDIV" or not _divides(quotient.input2):
+        return False
+    size = sizes(op.input)[axis]
+    if size is None or float_splat(quotient.input2) != size:
+        return False
+    keep = bool(op.value("keep_dimensions"))
+    _replace_chain(op, quotient, rewriter, keep=keep, operation="kAVG")
+    return True
+
+
+def _divides(value: SSAValue) -> bool:
+    return defining_op(value, ConstantOp) is not None
+
+
+def _replace_chain(
+    op: ReduceOp,
+    last: ElementWiseOp | ExpandRankOp,
+    rewriter: PatternRewriter,
+    *,
+    keep: bool,
+    operation: str,
+) -> None:
+    """Let one reduction do what a reduction and the op after it did."""
+    rewriter.replace_with(
+        last,
+        ReduceOp,
+        op.input,
+        reduce_axes=op.reduce_axes,
+        keep_dimensions=keep,
+        reduce_operation=operation,
+        location=last.location,
+    )
+
+
 PATTERNS = (
     Pattern("static kernel", ConvolutionOp, static_kernel, "weights are known when it is built"),
     Pattern("swapped product", MatrixMultiplyOp, swap_product, "fused attention"),
@@ -117,4 +190,6 @@ PATTERNS = (
         "left as it is", MatrixMultiplyOp, split_left_transpose, "products become convolutions"
     ),
     Pattern("right transposed", MatrixMultiplyOp, absorb_right_transpose, "no transpose"),
+    Pattern("kept dimension", ReduceOp, keep_dimension, "no reshape"),
+    Pattern("average", ReduceOp, average, "one layer"),
 )

@@ -26,40 +26,27 @@ from tripybuild.tensorrt.dialect import (
     TransposeOp,
 )
 from tripybuild.tensorrt.dialect.base import sizes
-from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, has_elided_data, is_static
 from tripybuild.tensorrt.passes.elimination.layouts import (
-    make_transpose,
-    permutation_of,
-    sizes_of,
-    type_with_shape,
-)
-from tripybuild.tensorrt.passes.elimination.permutations import (
     compose,
+    drops_units,
     identity,
     is_identity,
+    make_transpose,
+    permutation_of,
     permute,
+    type_with_shape,
 )
 from tripybuild.tensorrt.passes.rewriting.driver import Folded, Folder, Pattern, PatternRewriter
-from tripybuild.tensorrt.passes.rewriting.values import defining_op
+from tripybuild.tensorrt.passes.rewriting.values import (
+    constant_of,
+    defining_op,
+    has_elided_data,
+    is_static,
+)
 from tripybuild.tensorrt.shape_rules import MaybeSize
 
 _RankOp = ExpandRankOp | CollapseRankOp
 _ResizeOp = ResizeNearestOp | ResizeLinearOp | ResizeCubicOp
-
-
-def drops_units(source: Sequence[MaybeSize], result: Sequence[MaybeSize]) -> bool:
-    """Whether a shape is another one without some of its 1s (a scalar may come of `?`, too)."""
-    if len(source) <= len(result):
-        return False
-    if not result:
-        return all(size in {1, None} for size in source)
-    place = 0
-    for size in source:
-        if place < len(result) and size == result[place]:
-            place += 1
-        elif size != 1:
-            return False
-    return place == len(result)
 
 
 def _rank_op(source: Attribute, result: Attribute) -> type[_RankOp] | None:
@@ -78,9 +65,7 @@ def rank_of_rank(op: _RankOp, rewriter: PatternRewriter) -> bool:
     made = _rank_op(before.input.type, op.result.type)
     if made is None:
         return False
-    new = rewriter.create(made, before.input, result_types=[op.result.type])
-    rewriter.replace(op, new)
-    return True
+    return rewriter.replace_with(op, made, before.input)
 
 
 def fold_rank_change(op: _RankOp) -> Sequence[SSAValue] | None:
@@ -123,8 +108,7 @@ def reshape_of_constant(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     found = reshaped_constant(op.input, op.result.type)
     if found is None:
         return False
-    rewriter.replace(op, rewriter.constant(found, op.result.type))
-    return True
+    return rewriter.replace(op, rewriter.constant(found, op.result.type))
 
 
 def reshape_of_reshape(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
@@ -132,9 +116,7 @@ def reshape_of_reshape(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     before = defining_op(op.input, ReshapeOp)
     if before is None:
         return False
-    made = rewriter.create(ReshapeOp, before.input, op.shape, result_types=[op.result.type])
-    rewriter.replace(op, made)
-    return True
+    return rewriter.replace_with(op, ReshapeOp, before.input, op.shape)
 
 
 def units(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
@@ -142,8 +124,7 @@ def units(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     made = _rank_op(op.input.type, op.result.type) if op.shape is None else None
     if made is None:
         return False
-    rewriter.replace(op, rewriter.create(made, op.input, result_types=[op.result.type]))
-    return True
+    return rewriter.replace_with(op, made, op.input)
 
 
 def fold_transpose(op: TransposeOp) -> Sequence[SSAValue] | None:
@@ -158,10 +139,9 @@ def transpose_of_transpose(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     if before is None:
         return False
     both = compose(permutation_of(before), permutation_of(op))
-    if type_with_shape(before.input, permute(both, sizes_of(before.input))) != op.result.type:
+    if type_with_shape(before.input, permute(both, sizes(before.input))) != op.result.type:
         return False
-    rewriter.replace(op, make_transpose(before.input, both, rewriter))
-    return True
+    return rewriter.replace(op, make_transpose(before.input, both, rewriter))
 
 
 def fold_broadcast(op: BroadcastOp) -> Sequence[SSAValue] | None:

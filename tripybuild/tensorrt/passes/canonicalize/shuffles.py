@@ -1,21 +1,20 @@
-"""`shuffle` canonicalization: transpose, reshape and transpose in one op, two often fused.
+"""`shuffle` and `slice` canonicalization: two shuffles often fused, and static offsets and sizes.
 
-A 0 in `reshape` stands for the size at that place of what is reshaped, unless
-`zero_is_placeholder` is false; so a reshape with a 0 means something else behind another shuffle.
-Three conditions that mlir-tensorrt lacks are asked here: merged shuffles have no such 0; a shuffle
-without a reshape keeps the reshape before it; and the reshape that is written down for a result of
-known sizes is the one before the second transpose.
+A shuffle is a transpose, a reshape and a transpose. A 0 in `reshape` stands for the size at that
+place of what is reshaped, unless `zero_is_placeholder` is false; so a reshape with a 0 means
+something else behind another shuffle. Three conditions that mlir-tensorrt lacks are asked here:
+merged shuffles have no such 0; a shuffle without a reshape keeps the reshape before it; and the
+reshape that is written down for a result of known sizes is the one before the second transpose.
 """
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import DenseArrayBase, TensorType, i32
 from xdsl.ir import Operation, SSAValue
 
-from tripybuild.tensorrt.dialect import ShuffleOp
-from tripybuild.tensorrt.dialect.base import sizes
-from tripybuild.tensorrt.passes.canonicalize.matching import is_static, numbers_of
-from tripybuild.tensorrt.passes.elimination.permutations import (
+from tripybuild.tensorrt.dialect import ShuffleOp, SliceOp
+from tripybuild.tensorrt.dialect.base import element, sizes
+from tripybuild.tensorrt.passes.elimination.layouts import (
     Permutation,
     compose,
     inverse,
@@ -23,7 +22,7 @@ from tripybuild.tensorrt.passes.elimination.permutations import (
     permute,
 )
 from tripybuild.tensorrt.passes.rewriting.driver import Folder, Pattern, PatternRewriter
-from tripybuild.tensorrt.passes.rewriting.values import defining_op
+from tripybuild.tensorrt.passes.rewriting.values import defining_op, is_static, numbers_of
 
 
 def _replace(
@@ -34,7 +33,8 @@ def _replace(
     second: Permutation,
 ) -> None:
     """Put one shuffle for two: it starts as `source`, and reshapes as `target`."""
-    made = rewriter.create(
+    rewriter.replace_with(
+        op,
         ShuffleOp,
         source.input,
         target.dynamic_reshape,
@@ -42,9 +42,7 @@ def _replace(
         reshape=target.reshape,
         second_transpose=second,
         zero_is_placeholder=target.zero_is_placeholder,
-        result_types=[op.result.type],
     )
-    rewriter.replace(op, made)
 
 
 def static_reshape(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
@@ -52,7 +50,8 @@ def static_reshape(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
     numbers = numbers_of(op.dynamic_reshape)
     if numbers is None:
         return False
-    made = rewriter.create(
+    return rewriter.replace_with(
+        op,
         ShuffleOp,
         op.input,
         None,
@@ -60,10 +59,7 @@ def static_reshape(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
         reshape=numbers,
         second_transpose=op.second_transpose,
         zero_is_placeholder=op.zero_is_placeholder,
-        result_types=[op.result.type],
     )
-    rewriter.replace(op, made)
-    return True
 
 
 def no_placeholder(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
@@ -74,7 +70,8 @@ def no_placeholder(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
         return False
     assert isinstance(op.result.type, TensorType)
     shape = permute(inverse(op.value("second_transpose")), op.result.type.get_shape())
-    made = rewriter.create(
+    return rewriter.replace_with(
+        op,
         ShuffleOp,
         op.input,
         None,
@@ -82,10 +79,7 @@ def no_placeholder(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
         reshape=shape,
         second_transpose=op.second_transpose,
         zero_is_placeholder=False,
-        result_types=[op.result.type],
     )
-    rewriter.replace(op, made)
-    return True
 
 
 def _refers_to_input(op: ShuffleOp) -> bool:
@@ -146,3 +140,32 @@ PATTERNS = (
     Pattern("transpose of reshape", ShuffleOp, transpose_of_reshape, "one layer"),
 )
 FOLDERS: dict[type[Operation], Folder] = {ShuffleOp: fold_shuffle}
+
+
+def _numbers(value: SSAValue | None) -> Sequence[int] | None:
+    """The numbers of a constant of i32."""
+    return numbers_of(value) if value is not None and element(value) == i32 else None
+
+
+def static(op: SliceOp, rewriter: PatternRewriter) -> bool:
+    """A size or a start that is a constant becomes an attribute; strides stay, as there."""
+    size, start = _numbers(op.size), _numbers(op.start)
+    if size is None and start is None:
+        return False
+    given = DenseArrayBase.from_list
+    return rewriter.replace_with(
+        op,
+        SliceOp,
+        op.input,
+        op.fill,
+        op.start if start is None else None,
+        op.size if size is None else None,
+        op.stride,
+        static_start=op.static_start if start is None else given(i32, start),
+        static_size=op.static_size if size is None else given(i32, size),
+        static_stride=op.static_stride,
+        mode=op.mode,
+    )
+
+
+SLICES = (Pattern("static", SliceOp, static, "sizes are known when it is built"),)

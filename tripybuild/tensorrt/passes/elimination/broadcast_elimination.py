@@ -23,18 +23,19 @@ from tripybuild.tensorrt.dialect import (
     ReshapeOp,
     SelectOp,
 )
+from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS, reshapes
 from tripybuild.tensorrt.passes.elimination.layouts import (
     Sizes,
+    argsort,
     collapsed_dims,
     drop_entries,
     drop_units,
+    identity,
     make_transpose,
     num_dynamic_dims,
-    sizes_of,
     with_units,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import argsort, identity
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
 
 
@@ -45,13 +46,13 @@ def _producer(value: SSAValue) -> BroadcastOp | None:
 
 def _in_order(op: BroadcastOp) -> bool:
     """Whether a broadcast neither adds dimensions nor changes their order."""
-    return tuple(op.value("broadcast_dims")) == identity(len(sizes_of(op.result)))
+    return tuple(op.value("broadcast_dims")) == identity(len(sizes(op.result)))
 
 
 def _broadcast_dims(op: BroadcastOp) -> set[int]:
     """The dimensions that may have another size before the broadcast than after it."""
-    sizes = zip(sizes_of(op.input), sizes_of(op.result), strict=True)
-    return {index for index, (one, other) in enumerate(sizes) if one is None or one != other}
+    pairs = zip(sizes(op.input), sizes(op.result), strict=True)
+    return {index for index, (one, other) in enumerate(pairs) if one is None or one != other}
 
 
 def _determines_size(result: int | None, operands: Sequence[int | None]) -> bool:
@@ -65,7 +66,7 @@ def _determines_size(result: int | None, operands: Sequence[int | None]) -> bool
 
 def _still_fits(result: Sizes, values: Sequence[SSAValue], taken: Sequence[BroadcastOp]) -> bool:
     """Whether the result's sizes are the same after some broadcasts are taken in."""
-    operands = [sizes_of(value) for value in values]
+    operands = [sizes(value) for value in values]
     changed = set().union(*map(_broadcast_dims, taken))
     return all(
         _determines_size(size, [operand[dimension] for operand in operands])
@@ -84,7 +85,7 @@ def _absorb(op: ElementWiseOp | SelectOp, rewriter: PatternRewriter) -> bool:
     values = [
         taken[index].input if index in taken else value for index, value in enumerate(operands)
     ]
-    if not _still_fits(sizes_of(op.result), values, tuple(taken.values())):
+    if not _still_fits(sizes(op.result), values, tuple(taken.values())):
         return False
     for index, broadcast in taken.items():
         rewriter.set_operand(op, index, broadcast.input)
@@ -101,8 +102,8 @@ def _absorb_batch(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:
     producers = [_producer(value) for value in op.operands]
     if producers == [None, None]:
         return False
-    batch = len(sizes_of(op.input0)) - (1 if op.value("op0") == "kVECTOR" else 2)
-    result = sizes_of(op.result)[:batch]
+    batch = len(sizes(op.input0)) - (1 if op.value("op0") == "kVECTOR" else 2)
+    result = sizes(op.result)[:batch]
     changed = False
     for index, broadcast in enumerate(producers):
         if broadcast is None or not _along_batch_only(broadcast, batch):
@@ -122,21 +123,13 @@ def _simplify(op: BroadcastOp, rewriter: PatternRewriter) -> bool:
     if _in_order(op):
         return False
     dims: tuple[int, ...] = op.value("broadcast_dims")
-    rank = len(sizes_of(op.result))
+    rank = len(sizes(op.result))
     value = make_transpose(op.input, argsort(dims), rewriter)
-    if num_dynamic_dims(sizes_of(value)) == 1 and len(dims) == rank:
-        value = rewriter.create(ReshapeOp, value, result_types=[value.type]).results[0]
+    if num_dynamic_dims(sizes(value)) == 1 and len(dims) == rank:
+        value = rewriter.value(ReshapeOp, value, result_types=[value.type])
     else:
         value = with_units(value, sorted(dims), rank, rewriter)
-    new = rewriter.create(
-        BroadcastOp,
-        value,
-        op.shape,
-        broadcast_dims=identity(rank),
-        result_types=[op.result.type],
-    )
-    rewriter.replace(op, new)
-    return True
+    return rewriter.replace_with(op, BroadcastOp, value, op.shape, broadcast_dims=identity(rank))
 
 
 def _below_collapse(op: CollapseRankOp, rewriter: PatternRewriter) -> bool:
@@ -145,30 +138,28 @@ def _below_collapse(op: CollapseRankOp, rewriter: PatternRewriter) -> bool:
     A single dimension, or none, is what mlir-tensorrt does not compare with those before.
     """
     broadcast = _producer(op.input)
-    if broadcast is None or len(sizes_of(op.result)) < 2:
+    if broadcast is None or len(sizes(op.result)) < 2:
         return False
-    gone = collapsed_dims(sizes_of(op.input), sizes_of(op.result))
+    gone = collapsed_dims(sizes(op.input), sizes(op.result))
     dims: tuple[int, ...] = broadcast.value("broadcast_dims")
     if not any(to in gone for to in dims):  # it is brought into order first, and adds them so
         return False
-    kept = [dimension for dimension in range(len(sizes_of(op.input))) if dimension not in gone]
+    kept = [dimension for dimension in range(len(sizes(op.input))) if dimension not in gone]
     value = drop_units(
         broadcast.input, [index for index, to in enumerate(dims) if to in gone], rewriter
     )
     if value is None:
         return False
-    shape = broadcast.shape if num_dynamic_dims(sizes_of(op.result)) else None
+    shape = broadcast.shape if num_dynamic_dims(sizes(op.result)) else None
     if shape is not None:
         shape = drop_entries(shape, gone, rewriter)
-    new = rewriter.create(
+    return rewriter.replace_with(
+        op,
         BroadcastOp,
         value,
         shape,
         broadcast_dims=tuple(kept.index(to) for to in dims if to not in gone),
-        result_types=[op.result.type],
     )
-    rewriter.replace(op, new)
-    return True
 
 
 PATTERNS = (

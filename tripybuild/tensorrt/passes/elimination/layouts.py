@@ -4,33 +4,59 @@ Invariant: no op is built that would change nothing; a layout that cannot be wri
 one unknown size at most) is not guessed at.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, i32
+from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tripybuild.tensorrt.dialect import (
     CollapseRankOp,
-    ConcatenationOp,
     ExpandRankOp,
     GatherOp,
     ReshapeOp,
-    ShapeOp,
-    SliceOp,
     TransposeOp,
 )
-from tripybuild.tensorrt.dialect.base import tensor_type
-from tripybuild.tensorrt.passes.elimination.permutations import Permutation, is_identity, permute
+from tripybuild.tensorrt.dialect.base import sizes, tensor_type
 from tripybuild.tensorrt.passes.rewriting.driver import PatternRewriter
+from tripybuild.tensorrt.passes.rewriting.op_builder import OpBuilder
+
+Permutation = tuple[int, ...]
+Item = TypeVar("Item")
+
+
+def identity(rank: int) -> Permutation:
+    """The permutation that changes nothing."""
+    return tuple(range(rank))
+
+
+def is_identity(permutation: Sequence[int]) -> bool:
+    """Whether a permutation changes nothing."""
+    return all(index == source for index, source in enumerate(permutation))
+
+
+def permute(permutation: Iterable[int], items: Sequence[Item]) -> tuple[Item, ...]:
+    """What belongs to a tensor's dimensions (its sizes, say), after the transpose."""
+    return tuple(items[source] for source in permutation)
+
+
+def argsort(keys: Sequence[int]) -> Permutation:
+    """The permutation that brings keys into rising order."""
+    return tuple(sorted(range(len(keys)), key=keys.__getitem__))
+
+
+def inverse(permutation: Sequence[int]) -> Permutation:
+    """The permutation that undoes another."""
+    return argsort(permutation)
+
+
+def compose(first: Sequence[int], then: Iterable[int]) -> Permutation:
+    """One permutation for two transposes, one after the other."""
+    return permute(then, first)
+
 
 Sizes = tuple[int | None, ...]
-
-
-def sizes_of(value: SSAValue) -> Sizes:
-    """A value's sizes; None is one that is not known."""
-    assert isinstance(value.type, TensorType)
-    return tuple(None if size == DYNAMIC_INDEX else size for size in value.type.get_shape())
 
 
 def permutation_of(op: TransposeOp) -> Permutation:
@@ -61,16 +87,29 @@ def collapsed_dims(source: Sizes, result: Sizes) -> tuple[int, ...]:
     return tuple(gone)
 
 
+def drops_units(source: Sizes, result: Sizes) -> bool:
+    """Whether a shape is another one without some of its 1s (a scalar may come of `?`, too)."""
+    if len(source) <= len(result):
+        return False
+    if not result:
+        return all(size in {1, None} for size in source)
+    place = 0
+    for size in source:
+        if place < len(result) and size == result[place]:
+            place += 1
+        elif size != 1:
+            return False
+    return place == len(result)
+
+
 def make_transpose(
     value: SSAValue, permutation: Permutation, rewriter: PatternRewriter
 ) -> SSAValue:
     """A value with its dimensions in another order."""
     if is_identity(permutation):
         return value
-    type = type_with_shape(value, permute(permutation, sizes_of(value)))
-    return rewriter.create(
-        TransposeOp, value, permutation=permutation, result_types=[type]
-    ).results[0]
+    type = type_with_shape(value, permute(permutation, sizes(value)))
+    return rewriter.value(TransposeOp, value, permutation=permutation, result_types=[type])
 
 
 def make_reshape(value: SSAValue, shape: Sizes, rewriter: PatternRewriter) -> SSAValue:
@@ -79,41 +118,22 @@ def make_reshape(value: SSAValue, shape: Sizes, rewriter: PatternRewriter) -> SS
     `canonicalize` would make `expand_rank` and `collapse_rank` of it where only units come or go,
     so these are made at once.
     """
-    before = sizes_of(value)
+    before = sizes(value)
     if before == shape:
         return value
     make: type[Operation] = ReshapeOp
-    if _is_collapse(before, shape):
+    if drops_units(before, shape):
         make = CollapseRankOp
-    elif _is_collapse(shape, before):
+    elif drops_units(shape, before):
         make = ExpandRankOp
-    return rewriter.create(make, value, result_types=[type_with_shape(value, shape)]).results[0]
+    return rewriter.value(make, value, result_types=[type_with_shape(value, shape)])
 
 
 def make_plain_reshape(value: SSAValue, shape: Sizes, rewriter: PatternRewriter) -> SSAValue:
     """A value in another shape by `reshape`, even where only units come or go."""
-    if sizes_of(value) == shape:
+    if sizes(value) == shape:
         return value
-    return rewriter.create(ReshapeOp, value, result_types=[type_with_shape(value, shape)]).results[
-        0
-    ]
-
-
-def clone_with(op: Operation, operands: Sequence[SSAValue], result: Attribute) -> Operation:
-    """An op as it is, of other operands and with another type of its result."""
-    new = type(op).create(
-        operands=operands,
-        result_types=[result],
-        properties=op.properties.copy(),
-        attributes=op.attributes.copy(),
-    )
-    new.location = op.location
-    return new
-
-
-def _is_collapse(source: Sizes, result: Sizes) -> bool:
-    gone = collapsed_dims(source, result)
-    return len(gone) == len(source) - len(result) and all(source[index] == 1 for index in gone)
+    return rewriter.value(ReshapeOp, value, result_types=[type_with_shape(value, shape)])
 
 
 def with_units(
@@ -123,37 +143,21 @@ def with_units(
 
     With two unknown sizes the new shape is computed, since `reshape` infers only one.
     """
-    before = sizes_of(value)
+    before = sizes(value)
     at = dict(zip(positions, range(len(before)), strict=True))
     shape = tuple(before[at[index]] if index in at else 1 for index in range(rank))
     if num_dynamic_dims(before) <= 1 or shape == before:
         return make_reshape(value, shape, rewriter)
-    source = rewriter.create(ShapeOp, value).results[0]
-    parts = [
-        _size_at(source, at[index], rewriter) if size is None else _number(size, rewriter)
-        for index, size in enumerate(shape)
-    ]
-    new = rewriter.create(ConcatenationOp, parts, axis=0).results[0]
-    return rewriter.create(
-        ReshapeOp, value, new, result_types=[type_with_shape(value, shape)]
-    ).results[0]
-
-
-def _number(size: int, rewriter: PatternRewriter) -> SSAValue:
-    return rewriter.constant(np.array([size], np.int32), TensorType(i32, [1]))
-
-
-def _size_at(shape: SSAValue, index: int, rewriter: PatternRewriter) -> SSAValue:
-    return rewriter.create(
-        SliceOp, shape, static_start=(index,), static_size=(1,), static_stride=(1,)
-    ).results[0]
+    make = OpBuilder(rewriter)
+    extents = make.extents(value)
+    return make.reshape(value, [extents[at[n]] if n in at else 1 for n in range(rank)])
 
 
 def drop_units(
     value: SSAValue, gone: Collection[int], rewriter: PatternRewriter
 ) -> SSAValue | None:
     """A value without dimensions that have size 1; None if that cannot be written."""
-    before = sizes_of(value)
+    before = sizes(value)
     shape = tuple(size for index, size in enumerate(before) if index not in gone)
     if any(before[index] is None for index in gone) and num_dynamic_dims(shape) > 1:
         return None
@@ -162,8 +166,8 @@ def drop_units(
 
 def drop_entries(shape: SSAValue, gone: Collection[int], rewriter: PatternRewriter) -> SSAValue:
     """A shape (a tensor of sizes) without some of its entries."""
-    (rank,) = sizes_of(shape)
+    (rank,) = sizes(shape)
     assert rank is not None
     kept = [index for index in range(rank) if index not in gone]
     indices = rewriter.constant(np.array(kept, np.int32), TensorType(i32, [len(kept)]))
-    return rewriter.create(GatherOp, shape, indices, axis=0).results[0]
+    return rewriter.value(GatherOp, shape, indices, axis=0)

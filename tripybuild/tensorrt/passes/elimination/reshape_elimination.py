@@ -11,13 +11,9 @@ alignment with the other side are checked (mlir-tensorrt leaves the last two to 
 from xdsl.dialects.builtin import ModuleOp
 
 from tripybuild.tensorrt.dialect import MatrixMultiplyOp, ReshapeOp
+from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS, reshapes
-from tripybuild.tensorrt.passes.elimination.layouts import (
-    Sizes,
-    make_reshape,
-    num_dynamic_dims,
-    sizes_of,
-)
+from tripybuild.tensorrt.passes.elimination.layouts import Sizes, make_reshape, num_dynamic_dims
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
 from tripybuild.tensorrt.passes.rewriting.values import defining_op
 
@@ -25,7 +21,7 @@ from tripybuild.tensorrt.passes.rewriting.values import defining_op
 def _product(op: ReshapeOp) -> MatrixMultiplyOp | None:
     """The plain product whose result a reshape gives more dimensions."""
     product = defining_op(op.input, MatrixMultiplyOp)
-    if product is None or len(sizes_of(op.input)) >= len(sizes_of(op.result)):
+    if product is None or len(sizes(op.input)) >= len(sizes(op.result)):
         return None
     plain = product.value("op0") == product.value("op1") == "kNONE"
     return product if plain else None
@@ -34,9 +30,7 @@ def _product(op: ReshapeOp) -> MatrixMultiplyOp | None:
 def _flattening_reshape(product: MatrixMultiplyOp, index: int) -> ReshapeOp | None:
     """The reshape of a tensor of known sizes that a product's operand is."""
     reshape = defining_op(product.operands[index], ReshapeOp)
-    return (
-        reshape if reshape is not None and not num_dynamic_dims(sizes_of(reshape.input)) else None
-    )
+    return reshape if reshape is not None and not num_dynamic_dims(sizes(reshape.input)) else None
 
 
 def _same_batch(batch: Sizes, flat: Sizes, full: Sizes) -> bool:
@@ -51,22 +45,20 @@ def _rows(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     reshape = _flattening_reshape(product, 0) if product is not None else None
     if product is None or reshape is None:
         return False
-    full, flat, right = (sizes_of(v) for v in (reshape.input, reshape.result, product.input1))
-    if full[:-1] != sizes_of(op.result)[:-1] or full[-1] != flat[-1] or full[-2] == flat[-2]:
+    full, flat, right = (sizes(v) for v in (reshape.input, reshape.result, product.input1))
+    if full[:-1] != sizes(op.result)[:-1] or full[-1] != flat[-1] or full[-2] == flat[-2]:
         return False
     if not _same_batch(right[:-2], flat, full[:-1]):
         return False
     units = (1,) * (len(full) - len(right))
-    new = rewriter.create(
+    return rewriter.replace_with(
+        op,
         MatrixMultiplyOp,
         reshape.input,
         make_reshape(product.input1, (*right[:-2], *units, *right[-2:]), rewriter),
         op0="kNONE",
         op1="kNONE",
-        result_types=[op.result.type],
     )
-    rewriter.replace(op, new)
-    return True
 
 
 def _batch(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
@@ -75,8 +67,8 @@ def _batch(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     reshape = _flattening_reshape(product, 1) if product is not None else None
     if product is None or reshape is None:
         return False
-    full, flat, left = (sizes_of(v) for v in (reshape.input, reshape.result, product.input0))
-    result = sizes_of(op.result)
+    full, flat, left = (sizes(v) for v in (reshape.input, reshape.result, product.input0))
+    result = sizes(op.result)
     if full[:-2] != result[:-2] or full[-2:] != flat[-2:] or result[-2:] != (left[-2], full[-1]):
         return False
     if all(size == 1 for size in left[:-2]):
@@ -87,16 +79,14 @@ def _batch(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
         return False
     if num_dynamic_dims(left[-2:]) > 1:
         return False
-    new = rewriter.create(
+    return rewriter.replace_with(
+        op,
         MatrixMultiplyOp,
         make_reshape(product.input0, (*batch, *left[-2:]), rewriter),
         reshape.input,
         op0="kNONE",
         op1="kNONE",
-        result_types=[op.result.type],
     )
-    rewriter.replace(op, new)
-    return True
 
 
 PATTERNS = (

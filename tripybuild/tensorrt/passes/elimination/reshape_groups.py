@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tripybuild.tensorrt.passes.elimination.permutations import Permutation, inverse
+from tripybuild.tensorrt.passes.elimination.layouts import Permutation, inverse
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,26 +31,31 @@ from tripybuild.tensorrt.dialect import (
     TransposeOp,
     UnaryOp,
 )
+from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.mlir import elements
 from tripybuild.tensorrt.passes.canonicalize import FOLDERS, reshapes
-from tripybuild.tensorrt.passes.canonicalize.matching import constant_of, has_elided_data
 from tripybuild.tensorrt.passes.elimination.layouts import (
-    clone_with,
+    Permutation,
+    inverse,
     make_transpose,
     permutation_of,
-    sizes_of,
+    permute,
     type_with_shape,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import Permutation, inverse, permute
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
-from tripybuild.tensorrt.passes.rewriting.values import defining_op, splat
+from tripybuild.tensorrt.passes.rewriting.values import (
+    constant_of,
+    defining_op,
+    has_elided_data,
+    splat,
+)
 
 LARGEST_FOLDED = 1 << 17  # elements; half a megabyte of f32
 
 
 def _cost(value: SSAValue) -> float:
     """What a transpose of a value costs: its elements."""
-    known = sizes_of(value)
+    known = sizes(value)
     return math.inf if None in known else math.prod(size for size in known if size is not None)
 
 
@@ -67,9 +72,9 @@ def _below(
 ) -> None:
     """Let an op run before a transpose: its operands are those before it."""
     result = op.results[0]
-    type = type_with_shape(result, permute(inverse(permutation), sizes_of(result)))
-    new = rewriter.insert(clone_with(op, operands, type))
-    rewriter.replace(op, make_transpose(new.results[0], permutation, rewriter))
+    type = type_with_shape(result, permute(inverse(permutation), sizes(result)))
+    new = rewriter.clone(op, operands, type)
+    rewriter.replace(op, make_transpose(new, permutation, rewriter))
 
 
 def transpose_below(op: ActivationOp | IdentityOp | UnaryOp, rewriter: PatternRewriter) -> bool:
@@ -118,8 +123,7 @@ def _up_past_unary(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     if not isinstance(unary, ActivationOp | IdentityOp | UnaryOp):
         return False
     moved = make_transpose(unary.input, permutation_of(op), rewriter)
-    rewriter.replace(op, rewriter.insert(clone_with(unary, [moved], op.result.type)))
-    return True
+    return rewriter.replace(op, rewriter.clone(unary, [moved], op.result.type))
 
 
 def _gain(op: ElementWiseOp, index: int) -> float:
@@ -153,8 +157,7 @@ def _up_past_element_wise(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     else:
         left = make_transpose(left, permutation, rewriter)
         right = make_transpose(right, permutation, rewriter)
-    rewriter.replace(op, rewriter.insert(clone_with(element_wise, [left, right], op.result.type)))
-    return True
+    return rewriter.replace(op, rewriter.clone(element_wise, [left, right], op.result.type))
 
 
 def _fold_constant(op: TransposeOp, rewriter: PatternRewriter) -> bool:
@@ -172,8 +175,7 @@ def _fold_constant(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     else:
         assert isinstance(weights, DenseResourceAttr)
         folded = DenseResourceAttr(weights.resource_handle, type)
-    rewriter.replace(op, rewriter.constant(folded, type))
-    return True
+    return rewriter.replace(op, rewriter.constant(folded, type))
 
 
 PUSH_DOWN = (

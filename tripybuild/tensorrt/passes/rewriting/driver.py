@@ -12,8 +12,7 @@ gives None (nothing to fold), `()` (changed in place) or one value, attribute or
     def relu(op: ElementWiseOp, rewriter: Rewriter) -> bool:
         if op.value("elementwise_operation") != "kMAX" or splat(op.input2) != 0:
             return False
-        rewriter.replace(op, rewriter.create(ActivationOp, op.input1, activation_type="kRELU"))
-        return True
+        return rewriter.replace_with(op, ActivationOp, op.input1, activation_type="kRELU")
 
     PATTERNS = (Pattern("relu", ElementWiseOp, relu, "TensorRT fuses activations only"),)
 
@@ -23,17 +22,105 @@ gives None (nothing to fold), `()` (changed in place) or one value, attribute or
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tripybuild.tensorrt.dialect import ConstantOp
 from tripybuild.tensorrt.mlir import elements
-from tripybuild.tensorrt.passes.constants import ConstantHoister
-from tripybuild.tensorrt.passes.rewriting.effects import is_dead, walk_ops
-from tripybuild.tensorrt.passes.rewriting.worklist import Worklist
+from tripybuild.tensorrt.passes.rewriting.effects import (
+    child_ops,
+    has_isolated_scope,
+    is_dead,
+    walk_ops,
+)
+
+
+class Worklist:
+    """A stack of ops, without duplicates, from which an op can be taken out of turn."""
+
+    def __init__(self) -> None:
+        self._ops: dict[int, Operation] = {}  # by identity: an op's hash is computed in Python
+
+    def __len__(self) -> int:
+        return len(self._ops)
+
+    def push(self, op: Operation) -> None:
+        """Put an op on top, unless it waits already."""
+        self._ops.setdefault(id(op), op)
+
+    def reverse(self) -> None:
+        """Turn the stack over: what was pushed first is taken first."""
+        self._ops = dict(reversed(self._ops.items()))
+
+    def pop(self) -> Operation | None:
+        """Take the op on top; None says that nothing waits."""
+        return self._ops.popitem()[1] if self._ops else None
+
+    def forget(self, op: Operation) -> None:
+        """Take out an op that is erased."""
+        self._ops.pop(id(op), None)
+
+
+Key = tuple[type[Operation], Attribute, Attribute]
+Constant = ConstantOp | arith.ConstantOp
+_CONSTANTS = (ConstantOp, arith.ConstantOp)
+
+
+class ConstantHoister:
+    """The constants that one round has seen, by the block that they are gathered in."""
+
+    def __init__(self, replace: Callable[..., object], visit: Callable[[Operation], None]) -> None:
+        self._replace = replace
+        self._visit = visit
+        self._known: dict[int, dict[Key, Operation]] = {}
+        self._owned: set[int] = set()
+        self.changed = False
+
+    def gather(self, op: Operation, head: Block | None = None, *, outer_first: bool) -> None:
+        """Bring constants inside of an op to the head, and visit all ops that are left, in order.
+
+        What is isolated from above has a head of its own.
+        """
+        for child in list(child_ops(op)):
+            if type(child) in _CONSTANTS and not self._merge(cast("Constant", child), head):
+                continue
+            if outer_first:
+                self._visit(child)
+            if child.regions:
+                own = child.regions[0].blocks.first if has_isolated_scope(child) else head
+                self.gather(child, own, outer_first=outer_first)
+            if not outer_first:
+                self._visit(child)
+
+    def _merge(self, op: Constant, head: Block | None) -> bool:
+        """Whether a constant is the first of its value; if not, the first one is used instead."""
+        block = head or op.parent
+        assert block is not None
+        known = self._known.setdefault(id(block), {})
+        value = op.weights if isinstance(op, ConstantOp) else op.value
+        first = known.setdefault((type(op), value, op.results[0].type), op)
+        if first is not op:
+            self._replace(op, first)
+            self.changed = True
+            return False
+        if op.parent is not block or not self._in_front(op):
+            front = block.first_op
+            assert front is not None
+            if op.parent is not None:
+                op.parent.detach_op(op)
+            block.insert_op_before(op, front)
+            self.changed = True
+        self._owned.add(id(op))
+        return True
+
+    def _in_front(self, op: Operation) -> bool:
+        """Whether only gathered constants stand before an op."""
+        return op.prev_op is None or id(op.prev_op) in self._owned
+
 
 MOST_ROUNDS = 10  # as in MLIR; patterns that undo each other end here,
 LOOKS = 100  # or where a round looks at an op so often
@@ -58,33 +145,24 @@ class Pattern:
 class PatternRewriter:
     """The only hand that changes ops while the driver runs, so that it knows what to revisit.
 
-    New ops go before the root, with its location; `insert_before` and `insert_after` say otherwise.
+    New ops go before the root, with its location.
     """
 
     def __init__(self) -> None:
         self.worklist = Worklist()
         self.changed = False
-        self._before: Operation | None = None
-        self._place: Operation | None = None
+        self._root: Operation | None = None
 
     def start(self, root: Operation) -> None:
         """What follows is about this op."""
-        self._before = self._place = root
-
-    def insert_before(self, op: Operation) -> None:
-        """New ops go before this one from here on (until the pattern ends)."""
-        self._before = op
-
-    def insert_after(self, op: Operation) -> None:
-        """New ops go after this one from here on; it must not be the last of its block."""
-        self._before = op.next_op
+        self._root = root
 
     def insert(self, op: Made) -> Made:
         """Put a new op in its place."""
-        before = self._before
-        assert before is not None
-        assert before.parent is not None
-        before.parent.insert_op_before(op, before)
+        root = self._root
+        assert root is not None
+        assert root.parent is not None
+        root.parent.insert_op_before(op, root)
         self.worklist.push(op)
         self.changed = True
         return op
@@ -93,24 +171,54 @@ class PatternRewriter:
         self, op_class: type[Made], *operands: Any, location: Any = None, **attributes: Any
     ) -> Made:
         """Make an op with its `make`, at the root's location unless another is given."""
-        if location is None and self._place is not None:
-            location = self._place.location
+        if location is None and self._root is not None:
+            location = self._root.location
         made: Made = op_class.make(*operands, location=location, **attributes)  # type: ignore[attr-defined]
         return self.insert(made)
 
+    def value(self, op_class: type[Operation], *operands: Any, **attributes: Any) -> SSAValue:
+        """Make an op of one result, and give that."""
+        return self.create(op_class, *operands, **attributes).results[0]
+
+    def clone(self, op: Operation, operands: Sequence[SSAValue], type_: Attribute) -> SSAValue:
+        """Make an op as it is, of other operands and with another type of its result."""
+        new = type(op).create(
+            operands=operands,
+            result_types=[type_],
+            properties=op.properties.copy(),
+            attributes=op.attributes.copy(),
+        )
+        new.location = op.location
+        return self.insert(new).results[0]
+
     def constant(self, value: np.ndarray[Any, Any] | Attribute, type: Attribute) -> SSAValue:
         """A constant of a tensor type: an array (rounded as the type keeps it), or elements."""
-        weights = elements_of(value, type) if isinstance(value, np.ndarray) else value
-        return self.create(ConstantOp, weights=weights, result_types=[type]).results[0]
+        if isinstance(value, np.ndarray):
+            assert isinstance(type, TensorType)
+            dtype = elements.dtype_of(type.element_type)
+            rounded = elements.map_elements(lambda each: each.astype(dtype, copy=False), value)
+            value = elements.from_numpy(rounded, type)
+        return self.value(ConstantOp, weights=value, result_types=[type])
 
-    def replace(self, op: Operation, *new: SSAValue | Operation) -> None:
-        """Let all that uses an op use these values, one per result (or an op's), and erase it."""
+    def replace(self, op: Operation, *new: SSAValue | Operation) -> bool:
+        """Let all that uses an op use these values, one per result (or an op's), and erase it.
+
+        It gives True, with which a pattern that changed something ends.
+        """
         values: Sequence[SSAValue] = (
             new[0].results if len(new) == 1 and isinstance(new[0], Operation) else new  # type: ignore[assignment]
         )
         for old, value in zip(op.results, values, strict=True):
             self.replace_uses(old, SSAValue.get(value))
         self.erase(op)
+        return True
+
+    def replace_with(
+        self, op: Operation, op_class: type[Made], *operands: Any, **attributes: Any
+    ) -> bool:
+        """Put a new op, of the same result types unless others are given, in an op's place."""
+        attributes.setdefault("result_types", op.result_types)
+        return self.replace(op, self.create(op_class, *operands, **attributes))
 
     def replace_uses(self, old: SSAValue, new: SSAValue, unless: Iterable[Operation] = ()) -> None:
         """Let all but the ops of `unless` use another value."""
@@ -146,32 +254,21 @@ class PatternRewriter:
             self.worklist.push(old)
         self.touch(op)
 
-    def set_property(self, op: Operation, name: str, value: Attribute | None) -> None:
-        """Change a property of an op by its name in the text; None removes it."""
-        if value is None:
-            op.properties.pop(name, None)
-        else:
-            op.properties[name] = value
+    def set_property(self, op: Operation, name: str, value: Attribute) -> None:
+        """Change a property of an op by its name in the text."""
+        op.properties[name] = value
         self.touch(op)
 
 
 def _few_users(value: SSAValue, erased: Operation) -> bool:
     """Whether at most one op but the erased one uses a value."""
-    others: set[int] = set()
+    other: Operation | None = None
     for use in value.uses:
-        if use.operation is not erased:
-            others.add(id(use.operation))
-            if len(others) > 1:
+        if use.operation is not erased and use.operation is not other:
+            if other is not None:
                 return False
+            other = use.operation
     return True
-
-
-def elements_of(array: np.ndarray[Any, Any], type: Attribute) -> Attribute:
-    """An array as the elements of a tensor type, rounded as the type keeps them."""
-    assert isinstance(type, TensorType)
-    dtype = elements.dtype_of(type.element_type)
-    rounded = elements.map_elements(lambda each: each.astype(dtype, copy=False), array)
-    return elements.from_numpy(rounded, type)
 
 
 class _Driver:
@@ -221,8 +318,7 @@ class _Driver:
             value if isinstance(value, SSAValue) else rewriter.constant(value, result.type)
             for value, result in zip(folded, op.results, strict=True)
         ]
-        rewriter.replace(op, *values)
-        return True
+        return rewriter.replace(op, *values)
 
     def match(self, op: Operation) -> None:
         """Give an op to its class's patterns until one of them changes something."""

@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import BFloat16Type
 from xdsl.ir import Operation, SSAValue
 
 from tripybuild.tensorrt.dialect import ActivationOp, ElementWiseOp, ReduceOp, UnaryOp
-from tripybuild.tensorrt.passes.rewriting.values import element_type, uniform
+from tripybuild.tensorrt.dialect.base import element
+from tripybuild.tensorrt.passes.rewriting.values import uniform
 
 Found = dict[str, SSAValue]
 Tree = "AnyValue | NumberPattern | UniformValue | Node | Alternatives"
@@ -127,7 +128,7 @@ def _matches(tree: Any, value: SSAValue, found: Found) -> Iterator[Found]:
         yield from _bind(tree.name, value, found)
     elif isinstance(tree, NumberPattern):
         number = uniform(value)
-        coarse = isinstance(element_type(value), BFloat16Type)
+        coarse = isinstance(element(value), BFloat16Type)
         if number is not None and near(float(number), tree.number, coarse=coarse):
             yield found
     elif isinstance(tree, UniformValue):

@@ -21,7 +21,6 @@ from tripybuild.tensorrt.passes.canonicalize import FOLDERS, reshapes
 from tripybuild.tensorrt.passes.elimination import transpose_elimination as transposes
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, greedy
 from tripybuild.tensorrt.passes.transpose_reshape_elimination import (
-    einsum_reshapes,
     einsums,
     moves,
     products,
@@ -49,7 +48,7 @@ STAGES: tuple[tuple[Pattern, ...], ...] = (
         moves.UNARY_DOWN,
         moves.UNITS,
         einsums.OPERANDS,
-        einsum_reshapes.DOWN,
+        einsums.DOWN,
         einsums.ORDER_RESULT,
         *_LAYOUTS,
     ),
@@ -57,7 +56,7 @@ STAGES: tuple[tuple[Pattern, ...], ...] = (
         *transposes.PUSH_UP,
         *moves.UP,
         einsums.RESULT,
-        einsum_reshapes.UP,
+        einsums.UP,
         moves.UNITS,
         einsums.ORDER_OPERANDS,
         replace(products.BATCH, benefit=0),

@@ -1,18 +1,36 @@
-"""Einsum fusion: absorbs transposes of its inputs and result, and unit dimensions."""
+"""Einsum fusion: transposes, unit dimensions and reshapes move into einsums and through them.
+
+Invariant: dimensions that a reshape merges must stand in an input all together, in their full
+sizes, or not at all; then a transpose brings them side by side, and the reshape does the same to
+the input. Merged or split dimensions get new letters.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
-from tripybuild.tensorrt.dialect import CollapseRankOp, EinsumOp, ExpandRankOp, TransposeOp
+from tripybuild.tensorrt.dialect import (
+    CollapseRankOp,
+    EinsumOp,
+    ExpandRankOp,
+    ReshapeOp,
+    TransposeOp,
+)
+from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.elimination.layouts import (
+    Permutation,
     collapsed_dims,
+    inverse,
+    is_identity,
     make_plain_reshape,
     make_transpose,
     num_dynamic_dims,
     permutation_of,
-    sizes_of,
+    permute,
     type_with_shape,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import inverse, is_identity, permute
+from tripybuild.tensorrt.passes.elimination.reshape_groups import groups
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
 from tripybuild.tensorrt.passes.rewriting.values import defining_op
 from tripybuild.tensorrt.passes.transpose_reshape_elimination.equations import (
@@ -20,6 +38,7 @@ from tripybuild.tensorrt.passes.transpose_reshape_elimination.equations import (
     input_like_result,
     result_like_inputs,
 )
+from tripybuild.tensorrt.passes.transpose_reshape_elimination.moves import cost
 from tripybuild.tensorrt.passes.transpose_reshape_elimination.products import (
     equation_of,
     replace_einsum,
@@ -46,11 +65,7 @@ def _take_result(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     if einsum is None or not op.input.has_one_use():
         return False
     equation = equation_of(einsum).after_transpose(permutation_of(op))
-    new = rewriter.create(
-        EinsumOp, list(einsum.inputs), equation=str(equation), result_types=[op.result.type]
-    )
-    rewriter.replace(op, new)
-    return True
+    return rewriter.replace_with(op, EinsumOp, list(einsum.inputs), equation=str(equation))
 
 
 def _order_result(op: EinsumOp, rewriter: PatternRewriter) -> bool:
@@ -59,14 +74,13 @@ def _order_result(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     permutation = result_like_inputs(equation)
     if is_identity(permutation) or any(defining_op(v, TransposeOp) for v in op.inputs):
         return False
-    new = rewriter.create(
+    new = rewriter.value(
         EinsumOp,
         list(op.inputs),
         equation=str(equation.after_transpose(permutation)),
-        result_types=[type_with_shape(op.result, permute(permutation, sizes_of(op.result)))],
+        result_types=[type_with_shape(op.result, permute(permutation, sizes(op.result)))],
     )
-    rewriter.replace(op, make_transpose(new.results[0], inverse(permutation), rewriter))
-    return True
+    return rewriter.replace(op, make_transpose(new, inverse(permutation), rewriter))
 
 
 def _order_operands(op: EinsumOp, rewriter: PatternRewriter) -> bool:
@@ -94,13 +108,13 @@ def _non_unit_dims(shapes: list[tuple[int | None, ...]]) -> list[list[int]]:
 
 def _drop_units(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """Dimensions of size 1 are no part of a sum: reshapes, which can move on, see to them."""
-    equation, shapes = equation_of(op), [sizes_of(value) for value in op.inputs]
+    equation, shapes = equation_of(op), [sizes(value) for value in op.inputs]
     kept = _non_unit_dims(shapes)
     parts = tuple(
         "".join(part[place] for place in places)
         for part, places in zip(equation.inputs, kept, strict=True)
     )
-    before = sizes_of(op.result)
+    before = sizes(op.result)
     left = [
         place for place, letter in enumerate(equation.result) if any(letter in p for p in parts)
     ]
@@ -116,14 +130,13 @@ def _drop_units(op: EinsumOp, rewriter: PatternRewriter) -> bool:
         for value, new in zip(op.inputs, smaller, strict=True)
     ]
     result = "".join(equation.result[place] for place in left)
-    new = rewriter.create(
+    new = rewriter.value(
         EinsumOp,
         inputs,
         equation=str(Equation(parts, result)),
         result_types=[type_with_shape(op.result, shape)],
     )
-    rewriter.replace(op, make_plain_reshape(new.results[0], before, rewriter))
-    return True
+    return rewriter.replace(op, make_plain_reshape(new, before, rewriter))
 
 
 def _take_collapse(op: EinsumOp, rewriter: PatternRewriter) -> bool:
@@ -134,7 +147,7 @@ def _take_collapse(op: EinsumOp, rewriter: PatternRewriter) -> bool:
         if collapse is None:
             continue
         letters, fresh = iter(equation.inputs[index]), equation.fresh()
-        gone = collapsed_dims(sizes_of(collapse.input), sizes_of(value))
+        gone = collapsed_dims(sizes(collapse.input), sizes(value))
         new = [next(fresh if at in gone else letters, "") for at in range(_rank(collapse.input))]
         if not all(new):
             return False
@@ -147,16 +160,16 @@ def _take_collapse(op: EinsumOp, rewriter: PatternRewriter) -> bool:
 
 
 def _rank(value: SSAValue) -> int:
-    return len(sizes_of(value))
+    return len(sizes(value))
 
 
 def _units(op: EinsumOp, equation: Equation) -> list[str]:
     """The letters that are of size 1 in every input, and not in the result."""
-    sizes: dict[str, set[int | None]] = {}
+    known: dict[str, set[int | None]] = {}
     for part, value in zip(equation.inputs, op.inputs, strict=True):
-        for letter, size in zip(part, sizes_of(value), strict=True):
-            sizes.setdefault(letter, set()).add(size)
-    return [c for c, found in sizes.items() if found == {1} and equation.sums(c)]
+        for letter, size in zip(part, sizes(value), strict=True):
+            known.setdefault(letter, set()).add(size)
+    return [c for c, found in known.items() if found == {1} and equation.sums(c)]
 
 
 def _take_expand(op: ExpandRankOp, rewriter: PatternRewriter) -> bool:
@@ -166,18 +179,13 @@ def _take_expand(op: ExpandRankOp, rewriter: PatternRewriter) -> bool:
         return False
     equation = equation_of(einsum)
     letters, units = iter(equation.result), iter(_units(einsum, equation))
-    gone = collapsed_dims(sizes_of(op.result), sizes_of(op.input))
+    gone = collapsed_dims(sizes(op.result), sizes(op.input))
     new = [next(units if at in gone else letters, "") for at in range(_rank(op.result))]
     if not all(new):
         return False
-    made = rewriter.create(
-        EinsumOp,
-        list(einsum.inputs),
-        equation=str(equation.with_result(new)),
-        result_types=[op.result.type],
+    return rewriter.replace_with(
+        op, EinsumOp, list(einsum.inputs), equation=str(equation.with_result(new))
     )
-    rewriter.replace(op, made)
-    return True
 
 
 OPERANDS = Pattern("take-operands", EinsumOp, _take_operands, "an einsum transposes for nothing")
@@ -187,3 +195,197 @@ ORDER_OPERANDS = Pattern("order-operands", EinsumOp, _order_operands, "products 
 UNITS = Pattern("drop-units", EinsumOp, _drop_units, "reshapes can move on")
 COLLAPSE = Pattern("take-collapse", EinsumOp, _take_collapse, "no op for a dimension of size 1")
 EXPAND = Pattern("take-expand", ExpandRankOp, _take_expand, "no op for a dimension of size 1")
+
+
+Shape = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSubstitution:
+    """Letters, with their sizes, that become other letters with other sizes."""
+
+    old: str
+    old_sizes: Shape
+    new: str
+    new_sizes: Shape
+
+    def sizes_for(self, old: Shape) -> Shape | None:
+        """The new sizes of what has these; None if they are others (one alone may broadcast)."""
+        if old == self.old_sizes:
+            return self.new_sizes
+        return (1,) if old == (1,) and len(self.new) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class RelabeledTensor:
+    """A tensor with other letters: how it is transposed first, and reshaped then."""
+
+    permutation: Permutation
+    shape: Shape
+    letters: str
+
+
+def rename(
+    letters: str, shape: Shape, renamings: Sequence[LabelSubstitution]
+) -> RelabeledTensor | None:
+    """Give a tensor's dimensions their new letters; None if they are not all there."""
+    permutation: list[int] = []
+    new_shape: list[int | None] = []
+    new = ""
+    belongs = {letter: each for each in renamings for letter in each.old}
+    for place, letter in enumerate(letters):
+        each = belongs.get(letter)
+        if each is None:
+            permutation.append(place)
+            new_shape.append(shape[place])
+            new += letter
+        elif any(c not in letters for c in each.old):
+            return None
+        elif letter == each.old[0]:
+            places = [letters.index(c) for c in each.old]
+            new_sizes = each.sizes_for(permute(places, shape))
+            if new_sizes is None:
+                return None
+            permutation.extend(places)
+            new_shape.extend(new_sizes)
+            new += each.new
+    return RelabeledTensor(tuple(permutation), tuple(new_shape), new)
+
+
+def _rename_inputs(
+    equation: Equation, op: EinsumOp, renamings: Sequence[LabelSubstitution]
+) -> list[RelabeledTensor] | None:
+    """The inputs with new letters, if each of them can have them."""
+    found = [
+        rename(part, sizes(value), renamings)
+        for part, value in zip(equation.inputs, op.inputs, strict=True)
+    ]
+    done = [each for each in found if each is not None]
+    return done if len(done) == len(found) else None
+
+
+def _splits(op: ReshapeOp, equation: Equation) -> list[LabelSubstitution] | None:
+    """What a reshape does to an einsum's result, in letters."""
+    before, after = sizes(op.input), sizes(op.result)
+    found, fresh = groups(before, after), equation.fresh()
+    if found is None or all(len(each.source) == len(each.result) for each in found):
+        return None
+    renamings = [
+        LabelSubstitution(
+            "".join(permute(each.source, equation.result)),
+            permute(each.source, before),
+            "".join(letter for _, letter in zip(each.result, fresh, strict=False)),
+            permute(each.result, after),
+        )
+        for each in found
+    ]
+    short = any(len(each.new) < len(each.new_sizes) for each in renamings)
+    return None if short else renamings
+
+
+def _up(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
+    """`reshape(einsum(x, y))` is `einsum(reshape(transpose(x)), reshape(transpose(y)))`."""
+    einsum = defining_op(op.input, EinsumOp)
+    if einsum is None or not op.input.has_one_use():
+        return False
+    equation = equation_of(einsum)
+    renamings = _splits(op, equation)
+    parts = None if renamings is None else _rename_inputs(equation, einsum, renamings)
+    if (
+        renamings is None
+        or parts is None
+        or any(num_dynamic_dims(part.shape) > 1 for part in parts)
+    ):
+        return False
+    inputs = [
+        make_plain_reshape(make_transpose(value, part.permutation, rewriter), part.shape, rewriter)
+        for value, part in zip(einsum.inputs, parts, strict=True)
+    ]
+    result = "".join(each.new for each in renamings)
+    return rewriter.replace_with(
+        op, EinsumOp, inputs, equation=str(Equation(tuple(part.letters for part in parts), result))
+    )
+
+
+def _merges(op: EinsumOp, equation: Equation) -> dict[str, LabelSubstitution] | None:
+    """What the reshapes of an einsum's inputs did, in letters, undone; None if they disagree."""
+    fresh, known = equation.fresh(), dict[str, LabelSubstitution]()
+    for each in _inverse_renamings(op, equation):
+        if each is None:
+            return None
+        if each.old not in known:
+            letters = "".join(letter for _, letter in zip(each.new_sizes, fresh, strict=False))
+            known[each.old] = replace(each, new=letters)
+            if len(letters) < len(each.new_sizes):
+                return None
+        elif known[each.old].new_sizes != each.new_sizes:
+            return None
+    letters = "".join(known)
+    return known if len(set(letters)) == len(letters) else None
+
+
+def _inverse_renamings(op: EinsumOp, equation: Equation) -> Iterator[LabelSubstitution | None]:
+    """What each reshape did, without new letters; None where one has no place for them."""
+    for part, value in zip(equation.inputs, op.inputs, strict=True):
+        reshape = defining_op(value, ReshapeOp)
+        if reshape is None:
+            continue
+        before, after = sizes(reshape.input), sizes(value)
+        found = groups(before, after)
+        if found is None or 1 in before or 1 in after:
+            yield None
+            return
+        for each in found:
+            old, new = permute(each.result, after), permute(each.source, before)
+            if old != new:
+                yield LabelSubstitution("".join(permute(each.result, part)), old, "", new)
+
+
+def _skip_reshapes(value: SSAValue) -> SSAValue:
+    """What reshapes have made a value of."""
+    while (reshape := defining_op(value, ReshapeOp)) is not None:
+        value = reshape.input
+    return value
+
+
+def _cheaper(op: EinsumOp, parts: Sequence[RelabeledTensor]) -> bool:
+    """Whether reshapes of the inputs as they were before cost less than those that are there."""
+    spent = sum(cost(value) for value in op.inputs if defining_op(value, ReshapeOp) is not None)
+    bases = [_skip_reshapes(value) for value in op.inputs]
+    new = sum(
+        cost(base) for base, part in zip(bases, parts, strict=True) if sizes(base) != part.shape
+    )
+    return new < spent
+
+
+def _down(op: EinsumOp, rewriter: PatternRewriter) -> bool:
+    """`einsum(reshape(x), y)` is `transpose(reshape(einsum(x, reshape(transpose(y)))))`."""
+    if any(num_dynamic_dims(sizes(value)) for value in op.inputs):
+        return False
+    equation, before = equation_of(op), sizes(op.result)
+    merges = _merges(op, equation)
+    if not merges:
+        return False
+    renamings = tuple(merges.values())
+    parts = _rename_inputs(equation, op, renamings)
+    result = rename(equation.result, before, renamings)
+    if parts is None or result is None or not _cheaper(op, parts):
+        return False
+    inputs = [
+        make_plain_reshape(
+            _skip_reshapes(make_transpose(value, part.permutation, rewriter)), part.shape, rewriter
+        )
+        for value, part in zip(op.inputs, parts, strict=True)
+    ]
+    new = rewriter.value(
+        EinsumOp,
+        inputs,
+        equation=str(Equation(tuple(part.letters for part in parts), result.letters)),
+        result_types=[type_with_shape(op.result, result.shape)],
+    )
+    merged = make_plain_reshape(new, permute(result.permutation, before), rewriter)
+    return rewriter.replace(op, make_transpose(merged, inverse(result.permutation), rewriter))
+
+
+UP = Pattern("reshape-up", ReshapeOp, _up, "closer to the reshapes of the inputs")
+DOWN = Pattern("reshape-down", EinsumOp, _down, "closer to the reshapes of what uses it")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from string import ascii_lowercase
 
-from tripybuild.tensorrt.passes.elimination.permutations import Permutation, inverse, permute
+from tripybuild.tensorrt.passes.elimination.layouts import Permutation, inverse, permute
 
 
 @dataclass(frozen=True, slots=True)

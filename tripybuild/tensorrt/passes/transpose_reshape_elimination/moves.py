@@ -10,20 +10,20 @@ from tripybuild.tensorrt.dialect import (
     IdentityOp,
     QuantizeOp,
     ReshapeOp,
+    ShuffleOp,
     SoftMaxOp,
     TransposeOp,
     UnaryOp,
 )
+from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.elimination.layouts import (
-    clone_with,
+    inverse,
     make_plain_reshape,
     make_transpose,
     num_dynamic_dims,
     permutation_of,
-    sizes_of,
     type_with_shape,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import inverse
 from tripybuild.tensorrt.passes.elimination.reshape_groups import (
     groups,
     reshape_first,
@@ -32,15 +32,38 @@ from tripybuild.tensorrt.passes.elimination.reshape_groups import (
 from tripybuild.tensorrt.passes.elimination.transpose_elimination import transpose_below
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
 from tripybuild.tensorrt.passes.rewriting.values import defining_op
-from tripybuild.tensorrt.passes.transpose_reshape_elimination.costs import cost
+
+FREE, MERGED, SEPARATE = 0, 100, 1000
+FARTHEST = 10  # ops that are looked back through
+
+_LAYOUTS = (ShuffleOp, ReshapeOp, TransposeOp)
+_PASSABLE = (UnaryOp, ActivationOp, IdentityOp, *_LAYOUTS)
+
+
+def cost(value: SSAValue) -> int:
+    """What a new reshape of a value would cost."""
+    op, found, passable = value.owner, SEPARATE, True
+    for _ in range(FARTHEST):
+        if not isinstance(op, Operation):
+            break
+        if isinstance(op, ConstantOp):
+            return FREE
+        if passable and isinstance(op, _LAYOUTS):
+            found = MERGED
+        passable = passable and isinstance(op, _PASSABLE)
+        if len(op.operands) != 1:
+            break
+        op = op.operands[0].owner
+    return found
+
 
 ONE_BY_ONE = (ActivationOp, UnaryOp, IdentityOp)
 
 
 def _reshaped_like(op: ReshapeOp, value: SSAValue, rewriter: PatternRewriter) -> SSAValue:
     """A value that is reshaped as an op does it to another."""
-    type = type_with_shape(value, sizes_of(op.result))
-    return rewriter.create(ReshapeOp, value, op.shape, result_types=[type]).results[0]
+    type = type_with_shape(value, sizes(op.result))
+    return rewriter.value(ReshapeOp, value, op.shape, result_types=[type])
 
 
 def _reshape_down(op: ActivationOp | UnaryOp | IdentityOp, rewriter: PatternRewriter) -> bool:
@@ -48,11 +71,8 @@ def _reshape_down(op: ActivationOp | UnaryOp | IdentityOp, rewriter: PatternRewr
     reshape = defining_op(op.input, ReshapeOp)
     if reshape is None:
         return False
-    new = rewriter.insert(
-        clone_with(op, [reshape.input], type_with_shape(op.result, sizes_of(reshape.input)))
-    )
-    rewriter.replace(op, _reshaped_like(reshape, new.results[0], rewriter))
-    return True
+    new = rewriter.clone(op, [reshape.input], type_with_shape(op.result, sizes(reshape.input)))
+    return rewriter.replace(op, _reshaped_like(reshape, new, rewriter))
 
 
 def _reshape_up(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
@@ -61,14 +81,13 @@ def _reshape_up(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     if not isinstance(producer, ONE_BY_ONE):
         return False
     moved = _reshaped_like(op, producer.input, rewriter)
-    rewriter.replace(op, rewriter.insert(clone_with(producer, [moved], op.result.type)))
-    return True
+    return rewriter.replace(op, rewriter.clone(producer, [moved], op.result.type))
 
 
 def _pair(op: DequantizeOp) -> QuantizeOp | None:
     """The quantization that an op undoes, with one number for all elements."""
     quantize = defining_op(op.input, QuantizeOp)
-    if quantize is None or quantize.scale is not op.scale or sizes_of(op.scale) not in {(), (1,)}:
+    if quantize is None or quantize.scale is not op.scale or sizes(op.scale) not in {(), (1,)}:
         return None
     axes = op.value("axis"), quantize.value("axis")
     return quantize if axes == (None, None) else None
@@ -76,14 +95,11 @@ def _pair(op: DequantizeOp) -> QuantizeOp | None:
 
 def _repeat_quantization(
     op: DequantizeOp, quantize: QuantizeOp, value: SSAValue, rewriter: PatternRewriter
-) -> Operation:
+) -> SSAValue:
     """The same two steps for another value."""
-    shape = sizes_of(value)
-    first = clone_with(quantize, [value, op.scale], type_with_shape(quantize.result, shape))
-    rewriter.insert(first)
-    return rewriter.insert(
-        clone_with(op, [first.results[0], op.scale], type_with_shape(op.result, shape))
-    )
+    shape = sizes(value)
+    first = rewriter.clone(quantize, [value, op.scale], type_with_shape(quantize.result, shape))
+    return rewriter.clone(op, [first, op.scale], type_with_shape(op.result, shape))
 
 
 def _quantize_up(op: TransposeOp | ReshapeOp, rewriter: PatternRewriter) -> bool:
@@ -93,10 +109,9 @@ def _quantize_up(op: TransposeOp | ReshapeOp, rewriter: PatternRewriter) -> bool
     if dequantize is None or quantize is None:
         return False
     operands = [quantize.input, *op.operands[1:]]
-    type = type_with_shape(quantize.input, sizes_of(op.result))
-    moved = rewriter.insert(clone_with(op, operands, type))
-    rewriter.replace(op, _repeat_quantization(dequantize, quantize, moved.results[0], rewriter))
-    return True
+    type = type_with_shape(quantize.input, sizes(op.result))
+    moved = rewriter.clone(op, operands, type)
+    return rewriter.replace(op, _repeat_quantization(dequantize, quantize, moved, rewriter))
 
 
 def _quantize_down(op: DequantizeOp, rewriter: PatternRewriter) -> bool:
@@ -106,14 +121,13 @@ def _quantize_down(op: DequantizeOp, rewriter: PatternRewriter) -> bool:
     if quantize is None or not isinstance(layout, TransposeOp | ReshapeOp):
         return False
     new = _repeat_quantization(op, quantize, layout.input, rewriter)
-    operands = [new.results[0], *layout.operands[1:]]
-    rewriter.replace(op, rewriter.insert(clone_with(layout, operands, op.result.type)))
-    return True
+    operands = [new, *layout.operands[1:]]
+    return rewriter.replace(op, rewriter.clone(layout, operands, op.result.type))
 
 
 def _softmax(value: SSAValue, axis: int, rewriter: PatternRewriter) -> SSAValue:
     """A softmax of another tensor over another axis."""
-    return rewriter.create(SoftMaxOp, value, axis=axis, result_types=[value.type]).results[0]
+    return rewriter.value(SoftMaxOp, value, axis=axis, result_types=[value.type])
 
 
 def _softmax_first(op: SoftMaxOp, rewriter: PatternRewriter) -> bool:
@@ -122,15 +136,14 @@ def _softmax_first(op: SoftMaxOp, rewriter: PatternRewriter) -> bool:
     if isinstance(layout, TransposeOp):
         before = permutation_of(layout)[axis]
     elif isinstance(layout, ReshapeOp):
-        before = _same_axis(sizes_of(layout.result), sizes_of(layout.input), axis)
+        before = _same_axis(sizes(layout.result), sizes(layout.input), axis)
     else:
         return False
     if before is None:
         return False
     new = _softmax(layout.input, before, rewriter)
-    moved = clone_with(layout, [new, *layout.operands[1:]], op.result.type)
-    rewriter.replace(op, rewriter.insert(moved))
-    return True
+    moved = rewriter.clone(layout, [new, *layout.operands[1:]], op.result.type)
+    return rewriter.replace(op, moved)
 
 
 def _softmax_last(op: TransposeOp | ReshapeOp, rewriter: PatternRewriter) -> bool:
@@ -142,12 +155,11 @@ def _softmax_last(op: TransposeOp | ReshapeOp, rewriter: PatternRewriter) -> boo
     if isinstance(op, TransposeOp):
         after = inverse(permutation_of(op))[axis]
     else:
-        after = _same_axis(sizes_of(op.input), sizes_of(op.result), axis)
+        after = _same_axis(sizes(op.input), sizes(op.result), axis)
     if after is None:
         return False
-    moved = rewriter.insert(clone_with(op, [softmax.input, *op.operands[1:]], op.result.type))
-    rewriter.replace(op, _softmax(moved.results[0], after, rewriter))
-    return True
+    moved = rewriter.clone(op, [softmax.input, *op.operands[1:]], op.result.type)
+    return rewriter.replace(op, _softmax(moved, after, rewriter))
 
 
 def _same_axis(
@@ -168,11 +180,11 @@ def _same_axis(
 def _reshape_below_sum(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """`element_wise(reshape(x), y)` is `reshape(element_wise(x, reshape(y)))`, if cheaper."""
     reshapes = [defining_op(value, ReshapeOp) for value in op.operands]
-    shapes = [sizes_of(value) for value in op.operands]
+    shapes = [sizes(value) for value in op.operands]
     bases = [each.input if each is not None else None for each in reshapes]
     if shapes[0] != shapes[1] or any(map(num_dynamic_dims, shapes)):
         return False
-    inner = [sizes_of(base) if base is not None else None for base in bases]
+    inner = [sizes(base) if base is not None else None for base in bases]
     costs = [cost(value) for value in op.operands]
     spent = sum(c for c, each in zip(costs, reshapes, strict=True) if each is not None)
     both = inner[0] is not None and inner[0] == inner[1]
@@ -183,27 +195,25 @@ def _reshape_below_sum(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
         make_plain_reshape(base if base is not None else value, chosen, rewriter)
         for base, value in zip(bases, op.operands, strict=True)
     ]
-    new = rewriter.insert(clone_with(op, operands, type_with_shape(op.result, chosen)))
-    rewriter.replace(op, make_plain_reshape(new.results[0], sizes_of(op.result), rewriter))
-    return True
+    new = rewriter.clone(op, operands, type_with_shape(op.result, chosen))
+    return rewriter.replace(op, make_plain_reshape(new, sizes(op.result), rewriter))
 
 
 def _reshape_above_sum(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     """`reshape(element_wise(x, y))` is `element_wise(reshape(x), reshape(y))`."""
     element_wise = defining_op(op.input, ElementWiseOp)
-    if element_wise is None or num_dynamic_dims(sizes_of(op.result)):
+    if element_wise is None or num_dynamic_dims(sizes(op.result)):
         return False
-    shapes = [sizes_of(value) for value in element_wise.operands]
+    shapes = [sizes(value) for value in element_wise.operands]
     meets = (ReshapeOp, TransposeOp, ConstantOp)
     if shapes[0] != shapes[1] or not any(
         isinstance(value.owner, meets) for value in element_wise.operands
     ):
         return False
     operands = [
-        make_plain_reshape(value, sizes_of(op.result), rewriter) for value in element_wise.operands
+        make_plain_reshape(value, sizes(op.result), rewriter) for value in element_wise.operands
     ]
-    rewriter.replace(op, rewriter.insert(clone_with(element_wise, operands, op.result.type)))
-    return True
+    return rewriter.replace(op, rewriter.clone(element_wise, operands, op.result.type))
 
 
 def _reshape_before_transpose(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
@@ -212,12 +222,11 @@ def _reshape_before_transpose(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     if transpose is None:
         return False
     permutation = permutation_of(transpose)
-    swapped = reshape_first(permutation, sizes_of(op.input), sizes_of(op.result))
+    swapped = reshape_first(permutation, sizes(op.input), sizes(op.result))
     if swapped is None:
         return False
     value = make_plain_reshape(transpose.input, swapped.shape, rewriter)
-    rewriter.replace(op, make_transpose(value, swapped.permutation, rewriter))
-    return True
+    return rewriter.replace(op, make_transpose(value, swapped.permutation, rewriter))
 
 
 def _transpose_before_reshape(op: TransposeOp, rewriter: PatternRewriter) -> bool:
@@ -225,23 +234,21 @@ def _transpose_before_reshape(op: TransposeOp, rewriter: PatternRewriter) -> boo
     reshape = defining_op(op.input, ReshapeOp)
     if reshape is None:
         return False
-    source, result = sizes_of(reshape.input), sizes_of(reshape.result)
+    source, result = sizes(reshape.input), sizes(reshape.result)
     swapped = transpose_first(source, result, permutation_of(op))
     if swapped is None:
         return False
     value = make_transpose(reshape.input, swapped.permutation, rewriter)
-    rewriter.replace(op, make_plain_reshape(value, swapped.shape, rewriter))
-    return True
+    return rewriter.replace(op, make_plain_reshape(value, swapped.shape, rewriter))
 
 
 def _transpose_of_units(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     """A transpose that moves only dimensions of size 1 moves nothing: it is a reshape."""
-    shape = sizes_of(op.input)
+    shape = sizes(op.input)
     moved = [source for source in permutation_of(op) if shape[source] != 1]
     if num_dynamic_dims(shape) or moved != sorted(moved):
         return False
-    rewriter.replace(op, make_plain_reshape(op.input, sizes_of(op.result), rewriter))
-    return True
+    return rewriter.replace(op, make_plain_reshape(op.input, sizes(op.result), rewriter))
 
 
 DOWN = (

@@ -13,15 +13,17 @@ from tripybuild.tensorrt.dialect import (
     ShuffleOp,
     TransposeOp,
 )
+from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.elimination.layouts import (
+    identity,
+    inverse,
     make_plain_reshape,
     make_transpose,
     num_dynamic_dims,
     permutation_of,
-    sizes_of,
+    permute,
     type_with_shape,
 )
-from tripybuild.tensorrt.passes.elimination.permutations import identity, inverse, permute
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
 from tripybuild.tensorrt.passes.rewriting.values import defining_op
 from tripybuild.tensorrt.passes.transpose_reshape_elimination import equations
@@ -32,8 +34,7 @@ def replace_einsum(
     op: EinsumOp, inputs: list[SSAValue], equation: Equation, rewriter: PatternRewriter
 ) -> None:
     """Let an einsum of other inputs give the same result."""
-    new = rewriter.create(EinsumOp, inputs, equation=str(equation), result_types=[op.result.type])
-    rewriter.replace(op, new)
+    rewriter.replace_with(op, EinsumOp, inputs, equation=str(equation))
 
 
 def equation_of(op: EinsumOp) -> Equation:
@@ -44,13 +45,9 @@ def equation_of(op: EinsumOp) -> Equation:
 def _to_einsum(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:
     """Each product is an einsum."""
     kinds = op.value("op0"), op.value("op1")
-    batch = len(sizes_of(op.input0)) - (1 if kinds[0] == "kVECTOR" else 2)
+    batch = len(sizes(op.input0)) - (1 if kinds[0] == "kVECTOR" else 2)
     equation = equations.of_product(batch, *kinds)
-    new = rewriter.create(
-        EinsumOp, [op.input0, op.input1], equation=str(equation), result_types=[op.result.type]
-    )
-    rewriter.replace(op, new)
-    return True
+    return rewriter.replace_with(op, EinsumOp, [op.input0, op.input1], equation=str(equation))
 
 
 def _from_einsum(op: EinsumOp, rewriter: PatternRewriter) -> bool:
@@ -59,16 +56,9 @@ def _from_einsum(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     if product is None:
         return False
     left, right = (op.inputs[index] for index in product.order)
-    new = rewriter.create(
-        MatrixMultiplyOp,
-        left,
-        right,
-        op0=product.operations[0],
-        op1=product.operations[1],
-        result_types=[op.result.type],
+    return rewriter.replace_with(
+        op, MatrixMultiplyOp, left, right, op0=product.operations[0], op1=product.operations[1]
     )
-    rewriter.replace(op, new)
-    return True
 
 
 def _shuffle(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
@@ -76,27 +66,25 @@ def _shuffle(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
     if op.value("zero_is_placeholder"):
         return False
     last = tuple(op.value("second_transpose"))
-    middle = permute(inverse(last), sizes_of(op.result))
+    middle = permute(inverse(last), sizes(op.result))
     moves_only = op.value("reshape") is None and op.dynamic_reshape is None
     if op.dynamic_reshape is None and not moves_only and num_dynamic_dims(middle) > 1:
         return False
     value = make_transpose(op.input, tuple(op.value("first_transpose")), rewriter)
     if op.dynamic_reshape is not None:
         type = type_with_shape(value, middle)
-        new = rewriter.create(ReshapeOp, value, op.dynamic_reshape, result_types=[type])
-        value = new.results[0]
+        new = rewriter.value(ReshapeOp, value, op.dynamic_reshape, result_types=[type])
+        value = new
     elif not moves_only:
         value = make_plain_reshape(value, middle, rewriter)
-    rewriter.replace(op, make_transpose(value, last, rewriter))
-    return True
+    return rewriter.replace(op, make_transpose(value, last, rewriter))
 
 
 def _rank_change(op: CollapseRankOp | ExpandRankOp, rewriter: PatternRewriter) -> bool:
     """Dimensions of size 1 come and go by reshapes."""
-    if num_dynamic_dims(sizes_of(op.result)) > 1:
+    if num_dynamic_dims(sizes(op.result)) > 1:
         return False
-    rewriter.replace(op, make_plain_reshape(op.input, sizes_of(op.result), rewriter))
-    return True
+    return rewriter.replace(op, make_plain_reshape(op.input, sizes(op.result), rewriter))
 
 
 def _swaps_last(op: TransposeOp) -> bool:
@@ -116,27 +104,20 @@ def _turn_operands(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:
         operands[index] = transpose.input
         changed = True
     if changed:
-        new = rewriter.create(
-            MatrixMultiplyOp,
-            *operands,
-            op0=kinds[0],
-            op1=kinds[1],
-            result_types=[op.result.type],
-        )
-        rewriter.replace(op, new)
+        rewriter.replace_with(op, MatrixMultiplyOp, *operands, op0=kinds[0], op1=kinds[1])
     return changed
 
 
 def _batch_for_both(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """A batch dimension that only one input has is 1 in the other."""
     equation = equation_of(op)
-    if len(op.inputs) != 2 or any(num_dynamic_dims(sizes_of(value)) for value in op.inputs):
+    if len(op.inputs) != 2 or any(num_dynamic_dims(sizes(value)) for value in op.inputs):
         return False
     missing = equations.units_for_product(equation)
     if not missing:
         return False
     letters = [list(part) for part in equation.inputs]
-    shapes = [list(sizes_of(value)) for value in op.inputs]
+    shapes = [list(sizes(value)) for value in op.inputs]
     for unit in missing:
         letters[unit.index].insert(unit.place, unit.letter)
         shapes[unit.index].insert(unit.place, 1)
@@ -156,7 +137,7 @@ def _sum_once(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     if together is None or letter is None:
         return False
     places = [part.index(together) for part in equation.inputs]
-    shapes = [sizes_of(value) for value in op.inputs]
+    shapes = [sizes(value) for value in op.inputs]
     merged = [s[at : at + len(together)] for s, at in zip(shapes, places, strict=True)]
     if any(map(num_dynamic_dims, shapes)) or merged.count(merged[0]) < len(merged):
         return False

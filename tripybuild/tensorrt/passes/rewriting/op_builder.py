@@ -24,9 +24,8 @@ from tripybuild.tensorrt.dialect import (
     ShapeOp,
     SliceOp,
 )
-from tripybuild.tensorrt.dialect.base import element, tensor_type
+from tripybuild.tensorrt.dialect.base import element, sizes, tensor_type
 from tripybuild.tensorrt.mlir import elements
-from tripybuild.tensorrt.passes.elimination.layouts import sizes_of
 from tripybuild.tensorrt.passes.rewriting.driver import PatternRewriter
 
 Extent = int | SSAValue
@@ -40,21 +39,19 @@ class OpBuilder:
 
     def make(self, kind: type[Any], *operands: Any, **attributes: Any) -> SSAValue:
         """Make an op of one result."""
-        made: SSAValue = self._rewriter.create(kind, *operands, **attributes).results[0]
-        return made
+        return self._rewriter.value(kind, *operands, **attributes)
 
     def extents(self, value: SSAValue) -> list[Extent]:
         """The sizes of a value."""
-        known = sizes_of(value)
+        known = sizes(value)
         if None not in known:
             return [size for size in known if size is not None]
         shape = self.make(ShapeOp, value)
-        return [
-            self.make(SliceOp, shape, static_start=(axis,), static_size=(1,), static_stride=(1,))
-            if size is None
-            else size
-            for axis, size in enumerate(known)
-        ]
+        return [self.entry(shape, n) if size is None else size for n, size in enumerate(known)]
+
+    def entry(self, shape: SSAValue, axis: int) -> SSAValue:
+        """One size of a tensor of shape."""
+        return self.make(SliceOp, shape, static_start=(axis,), static_size=(1,), static_stride=(1,))
 
     def vector(self, extents: Sequence[Extent]) -> SSAValue:
         """Sizes as a tensor of shape."""
@@ -69,7 +66,7 @@ class OpBuilder:
     def reshape(self, value: SSAValue, extents: Sequence[Extent]) -> SSAValue:
         """The same elements in other sizes."""
         known = static(extents)
-        if known == sizes_of(value) and None not in known:
+        if known == sizes(value) and None not in known:
             return value
         type = tensor_type(known, element(value))
         shape = self.vector(extents) if None in known else None
@@ -85,7 +82,7 @@ class OpBuilder:
 
     def expand_vector(self, value: SSAValue, rank: int, axis: int) -> SSAValue:
         """A vector along an axis of so many dimensions."""
-        shape = [sizes_of(value)[0] if each == axis else 1 for each in range(rank)]
+        shape = [sizes(value)[0] if each == axis else 1 for each in range(rank)]
         if rank == 1:
             return value
         return self.make(ReshapeOp, value, result_types=[tensor_type(shape, element(value))])
@@ -125,7 +122,7 @@ class OpBuilder:
     def number(self, number: float, like: SSAValue, *, rank: int | None = None) -> SSAValue:
         """A number of the elements of a value, of its rank."""
         kind = element(like)
-        shape = [1] * (len(sizes_of(like)) if rank is None else rank)
+        shape = [1] * (len(sizes(like)) if rank is None else rank)
         array = np.full(shape, number).astype(elements.dtype_of(kind))
         return self._rewriter.constant(array, TensorType(kind, shape))
 
@@ -149,7 +146,7 @@ class OpBuilder:
         """A value with other elements."""
         if element(value) == kind:
             return value
-        return self.make(CastOp, value, result_types=[tensor_type(sizes_of(value), kind)])
+        return self.make(CastOp, value, result_types=[tensor_type(sizes(value), kind)])
 
     def wide(self, value: SSAValue) -> SSAValue:
         """A value whose slices can be filled, which those of bf16 cannot."""
