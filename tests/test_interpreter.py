@@ -13,9 +13,9 @@ from tripybuild.reference.execute import execute
 from tripybuild.schema.files import ToleranceEntry
 from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.testing.cases import sample_case
-from tripybuild.testing.engines.interpreter_check import can_interpret, explain_difference
 from tripybuild.testing.registry import registry
 from tripybuild.testing.sample import bind
+from tripybuild.testing.suite import can_interpret, explain_difference
 from tripybuild.testing.target_facts import CPU, refuses_call
 from tripybuild.types.dtypes import float32, from_numpy
 from tripybuild.worker.stablehlo_interpreter import interpret

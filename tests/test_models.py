@@ -66,7 +66,7 @@ def test_padding_and_company_do_not_change_an_embedding(scripts):
 
 def test_digits_are_told_apart(scripts):
     """At least 97 % of the third that the training did not see."""
-    pytest.importorskip("sklearn")
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     digits_data = importlib.import_module("digits_data")
     images, labels = digits_data.held_out_part()
     run = tripybuild.compile(SPECS / "digits.yaml")

@@ -15,7 +15,7 @@ from tripybuild.schema.operator.dtype_combinations import format_tuple, legal_tu
 from tripybuild.testing import Suite
 from tripybuild.testing.engines import support_table
 from tripybuild.testing.engines.conformance import Subject
-from tripybuild.testing.engines.support_rows import allowed_outcomes, fits
+from tripybuild.testing.engines.support_table import allowed_outcomes, fits
 from tripybuild.testing.registry import registry
 from tripybuild.testing.support_matrix import support_matrix
 from tripybuild.types.dtypes import BY_NAME

@@ -14,7 +14,7 @@ from tripybuild.schema.operator.aliases import AliasReader
 from tripybuild.testing.cases import of_arguments
 from tripybuild.testing.check_counts import has_distribution
 from tripybuild.testing.oracles.foreign_calls import ForeignCall, UndefinedCall
-from tripybuild.testing.oracles.onnx_models import model
+from tripybuild.testing.oracles.onnx_runtime import model
 from tripybuild.testing.oracles.oracles import SYSTEMS, CaseResults, oracle_report
 from tripybuild.testing.registry import registry
 from tripybuild.types.dtypes import bfloat16, float32, int64

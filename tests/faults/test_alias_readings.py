@@ -12,8 +12,11 @@ from tripybuild.schema.entries import ForeignEntry
 from tripybuild.schema.operator.aliases import AliasReader
 from tripybuild.testing.cases import of_arguments
 from tripybuild.testing.check_counts import has_distribution
-from tripybuild.testing.oracles.alias_inverse import AliasMismatch, invert_alias
-from tripybuild.testing.oracles.alias_neighbors import neighbor_problems
+from tripybuild.testing.oracles.alias_readings import (
+    AliasMismatch,
+    invert_alias,
+    neighbor_problems,
+)
 from tripybuild.testing.oracles.foreign_calls import ForeignCall
 from tripybuild.testing.oracles.oracles import SYSTEMS
 from tripybuild.testing.registry import registry

@@ -1,5 +1,6 @@
 """A question that nobody could be asked is a skip with its reason, and never a green test."""
 
+import ast
 import inspect
 import os
 import re
@@ -11,7 +12,7 @@ import pytest
 
 from tripybuild.testing import ModuleSuite, Suite
 from tripybuild.testing.check_counts import count_check, report_absence, skip_empty, suite_check
-from tripybuild.testing.skip_report import is_valid_reason
+from tripybuild.testing.skip_report import KNOWN, OPTIONAL, is_valid_reason
 
 ROOT = Path(__file__).resolve().parents[2]
 # A plugin that hides modules, and what tells of their installation.
@@ -139,3 +140,25 @@ def test_reasons():
     assert is_valid_reason("this system has no fork")
     assert not is_valid_reason("pytest is not installed")
     assert not is_valid_reason("flaky")
+
+
+SKIPS = {"skip", "skipif", "importorskip"}  # the last one names what it could not import
+
+
+def test_reasons_of_tests_are_of_a_form_that_is_checked():
+    """Else the run fails where a test is skipped, on a machine that nobody here has."""
+    unknown = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in SKIPS:
+                given = [each.value for each in node.keywords if each.arg == "reason"]
+                given += node.args[:1] if node.func.attr == "skip" else []
+                reasons = [each.value for each in given if isinstance(each, ast.Constant)]
+                unknown += [f"{path.name}:{node.lineno}" for r in reasons if not is_form(r)]
+    assert not unknown
+
+
+def is_form(reason):
+    """Whether a reason can be true: what a system lacks, or the name of what is not installed."""
+    words = re.findall(r"[a-z0-9.-]+", reason.lower().replace("_", "-"))
+    return bool(KNOWN.search(reason)) or not {*OPTIONAL, "cuda.bindings.runtime"}.isdisjoint(words)

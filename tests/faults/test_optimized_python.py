@@ -61,7 +61,7 @@ def test_suites_prove_without_assertions():
     """A question of a suite is answered under `-O`, too: its assertions only narrow types."""
     found = [
         f"{path.name}:{each.lineno}: {ast.unparse(each.test)}"
-        for path in sorted((ROOT / "tripybuild/suite").glob("**/*.py"))
+        for path in sorted((ROOT / "tripybuild/testing").glob("**/*.py"))
         for each in asserted(ast.parse(path.read_bytes()))
         if not ast.unparse(each.test).startswith("isinstance(")
         and not ast.unparse(each.test).endswith(" is not None")

@@ -1,18 +1,22 @@
 """Suite of one operator: the checks that generated tests call.
 
-Each raises an AssertionError that says everything that is wrong.
+Each raises an AssertionError that says everything that is wrong. StableHLO's interpreter is the
+tie-breaker where XLA and the reference differ.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from tripybuild.compiler.lowering.lower import lower_stablehlo
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend.decompose import decompose_operation
-from tripybuild.reference.compare import difference, tolerance
+from tripybuild.reference.compare import difference, distributions_differ, tolerance
 from tripybuild.reference.execute import execute, run_operation
+from tripybuild.reference.numerics.arrays import Array
+from tripybuild.schema.files import ToleranceEntry
 from tripybuild.schema.operator.dtype_combinations import (
     Tuple,
     format_tuple as spell_types,
@@ -20,6 +24,7 @@ from tripybuild.schema.operator.dtype_combinations import (
     legal_tuples,
     mismatched_tuples,
 )
+from tripybuild.schema.operator.operator import Operator
 from tripybuild.testing import batch, examples, wrong_arguments
 from tripybuild.testing.cases import Case, sample_case, variations
 from tripybuild.testing.check_counts import (
@@ -31,15 +36,17 @@ from tripybuild.testing.check_counts import (
     skip_empty,
     suite_check,
 )
-from tripybuild.testing.engines import interpreter_check
+from tripybuild.testing.disabled_checks import check_independence
 from tripybuild.testing.engines.tensorrt_checks import TensorrtChecks
-from tripybuild.testing.law_independence import check_independence
-from tripybuild.testing.oracles import alias_inverse, alias_neighbors, oracles
+from tripybuild.testing.oracles import alias_readings, oracles
 from tripybuild.testing.sample import bind
 from tripybuild.testing.symbolic import disagreements, omitted_inputs, record_sample
 from tripybuild.testing.target_facts import CPU, refusal_mismatches, refusals, refuses_call
+from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import UnknownLocation, at
 from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import dtype, from_numpy
+from tripybuild.worker.stablehlo_interpreter import DTYPES, interpret
 
 # Of more tuples than this, the calls near the sample are made for the first of each kind only.
 MANY = 24
@@ -111,7 +118,7 @@ class Suite(TensorrtChecks):
                 continue
             results = (outcome, list(wanted))
             count_check()
-            yield from interpreter_check.differences(self.operator, case, given.values(), results)
+            yield from _differences(self.operator, case, given.values(), results)
 
     @suite_check
     def check_composition(self, types: str) -> None:
@@ -145,7 +152,7 @@ class Suite(TensorrtChecks):
     def check_aliases(self) -> None:
         """What an alias gives to the other operator can be read back from it."""
         cases = [each.case for each in self._oracle_cases]
-        refuse(alias_inverse.inverse_problems(self.operator, cases))
+        refuse(alias_readings.inverse_problems(self.operator, cases))
 
     @suite_check
     def check_torch(self, types: str) -> None:
@@ -162,7 +169,7 @@ class Suite(TensorrtChecks):
         """What is read from calls of another system computes what they compute there."""
         require_distributions(*oracles.SYSTEMS[system].distributions)
         cases = [each.case for each in self._oracle_cases]
-        refuse(alias_neighbors.neighbor_problems(self.operator, system, cases))
+        refuse(alias_readings.neighbor_problems(self.operator, system, cases))
 
     def _check_oracle(self, system: str, types: str) -> None:
         require_distributions(*oracles.SYSTEMS[system].distributions)
@@ -243,3 +250,65 @@ class Suite(TensorrtChecks):
     def check_law(self, law: str) -> None:
         """An example, or a tuple of dtypes, breaks the law and no other one."""
         refuse(check_independence(self.operator, law, self.run_example))
+
+
+def _differences(
+    operator: Operator,
+    case: Case,
+    types: Iterable[dtype],
+    results: tuple[Sequence[Array], Sequence[Array]],
+) -> Iterator[str]:
+    """What is wrong with the results of a call on XLA, beside those of the reference."""
+    chosen = tuple(types)
+    for got, want in zip(*results, strict=True):
+        if operator.random:
+            found = distributions_differ(got, want)
+            more = ""
+        else:
+            within = tolerance(operator, (*chosen, from_numpy(want.dtype)))
+            found = difference(got, want, within)
+            more = (
+                explain_difference(case.graph, case.data, results, within)
+                if found is not None
+                else ""
+            )
+        if found is not None:
+            yield f"{case.label}: {found}{more}"
+
+
+def can_interpret(graph: Graph) -> bool:
+    """Whether the interpreter has the dtypes of a graph's inputs and outputs."""
+    values = (*graph.inputs.values(), *graph.outputs.values())
+    return all(str(value.dtype) in DTYPES for value in values)
+
+
+def explain_difference(
+    graph: Graph,
+    data: Mapping[str, Array],
+    results: tuple[Sequence[Array], Sequence[Array]],
+    within: ToleranceEntry,
+) -> str:
+    """Verdict on a difference between XLA and the reference, as the end of a sentence.
+
+    Args:
+        graph: The graph.
+        data: Its inputs.
+        results: What XLA gives, and what the reference gives.
+        within: How near results must be to agree.
+    """
+    if not can_interpret(graph):
+        return ""
+    found = interpret([(lower_stablehlo(graph).text(), list(data.values()))])[0]
+    if isinstance(found, str):
+        return f" (the interpreter: {found})"
+    xla, reference = (
+        all(difference(a, b, within) is None for a, b in zip(found, each, strict=True))
+        for each in results
+    )
+    if reference and not xla:
+        return " (the interpreter agrees with the reference: XLA differs)"
+    if xla and not reference:
+        return " (the interpreter agrees with XLA: the lowering or the reference is wrong)"
+    return (
+        " (the interpreter agrees with both)" if xla else " (the interpreter agrees with neither)"
+    )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tripybuild.schema.operator.dtype_combinations import Tuple, legal_tuples
 from tripybuild.testing.cases import Case, variations
+from tripybuild.testing.disabled_checks import is_dtype_law, without_checks
 from tripybuild.testing.engines.build_outcome import BuildOutcome, build_outcome, build_outcomes
 from tripybuild.testing.engines.conformance import (
     Subject,
@@ -18,7 +19,7 @@ from tripybuild.testing.engines.conformance import (
     wrong_refusal,
 )
 from tripybuild.testing.engines.gpu_engines import build_results, missing_dtypes
-from tripybuild.testing.engines.support_rows import (
+from tripybuild.testing.engines.support_table import (
     GATE,
     NO,
     UNSAID,
@@ -33,7 +34,6 @@ from tripybuild.testing.engines.support_rows import (
     reasons,
     refused_tuples,
 )
-from tripybuild.testing.engines.validation_off import is_dtype_law, without_checks
 from tripybuild.testing.sample import bind
 from tripybuild.testing.target_facts import CPU, refuses_call
 from tripybuild.trace.graph import Graph

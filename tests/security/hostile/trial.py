@@ -41,7 +41,7 @@ from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.operator.samples import size_places
 from tripybuild.testing import ModuleSuite, Suite
 from tripybuild.testing.cases import Case as Call, sample_case
-from tripybuild.testing.oracles.alias_inverse import inverse_problems
+from tripybuild.testing.oracles.alias_readings import inverse_problems
 from tripybuild.testing.registry import registry
 from tripybuild.testing.sample import bind
 from tripybuild.testing.symbolic import disagreements

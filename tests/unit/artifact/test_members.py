@@ -10,7 +10,7 @@ from tripybuild.artifact.members import FilePart, OpenFile, copy_range
 from tripybuild.errors.diagnostics import DiagnosticError
 
 pytestmark = pytest.mark.skipif(
-    not hasattr(os, "copy_file_range"), reason="the system cannot copy parts of files"
+    not hasattr(os, "copy_file_range"), reason="this system has no copy_file_range"
 )
 CONTENT = bytes(range(256)) * 40
 

@@ -150,7 +150,7 @@ def test_control_sequences_of_a_name_do_not_reach_the_terminal(capfd):
     assert capfd.readouterr() == ("a\ufffd[2Jb\n", "c\ufffd]0;d\ufffd\n")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes of Unix")
+@pytest.mark.skipif(os.name == "nt", reason="this system has no pipes of Unix")
 def test_a_closed_pipe_is_quiet():
     """`tripybuild explain ... | head -0` prints no traceback."""
     reading, writing = os.pipe()

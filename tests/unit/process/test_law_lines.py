@@ -67,7 +67,7 @@ def test_a_registry_that_is_known_is_looked_at_first(tmp_path, monkeypatch):
     assert line_of("own/math/op.yaml", "even") == 8
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes of Unix")
+@pytest.mark.skipif(os.name == "nt", reason="this system has no pipes of Unix")
 def test_hostile_names_lead_nowhere(tmp_path, monkeypatch):
     """An executable names files, and may say anything."""
     (tmp_path / "op.yaml").write_text(TEXT)

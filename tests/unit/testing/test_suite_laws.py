@@ -9,8 +9,8 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.language.grammar import parse
 from tripybuild.process import paths
 from tripybuild.schema.operator.operator import Example, Law
+from tripybuild.testing.disabled_checks import check_independence
 from tripybuild.testing.examples import example_case
-from tripybuild.testing.law_independence import check_independence
 from tripybuild.testing.registry import registry
 
 OPERATORS = registry(paths.registry()).operators

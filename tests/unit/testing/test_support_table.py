@@ -6,7 +6,7 @@ import pytest
 
 from tripybuild.process import paths
 from tripybuild.testing.engines import support_table
-from tripybuild.testing.engines.support_rows import fits, for_gpu
+from tripybuild.testing.engines.support_table import fits, for_gpu
 from tripybuild.testing.registry import registry
 from tripybuild.types.dtypes import BY_NAME
 

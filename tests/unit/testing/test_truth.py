@@ -13,6 +13,7 @@ from tripybuild.schema.operator.operator import Fact, Facts
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing.batch import build_problems
 from tripybuild.testing.cases import sample_case, variations
+from tripybuild.testing.disabled_checks import any_law, without_checks
 from tripybuild.testing.engines.conformance import Subject, wrong_facts, wrong_refusals
 from tripybuild.testing.engines.gpu_engines import (
     expected_result,
@@ -20,7 +21,6 @@ from tripybuild.testing.engines.gpu_engines import (
     gpu_problems,
     missing_dtypes,
 )
-from tripybuild.testing.engines.validation_off import any_law, without_checks
 from tripybuild.testing.registry import registry
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value

@@ -26,8 +26,8 @@ from tripybuild.schema.operator.operator import Fact, Operator
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing.cases import Function
 from tripybuild.testing.check_counts import count_check
+from tripybuild.testing.disabled_checks import Off, any_law, is_dtype_law, without_checks
 from tripybuild.testing.engines.build_outcome import BuildOutcome, build_outcome
-from tripybuild.testing.engines.validation_off import Off, any_law, is_dtype_law, without_checks
 from tripybuild.testing.sample import BoundSample, bind
 from tripybuild.testing.symbolic import omitted_inputs, record_sample
 from tripybuild.testing.target_facts import (

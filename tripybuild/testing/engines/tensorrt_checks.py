@@ -30,8 +30,7 @@ from tripybuild.testing.engines.layer_builds import (
     has_tensorrt,
     type_mismatches,
 )
-from tripybuild.testing.engines.support_rows import YES, Key, key
-from tripybuild.testing.engines.support_table import parse_rows, suite_tables
+from tripybuild.testing.engines.support_table import YES, Key, key, parse_rows, suite_tables
 from tripybuild.testing.operator_under_test import OperatorUnderTest
 from tripybuild.testing.registry import suite_registry
 from tripybuild.testing.sample import bind

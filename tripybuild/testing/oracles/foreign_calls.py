@@ -60,7 +60,7 @@ class System(Protocol):
             wide: Whether floats are computed in a wider dtype.
 
         Raises:
-            Unasked: Where nothing here can run it.
+            UnsupportedCall: Where nothing here can run it.
             RuntimeError: Where the system refuses it.
         """
 

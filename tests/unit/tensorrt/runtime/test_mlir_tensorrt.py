@@ -260,10 +260,9 @@ def test_where_there_is_no_gpu(fake, tmp_path, monkeypatch):
     assert codes == ["no-gpu", "executable-incompatible"]
 
 
-def test_where_it_is_not_installed():
+def test_where_it_is_not_installed(monkeypatch):
     """The diagnostic says what to install, for compiling and for running."""
-    if "mlir_tensorrt" in sys.modules:
-        pytest.skip("mlir-tensorrt is installed")
+    monkeypatch.setitem(sys.modules, "mlir_tensorrt", None)
     for name in ("compiler.api", "runtime.api"):
         with pytest.raises(DiagnosticError) as raised:
             library.import_module_of(name)

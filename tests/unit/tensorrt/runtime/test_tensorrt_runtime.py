@@ -20,6 +20,7 @@ from tripybuild.tensorrt.runtime import context, gpu, packing, runtime
 from tripybuild.tensorrt.runtime.cuda import Cuda
 from tripybuild.tensorrt.runtime.runtime import LoadedEngine
 from tripybuild.tensorrt.translation.library import Library
+from tripybuild.testing.check_counts import skip_empty
 from tripybuild.types.dtypes import BY_NAME
 
 PLAN = b"an engine"
@@ -721,7 +722,7 @@ def test_the_real_bindings_say_that_there_is_no_driver():
     """An error of the real CUDA is a diagnostic in its words."""
     pytest.importorskip("cuda.bindings.runtime", reason="cuda-bindings is not installed")
     if isinstance(gpu.find_gpu(), gpu.Gpu):
-        pytest.skip("there is a GPU")
+        skip_empty("there is a GPU")
     with pytest.raises(DiagnosticError) as raised:
         Cuda(importlib.import_module("cuda.bindings.runtime")).allocate(16)
     (found,) = raised.value.diagnostics
