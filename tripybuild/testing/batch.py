@@ -10,6 +10,7 @@ from tripybuild.compiler.lowering.lower import lower_stablehlo
 from tripybuild.errors.diagnostics import DiagnosticError, concise
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.targets.xla import pjrt
+from tripybuild.tensorrt.emission import Profile
 from tripybuild.testing.engines.layer_builds import engine_problems
 from tripybuild.trace.graph import Graph
 from tripybuild.worker.compiler_process import session
@@ -19,13 +20,17 @@ LARGEST = 256  # cases of one program: for more, XLA takes longer than for sever
 MOST = 64  # cases of one engine: more cost more, when one of them is at fault
 
 
-class Runnable(Protocol):
-    """A graph and the arrays of its inputs."""
+class Buildable(Protocol):
+    """What has a graph."""
 
     @property
     def graph(self) -> Graph:
-        """The graph, without symbols."""
+        """The graph."""
         ...
+
+
+class Runnable(Buildable, Protocol):
+    """A graph without symbols, and the arrays of its inputs."""
 
     @property
     def data(self) -> Mapping[str, Array]:
@@ -35,7 +40,7 @@ class Runnable(Protocol):
 
 Case = TypeVar("Case")
 Result = TypeVar("Result")
-Each = TypeVar("Each", bound=Runnable)
+Each = TypeVar("Each", bound=Buildable)
 
 
 def bisect(
@@ -86,17 +91,20 @@ def _run(cases: Sequence[Runnable]) -> list[list[Array]]:
     return [[next(results) for _ in case.graph.outputs] for case in cases]
 
 
-def build_problems(cases: Sequence[Each], gpu: str | None = None) -> dict[Each, list[str]]:
+def build_problems(
+    cases: Sequence[Each], gpu: str | None = None, profile: Profile | None = None
+) -> dict[Each, list[str]]:
     """What is wrong with the engines of cases, for those of which something is.
 
     Args:
         cases: What is built together, `MOST` at a time.
         gpu: Which GPU the engines are for; without, they are for all.
+        profile: The sizes of their symbols, of which no two cases have the same.
     """
 
     def problems(several: Sequence[Each]) -> list[list[str]]:
         whole = merge_graphs([case.graph for case in several])
-        return [list(engine_problems(whole, gpu=gpu))] * len(several)
+        return [list(engine_problems(whole, profile, gpu))] * len(several)
 
     found = zip(cases, bisect(cases, MOST, problems, bool), strict=True)
     return {case: each for case, each in found if each}

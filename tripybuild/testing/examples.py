@@ -29,7 +29,7 @@ from tripybuild.types.vocabulary import SHAPE
 Functions = Callable[[str], Callable[..., Any]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ExampleCase:
     """An example as a graph. Its literals are inputs, so that no compiler folds them."""
 

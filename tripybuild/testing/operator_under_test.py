@@ -144,6 +144,13 @@ class OperatorUnderTest:
         except EvaluationError as error:
             return DiagnosticError(Diagnostic("bad-example", str(error), example.call.span()))
 
+    @cached_property
+    def example_cases(self) -> Mapping[str, examples.ExampleCase]:
+        """The calls of the examples that give something and are not refused, by their texts."""
+        giving = [each for each in self.operator.examples if each.gives is not None]
+        made = [self.try_example(each) for each in giving]
+        return {each.label: each for each in made if not isinstance(each, DiagnosticError)}
+
     def run_example(self, example: Example) -> examples.ExampleCase:
         """The call of an example.
 

@@ -224,8 +224,7 @@ class Suite(TensorrtChecks):
 
     @cached_property
     def _example_outcomes(self) -> dict[str, tuple[examples.ExampleCase, batch.Outcome]]:
-        giving = [e for e in self.operator.examples if e.gives is not None]
-        cases = [c for e in giving if not isinstance(c := self.try_example(e), DiagnosticError)]
+        cases = [*self.example_cases.values()]
         return {c.label: (c, o) for c, o in zip(cases, batch.run(cases), strict=True)}
 
     @suite_check

@@ -1,6 +1,7 @@
 """Symbolic shape tests: inference commutes with substitution of sizes."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -11,13 +12,12 @@ from tripybuild.errors.diagnostics import DiagnosticError, concise
 from tripybuild.frontend import Tensor
 from tripybuild.schema.operator.dtype_combinations import KEPT, legal_tuples
 from tripybuild.schema.operator.operator import Operator
-from tripybuild.schema.operator.samples import Place, format_place
+from tripybuild.schema.operator.samples import Place
 from tripybuild.symbolic.dims import symbol
+from tripybuild.tensorrt.emission import Profile
 from tripybuild.testing.cases import Function, constant_tensor, outputs, sample_case, size_at
-from tripybuild.testing.check_counts import count_check, skip_empty
-from tripybuild.testing.engines.layer_builds import engine_problems, has_tensorrt
+from tripybuild.testing.check_counts import count_check
 from tripybuild.testing.sample import BoundSample, bind
-from tripybuild.testing.target_facts import ENGINE, is_static, refuses_call
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.shapes import fresh_symbols
@@ -50,30 +50,30 @@ def disagreements(operator: Operator, function: Function, place: Place) -> Itera
             yield f"{name}: symbols give {found.type}, numbers {value.type}"
 
 
-def engine_disagreements(operator: Operator, function: Function, place: Place) -> Iterator[str]:
-    """What TensorRT says when the size at one place is dynamic."""
+@dataclass(frozen=True, eq=False)
+class DynamicSample:
+    """The sample with a dynamic size at one place: its graph, and the range of its symbol."""
+
+    graph: Graph
+    profile: Profile
+
+
+def dynamic_sample(
+    operator: Operator, function: Function, place: Place, name: str
+) -> DynamicSample:
+    """The sample with a symbol of some name at one place.
+
+    Raises:
+        DiagnosticError: Where the declaration refuses it.
+    """
     size = size_at(operator, place)
-    types = legal_tuples(operator)[0]
-    sample = bind(operator, types)
-    if refuses_call(operator, ENGINE, sample):
-        skip_empty("TensorRT is declared to refuse the sample")
-    if size == 0:
-        skip_empty("no profile has an `opt` of 0")
 
     def change(where: Place, old: int) -> Any:
-        return symbol(SYMBOL, 1, size * 2) if where == place else old
+        return symbol(name, 1, size * 2) if where == place else old
 
-    try:
-        graph = record_sample(function, bind(operator, types, change, only_shapes=True))
-    except DiagnosticError as error:
-        yield "; ".join(map(concise, error.diagnostics))
-        return
-    count_check()
-    found = list(engine_problems(graph, {SYMBOL: SizeRange.of(size)}))
-    if not is_static(operator, "tensorrt", place, sample):
-        yield from found
-    elif has_tensorrt() and not found:
-        yield f"TensorRT builds it with a dynamic `{format_place(place)}`, which is declared static"
+    types = legal_tuples(operator)[0]
+    graph = record_sample(function, bind(operator, types, change, only_shapes=True))
+    return DynamicSample(graph, {name: SizeRange.of(size)})
 
 
 @lru_cache(maxsize=KEPT)

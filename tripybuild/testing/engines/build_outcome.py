@@ -5,22 +5,18 @@ much of it before; a module travels packed, unverified, and what it becomes is j
 layer. What no layer can be recorded for is refused at level `builder`.
 """
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.targets.tensorrt.model import PIPELINE, dialect_module
-from tripybuild.tensorrt.emission import EmittedModule
-from tripybuild.tensorrt.mlir import packing, resources, verifier
+from tripybuild.targets.tensorrt.model import dialect_module
+from tripybuild.tensorrt.mlir import verifier
 from tripybuild.tensorrt.translation.refusal_stage import level
 from tripybuild.testing.batch import MOST, bisect, merge_graphs
-from tripybuild.testing.engines.layer_builds import TARGET
+from tripybuild.testing.engines.layer_builds import build_record
 from tripybuild.trace.graph import Graph
-from tripybuild.worker import compiler_process
 
 BUILDS = "builds"
 # What ends a compiler without a verdict of it.
@@ -61,8 +57,14 @@ def build_outcome(graph: Graph, gpu: str | None = None, *, verified: bool = Fals
         return BuildOutcome("builder", _words(error.diagnostics[0]))
     if verified and (problems := verifier.problems(module.module)):
         return BuildOutcome("builder", _words(problems[0]))
-    level, words = _compile_level(_pack(module), gpu)
-    return BuildOutcome(level, words)
+    try:
+        build_record(module, gpu)
+    except DiagnosticError as error:
+        first = error.diagnostics[0]
+        if first.code in UNSAID:
+            raise
+        return BuildOutcome(level(first.message), _words(first))
+    return BuildOutcome(BUILDS)
 
 
 def build_outcomes(graphs: Sequence[Graph], gpu: str | None = None) -> list[BuildOutcome]:
@@ -76,28 +78,6 @@ def build_outcomes(graphs: Sequence[Graph], gpu: str | None = None) -> list[Buil
         return [build_outcome(merge_graphs(several), gpu)] * len(several)
 
     return bisect(graphs, MOST, together, lambda found: not found.builds)
-
-
-def _pack(module: EmittedModule) -> bytes:
-    resources.of(module.module).add_arrays(module.resources)
-    return packing.pack(module.module)
-
-
-def _compile_level(content: bytes, gpu: str | None) -> tuple[str, str]:
-    options: Mapping[str, Any] = {
-        "pipeline": list(PIPELINE),
-        "form": "packed",
-        "plan": os.devnull,
-        "compute_capabilities": [gpu] if gpu else [],
-    }
-    try:
-        compiler_process.session(TARGET).compile(TARGET, content, options)
-    except DiagnosticError as error:
-        first = error.diagnostics[0]
-        if first.code in UNSAID:
-            raise
-        return level(first.message), _words(first)
-    return BUILDS, ""
 
 
 def _words(diagnostic: Diagnostic) -> str:

@@ -7,6 +7,7 @@ contrary.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -27,7 +28,12 @@ from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing.cases import Function
 from tripybuild.testing.check_counts import count_check
 from tripybuild.testing.disabled_checks import Off, any_law, is_dtype_law, without_checks
-from tripybuild.testing.engines.build_outcome import BuildOutcome, build_outcome
+from tripybuild.testing.engines.build_outcome import (
+    BUILDS,
+    BuildOutcome,
+    build_outcome,
+    build_outcomes,
+)
 from tripybuild.testing.sample import BoundSample, bind
 from tripybuild.testing.symbolic import omitted_inputs, record_sample
 from tripybuild.testing.target_facts import (
@@ -95,14 +101,29 @@ def wrong_refusals(
         tuples: The illegal tuples that are asked; without, all.
     """
     refused = (*illegal_tuples(subject.operator), *mismatched_tuples(subject.operator))
-    for types in [types for types, _ in refused] if tuples is None else tuples:
+    asked = [types for types, _ in refused] if tuples is None else list(tuples)
+    for types, found in zip(asked, _judge_samples(subject, written, asked), strict=True):
         count_check()
-        found, _ = subject.judge_sample(types)
         said = written(types)
         problems = list(wrong_refusal(subject, types, found, by_default=said is not None))
         if said not in {None, found.level}:
             problems.append(f"{found}, but the support table has `{said}`")
         yield from (f"{_tuple_text(subject, types)}: {problem}" for problem in problems)
+
+
+def _judge_samples(
+    subject: Subject, written: Written, tuples: Sequence[Tuple]
+) -> Iterator[BuildOutcome]:
+    """What TensorRT says of samples. Those that are written down to build are built together."""
+    graphs: dict[int, Graph] = {}
+    for index, types in enumerate(tuples):
+        if written(types) == BUILDS:
+            with suppress(DiagnosticError):
+                graphs[index] = subject.graph(types)[0]
+    with without_checks():  # lowerings may decompose, and so record more
+        built = dict(zip(graphs, build_outcomes([*graphs.values()]), strict=True))
+    for index, types in enumerate(tuples):
+        yield built[index] if index in built else subject.judge_sample(types)[0]
 
 
 def _tuple_text(subject: Subject, types: Tuple) -> str:

@@ -1,6 +1,6 @@
 """Layer builds: an operator's layers built by real TensorRT, without a GPU.
 
-Invariant: what is asked of TensorRT is what `compile` asks: the same module, passes and
+Invariant: what is asked of TensorRT is what `compile` asks: the same packed module, passes and
 translation, in the same process apart. Where the library is not installed, the module is verified
 and no more.
 """
@@ -13,9 +13,10 @@ from typing import Any
 from tripybuild.compiler.lowering.lower import lower_tensorrt
 from tripybuild.errors.diagnostics import DiagnosticError, concise
 from tripybuild.targets.model_manifest import tensor_entries
-from tripybuild.targets.tensorrt.model import PIPELINE, check_record, dialect_module, module_text
+from tripybuild.targets.tensorrt.build import PACKED
+from tripybuild.targets.tensorrt.model import PIPELINE, check_record, dialect_module
 from tripybuild.tensorrt.emission import EmittedModule, Profile
-from tripybuild.tensorrt.mlir import verifier
+from tripybuild.tensorrt.mlir import packing, resources, verifier
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.tensorrt.translation.type_crosscheck import disagreements
 from tripybuild.testing.check_counts import has_distribution, report_absence
@@ -79,10 +80,11 @@ def graph_types(graph: Graph) -> dict[str, Any]:
 
 def build_record(module: EmittedModule, gpu: str | None = None) -> Any:
     """The record of the engine of a module; the engine itself is of no use here."""
-    options: dict[str, Any] = {"pipeline": list(PIPELINE), "plan": os.devnull}
+    options: dict[str, Any] = {"pipeline": list(PIPELINE), "form": PACKED, "plan": os.devnull}
     options["compute_capabilities"] = [gpu] if gpu else []
-    text = module_text(module, data=True)
-    return json.loads(compiler_process.session(TARGET).compile(TARGET, text, options))
+    resources.of(module.module).add_arrays(module.resources)
+    content = packing.pack(module.module)
+    return json.loads(compiler_process.session(TARGET).compile(TARGET, content, options))
 
 
 def format_diagnostic(diagnostic: Any) -> str:

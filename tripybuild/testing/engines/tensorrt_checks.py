@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.schema.operator.dtype_combinations import Tuple
+from tripybuild.schema.operator.dtype_combinations import Tuple, legal_tuples
 from tripybuild.schema.operator.operator import Fact, Operator
+from tripybuild.schema.operator.samples import Place, format_place, size_places
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing import batch, examples
-from tripybuild.testing.cases import Case, Function, sample_case
+from tripybuild.testing.cases import Case, Function, sample_case, size_at
 from tripybuild.testing.check_counts import (
     count_check,
     error_line,
@@ -33,9 +34,16 @@ from tripybuild.testing.engines.layer_builds import (
 from tripybuild.testing.engines.support_table import YES, Key, key, parse_rows, suite_tables
 from tripybuild.testing.operator_under_test import OperatorUnderTest
 from tripybuild.testing.registry import suite_registry
-from tripybuild.testing.sample import bind
-from tripybuild.testing.symbolic import engine_disagreements
-from tripybuild.testing.target_facts import ENGINE, matches_refusal, refusal_mismatches, refusals
+from tripybuild.testing.sample import BoundSample, bind
+from tripybuild.testing.symbolic import SYMBOL, DynamicSample, dynamic_sample
+from tripybuild.testing.target_facts import (
+    ENGINE,
+    is_static,
+    matches_refusal,
+    refusal_mismatches,
+    refusals,
+    refuses_call,
+)
 
 
 class SampleEngines:
@@ -105,11 +113,9 @@ class TensorrtChecks(OperatorUnderTest):
 
     def _unseen_facts(self) -> Iterator[str]:
         """The facts that neither types nor sizes say, and of which no example is a case."""
-        giving = [self.try_example(e) for e in self.operator.examples if e.gives is not None]
         for fact in conformance.example_refusals(self.operator):
-            graphs = [made.graph for made in giving if not isinstance(made, DiagnosticError)]
-            problems = [problem for graph in graphs for problem in engine_problems(graph)]
             count_check()
+            problems = [each for found in self._example_problems.values() for each in found]
             if not any(says in problem for says in fact.says for problem in problems):
                 yield f"{fact.name}: no example is such a case"
 
@@ -132,8 +138,58 @@ class TensorrtChecks(OperatorUnderTest):
     @suite_check
     def check_tensorrt_symbol(self, size: str) -> None:
         """TensorRT builds the sample with a size that is a symbol."""
+        place = self.place(size)
+        if refuses_call(self.operator, ENGINE, self._lead):
+            skip_empty("TensorRT is declared to refuse the sample")
+        if size_at(self.operator, place) == 0:
+            skip_empty("no profile has an `opt` of 0")
+        refuse(self._dynamic_problems(place))
+
+    def _dynamic_problems(self, place: Place) -> Iterator[str]:
+        """What TensorRT says when the size at one place is dynamic."""
+        sample = self._dynamic_samples[place]
+        if isinstance(sample, DiagnosticError):
+            yield error_line(sample)
+            return
+        count_check()
+        if not self._is_static(place):
+            has_tensorrt()
+            yield from self._dynamic_builds.get(sample, [])
+        elif not list(engine_problems(sample.graph, sample.profile)) and has_tensorrt():
+            yield f"TensorRT builds it with a dynamic `{format_place(place)}`, declared static"
+
+    def _is_static(self, place: Place) -> bool:
+        return is_static(self.operator, "tensorrt", place, self._lead)
+
+    @cached_property
+    def _lead(self) -> BoundSample:
+        """The sample in the first tuple of dtypes."""
+        return bind(self.operator, legal_tuples(self.operator)[0])
+
+    @cached_property
+    def _dynamic_samples(self) -> Mapping[Place, DynamicSample | DiagnosticError]:
+        """The sample with a dynamic size, for each place of one: symbols of as many names."""
         function = self.function(self.operator.name)
-        refuse(engine_disagreements(self.operator, function, self.place(size)))
+        found: dict[Place, DynamicSample | DiagnosticError] = {}
+        for index, place in enumerate(size_places(self.operator)):
+            try:
+                found[place] = dynamic_sample(self.operator, function, place, f"{SYMBOL}{index}")
+            except DiagnosticError as error:
+                found[place] = error
+        return found
+
+    @cached_property
+    def _dynamic_builds(self) -> Mapping[DynamicSample, list[str]]:
+        """What is wrong with the engines of dynamic sizes, which are built together."""
+        cases = [
+            sample
+            for place, sample in self._dynamic_samples.items()
+            if not isinstance(sample, DiagnosticError)
+            and size_at(self.operator, place)
+            and not self._is_static(place)
+        ]
+        profile = {name: size for case in cases for name, size in case.profile.items()}
+        return batch.build_problems(cases, profile=profile)
 
     @cached_property
     def _samples(self) -> SampleEngines:
@@ -149,9 +205,14 @@ class TensorrtChecks(OperatorUnderTest):
         """TensorRT builds an example, or refuses it as the declaration says."""
         for example in self.operator.examples:
             if examples.format_example(example) == call and example.gives is not None:
-                made = self.try_example(example)
-                if isinstance(made, DiagnosticError):
-                    raise AssertionError(error_line(made))
-                found = engine_problems(made.graph)
+                if call not in self.example_cases:
+                    refuse([error_line(self.try_example(example))])
+                has_tensorrt()
                 count_check()
+                found = self._example_problems.get(self.example_cases[call], [])
                 refuse(each for each in found if not matches_refusal(self.operator, ENGINE, each))
+
+    @cached_property
+    def _example_problems(self) -> Mapping[examples.ExampleCase, list[str]]:
+        """What is wrong with the engines of examples, which are built together."""
+        return batch.build_problems([*self.example_cases.values()])
