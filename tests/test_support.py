@@ -7,22 +7,21 @@ import fcntl
 from dataclasses import replace
 from pathlib import Path
 
+import built_in
 import pytest
 
 import tripyapi
-from tripybuild.process import paths
 from tripybuild.schema.operator.dtype_combinations import format_tuple, legal_tuples
 from tripybuild.testing import Suite
 from tripybuild.testing.engines import support_table
 from tripybuild.testing.engines.conformance import Subject
 from tripybuild.testing.engines.support_table import allowed_outcomes, fits
-from tripybuild.testing.registry import registry
 from tripybuild.testing.support_matrix import support_matrix
 from tripybuild.types.dtypes import BY_NAME
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "generated" / "docs" / "support.md"
-REGISTRY = registry(paths.registry())
+REGISTRY = built_in.declared()
 TARGETS = REGISTRY.targets["tensorrt"], REGISTRY.targets["tensorrt-rtx"]
 AGAIN = "prove it again: make support ONLY='{}'"
 

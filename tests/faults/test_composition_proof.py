@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
+import built_in
 import pytest
 from written import graph
 
 from tripybuild.codegen.operators.lowering import decomposition_file
 from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.snippets.composition_check import check_compositions
-from tripybuild.process import paths
 from tripybuild.schema.load import FileSubset, load
 
 OPERATOR = """\
@@ -47,7 +47,7 @@ sample: {S: [2, 3], R: [[2], [2]], P: [2], place: 1, U: float32}
 """
 
 
-BUILT_IN, _ = load([paths.registry()])
+BUILT_IN = built_in.declared()
 
 
 def declared(folder, snippet, text=OPERATOR):

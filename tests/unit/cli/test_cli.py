@@ -267,31 +267,6 @@ def test_packages_do_not_share_a_folder(cli, folder):
     assert "error[not-generated]" in problems
 
 
-def test_a_new_operator_passes_its_suite(cli, folder):
-    """`new op`, `gen` and the generated suite, in a registry and a package of one's own."""
-    code, _, text = cli("new", "op", "double", "--registry", "mine")
-    assert (code, "`tripybuild gen --registry mine" in text) == (0, True)
-    written = (folder / "mine/math/double.yaml").read_text()
-    assert written.startswith("tripybuild: 1\n"), "a schema's path is that of one machine"
-    assert suites_pass(cli)
-
-
-def suites_pass(cli):
-    """Generate a package of the registry `mine`, and run its suites."""
-    code, _, said = cli("gen", "--registry", "mine", "--package", "my_operators")
-    assert (code, "`python -m pytest generated/suites` proves it" in said) == (0, True)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "generated/suites"],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stdout
-    return " passed" in done.stdout
-
-
 MODULES = {
     "modules/doubled": """\
         tripybuild: 1
@@ -324,15 +299,34 @@ MODULES = {
 }
 
 
-def test_modules_of_ones_own_pass_their_suites(cli, folder):
-    """They are made of operators and modules of both registries."""
-    assert cli("new", "op", "double", "--registry", "mine")[0] == 0
+def test_new_operators_and_modules_pass_their_suites(cli, folder):
+    """`new op`, `gen` and the suites, in a registry and a package of one's own.
+
+    The modules are made of operators and modules of both registries.
+    """
+    code, _, text = cli("new", "op", "double", "--registry", "mine")
+    assert (code, "`tripybuild gen --registry mine" in text) == (0, True)
+    written = (folder / "mine/math/double.yaml").read_text()
+    assert written.startswith("tripybuild: 1\n"), "a schema's path is that of one machine"
     for name, text in MODULES.items():
         path = folder / f"mine/{name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(dedent(text), encoding="utf-8")
-    assert suites_pass(cli)
-    assert len(list((folder / "generated/suites/modules").glob("test_*.py"))) == 2
+
+    code, _, said = cli("gen", "--registry", "mine", "--package", "my_operators")
+    assert (code, "`python -m pytest generated/suites` proves it" in said) == (0, True)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "generated/suites"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout
+    passed = {line.partition("::")[0] for line in done.stdout.splitlines() if "PASSED" in line}
+    files = ("math/test_double", "modules/test_module_doubled", "modules/below/test_module_pair")
+    assert passed == {f"generated/suites/{each}.py" for each in files}
 
 
 def test_a_new_model_compiles_and_runs(cli, folder):
