@@ -48,6 +48,12 @@ def update(request):
     return request.config.getoption("--update")
 
 
+@pytest.fixture
+def shared_cache(tmp_path_factory, monkeypatch):
+    """A cache for tests that are not about it: the built-in registry is read and planned once."""
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
 @pytest.fixture(scope="session")
 def own(tmp_path_factory):
     """A registry of one's own, whose package `my_ops` can be imported."""

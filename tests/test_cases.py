@@ -29,12 +29,11 @@ EXIT = re.compile(r"exit=(\d+)")
 
 
 @pytest.fixture
-def folder(tmp_path, tmp_path_factory, monkeypatch):
+def folder(tmp_path, shared_cache, monkeypatch):
     """An empty folder to work in, with a cache of its own, whose `ops_registry` is built in."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
     real = paths.registry()
 
     def built_in():

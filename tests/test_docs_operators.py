@@ -16,10 +16,9 @@ from tripybuild.schema.files import FamilyFile, OperatorFile
 PAGE = Path(__file__).parent.parent / "docs" / "operators.md"
 
 
-def test_cases_become_the_code_that_the_page_shows(tmp_path, monkeypatch):
+def test_cases_become_the_code_that_the_page_shows(tmp_path, shared_cache, monkeypatch):
     """`gen` writes it, and it computes what the examples say."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
     (section,) = (each for each in sections.sections(PAGE) if "`cases:`" in each.title)
     file, console, code = section.blocks
     (tmp_path / file.name).parent.mkdir()

@@ -35,10 +35,9 @@ outputs:
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, shared_cache, monkeypatch):
     """An empty folder to work in."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path
 
 

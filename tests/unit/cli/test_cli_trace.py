@@ -92,10 +92,9 @@ number = 3
 
 
 @pytest.fixture
-def cli(tmp_path, monkeypatch, capfd):
+def cli(tmp_path, shared_cache, monkeypatch, capfd):
     """Runs a command beside the file, and gives its exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "file.py").write_text(FILE)
     (tmp_path / "near.py").write_text("scale = 2.0\n")

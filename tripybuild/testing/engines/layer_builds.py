@@ -12,6 +12,7 @@ from typing import Any
 
 from tripybuild.compiler.lowering.lower import lower_tensorrt
 from tripybuild.errors.diagnostics import DiagnosticError, concise
+from tripybuild.symbolic.dims import UndecidedSize
 from tripybuild.targets.model_manifest import tensor_entries
 from tripybuild.targets.tensorrt.build import PACKED
 from tripybuild.targets.tensorrt.model import PIPELINE, check_record, dialect_module
@@ -48,6 +49,9 @@ def engine_problems(
         module = dialect_module(graph, [profile] if profile else [])
     except DiagnosticError as error:
         yield from map(format_diagnostic, error.diagnostics)
+        return
+    except UndecidedSize as error:
+        yield str(error)
         return
     found = verifier.problems(module.module)
     yield from map(format_diagnostic, found)
