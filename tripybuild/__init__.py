@@ -84,7 +84,7 @@ def emit(
 def load(path: Path | str, *, registry: Registries = None, rebuild: bool = False) -> Executable:
     """Read an executable; every byte of it is checked against its digest.
 
-    An executable holds native code, and a digest does not say who made it: load what you trust, or
+    An executable holds native code, and a digest does not tell its origin: load what you trust, or
     have it rebuilt.
 
     Args:

@@ -782,7 +782,7 @@ if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
     def __getattr__(name: str) -> object:
         place = _PLACES.get(name)
         if place is None:
-            import_module("tripybuild.eager")  # who shows errors
+            import_module("tripybuild.eager")  # installs the hook that shows errors
             errors = import_module("tripybuild.frontend.missing_names")
             raise errors.missing_name(__name__, name, __all__)
         if place == __name__:

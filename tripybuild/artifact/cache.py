@@ -27,7 +27,7 @@ KEPT_SHARE = 0.8  # of the limit, so that not every new entry starts a sweep
 HALF_AN_HOUR = 1800.0
 LOCK_SUFFIX, SEAL_SUFFIX = ".lock", ".seal"
 PARTIAL = "partial"  # the folder of what is being written
-LEDGER = "ledger"  # sizes: all that was there when somebody last looked, and what was stored since
+LEDGER = "ledger"  # sizes: all that was there at the last look, and what was stored since
 LONGEST_LEDGER = 1 << 24  # bytes
 RECORD = 8  # bytes of a size in it, the lowest first
 
@@ -176,7 +176,7 @@ class Cache:
         try:
             with contextlib.suppress(FileNotFoundError):
                 known = read_file(ledger, LONGEST_LEDGER)
-            with ledger.open("ab") as stream:  # who else appends loses nothing
+            with ledger.open("ab") as stream:  # concurrent appends lose nothing
                 stream.write(size.to_bytes(RECORD, "little"))
         except NotRegularError:
             with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
 """Manifest schema: everything is validated before any entry is used.
 
-Digests say that nothing was damaged, not that it makes sense. What is checked here, nobody else
-looks at again. A later version may add keys, never change these.
+Digests say that nothing was damaged, not that it makes sense. What is checked here is
+not checked again. A later version may add keys, never change these.
 """
 
 from collections.abc import Mapping

@@ -29,8 +29,8 @@ class OpenFile:
 
     Args:
         path: The file.
-        spare: Whether nobody reads more of it than a part, so that who asks first may write
-            around that part.
+        spare: Whether only a part of it is read, so that the first reader may write around that
+            part.
 
     Raises:
         OSError: It cannot be opened, or is no regular file (`NotRegularError`).

@@ -118,7 +118,7 @@ class Executable(CompiledModel):
 
     @cached_property
     def _load(self) -> Loader:
-        """What its target runs for sizes; nobody looks at native code before the first call."""
+        """What its target runs for sizes; native code is not read before the first call."""
         return self.target.load(self)
 
 

@@ -158,7 +158,7 @@ def render(
 def text_of(path: str) -> str | None:
     """Give the text of a file, or of what was typed at a prompt, or None if it cannot be shown."""
     try:
-        if Path(path).is_fifo():  # nobody may ever write into it
+        if Path(path).is_fifo():  # it may never have a writer
             return None
         with Path(path).open("rb") as file:
             return file.read(MOST_SHOWN).decode("utf-8")

@@ -6,8 +6,8 @@ tp.logger.verbosity = {"eager": {"trace", "timing"}, "build": "mlir"}
 ```
 
 The environment says the same before a program begins: `TRIPYBUILD_LOG=trace,mlir`, or
-`TRIPYBUILD_LOG=eager=trace,build=mlir`, and `TRIPYBUILD_LOG_OUTPUT=stdout`. Invariant: nobody makes
-a text that is not shown.
+`TRIPYBUILD_LOG=eager=trace,build=mlir`, and `TRIPYBUILD_LOG_OUTPUT=stdout`. Invariant: a text
+that is not shown is not made.
 """
 
 import os
@@ -27,7 +27,7 @@ VARIABLE, OUTPUT = "TRIPYBUILD_LOG", "TRIPYBUILD_LOG_OUTPUT"
 OUTPUTS = ("stderr", "stdout")
 MODES = ("each", "once")
 PLAIN = "\x1b[0m"
-# Data in a module that nobody reads: an array of more letters than this.
+# Data in a module that is too long to read: an array of more letters than this.
 _DATA = re.compile(r"dense<[^<>]{200,}>")
 Text = str | Callable[[], str]
 Verbosity = str | Iterable[str] | Mapping[str, str | Iterable[str]]
@@ -61,7 +61,7 @@ class Logger:
 
     VERBOSITY_CONFIGS = LEVELS
     watched: bool
-    """Whether somebody wants to see how programs are computed, or how long that takes."""
+    """Whether any level shows how programs are computed, or how long that takes."""
 
     def __init__(self, verbosity: Verbosity = "info") -> None:
         self.enable_color = True
@@ -129,7 +129,7 @@ class Logger:
             message: The text, or what makes it when it is shown.
             verbosity: The level.
             mode: `each`, or `once` for a text that is shown the first time only.
-            stack_depth: Whose path decides: 2 is who calls this, 3 its caller.
+            stack_depth: The frame whose path decides: 2 is the caller, 3 the caller's caller.
 
         Raises:
             DiagnosticError: There is no such level or mode.
@@ -246,7 +246,7 @@ def from_environment(text: str) -> Verbosity:
 def _of_program(environment: Mapping[str, str]) -> Logger:
     """Initial logger; unknown levels are reported, not raised.
 
-    Whoever mistypes a variable wants to see more of the program, which runs all the same.
+    A mistyped variable only affects what is logged, so the program runs all the same.
     """
     found = Logger()
     for variable, name, read in (OUTPUT, "output", str), (VARIABLE, "verbosity", from_environment):

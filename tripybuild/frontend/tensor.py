@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tripyapi.tensor import DimensionSize, Tensor as PublicTensor
 
     IntLike: TypeAlias = int | Dim | DimensionSize
-else:  # nobody looks at it while a program runs
+else:  # annotations are not evaluated at run time
     IntLike = int | Dim
 
 IndexEntry = IntLike | slice | EllipsisType | None

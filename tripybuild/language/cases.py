@@ -1,6 +1,6 @@
 """Case selection: a program whose result is the value of the first case that holds.
 
-The parser makes neither node; whoever reads `cases:` does. A choice stands only where a program
+The parser makes neither node; the reader of `cases:` does. A choice stands only where a program
 ends, so that generated code can be `if` statements.
 """
 

@@ -1,7 +1,7 @@
 """Snippet parser: Python's expression syntax, restricted to a whitelist.
 
 A text that `parse` accepts is ASCII, small, shallow, and free of definitions, loops, imports and
-underscored names; whoever walks the result need not ask again.
+underscored names; a walker of the result need not check that again.
 """
 
 import ast
@@ -49,7 +49,7 @@ class Program:
 def parse(text: str) -> Program:
     """Read a snippet: at most eight statements, of which the last one is the result.
 
-    Equal texts give the same program, so nobody may change its nodes.
+    Equal texts give the same program object, so its nodes must not be changed.
     """
     module = _read(text)
     *before, last = module.body

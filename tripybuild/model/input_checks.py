@@ -32,7 +32,7 @@ CODE = "shape-mismatch"
 def shadowed_sizes(context: BuildContext, part: Part) -> frozenset[str]:
     """The dynamic sizes of a file that mean in a part what comes in, whatever the model's are.
 
-    One that is read where the part is made is the model's: nobody knows yet what will come in. It
+    One that is read where the part is made is the model's: the inputs are not known yet. It
     stays so in the steps, and what comes in must be of that size.
     """
     if part.document is not context.document or part is context.top:

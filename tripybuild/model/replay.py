@@ -89,7 +89,7 @@ def _moved_location(
 ) -> Location:
     """The place of a copy: its own path, and its caller's step for the first caller's."""
     location = operation.location
-    if not isinstance(location, StepLocation):  # nobody said where
+    if not isinstance(location, StepLocation):  # it has no known place
         return location
     label = location.label
     if label.startswith(first.path):

@@ -1,9 +1,9 @@
 """Package loader: registries generated as `gen` does it, imported from memory.
 
 Invariant: what is imported is what `planned` gives for the files as they are, after all of its
-checks and after those of generated code. It lies nowhere on the disk, where somebody else could
-write it. A registry that has changed becomes another package; what was recorded with the first one
-keeps its own.
+checks and after those of generated code. It is never on disk, where another process could write it.
+A registry that has changed becomes another package; what was recorded with the first one keeps its
+own.
 """
 
 import sys

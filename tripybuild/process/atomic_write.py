@@ -80,8 +80,8 @@ def temporary_path(folder: Path, name: str) -> Path:
 def atomic_write_tree(root: Path, files: Mapping[str, bytes]) -> None:
     """Give files below a folder their contents, by their paths in it.
 
-    Folders that are missing are made. Who calls holds a lock on the folder, and knows that none of
-    the places is a link, or below one.
+    Missing folders are created. The caller holds a lock on the folder, and has checked that none of
+    the paths is a link, or below one.
 
     Raises:
         DiagnosticError: The operating system does not let a file be written. If it is the contents

@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[1]
 CHECKOUT = PACKAGE.parent
 
 
-COMPILED = "__pycache__"  # what Python keeps, which is nobody's source
+COMPILED = "__pycache__"  # Python's bytecode cache, which is not source
 CACHE_VARIABLE = "TRIPYBUILD_CACHE_DIR"
 NOWHERE = Path(os.devnull, "no home")  # where nothing can be, since no folder lies below a file
 
@@ -27,7 +27,7 @@ def list_files(root: Path, ending: str = "") -> list[str]:
 def read_or_none(path: str) -> bytes | None:
     """What a file holds, or None where there is none. Thousands are read: no `Path`, no buffer.
 
-    A pipe or a device is no file: whoever opens one may wait for ever.
+    A pipe or a device is not a file: opening one may block for ever.
     """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - see above
@@ -53,13 +53,13 @@ def display_path(path: Path) -> Path:
 def cache_folder() -> Path:
     """The user's folder of what was compiled, or the one that the environment names.
 
-    It is `NOWHERE` for who has no home, as a user of a container without an entry. Who makes it
-    makes it for the user alone.
+    It is `NOWHERE` for a user without a home, as in a container without an entry for the user. It
+    is created with permissions for the user alone.
     """
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named)
-    import platformdirs  # noqa: PLC0415 - most who read this module want no cache
+    import platformdirs  # noqa: PLC0415 - most importers of this module need no cache
 
     try:
         found = platformdirs.user_cache_path("tripybuild")

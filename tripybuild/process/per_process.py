@@ -18,7 +18,7 @@ Made = TypeVar("Made")
 class PerProcess(Generic[Taken, Made]):
     """A function that is called once for the same arguments, which can be keys.
 
-    Who asks meanwhile waits. What fails is tried again by the next who asks.
+    Concurrent callers wait for the first. After a failure the next call tries again.
     """
 
     def __init__(self, make: Callable[Taken, Made]) -> None:

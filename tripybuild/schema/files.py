@@ -201,7 +201,7 @@ class ModuleWeightEntry(WeightEntry):
     )
     optional: Expression = Field(
         default=False,
-        description="Where it is not there, but taken from whoever gives one.",
+        description="Where the parameter does not exist unless the caller gives it.",
     )
 
 

@@ -136,7 +136,7 @@ class HloModule:
 
         Args:
             locations: Whether it says where each operation comes from, and what results are called.
-                Without, the modules of all who compute the same are the same.
+                Without, equal computations have equal modules.
         """
         whole = self.mlir.operation if locations else self._strip_locations()
         buffer = io.BytesIO()

@@ -1,7 +1,7 @@
 """The targets of `compile`: one line for each, and a target by its name: `tensorrt-rtx:sm86,sm89`.
 
 A target's module is imported when the target is asked for. This module imports none of them, so
-that who only needs the names loads nothing.
+that code that needs only the names loads nothing.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Test machinery of the generated suites: every check of every operator.
 
 Generated suites hold the data of a declaration; this package holds the questions. Nothing of the
-product imports it. Who keeps the account of a run alone (`testing.skip_report`) loads no questions.
+product imports it. `testing.skip_report`, which counts the skips of a run, loads no questions.
 """
 
 from importlib import import_module

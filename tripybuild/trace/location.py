@@ -1,7 +1,7 @@
 """Source locations of operations: a step of a specification, or a Python line.
 
 Finding out must cost next to nothing while recording, so a place is kept as what is at hand (a
-step, or a code object and an offset) and becomes a `Span` only when somebody wants to print it.
+step, or a code object and an offset) and becomes a `Span` only when it is printed.
 """
 
 import linecache

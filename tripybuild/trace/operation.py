@@ -125,7 +125,7 @@ class TraceOp:
         """The tensors that the operation gives.
 
         They hold it, and it does not hold them: else the data of a whole history would stay in
-        memory until somebody looks for garbage. One that nobody holds is made anew.
+        memory until the next garbage collection. An output without other references is made anew.
         """
         held = self._outputs
         if len(held) == 1:  # nearly all operations, and all walks of a graph ask

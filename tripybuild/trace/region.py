@@ -1,8 +1,8 @@
 """Regions: graphs nested in operations, such as branches or loop bodies.
 
 Invariant: a region is closed. What it reads from outside are operands of its operation, `captured`,
-and each region of the operation takes all of them behind its own arguments. So nobody who follows
-operands has to look inside.
+and each region of the operation takes all of them behind its own arguments. So a walk along
+operands never has to look inside.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence

@@ -86,8 +86,8 @@ def in_region() -> bool:
 class Value:
     """A tensor of a graph: the input or weight `name`, or an output of the operation `producer`.
 
-    `known` says whether it is known when an engine is built, as weights are; None where nobody has
-    asked yet (`is_known`). `scope` is the region that was being recorded when it was made.
+    `known` says whether it is known when an engine is built, as weights are; None until `is_known`
+    has computed it. `scope` is the region that was being recorded when it was made.
     """
 
     __slots__ = ("__weakref__", "index", "known", "name", "producer", "scope", "type")

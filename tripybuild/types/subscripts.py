@@ -79,7 +79,7 @@ def parts(equation: str) -> tuple[list[str], str]:
 def pairwise(equation: str) -> list[str]:
     """The equation as equations of at most two terms: the first two, that and the third, and so on.
 
-    What lies between keeps the labels that somebody still needs, in the order of their first use.
+    An intermediate result keeps the labels that later terms need, in the order of their first use.
     """
     (first, *rest), result = parts(equation)
     found = []

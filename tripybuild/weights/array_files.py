@@ -116,7 +116,7 @@ def write(path: Path, arrays: Mapping[str, Array]) -> tuple[str, ...]:
         return ()
     raw = tuple(name for name, array in arrays.items() if array.dtype.isbuiltin == REGISTERED)
     for name in arrays:
-        if not NAME.fullmatch(name):  # an executable of somebody else may name its outputs
+        if not NAME.fullmatch(name):  # an executable from elsewhere may name its outputs so
             message = f"`{path}` cannot be written: `{name}` is not a valid file name"
             raise DiagnosticError(Diagnostic("output-unwritable", message))
     if path.suffix == ".npz":

@@ -45,7 +45,7 @@ class CompilerProcess:
         with self._lock:
             if self._child is not None:
                 return
-            # A file cannot fill up and block the child, as a pipe that nobody reads would.
+            # A file cannot fill up and block the child, as an unread pipe would.
             errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
             try:
                 self._child = subprocess.Popen(  # noqa: S603 - our own module

@@ -21,7 +21,7 @@ def check_timeout(value: object, named: str) -> float:
 
     Args:
         value: A number, or the text of one.
-        named: Who says it, such as an environment variable.
+        named: Where it is set, such as an environment variable.
 
     Raises:
         DiagnosticError: It is no number above 0, or so large that no clock counts so far.

@@ -1,6 +1,6 @@
 """Worker main loop: requests on stdin, answers on stdout, exits with its parent.
 
-Native compilers abort, hang or are killed for memory; here they take nobody with them. A target
+Native compilers abort, hang or are killed for memory; here that ends only this process. A target
 is a key of the fixed table of targets, never the name of something to import.
 """
 
@@ -53,7 +53,7 @@ COMPILERS: Mapping[str, Callable[[], Compile]] = {
     **{name: partial(_target_compiler, name) for name in TARGETS},
     "portable": _portable,  # StableHLO for the CPU that comes from a file
     "interpreter": _interpreter,  # no target either: it judges where engines differ
-    "weights": _weights,  # no target of anybody's, but what the process of one is asked first
+    "weights": _weights,  # not a target, but the first request to the process of one
 }
 
 
@@ -93,7 +93,7 @@ def serve(compilers: Mapping[str, Callable[[], Compile]], ready: Sequence[str] =
     listener = threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True)
     listener.start()
     for target in ready:
-        # What is in the way of a target is the answer to whoever asks for it.
+        # What keeps a target from starting is the answer to its requests.
         with contextlib.suppress(Exception):
             compilers[target]()
     gc.collect()

@@ -183,7 +183,7 @@ def _check_overwrite(path: Path) -> None:
     try:
         _check_folder(path)
         other = path.is_file() and not looks_like_container(path)
-    except (OSError, ValueError):  # whoever writes it says so
+    except (OSError, ValueError):  # the write reports it
         other = False
     if other:
         message = f"`{path}` already exists, and is not an executable"

@@ -1,7 +1,7 @@
 """Tables of the grammar of generated code: imports, names, attributes, functions.
 
-Whoever teaches the generator to write something new adds it here, and asks whether a declaration of
-a stranger could misuse it.
+What the generator newly writes has to be added here, after considering whether an untrusted
+declaration could misuse it.
 """
 
 import ast
@@ -70,7 +70,7 @@ IMPORTS: Mapping[str, frozenset[str]] = {
 # Python's own functions that are called, and types that annotations name.
 BUILT_INS = frozenset(PYTHON.functions) | {"isinstance", "str", "object"}
 # What a generated package has beside operators and modules, which no declaration calls, and names
-# that nobody binds, so that they mean what they mean everywhere.
+# that must not be bound, so that they mean the same everywhere.
 HIDDEN = frozenset(
     {
         "Bounds", "DimensionInputInfo", "DimensionSize", "Executable", "InputInfo", "Module",

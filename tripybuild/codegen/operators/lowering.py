@@ -109,7 +109,7 @@ def _file(
     operation = class_name(operator.name)
     body.imports.name(dotted_name(package, "trace", operator), operation)
     text = body.text()
-    read = body.read()  # a parameter that nobody reads begins with an underscore
+    read = body.read()  # an unused parameter begins with an underscore
     inputs = _inputs(operator, value, body.imports, read)
     if result is None and returns_several(operator):
         body.imports.name("collections.abc", "Sequence")

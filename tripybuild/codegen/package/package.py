@@ -77,7 +77,7 @@ if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
     def __getattr__(name: str) -> object:
         place = _PLACES.get(name)
         if place is None:
-            import_module("tripybuild.eager")  # who shows errors
+            import_module("tripybuild.eager")  # installs the hook that shows errors
             errors = import_module("tripybuild.frontend.missing_names")
             raise errors.missing_name(__name__, name, __all__)
         if place == __name__:
@@ -289,7 +289,7 @@ _CONFTEST_ABOUT = "Keep the account of the suites."
 
 
 def conftest_file(package: str) -> str:
-    """The file beside the suites, which find a package of one's own beside their folder."""
+    """The `conftest.py` of the suites; it makes a user's package beside them importable."""
     own = package != BUILT_IN
     about = "Keep the account of the suites, and find the package." if own else _CONFTEST_ABOUT
     arguments = f'config, __file__, "{package}"' if own else "config, __file__"

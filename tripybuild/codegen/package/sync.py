@@ -49,7 +49,7 @@ def differences(root: Path, files: Mapping[str, str], package: str) -> list[File
     """Compare the files below `root` with those planned, and find stale ones of the package.
 
     Raises:
-        DiagnosticError: Another package is there, or something that nobody generated stands where
+        DiagnosticError: Another package is there, or something that was not generated stands where
             a file or a folder would be.
     """
     try:
@@ -225,7 +225,7 @@ def _lock_folder(root: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # Before the lock is given back: who waits for it sees that his file is gone, and asks anew.
+        # Before the lock is released: a waiting process sees that the file is gone, and retries.
         with contextlib.suppress(OSError):
             place.unlink()
         lock.release()

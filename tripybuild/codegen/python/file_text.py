@@ -104,7 +104,7 @@ class Imports:
 
 
 def _group(module: str, package: str) -> int:
-    """Where tripybuild is developed it is at home; to a package of one's own it is another one."""
+    """The import group: tripybuild is first-party for its own package, third-party for a user's."""
     if module in STANDARD:
         return 0
     root = re.split("[. ]", module, maxsplit=1)[0]

@@ -41,10 +41,10 @@ def check_arguments(func: object, args: object, kwargs: object, place: Span) -> 
     """Refuse what no function can be compiled with.
 
     Args:
-        func: What is to be compiled; the parameters are called as those of who was called.
+        func: What is to be compiled; these parameters have the names of `tp.compile`'s.
         args: What to call it with.
         kwargs: What to call it with by name.
-        place: Who asks for it, where that is no line of a program.
+        place: The place of the call, where that is no line of a program.
 
     Raises:
         DiagnosticError: At the argument.
@@ -107,7 +107,7 @@ def explain_constants(
         func: What is called inside.
         arguments: What it is compiled with, by the names of its parameters.
         kwargs: What of that was given by name.
-        at: Who asks for it.
+        at: The place of the call.
 
     Raises:
         DiagnosticError: It failed with an error of Python's, and nothing that it takes is an info.

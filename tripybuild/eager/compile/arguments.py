@@ -23,8 +23,8 @@ class Inputs:
     def add_input(self, name: str, info: Info) -> Tensor:
         """Make an input.
 
-        A size is the size of an input of its own, whose elements nobody reads: so all that decides
-        sizes is in the shapes of what an executable takes.
+        A size is the size of an input of its own, whose elements are never read: so all that
+        decides sizes is in the shapes of what an executable takes.
         """
         if name in self.values:
             message = f"two inputs would be called `{name}`"

@@ -43,7 +43,7 @@ class FunctionGraph:
         ranges: The values of its symbols.
         call: What it takes and gives.
         infos: What stands for its inputs, by name.
-        place: Who asked for it.
+        place: The place of the call.
         doc: What the function says of itself.
     """
 
@@ -74,14 +74,14 @@ def record_function(
 ) -> FunctionGraph:
     """Call a function once, with inputs in the place of infos, and keep what it did.
 
-    Parameters that nobody has given are weights as all others: who wants their data asks for it.
+    Unset parameters are weights as all others; their data is asked for when it is needed.
 
     Args:
         func: The function, the module, or a method of one. The parameters of a module and of all
             below it are weights of the graph, under their paths.
         args: What to call it with.
         kwargs: What to call it with by name.
-        place: Who asks for it; by default, the caller.
+        place: The place of the call; by default, the caller's line.
 
     Raises:
         DiagnosticError: It cannot be called like this, or gives something that is no tensor.

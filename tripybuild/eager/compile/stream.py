@@ -59,7 +59,7 @@ def default_stream(device: Device = GPU) -> Stream:
     """The one stream that executables use unless they are given another.
 
     Args:
-        device: Whose stream; only a GPU has any.
+        device: The device of the stream; only a GPU has any.
 
     Raises:
         DiagnosticError: It is no GPU, or there is none.

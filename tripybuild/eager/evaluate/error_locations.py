@@ -1,7 +1,7 @@
 """Error locations: engine and compiler errors mapped to the user's Python lines.
 
 What comes back from a compiler names the line and the column of an operation. The operation itself
-knows the whole expression; who asked for it to be compiled is another place.
+knows the whole expression; the call that compiled it is another place.
 
 Where expressions begin is enough for all but those that begin at one place, `f(x)` and `f(x) + 1`.
 Their ends could be sent, too, but they would be in the text of each executable, in the names of

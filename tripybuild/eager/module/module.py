@@ -27,8 +27,8 @@ from tripybuild.trace.location import caller_location
 if TYPE_CHECKING:
     from tripyapi.tensor import Tensor as PublicTensor
 
-OPTIONAL = "_optional_parameters"  # where a module keeps those that nobody has to give
-# Whether somebody has looked at the parameters of the modules that are called.
+OPTIONAL = "_optional_parameters"  # where a module keeps those that may stay unset
+# Whether the parameters of the modules that are called have been checked.
 _looked_at: ContextVar[bool] = ContextVar("looked_at", default=False)
 
 Taken = ParamSpec("Taken")  # the parameters of a `forward`
@@ -157,7 +157,7 @@ class Module:
     def named_parameters(self) -> "Iterator[tuple[str, PublicTensor]]":
         """The parameters of the module itself, without those of other modules, by name.
 
-        Those that nobody has to give are among them.
+        Optional ones are among them.
         """
         for member in (*self._parameters(), *self._optional()):
             yield member.name, member.value

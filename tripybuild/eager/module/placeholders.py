@@ -23,7 +23,7 @@ class PlaceholderValue(Value):
     Args:
         type: What is to be given.
         ranks: Those that it may have instead.
-        optional: Whether nobody has to give it.
+        optional: Whether it may stay unset.
     """
 
     __slots__ = ("optional", "ranks")

@@ -28,7 +28,7 @@ class DimensionTensor:
         DiagnosticError: It is no size.
     """
 
-    dimension: Size = 0  # of the class, too: who looks for it need not ask the tensor
+    dimension: Size = 0  # of the class, too: a lookup does not reach the tensor
 
     def __init__(self, data: Size, name: str | None = None) -> None:
         data = python_number(data)

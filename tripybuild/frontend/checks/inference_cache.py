@@ -2,7 +2,7 @@
 
 Models repeat themselves, layer by layer and turn by turn, and laws are costly to check. Invariant:
 what is kept follows from its key alone. What looks at more of a tensor than its type
-(`Check.known`), takes a graph, or gives sizes that nobody knew before, is found anew each time, as
+(`Check.known`), takes a graph, or introduces new symbolic sizes, is inferred anew each time, as
 is a refusal.
 """
 
@@ -75,7 +75,7 @@ def infer(operation: type[TraceOp], given: Sequence[Any], location: Location) ->
     Args:
         operation: The class of what is recorded.
         given: Its arguments as `infer` takes them, in the order of the fields.
-        location: Who calls.
+        location: The place of the call.
 
     Returns:
         The operation, or a value that is its result already.

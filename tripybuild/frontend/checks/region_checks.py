@@ -119,7 +119,7 @@ class Regions(Attributes):
             given: Sequence[object] = function(*taken)
         except TypeError as error:
             *_, (innermost, _) = walk_tb(error.__traceback__)
-            # Where Python cannot bind the arguments, the innermost frame is that of who calls.
+            # Where Python cannot bind the arguments, the innermost frame is the caller's.
             if str(innermost.f_globals.get("__name__")).partition(".")[0] not in PACKAGES:
                 raise
             if innermost.f_code not in (

@@ -23,7 +23,7 @@ class AllowedNames:
 
     `functions` can be called and are nothing else; `values` are bound names, of which `callables`
     (regions, parts) can be called, too. `namespaces` give the functions and the constants behind
-    `np.`; where a namespace's functions are None, who proves its calls knows them. `keywords` are
+    `np.`; where a namespace's functions are None, the check of its calls knows them. `keywords` are
     arguments that no call gives.
     """
 

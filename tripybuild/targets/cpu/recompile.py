@@ -1,7 +1,7 @@
 """Recompilation of untrusted executables: their native code is never loaded.
 
-Digests say that a file is whole, not who made it, and a compiled program can do whatever its
-process may. What stands beside it in StableHLO can compute and nothing else
+Digests prove that a file is whole, not where it came from, and a compiled program can do whatever
+its process may. What stands beside it in StableHLO can compute and nothing else
 (`targets.xla.foreign_module`), so that is compiled again on this machine, and takes the place of
 the file's own programs.
 """

@@ -80,8 +80,8 @@ def build_engine(
         pipeline: Passes that the compiler's process runs first.
         options: How to build, as the target's library has it.
         timeout: Seconds that the compiler may take.
-        meanwhile: What the session has to do while an engine is built; where one is found, nobody
-            calls it.
+        meanwhile: What the session has to do while an engine is built; it is not called
+            where one is cached.
 
     Raises:
         DiagnosticError: The library is missing, refuses the module, crashes, hangs or runs out of

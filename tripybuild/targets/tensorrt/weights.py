@@ -47,8 +47,8 @@ class WeightFiles:
 class EngineWeights:
     """Weights that are being found and measured; the files are there until this is closed.
 
-    Invariant: an engine is kept under the digest of what it was built of. Nobody can keep others
-    from writing to the user's file, so it is measured again when the engine is built (`verify`).
+    Invariant: an engine is kept under the digest of what it was built of. Other processes may write
+    to the user's file, so it is measured again when the engine is built (`verify`).
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class EngineWeights:
         """Measure again what the compiler's process has mapped.
 
         Raises:
-            DiagnosticError: Somebody wrote to the file meanwhile.
+            DiagnosticError: The file was changed meanwhile.
         """
         found = self._measured.result()
         if self._read is None or not found.own:

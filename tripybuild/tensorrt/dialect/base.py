@@ -154,7 +154,7 @@ class TensorrtOperation(IRDLOperation):
             self.drop_all_references()
             raise TypeError(f"the result types of {self.name} cannot be inferred: give them")
         for result, kind in zip(self.results, inferred, strict=True):
-            result._type = kind  # noqa: SLF001  # nobody uses it yet
+            result._type = kind  # noqa: SLF001  # it has no uses yet
 
     def value(self, name: str) -> Any:
         """Give an attribute, by its Python name, as a Python value; its default if it is absent."""

@@ -1,7 +1,7 @@
 """Effect traits for rewrites, beside xDSL's own (`Pure`, `ConstantLike`).
 
 Invariant: `traits_def(Pure(), ...)`: an operation without `Pure` or `RecursiveMemoryEffect` is kept
-even if nobody uses it, and never merged with another.
+even without uses, and never merged with another.
 """
 
 from dataclasses import dataclass

@@ -94,7 +94,7 @@ class LayerDeclaration:
     def infer_shapes(self, arguments: Arguments) -> Sequence[Shape | None]:
         """The shapes of the results, as the dialect has them; ValueError where there are none.
 
-        None for a size, or for a whole shape, is what nobody knows. A rule refuses only what the
+        None for a size, or for a whole shape, means unknown. A rule refuses only what the
         dialect's verifier refuses, so that it is told where the layer is asked for.
         """
         if self.shape is None or not all(map(_has_shape, arguments.values())):

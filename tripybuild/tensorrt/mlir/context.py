@@ -182,7 +182,7 @@ def new_context(*, allow_unregistered: bool = False) -> Context:
     """Make a context; a dialect is loaded when a text first uses it.
 
     Args:
-        allow_unregistered: Whether a text may hold operations and attributes that nobody knows.
+        allow_unregistered: Whether a text may hold unregistered operations and attributes.
     """
     context = Context(allow_unregistered=allow_unregistered)
     context.load_dialect(own_builtin())

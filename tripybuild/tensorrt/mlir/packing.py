@@ -41,7 +41,7 @@ def pack(module: ModuleOp) -> bytes:
     """Pack a module.
 
     Raises:
-        ValueError: It holds an operation that nobody knows, or uses a value before it is defined.
+        ValueError: It holds an unregistered operation, or uses a value before it is defined.
     """
     packer = _Packer()
     operation = packer.operation(module)

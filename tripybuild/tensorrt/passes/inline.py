@@ -2,8 +2,8 @@
 
 A call is inlined if its callee has a body of one block, is not in a cycle of calls, is not marked
 `no_inline`, and holds no operation of an unknown dialect. Callees come before callers, so that a
-chain of calls needs one iteration; the default pipeline runs before each. A private function that
-nobody names any more is removed. An operation that was inlined has a `callsite` location.
+chain of calls needs one iteration; the default pipeline runs before each. A private function
+without references is removed. An operation that was inlined has a `callsite` location.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
 """DLPack exchange: zero-copy GPU arrays, and dtypes that NumPy cannot export.
 
-The capsule is kept, not consumed: whoever made it frees the array when the capsule goes. The
+The capsule is kept, not consumed: its producer frees the array with the capsule. The
 producer is told the default stream, which all blocking streams wait for.
 """
 

@@ -2,8 +2,8 @@
 
 A request's options are those of `Options`, and beside them:
 
-- `form`: `packed` where the module is what `mlir.packing` made of it, and is verified by who sent
-  it, while it is built here; else it is a text, which is verified here;
+- `form`: `packed` where the module is what `mlir.packing` made of it, and is verified by the
+  sender, while it is built here; else it is a text, which is verified here;
 - `path`: the file that the text is of, for places in diagnostics;
 - `pipeline`: names of passes to run first;
 - `weights`: a list of `{"path": a file, "tensors": {name: {"dtype", "shape", "begin", "end"}}}`,
@@ -97,7 +97,7 @@ def respond(
     """Return what a request is answered with: the engine, or its record where it is written.
 
     Args:
-        make: Makes the engine, hands its pieces to who is given, and returns its record.
+        make: Makes the engine, hands its pieces to its argument, and returns its record.
         options: Those of the request.
 
     Raises:
@@ -112,7 +112,7 @@ def respond(
         try:
             record = make(file.take)
         except DiagnosticError:
-            file.check()  # TensorRT does not know why nobody took its pieces
+            file.check()  # TensorRT does not know why its pieces were refused
             raise
         measured = file.finish()
     return json.dumps({**record, "plan": measured._asdict()}, sort_keys=True).encode()

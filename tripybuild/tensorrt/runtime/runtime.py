@@ -194,7 +194,7 @@ class LoadedEngine:
             self._context.execute()
             return self._results()
         except BaseException:
-            self._bound = None  # nobody knows how far it came
+            self._bound = None  # its state is unknown after a failure
             raise
 
     def _check_device(self, arrays: list[Any]) -> None:

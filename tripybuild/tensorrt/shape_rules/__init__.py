@@ -1,7 +1,7 @@
 """Shape rules: result shapes from operand shapes, shared by dialect and recorder.
 
 Invariant: a rule is a function from tuples of sizes to a tuple of sizes; a size is an `int`, a
-`Dim`, or None where nobody knows it. A rule that is put numbers in for symbols gives the same as
+`Dim`, or None where it is unknown. A rule that is put numbers in for symbols gives the same as
 its result that is put the numbers in. `ShapeError` says in NVIDIA's words why there is no result.
 """
 

@@ -130,8 +130,8 @@ def same_volume(left: Shape, right: Shape) -> bool:
 def groups(wide: Shape, narrow: Shape) -> list[list[int]] | None:
     """Which neighbors of a shape make each size of one of lower rank, or None if none do.
 
-    Sizes that nobody knows are equal to themselves; what is left over at the end, ones and sizes
-    that nobody knows, belongs to the last group.
+    Unknown sizes are equal to themselves; what is left over at the end, ones and unknown sizes,
+    belongs to the last group.
     """
     found: list[list[int]] = []
     place = 0

@@ -2,7 +2,7 @@
 
 Invariant: every layer and tensor has a unique name that leads back to the operation it came from,
 since TensorRT names what it refuses. After an operation the log is drained, and the shape and dtype
-of each of its results are those of its MLIR types; so whatever is wrong is said of who did it.
+of each of its results are those of its MLIR types; so an error names the operation that caused it.
 """
 
 from collections.abc import Callable, Mapping, Sequence

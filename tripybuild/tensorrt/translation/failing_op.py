@@ -32,7 +32,7 @@ TYPES: Mapping[str, str] = {
     "e8m0": "f8E8M0FNU",
     "ue8m0": "f8E8M0FNU",
 }
-# What TensorRT says in words that nobody else can understand, and what it comes to.
+# Internal messages of TensorRT, and what they mean to a user.
 RIDDLES: Mapping[str, str] = {
     "mScopedOp2Scopes": "a loop in a branch cannot hold another loop or branch; flatten one of them"
 }

@@ -1,7 +1,7 @@
 """TensorRT logger: messages are collected, cleaned, and drained after each step.
 
 TensorRT logs what is wrong and goes on: a setter that it ignores leaves an ERROR behind and
-nothing else. So whoever adds a layer drains the log, and an error in it is an error.
+nothing else. So the log is drained after each layer, and an error in it is an error.
 """
 
 import re

@@ -11,7 +11,7 @@ from tripybuild.schema.foreign import ForeignSignature
 from tripybuild.types.dtypes import BY_NAME, dtype, from_numpy
 
 
-class UnsupportedCall(Exception):  # noqa: N818  # it is no error: there is nobody to ask
+class UnsupportedCall(Exception):  # noqa: N818  # it is no error: there is no oracle
     """No available system has a kernel for the call."""
 
     reason = "nothing here has a kernel for all calls of these dtypes"

@@ -1,7 +1,7 @@
 """Extent analysis: static bounds on what generated code can cost.
 
-The walker counts the steps of a snippet while it walks; generated Python has nobody who counts. So
-the reader computes, for whatever shapes and arguments a call may have, how long a list can get, how
+The walker counts the steps of a snippet at run time; generated Python has no such counter. So the
+reader computes, for whatever shapes and arguments a call may have, how long a list can get, how
 large a number, and how many steps there can be, and refuses what has no fair bound. This is an
 abstract interpretation: each expression stands for all values that it can have.
 """

@@ -1,6 +1,6 @@
 """Op builder for rewrites with dynamic sizes: a size is an int or a vector of one element.
 
-What is known stays static: sizes are computed when the engine runs only where nobody knows them.
+What is known stays static: only unknown sizes are computed when the engine runs.
 """
 
 from collections.abc import Sequence
