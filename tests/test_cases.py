@@ -11,7 +11,8 @@ import pytest
 import sections
 
 from tripybuild.cli.main import main
-from tripybuild.errors.diagnostics import CODES, DiagnosticError
+from tripybuild.errors.codes import CODES
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import paths
 
 HERE = Path(__file__).parent

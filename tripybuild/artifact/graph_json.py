@@ -1,7 +1,8 @@
 """Graph serialization to JSON and back, so that an executable can be respecialized.
 
 Reading is data only: an operation is looked up by its operator's name in a generated package that
-the process knows (`catalog`), never by anything else that a file says.
+the process knows (`catalog`), never by anything else that a file says. A package is identified by
+the digest of its declarations: operators that were declared anew may compute something else.
 """
 
 import math
@@ -13,6 +14,7 @@ from typing import Any
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, portable_path
 from tripybuild.frontend.checks.check import Check
+from tripybuild.process import package_catalog
 from tripybuild.process.law_lines import line_of
 from tripybuild.process.package_catalog import Package, package_of
 from tripybuild.symbolic.dims import Dim, parse_dim, same
@@ -20,7 +22,6 @@ from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import StoredLocation
 from tripybuild.trace.operation import DeferredLaw, Law, TraceOp
-from tripybuild.trace.packages import package_data, read_package
 from tripybuild.trace.region import Region
 from tripybuild.trace.values import TensorType, Value, is_static
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -30,6 +31,8 @@ Arrays = Mapping[str, Any]
 Find = Callable[[str, Package | None], type[TraceOp]]
 _UNKNOWN = re.compile(r"\b_([0-9]{1,9})\b")
 LARGEST_LINE = 1 << 31  # MLIR's
+_LONGEST_NAME = 200
+_DIGITS = frozenset("0123456789abcdef")
 
 
 def to_data(graph: Graph, folder: Path | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -304,3 +307,46 @@ def _place(label: str, path: str, *numbers: int) -> StoredLocation:
     if not all(0 <= number < LARGEST_LINE for number in numbers):
         raise ValueError("a place is out of bounds")
     return StoredLocation(label, path, line, column, end_line, end_column)
+
+
+def package_data(package: Package) -> dict[str, str]:
+    """A package as JSON data."""
+    return {"name": package.name, "digest": package.digest}
+
+
+def read_package(data: Mapping[str, Any]) -> Package:
+    """The package that `package_data` wrote, if this process knows it.
+
+    Raises:
+        DiagnosticError: It does not, or knows one with other declarations.
+    """
+    name, digest = data["name"], data["digest"]
+    if not (isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME):
+        raise ValueError("a package has a name")
+    if not (isinstance(digest, str) and len(digest) == 64 and _DIGITS.issuperset(digest)):
+        raise ValueError("a package has a digest")
+    found = package_catalog.find_packages(name, digest)
+    if not found:
+        raise DiagnosticError(_missing_package(name))
+    if found[0].digest != digest:
+        raise DiagnosticError(_changed_package(name))
+    return found[0]
+
+
+def _missing_package(name: str) -> Diagnostic:
+    return Diagnostic(
+        "missing-package",
+        f"this needs the operators of `{name}`, which this process does not know",
+        notes=("an executable compiles sizes that it was not compiled for from its operators",),
+        hint=f"`import {name}` first if it is a package; if it is a registry, name its folder: "
+        f"`tripybuild run --registry {name}`, or `tripybuild.load(..., registry=...)`",
+    )
+
+
+def _changed_package(name: str) -> Diagnostic:
+    return Diagnostic(
+        "package-changed",
+        f"`{name}` declares its operators otherwise than when this was compiled",
+        notes=("an executable compiles sizes that it was not compiled for from its operators",),
+        hint="compile the model again, or bring back the declarations that it was compiled with",
+    )

@@ -7,7 +7,9 @@ user's file holds, a rendered diagnostic is safe to show in a terminal.
 import difflib
 import linecache
 import os
+import re
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -15,30 +17,21 @@ from pathlib import Path
 
 from tripybuild.errors.budget import try_spend
 from tripybuild.errors.codes import CODES
-from tripybuild.errors.excerpts import HIDDEN, LINE_BREAK, one_line, place, shorten, visible
 from tripybuild.errors.user_frames import UserFrame, user_frames
-
-__all__ = [
-    "CODES",
-    "HIDDEN",
-    "LINE_BREAK",
-    "Diagnostic",
-    "DiagnosticError",
-    "Related",
-    "Span",
-    "as_json",
-    "concise",
-    "explain",
-    "explains",
-    "pair_names",
-    "portable_path",
-    "render",
-    "suggest",
-    "text_of",
-]
 
 _LONGEST_NAME = 100  # of a name that others are compared with
 MOST_SHOWN = 4 * 1024 * 1024  # bytes of a file that an excerpt is taken from
+# Characters that a terminal obeys or hides: controls (but tab and line breaks), separators that
+# only some programs take for line breaks, bidirectional overrides, invisible marks and tags,
+# surrogates and non-characters.
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
+)
+LINE_BREAK = re.compile("\r\n|\r|\n")
+_TAB = "    "
+_LONGEST_LINE = 160
+_BEFORE_SPAN = 40
 _COLORS = {"red": "\x1b[1;31m", "blue": "\x1b[1;34m", "cyan": "\x1b[1;36m", "bold": "\x1b[1m"}
 
 
@@ -137,21 +130,21 @@ def render(
         kind: What it is called: an error, or a warning.
     """
     paint = _paint if color else _leave
-    code, message = visible(diagnostic.code), visible(diagnostic.message)
+    code, message = _visible(diagnostic.code), _visible(diagnostic.message)
     lines = [f"{paint('red', f'{kind}[{code}]')}{paint('bold', f': {message}')}"]
     notes = diagnostic.notes
     if diagnostic.span is not None:
-        lines.extend(place(diagnostic.span, one_line(diagnostic.label), source, paint))
-        calls = (shorten(one_line(str(each))) for each in diagnostic.callers)
+        lines.extend(_location_lines(diagnostic.span, _one_line(diagnostic.label), source, paint))
+        calls = (_shorten(_one_line(str(each))) for each in diagnostic.callers)
         lines.extend(f"{paint('blue', '  called at')} {each}" for each in calls)
     if diagnostic.label and len(lines) <= 2:
         notes = (diagnostic.label, *notes)  # there is no source line to put it under
     for each in diagnostic.related:
-        lines.append(f"{paint('cyan', 'note')}: {visible(each.message)}")
-        lines.extend(place(each.span, "", source, paint))
-    lines.extend(f"{paint('cyan', 'note')}: {visible(note)}" for note in notes)
+        lines.append(f"{paint('cyan', 'note')}: {_visible(each.message)}")
+        lines.extend(_location_lines(each.span, "", source, paint))
+    lines.extend(f"{paint('cyan', 'note')}: {_visible(note)}" for note in notes)
     if diagnostic.hint is not None:
-        lines.append(f"{paint('cyan', 'hint')}: {visible(diagnostic.hint)}")
+        lines.append(f"{paint('cyan', 'hint')}: {_visible(diagnostic.hint)}")
     return "\n".join(lines)
 
 
@@ -169,7 +162,7 @@ def text_of(path: str) -> str | None:
 def concise(diagnostic: Diagnostic) -> str:
     """Give the one-line form, `path:line:col: code message`."""
     where = "" if diagnostic.span is None else f"{diagnostic.span}: "
-    return one_line(f"{where}{diagnostic.code} {diagnostic.message}")
+    return _one_line(f"{where}{diagnostic.code} {diagnostic.message}")
 
 
 def as_json(diagnostic: Diagnostic) -> dict[str, object]:
@@ -251,3 +244,83 @@ def pair_names(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
 def _begins_other(one: str, other: str) -> bool:
     """Tell whether one name is the other and more: `Cin` for `C`, `dim` for `dimension`."""
     return bool(one and other) and (one.startswith(other) or other.startswith(one))
+
+
+def _location_lines(
+    span: Span, label: str, source: Callable[[str], str | None], paint: Callable[[str, str], str]
+) -> list[str]:
+    """Give where a span is, and its source line."""
+    arrow = paint("blue", " " * max(2, len(str(span.line))) + "-->")
+    return [f"{arrow} {_one_line(str(span))}", *_excerpt(span, label, source, paint)]
+
+
+def _excerpt(
+    span: Span, label: str, source: Callable[[str], str | None], paint: Callable[[str, str], str]
+) -> list[str]:
+    """Give the source line of a span and its carets, or nothing where it cannot be had."""
+    text = source(span.path)
+    lines = [] if text is None else _lines(text)
+    if not 1 <= span.line <= len(lines):
+        return []
+    line = lines[span.line - 1]
+    start = min(span.column - 1, len(line))
+    end = span.end_column - 1 if span.end_line == span.line else len(line.rstrip())
+    before, marked, after = _window(line, start, max(start, min(end, len(line))))
+    margin = " " * max(2, len(str(span.line)))
+    carets = "^" * max(1, _width(marked))
+    under = paint("red", f"{carets} {label}".rstrip())
+    return [
+        paint("blue", f"{margin} |"),
+        f"{paint('blue', f'{span.line:>2} |')} {before}{marked}{after}".rstrip(),
+        f"{paint('blue', f'{margin} |')} {' ' * _width(before)}{under}",
+    ]
+
+
+@lru_cache(maxsize=1)
+def _lines(text: str) -> list[str]:
+    """The lines of a file, of which many problems may be shown in a row."""
+    return LINE_BREAK.split(text.removeprefix("\ufeff"))
+
+
+def _shorten(line: str) -> str:
+    """A line that is not too long."""
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}..."
+
+
+def _window(line: str, start: int, end: int) -> tuple[str, str, str]:
+    """Cut a line into what is before, in and after a span; of a long line keep what is near."""
+    first, last = 0, len(line)
+    if last > _LONGEST_LINE:
+        first = max(0, start - _BEFORE_SPAN)
+        last = min(last, first + _LONGEST_LINE)
+    end = min(end, last)
+    before = ("..." if first else "") + _display_text(line[first:start])
+    after = _display_text(line[end:last]) + ("..." if last < len(line) else "")
+    return before, _display_text(line[start:end]), after
+
+
+def _width(text: str) -> int:
+    """Count the columns that a text takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(_character_width(character) for character in text)
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+def _display_text(text: str) -> str:
+    return _visible(text).replace("\t", _TAB)
+
+
+def _visible(text: str) -> str:
+    """A text that a terminal shows and does not obey."""
+    return HIDDEN.sub("\ufffd", text)
+
+
+def _one_line(text: str) -> str:
+    """A text on one line."""
+    return " ".join(LINE_BREAK.split(_visible(text)))

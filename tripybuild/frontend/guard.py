@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.frontend.binding_errors import CallError, binding_errors
+from tripybuild.frontend.binding import CallError, binding_errors
 from tripybuild.frontend.sizes import with_tensors
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.language.limits import LimitError

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
-from tripybuild.frontend.binding_errors import CallError
+from tripybuild.frontend.binding import CallError
 from tripybuild.frontend.checks.messages import OTHER_DTYPES, PYTHON
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import caller_location

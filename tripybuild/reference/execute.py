@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend.decompose import cached_decomposition
 from tripybuild.process.memory import memory_error
-from tripybuild.reference.decomposition_cache import cached_decomposition
 from tripybuild.reference.numerics.arrays import Array, round_cast_quiet, widen
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.symbolic.dims import Dim

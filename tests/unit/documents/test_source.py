@@ -9,7 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from tripybuild.documents import composer
 from tripybuild.documents.document import LARGEST_FILE, parse, parse_all, read
-from tripybuild.errors.diagnostics import CODES, HIDDEN, LINE_BREAK, Span
+from tripybuild.errors.codes import CODES
+from tripybuild.errors.diagnostics import HIDDEN, LINE_BREAK, Span
 
 LOADERS = [yaml.SafeLoader, *([yaml.CSafeLoader] if yaml.__with_libyaml__ else [])]
 

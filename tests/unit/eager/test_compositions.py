@@ -9,12 +9,12 @@ import pytest
 
 import tripyapi as tp
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.reference import decomposition_cache
+from tripybuild.frontend import decompose
 
 
 @pytest.fixture(autouse=True)
 def _empty():
-    decomposition_cache._compositions.clear()
+    decompose._compositions.clear()
 
 
 def softmax(x: np.ndarray, axis: int) -> np.ndarray:
@@ -30,9 +30,9 @@ def test_each_call_computes_its_own_tensors():
         for axis in (0, 1):
             found = np.asarray(tp.softmax(tp.Tensor(x), axis))
             np.testing.assert_allclose(found, softmax(x, axis), rtol=1e-6)
-    assert len(decomposition_cache._compositions) == 2
+    assert len(decompose._compositions) == 2
     tp.softmax(tp.ones((3, 4), dtype=tp.float16), 0).eval()
-    assert len(decomposition_cache._compositions) == 3
+    assert len(decompose._compositions) == 3
 
 
 def test_one_tensor_for_several_and_several_tensors():
@@ -47,7 +47,7 @@ def test_one_tensor_for_several_and_several_tensors():
     for tensors in ((one, one, one), (one, two, three), (two, two, one), (three, one, one)):
         found = np.asarray(tp.attention(*tensors))
         np.testing.assert_allclose(found, expected(*tensors), rtol=1e-5)
-    assert len(decomposition_cache._compositions) == 5, "four, and the softmax in them"
+    assert len(decompose._compositions) == 5, "four, and the softmax in them"
 
 
 def test_no_tensor_stays_in_memory():
@@ -55,7 +55,7 @@ def test_no_tensor_stays_in_memory():
     x = tp.Tensor(np.ones((2, 3), np.float32))
     held = weakref.ref(x.value)
     tp.softmax(x, 1).eval()
-    assert decomposition_cache._compositions
+    assert decompose._compositions
     del x
     gc.collect()
     assert held() is None
@@ -63,10 +63,10 @@ def test_no_tensor_stays_in_memory():
 
 def test_it_begins_anew_when_it_is_full(monkeypatch):
     """Programs without end do not fill the memory."""
-    monkeypatch.setattr(decomposition_cache, "MOST", 2)
+    monkeypatch.setattr(decompose, "MOST", 2)
     for size in range(1, 6):
         tp.softmax(tp.ones((size,)), 0).eval()
-        assert len(decomposition_cache._compositions) <= 2
+        assert len(decompose._compositions) <= 2
 
 
 def test_faults_are_at_the_call_that_is_computed():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
-from tripybuild.reference.numerics.alignment import ALIGNMENT, LARGE, aligned_copy
+from tripybuild.eager.tensor.data import ALIGNMENT, LARGE, aligned_copy
 
 EDGE = LARGE // 4  # float32 numbers that are just large enough
 

@@ -9,7 +9,8 @@ from tripybuild.cli.command import command
 from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.registry import Registries
 from tripybuild.codegen.package.fragment import BUILT_IN
-from tripybuild.errors.diagnostics import CODES, Diagnostic, DiagnosticError, suggest
+from tripybuild.errors.codes import CODES
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
     from tripybuild.schema.load import ModuleDeclaration, Registry

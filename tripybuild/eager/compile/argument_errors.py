@@ -18,7 +18,7 @@ from tripybuild.eager.module.module import Module
 from tripybuild.eager.tensor.tensor import Tensor
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Related, Span
 from tripybuild.errors.user_frames import is_library
-from tripybuild.frontend.binding_errors import binding_errors
+from tripybuild.frontend.binding import binding_errors
 from tripybuild.frontend.checks.argument_error import argument_error
 from tripybuild.frontend.checks.call_site import call_at
 from tripybuild.frontend.checks.messages import PYTHON, format_value

@@ -16,12 +16,13 @@ import numpy as np
 
 from tripybuild.frontend.checks.python_numbers import default_dtype, python_number
 from tripybuild.process.memory import limit
-from tripybuild.reference.numerics.alignment import aligned_copy
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.trace.values import is_tensor
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import dtype, from_numpy
 
+ALIGNMENT = 64  # bytes: XLA copies an array at any other address, each time that it is read
+LARGE = 1 << 16  # bytes: a smaller array is copied in less time than it takes to place it
 CPU = 1  # kDLCPU
 SEQUENCES = (list, tuple, range)
 MANY, NUMBER = 1 << 24, 8  # numbers in lists, and the bytes of a reference to one
@@ -162,6 +163,26 @@ def _import_array(data: Any) -> Array:
         hint = f"cast it first, as to {near}" if near else None
         raise DataError(f"tensors of {native} are not supported", hint)
     return aligned_copy(array, native)
+
+
+def aligned_copy(array: Array, dtype: "np.dtype[Any]") -> Array:
+    """Copy an array of any layout.
+
+    Args:
+        array: Its elements.
+        dtype: What they become; numbers of another order of bytes are turned.
+
+    Returns:
+        An array whose elements lie in order, at a multiple of 64 where it is large.
+    """
+    octets = prod(array.shape) * dtype.itemsize
+    if octets < LARGE:
+        return array.astype(dtype, order="C")
+    space = np.empty(octets + ALIGNMENT, np.uint8)
+    start = -space.ctypes.data % ALIGNMENT
+    copied = space[start : start + octets].view(dtype).reshape(array.shape)
+    np.copyto(copied, array)
+    return copied
 
 
 def _has_dtype(kind: "np.dtype[Any]") -> bool:

@@ -8,8 +8,7 @@ its result that is put the numbers in. `ShapeError` says in NVIDIA's words why t
 from collections.abc import Sequence
 from typing import TypeGuard
 
-from tripybuild.symbolic.dim import Dim, Size
-from tripybuild.symbolic.dims import same
+from tripybuild.symbolic.dims import Dim, Size, same
 
 MaybeSize = Size | None
 Shape = Sequence[MaybeSize]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tripybuild.symbolic.dim import Size
+from tripybuild.symbolic.dims import Size
 from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, is_static
 
 _RANKS = (4, 5)

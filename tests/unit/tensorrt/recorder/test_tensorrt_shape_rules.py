@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tripybuild.symbolic.dim import Dim
-from tripybuild.symbolic.dims import same, substitute, symbol
+from tripybuild.symbolic.dims import Dim, same, substitute, symbol
 from tripybuild.tensorrt.shape_rules import (
     ShapeError,
     agree,
