@@ -250,8 +250,11 @@ if TYPE_CHECKING:
         NamedDimension as NamedDimension,
         OutputInfo as OutputInfo,
     )
-    from tripybuild.eager.compile.stream import Stream as Stream, default_stream as default_stream
-    from tripybuild.eager.tensor.device import device as device
+    from tripybuild.eager.tensor.device import (
+        Stream as Stream,
+        default_stream as default_stream,
+        device as device,
+    )
     from tripybuild.errors.logger import logger as logger
     from tripybuild.types.dtypes import (
         bfloat16 as bfloat16,
@@ -293,7 +296,7 @@ _PLACES = {
     "Parameter": "tripyapi.tensor",
     "RMSNorm": "tripyapi.modules.rmsnorm",
     "Sequential": "tripybuild.eager",
-    "Stream": "tripybuild.eager.compile.stream",
+    "Stream": "tripybuild.eager.tensor.device",
     "Tensor": "tripyapi.tensor",
     "TripyException": "tripybuild.eager",
     "abs": "tripyapi.ops.math.abs",
@@ -338,7 +341,7 @@ _PLACES = {
     "cumprod": "tripyapi.ops.math.cumprod",
     "cumsum": "tripyapi.ops.math.cumsum",
     "deconvolution": "tripyapi.ops.nn.deconvolution",
-    "default_stream": "tripybuild.eager.compile.stream",
+    "default_stream": "tripybuild.eager.tensor.device",
     "depth_to_space": "tripyapi.ops.nn.depth_to_space",
     "dequantize": "tripyapi.ops.quantization.dequantize",
     "device": "tripybuild.eager.tensor.device",

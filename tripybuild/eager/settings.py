@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.errors import diagnostics
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
-from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.trace.location import caller_location
+from tripybuild.errors.diagnostics import DiagnosticError, suggest
+from tripybuild.frontend.checks.argument_error import caller_diagnostic
 
 VARIABLE = "TRIPYBUILD_NVTRIPY_DEVICES"
 ALL = "all"
@@ -103,9 +102,7 @@ def _boolean(name: str, given: object) -> bool:
 
 
 def _value_error(message: str, hint: str | None) -> DiagnosticError:
-    return DiagnosticError(
-        Diagnostic("wrong-value", message, caller_location(PACKAGES).span(), hint=hint)
-    )
+    return DiagnosticError(caller_diagnostic("wrong-value", message, hint))
 
 
 config = Config()

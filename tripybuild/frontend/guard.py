@@ -12,6 +12,7 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.binding import CallError, binding_errors
+from tripybuild.frontend.checks.argument_error import caller_diagnostic
 from tripybuild.frontend.sizes import with_tensors
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.language.limits import LimitError
@@ -86,12 +87,12 @@ def _guard(
             if trace is None or trace.tb_next is not None:
                 raise
         except LimitError as error:
-            place = caller_location(PACKAGES).span()
-            raise CallError(Diagnostic("snippet-limit", f"`{name}`: {error}", place)) from None
+            raise CallError(caller_diagnostic("snippet-limit", f"`{name}`: {error}")) from None
         except RecursionError:
             if not _exceeds_depth((arguments, named)):
                 raise
-            raise CallError(_too_deep(name)) from None
+            message = f"an argument of `{name}` is nested more than {DEEPEST} deep, or holds itself"
+            raise CallError(caller_diagnostic("wrong-value", message)) from None
         except MemoryError as error:
             message = f"`{name}` needs more memory than available"
             raise memory_error(message, (), error, caller_location(PACKAGES).span()) from error
@@ -107,7 +108,7 @@ def _refuse_dtype_call(kind: dtype, *_: Any, **__: Any) -> Any:
     """Refuse `tp.float32(2.5)`, which is how NumPy makes a number of a dtype."""
     message = f"`{kind}` is a dtype, which makes no tensor"
     hint = f"give it to a tensor, `tp.Tensor(2.5, dtype=tp.{kind})`, or cast one to it"
-    raise CallError(Diagnostic("wrong-type", message, caller_location(PACKAGES).span(), hint=hint))
+    raise CallError(caller_diagnostic("wrong-type", message, hint))
 
 
 def _exceeds_depth(value: Any) -> bool:
@@ -122,11 +123,6 @@ def _exceeds_depth(value: Any) -> bool:
         ]
         level, depth = list({id(each): each for each in inside}.values()), depth + 1
     return bool(level)
-
-
-def _too_deep(name: str) -> Diagnostic:
-    message = f"an argument of `{name}` is nested more than {DEEPEST} deep, or holds itself"
-    return Diagnostic("wrong-value", message, caller_location(PACKAGES).span())
 
 
 def refuse_call(

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.binding import CallError
+from tripybuild.frontend.checks.argument_error import caller_diagnostic
 from tripybuild.frontend.checks.messages import OTHER_DTYPES, PYTHON
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import caller_location
@@ -72,9 +73,7 @@ class _NotCallable(ModuleType):
         near = suggest(name, import_module(package).__all__)
         hint = f"did you mean `{PYTHON}.{near}`?" if near else None
         message = f"`{package}.{name}` is a module, and no function"
-        raise CallError(
-            Diagnostic("unknown-name", message, caller_location(PACKAGES).span(), hint=hint)
-        )
+        raise CallError(caller_diagnostic("unknown-name", message, hint))
 
 
 def missing_name(package: str, name: str, known: Iterable[str]) -> AttributeError:

@@ -6,7 +6,8 @@ from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
 from tripybuild.errors.budget import spend
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.frontend.checks.argument_error import caller_diagnostic
 from tripybuild.frontend.checks.check import Check
 from tripybuild.frontend.checks.inference_cache import infer, run_inference
 from tripybuild.frontend.checks.python_numbers import python_number
@@ -102,8 +103,7 @@ def _check_usable(value: Value) -> None:
     except LeakError:
         message = "a tensor that was made inside of a region is used outside of it"
         hint = "return it from the function that makes it"
-        span = caller_location(PACKAGES).span()
-        raise DiagnosticError(Diagnostic("region-value", message, span, hint=hint)) from None
+        raise DiagnosticError(caller_diagnostic("region-value", message, hint)) from None
 
 
 def unwrap(tensors: Any) -> list[Value]:

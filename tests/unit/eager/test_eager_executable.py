@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
-from tripybuild.eager.compile import stream
+from tripybuild.eager.tensor import device
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.tensorrt.runtime import cuda, gpu
 from tripybuild.tensorrt.runtime.gpu import Absence, Gpu
@@ -254,9 +254,9 @@ def test_what_a_function_cannot_give(function, says):
 def no_gpu(monkeypatch):
     """A machine without a GPU."""
     monkeypatch.setattr(gpu, "find_gpu", lambda: Absence("no CUDA driver", "it is not there"))
-    stream._default.cache_clear()
+    device._default.cache_clear()
     yield
-    stream._default.cache_clear()
+    device._default.cache_clear()
 
 
 @pytest.fixture
@@ -270,9 +270,9 @@ def asked(monkeypatch):
     )
     monkeypatch.setattr(gpu, "find_gpu", lambda: Gpu("one", "sm89"))
     monkeypatch.setattr(cuda.Cuda, "find", lambda: fake)
-    stream._default.cache_clear()
+    device._default.cache_clear()
     yield made
-    stream._default.cache_clear()
+    device._default.cache_clear()
 
 
 def test_streams(asked):

@@ -107,11 +107,10 @@ def front_door(package: str, fragments: Sequence[PackageFragment]) -> str:
         places |= dict.fromkeys(_EAGER, "tripybuild.eager")
         places["types"] = package  # a module of it
         places["logger"] = "tripybuild.errors.logger"
-        places["device"] = "tripybuild.eager.tensor.device"
         places["compile"] = "tripybuild.eager.compile.compile"
         places["Executable"] = "tripybuild.eager.compile.executable"
         places |= dict.fromkeys(_INFOS, "tripybuild.eager.compile.infos")
-        places |= dict.fromkeys(("Stream", "default_stream"), "tripybuild.eager.compile.stream")
+        places |= dict.fromkeys(_DEVICES, "tripybuild.eager.tensor.device")
         places |= dict.fromkeys(_DTYPES, "tripybuild.types.dtypes")
     places = dict(sorted(places.items()))
     return _FRONT_DOOR.format(
@@ -139,6 +138,7 @@ _VERSION_IMPORT = "\nfrom tripybuild.version import VERSION\n"
 _VERSION = "\n__version__ = VERSION\n"
 _EAGER = ("Module", "Sequential", "TripyException", "config")
 _INFOS = ("Bounds", "DimensionInputInfo", "InputInfo", "NamedDimension", "OutputInfo")
+_DEVICES = ("Stream", "default_stream", "device")
 _DTYPES = (
     "bfloat16", "bool", "dtype", "float16", "float32", "float4", "float8", "floating",
     "int32", "int4", "int64", "int8", "integer",

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tripybuild.eager.compile.infos import DimensionInputInfo, Info
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.frontend.tensor import PACKAGES, Tensor
-from tripybuild.trace.location import caller_location
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.frontend.checks.argument_error import caller_diagnostic
+from tripybuild.frontend.tensor import Tensor
 from tripybuild.trace.values import Size, TensorType, Value
 from tripybuild.types.dtypes import int32
 from tripybuild.types.size_range import SizeRange
@@ -28,9 +28,7 @@ class Inputs:
         """
         if name in self.values:
             message = f"two inputs would be called `{name}`"
-            raise DiagnosticError(
-                Diagnostic("wrong-type", message, caller_location(PACKAGES).span())
-            )
+            raise DiagnosticError(caller_diagnostic("wrong-type", message))
         if isinstance(info, DimensionInputInfo):
             size = self._size(f"{name}_value", info.range)
             self.values[name] = Value(TensorType(int32, (size,)), name=name)
@@ -51,15 +49,11 @@ class Inputs:
         if known != limits:
             one, other = known.bounds_text(), limits.bounds_text()
             message = f"the dimension `{name}` is {one} in one input and {other} in another"
-            raise DiagnosticError(
-                Diagnostic("bad-range", message, caller_location(PACKAGES).span())
-            )
+            raise DiagnosticError(caller_diagnostic("bad-range", message))
         try:
             return limits.symbol(name)
         except ValueError as error:
-            raise DiagnosticError(
-                Diagnostic("bad-range", str(error), caller_location(PACKAGES).span())
-            ) from error
+            raise DiagnosticError(caller_diagnostic("bad-range", str(error))) from error
 
 
 def replace_infos(name: str, given: Any, change: Callable[[str, Info], Any]) -> Any:
@@ -134,4 +128,4 @@ def _places(name: str, form: Sequence[Any], given: Any) -> Sequence[int]:
 def _other(name: str, wanted: str) -> DiagnosticError:
     what = f"`{name}`" if name else "the keyword arguments"
     message = f"{what} must be {wanted}, as the function was compiled for"
-    return DiagnosticError(Diagnostic("wrong-type", message, caller_location(PACKAGES).span()))
+    return DiagnosticError(caller_diagnostic("wrong-type", message))

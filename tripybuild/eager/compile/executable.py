@@ -14,12 +14,12 @@ from tripybuild.eager.compile.argument_errors import INFO
 from tripybuild.eager.compile.arguments import match_infos
 from tripybuild.eager.compile.call_form import KEY, CallForm, prefix, read_info
 from tripybuild.eager.compile.infos import DimensionInputInfo, Info, OutputInfo
-from tripybuild.eager.compile.stream import Stream, default_stream
 from tripybuild.eager.evaluate.error_locations import locate_errors
 from tripybuild.eager.evaluate.evaluate import array_of
 from tripybuild.eager.settings import config
-from tripybuild.eager.tensor.device import on_gpu
+from tripybuild.eager.tensor.device import Stream, default_stream, on_gpu
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.frontend.checks.argument_error import caller_diagnostic
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.trace.constants import constant
@@ -69,9 +69,7 @@ class Executable:
     def stream(self, stream: Stream) -> None:
         if not isinstance(stream, Stream):
             message = f"`stream` of an executable is a `Stream`, and no {type(stream).__name__}"
-            raise DiagnosticError(
-                Diagnostic("wrong-type", message, caller_location(PACKAGES).span())
-            )
+            raise DiagnosticError(caller_diagnostic("wrong-type", message))
         self._stream = stream
 
     @property
@@ -85,8 +83,7 @@ class Executable:
         if engine is None:
             message = f"this was compiled for `{self.program.target}`, and has no engine"
             hint = 'compile with `target="tensorrt-rtx"`'
-            span = caller_location(PACKAGES).span()
-            raise DiagnosticError(Diagnostic("target-unfit", message, span, hint=hint))
+            raise DiagnosticError(caller_diagnostic("target-unfit", message, hint))
         return bytes(self.program.member(engine["plan"]))
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any, Generic, SupportsIndex, TypeVar
 
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.frontend.checks.argument_error import argument_error, dtype_argument
-from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.trace.location import caller_location
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.frontend.checks.argument_error import (
+    argument_error,
+    caller_diagnostic,
+    dtype_argument,
+)
 from tripybuild.types.dtypes import dtype as DType  # noqa: N812 - it is a class
 from tripybuild.types.shapes import is_int
 from tripybuild.types.size_range import SizeRange
@@ -41,11 +43,8 @@ class Bounds(Generic[Sizes]):
         kinds = {(type(each), len(shape)) for each, shape in zip(three, shapes, strict=True)}
         if len(kinds) != 1 or not all(map(_in_order, *shapes)):
             message = f"{tuple(three)} is not a valid (min, opt, max) triple"
-            place, hint = (
-                caller_location(PACKAGES).span(),
-                "they are integers: 0 <= min <= opt <= max",
-            )
-            raise DiagnosticError(Diagnostic("wrong-value", message, place, hint=hint))
+            hint = "they are integers: 0 <= min <= opt <= max"
+            raise DiagnosticError(caller_diagnostic("wrong-value", message, hint))
 
     def is_static(self) -> bool:
         """Whether there is one size only."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tripybuild.eager.module.placeholders import PlaceholderValue, missing_parameter
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Related
+from tripybuild.frontend.checks.argument_error import caller_diagnostic
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant
@@ -116,7 +117,7 @@ def symbol_error(size: object) -> Diagnostic:
     """Error for reading the number of a symbolic size, at the user's line."""
     message = f"the size `{size}` is known only when the graph runs"
     hint = "use it as it is: in shapes, in slices, or with other sizes"
-    return Diagnostic("not-known-yet", message, caller_location(PACKAGES).span(), hint=hint)
+    return caller_diagnostic("not-known-yet", message, hint)
 
 
 def _unknown(value: Value, reads: Location | None) -> Diagnostic:

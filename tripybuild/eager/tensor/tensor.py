@@ -1,21 +1,26 @@
 """Evaluating half of the public Tensor: data is computed on first access."""
 
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tripybuild.eager.evaluate.evaluate import array_of
 from tripybuild.eager.evaluate.subgraph import UnknownValueError
 from tripybuild.eager.module.placeholders import is_placeholder
 from tripybuild.eager.settings import config
-from tripybuild.eager.tensor.device import device as Device  # noqa: N812 - it is a class
-from tripybuild.eager.tensor.immutable import Immutable
+from tripybuild.eager.tensor.device import CPU, GPU, device as Device  # noqa: N812 - it is a class
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, render, text_of
 from tripybuild.errors.logger import logger
-from tripybuild.frontend.checks.argument_error import argument_error, dtype_argument
+from tripybuild.frontend.checks.argument_error import (
+    argument_error,
+    caller_diagnostic,
+    dtype_argument,
+)
 from tripybuild.frontend.checks.call_site import call_at
 from tripybuild.frontend.checks.messages import python_hint
 from tripybuild.frontend.missing_names import PROTOCOL, missing_member
 from tripybuild.frontend.sizes import StaticSize, static_sizes
-from tripybuild.frontend.tensor import PACKAGES
+from tripybuild.frontend.tensor import PACKAGES, Tensor as Traced
 from tripybuild.frontend.trace_mode import in_trace
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import Location, PythonLocation, caller_location
@@ -25,9 +30,13 @@ from tripybuild.types.dtypes import dtype as DType, from_numpy  # noqa: N812
 if TYPE_CHECKING:
     from tripybuild.reference.numerics.arrays import Array
 
-CPU, GPU = Device("cpu"), Device("gpu")
+Made = TypeVar("Made", bound=Traced)
 CPU_MEMORY = (1, 0)  # DLPack's kDLCPU, and the first one
 MOST_SHOWN = 1000  # elements; of more, the ends are shown
+
+
+class ChangeError(DiagnosticError, TypeError):
+    """A tensor never changes."""
 
 
 class TruthError(DiagnosticError, ValueError):
@@ -55,7 +64,7 @@ class _Kind(type):
         return isinstance(instance, StaticSize) and cls is Tensor._size_kind  # noqa: SLF001 - too
 
 
-class Tensor(Immutable, metaclass=_Kind, of_values=True):
+class Tensor(Traced, metaclass=_Kind, of_values=True):
     """Lazily evaluated tensor; the public class documents its arguments."""
 
     _device: Device | None = None
@@ -203,11 +212,8 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
             if array.size == 1:
                 return bool(array)
             message = f"whether {self.type} is true is ambiguous: it has {array.size} elements"
-            span, hint = (
-                caller_location(PACKAGES).span(),
-                "ask `tp.all(...)` or `tp.any(...)` of it",
-            )
-            raise TruthError(Diagnostic("ambiguous-truth", message, span, hint=hint))
+            hint = "ask `tp.all(...)` or `tp.any(...)` of it"
+            raise TruthError(caller_diagnostic("ambiguous-truth", message, hint))
         except DiagnosticError as error:
             if isinstance(caller_location(PACKAGES), PythonLocation):
                 raise
@@ -223,9 +229,7 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
         """
         if not self.value.type.shape:
             message = "a tensor of rank 0 has no length"
-            raise IterationError(
-                Diagnostic("not-iterable", message, caller_location(PACKAGES).span())
-            )
+            raise IterationError(caller_diagnostic("not-iterable", message))
         size: Any = Tensor.of_size(self.value.type.shape[0])
         return int(size)
 
@@ -260,9 +264,7 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
             return array.item()
         message = f"{self.type} is not a number: it has {array.size} elements"
         hint = "take one of them by its index, or `tolist()`"
-        raise NumberError(
-            Diagnostic("wrong-type", message, caller_location(PACKAGES).span(), hint=hint)
-        )
+        raise NumberError(caller_diagnostic("wrong-type", message, hint))
 
     def __format__(self, how: str) -> str:
         """The only element as a number is formatted (`f"{loss:.3f}"`), or all as `str` shows it.
@@ -290,3 +292,42 @@ class Tensor(Immutable, metaclass=_Kind, of_values=True):
         apart = "\n    " if "\n" in text else ""
         body = text.replace("\n", "\n    ").replace("\n    \n", "\n\n")
         return f"tensor({apart}{body},{apart or ' '}{about})"
+
+    def __copy__(self) -> Self:
+        """Another tensor that holds the same."""
+        return _make(type(self), self.value, vars(self))
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """The same as a copy: what cannot change need not be there twice."""
+        return copy(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What Python keeps of a tensor: what it holds, and not how it was made."""
+        return _restore, (type(self), array_of(self.value), self.value.name, vars(self))
+
+    if not TYPE_CHECKING:  # a type checker would let it pass then
+
+        def __setitem__(self, index: object, value: object) -> None:
+            """Rejected: tensors are immutable and shared."""
+            message = "a tensor never changes, so nothing can be assigned to a part of it"
+            hint = "make another: `where` and `masked_fill` choose elements, `concatenate` joins"
+            raise ChangeError(caller_diagnostic("wrong-type", message, hint))
+
+        def __delitem__(self, index: object) -> None:
+            """Refused, too."""
+            self[index] = None
+
+
+def _restore(
+    kind: type[Tensor], array: "Array", name: str | None, members: dict[str, Any]
+) -> Tensor:
+    value = constant(array, from_numpy(array.dtype))
+    value.name = name
+    return _make(kind, value, members)
+
+
+def _make(kind: type[Made], value: Value, members: Mapping[str, Any]) -> Made:
+    made = object.__new__(kind)
+    vars(made).update(members)
+    made.value = value
+    return made

@@ -1,4 +1,4 @@
-"""Argument errors of plain functions: the argument is underlined, with a hint."""
+"""Errors of plain functions, at the caller's line: of an argument, the argument is underlined."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,11 @@ from tripybuild.frontend.checks.call_site import call_at
 from tripybuild.frontend.checks.messages import PYTHON, format_value, nearest_dtype
 from tripybuild.trace.location import caller_location
 from tripybuild.types.dtypes import BY_NAME, dtype
+
+
+def caller_diagnostic(code: str, message: str, hint: str | None = None) -> Diagnostic:
+    """A problem at the user's line that is running."""
+    return Diagnostic(code, message, caller_location(PACKAGES).span(), hint=hint)
 
 
 def argument_error(
