@@ -56,7 +56,7 @@ def shared_cache(tmp_path_factory, monkeypatch):
 
 @pytest.fixture(scope="session")
 def own(tmp_path_factory):
-    """A registry of one's own, whose package `my_ops` can be imported."""
+    """A user's registry, whose package `my_ops` can be imported."""
     made = own_registry.made(tmp_path_factory.mktemp("own"))
     sys.path.append(str(made.generated))
     yield made

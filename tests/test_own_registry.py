@@ -1,4 +1,4 @@
-"""The journey of a registry of one's own: its operators are those of the product everywhere."""
+"""The journey of a user's registry: its operators are those of the product everywhere."""
 
 import json
 import shutil
@@ -219,7 +219,7 @@ def test_the_suites_run_as_they_are(own, tmp_path):
 
 
 def test_the_code_is_clean(own):
-    """By this repository's linter and formatter, in a project of one's own."""
+    """By this repository's linter and formatter, in a separate project."""
     pytest.importorskip("ruff")
     shutil.copy(ROOT / "pyproject.toml", own.folder)
     for words in (["check"], ["format", "--check"]):

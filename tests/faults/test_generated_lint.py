@@ -98,7 +98,7 @@ def package(tmp_path_factory):
 @pytest.mark.skipif(RUFF is None, reason="ruff is not installed")
 @pytest.mark.parametrize("command", [["check"], ["format", "--diff"]])
 def test_the_linter_and_the_formatter_find_nothing(package, command):
-    """Under the rules of this repository, in a project of one's own."""
+    """Under the rules of this repository, in a separate project."""
     done = subprocess.run(
         [RUFF, *command, "--no-cache", f"generated/{PACKAGE}", "generated/suites"],
         cwd=package,

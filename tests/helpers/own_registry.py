@@ -1,4 +1,4 @@
-"""A registry of one's own, and the package that `gen` makes of it, once for all tests."""
+"""A user's registry, and the package that `gen` makes of it, once for all tests."""
 
 import shutil
 import subprocess

@@ -16,7 +16,7 @@ from tripybuild.errors.limits import within_budget
 from tripybuild.frontend.checks.messages import law_message
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
-from tripybuild.process.law_lines import declared_at
+from tripybuild.process.law_lines import law_location
 from tripybuild.symbolic import dims
 from tripybuild.symbolic.dims import Dim, parse_dim
 from tripybuild.trace.operation import DeferredLaw
@@ -188,7 +188,7 @@ def law_violations(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> lis
             operator = law.code.partition("/")[0]
             message, label = law_message(operator, law.law, names)
             given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
-            where = declared_at(law.source, law.name, law.law.line)
+            where = law_location(law.source, law.name, law.law.line)
             notes = (f"this call has {given}, so {label}", f"required by {where}")
             found.append(Diagnostic(law.code, message, notes=notes))
     return found

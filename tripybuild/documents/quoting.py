@@ -36,7 +36,7 @@ def requote(document: Document, is_expression: Callable[[Location], bool]) -> st
         elif written[:1] in ("'", '"') or written == "None":
             value = document.at(location)
             if isinstance(value, str):
-                wanted = _spelling(document, location, value, is_expression(location))
+                wanted = _quoted_scalar(document, location, value, is_expression(location))
                 edits += [(row, start, stop, wanted)] if wanted not in (None, written) else []
     if not edits:
         return document.text
@@ -49,7 +49,7 @@ def requote(document: Document, is_expression: Callable[[Location], bool]) -> st
     return text if same else document.text
 
 
-def _spelling(
+def _quoted_scalar(
     document: Document, location: Location, value: str, is_expression: bool
 ) -> str | None:
     """How a text is written by the rule; None where it stays as it is."""

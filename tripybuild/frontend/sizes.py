@@ -35,7 +35,7 @@ class StaticSize(int):
             return getattr(Tensor.of_size(int(self)), name)
 
 
-def _kept(operator: Callable[..., Any]) -> Callable[..., Any]:
+def _size_operator(operator: Callable[..., Any]) -> Callable[..., Any]:
     """An operator of integers that gives sizes."""
 
     def operate(*operands: Any) -> Any:
@@ -47,9 +47,9 @@ def _kept(operator: Callable[..., Any]) -> Callable[..., Any]:
 
 for _name in ("add", "sub", "mul", "floordiv", "mod"):
     for _method in (f"__{_name}__", f"__r{_name}__"):
-        setattr(StaticSize, _method, _kept(getattr(int, _method)))
+        setattr(StaticSize, _method, _size_operator(getattr(int, _method)))
 for _method in ("__neg__", "__abs__"):
-    setattr(StaticSize, _method, _kept(getattr(int, _method)))
+    setattr(StaticSize, _method, _size_operator(getattr(int, _method)))
 
 
 @lru_cache(maxsize=4096)

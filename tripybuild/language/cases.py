@@ -14,7 +14,7 @@ class Choice(ast.IfExp):
     """`body` where `test` holds, else `orelse`: two ends of a program."""
 
 
-class Line(ast.AST):
+class LetBinding(ast.AST):
     """One line of a case: it assigns a value to names."""
 
     _fields = ("targets", "value")
@@ -24,12 +24,12 @@ class Line(ast.AST):
         self.targets, self.value = targets, value
 
 
-class Lines(ast.expr):
-    """Lines that only one case reads, and then its value."""
+class Let(ast.expr):
+    """Assignments that only one case reads, and then its value."""
 
     _fields = ("lines", "value")
 
-    def __init__(self, lines: list[Line], value: ast.expr) -> None:
+    def __init__(self, lines: list[LetBinding], value: ast.expr) -> None:
         super().__init__()
         self.lines, self.value = lines, value
 
@@ -53,31 +53,31 @@ def choice(shared: Program | None, cases: list[tuple[ast.expr | None, Program]])
 def _end(program: Program) -> ast.expr:
     if not program.assignments:
         return program.result
-    lines = [Line(each.targets, each.value) for each in program.assignments]
-    return ast.copy_location(Lines(lines, program.result), program.result)
+    lines = [LetBinding(each.targets, each.value) for each in program.assignments]
+    return ast.copy_location(Let(lines, program.result), program.result)
 
 
 def program_text(lines: tuple[Assignment, ...], result: ast.expr) -> str:
     """A program as people write it, with the conditions of its cases."""
-    if not lines and not isinstance(result, Choice | Lines):
-        return spelled(result)
-    head = [f"{', '.join(line.targets)} = {spelled(line.value)}" for line in lines]
+    if not lines and not isinstance(result, Choice | Let):
+        return source_text(result)
+    head = [f"{', '.join(line.targets)} = {source_text(line.value)}" for line in lines]
     return "\n".join([*head, *_end_text(result)])
 
 
 def _end_text(node: ast.expr, indent: str = "") -> Iterator[str]:
     while isinstance(node, Choice):
-        yield f"{indent}if {spelled(node.test)}:"
+        yield f"{indent}if {source_text(node.test)}:"
         yield from _end_text(node.body, f"{indent}    ")
         node = node.orelse
-    if isinstance(node, Lines):
+    if isinstance(node, Let):
         for line in node.lines:
-            yield f"{indent}{', '.join(line.targets)} = {spelled(line.value)}"
+            yield f"{indent}{', '.join(line.targets)} = {source_text(line.value)}"
         node = node.value
-    yield f"{indent}return {spelled(node)}"
+    yield f"{indent}return {source_text(node)}"
 
 
-def spelled(node: ast.expr) -> str:
+def source_text(node: ast.expr) -> str:
     """The text of an expression, with the quotes that people write."""
     text = ast.unparse(node)
     for each in ast.walk(node) if " for " in text else ():
@@ -94,7 +94,7 @@ def statements(program: Program) -> list[ast.expr]:
     while isinstance(node, Choice):
         found.append(node.test)
         node = node.orelse
-    if isinstance(node, Lines):
+    if isinstance(node, Let):
         found += [line.value for line in node.lines]
         node = node.value
     return [*found, node]

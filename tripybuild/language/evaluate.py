@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from tripybuild.errors.budget import current
-from tripybuild.language.cases import Choice, Line, Lines
+from tripybuild.language.cases import Choice, Let, LetBinding
 from tripybuild.language.frame import COLLECTIONS, EvaluationError, Frame, Meter
 from tripybuild.language.grammar import Assignment, Program
 from tripybuild.language.limits import MAXIMUM_STEPS, check_length, show
@@ -55,12 +55,12 @@ def _run(frame: Frame, program: Program | ast.expr) -> Any:
     return _result(frame, program.result)
 
 
-def _assign(frame: Frame, lines: Iterable[Assignment | Line]) -> None:
+def _assign(frame: Frame, lines: Iterable[Assignment | LetBinding]) -> None:
     for line in lines:
         frame.assign(line.targets, _value(frame, line.value), line.value)
 
 
-def _lines(frame: Frame, node: Lines) -> Any:
+def _lines(frame: Frame, node: Let) -> Any:
     inner = frame.inner()
     _assign(inner, node.lines)
     return _value(inner, node.value)
@@ -175,7 +175,7 @@ def _compare(frame: Frame, node: ast.Compare) -> Any:
     for index, (sign, following) in enumerate(zip(node.ops, node.comparators, strict=True)):
         left, value = value, _value(frame, following)
         result = comparison(frame, node, sign, left, value)
-        if last and truth.decided_by(result, node, is_last=index == last):
+        if last and truth.short_circuits(result, node, is_last=index == last):
             return result
     return truth.whole(result)
 
@@ -189,7 +189,7 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Any:
         except EvaluationError:
             truth.demand()  # it may have a value only where what is undecided says so
             raise
-        if truth.decided_by(value, part, is_last=part is node.values[-1]):
+        if truth.short_circuits(value, part, is_last=part is node.values[-1]):
             return value
     return truth.whole(value)
 
@@ -279,7 +279,7 @@ _WALKERS: Final[dict[type[ast.AST], Callable[[Frame, Any], Any]]] = {
     ast.Compare: _compare,
     ast.IfExp: _conditional,
     Choice: _conditional,
-    Lines: _lines,
+    Let: _lines,
     ast.Call: _call,
     ast.Subscript: _subscript,
     ast.Slice: _slice,

@@ -102,7 +102,7 @@ class Truth:
         self.frame, self.node, self.decides = frame, node, decides
         self.undecided: list[Any] = []
 
-    def decided_by(self, value: Any, part: ast.expr, *, is_last: bool) -> bool:
+    def short_circuits(self, value: Any, part: ast.expr, *, is_last: bool) -> bool:
         """Take the next part. The last one is the result as it is, where all else is decided."""
         if isinstance(value, self.frame.vocabulary.conditions):
             self.undecided.append(value)

@@ -18,7 +18,7 @@ def note_registry(root: Path) -> None:
         _registries.append(root)
 
 
-def declared_at(source: str, law: str, line: int = 0) -> str:
+def law_location(source: str, law: str, line: int = 0) -> str:
     """Give the place of a law as a person reads it, such as `ops_registry/nn/softmax.yaml:12`.
 
     Args:

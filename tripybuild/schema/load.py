@@ -20,7 +20,7 @@ from tripybuild.schema.operator.families import Families
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.operator.target_exceptions import Common, attach_reasons, merge_facts
 from tripybuild.schema.registry_folders import root_name, roots, sources
-from tripybuild.schema.snippets.cases import unreached
+from tripybuild.schema.snippets.cases import unreachable_cases
 from tripybuild.schema.snippets.extents import check_operator_bounds
 from tripybuild.schema.snippets.snippet_scope import check_bindings
 from tripybuild.schema.target_files import TargetsFile
@@ -191,7 +191,7 @@ def _check(
     for operator in operators.values():
         with _within(budgets[operator.document.path], operator.document, found):
             found += first_problems(check_operator(operator))
-            found += unreached(operator)
+            found += unreachable_cases(operator)
             found += check_tuples(operator)
 
 

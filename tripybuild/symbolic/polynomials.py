@@ -13,7 +13,7 @@ from typing import Protocol
 from tripybuild.language.limits import LimitError
 
 
-class Choice(Protocol):
+class SelectCondition(Protocol):
     """What a `select` asks: see `conditions.Condition`."""
 
     @property
@@ -56,7 +56,7 @@ class Atom:
         arguments: "tuple[Terms, ...]",
         limits: "Bounds",
         *,
-        choice: Choice | None = None,
+        choice: SelectCondition | None = None,
         name: str = "",
         multiple: int = 1,
     ) -> None:

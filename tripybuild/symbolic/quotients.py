@@ -18,8 +18,8 @@ from tripybuild.symbolic.polynomials import (
     ZERO,
     Atom,
     Bounds,
-    Choice,
     Monomial,
+    SelectCondition,
     Terms,
     add,
     as_atom,
@@ -73,7 +73,7 @@ def extreme(operator: str, values: tuple[Terms, ...]) -> Terms:
     )
 
 
-def choose(choice: Choice, then: Terms, otherwise: Terms) -> Terms:
+def choose(choice: SelectCondition, then: Terms, otherwise: Terms) -> Terms:
     """Give `then` where the choice holds, and `otherwise` where it does not."""
     if then == otherwise:
         return then

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tripybuild.testing.module_suite import ModuleSuite
-    from tripybuild.testing.pairwise import sampled
+    from tripybuild.testing.pairwise import sample_tuples
     from tripybuild.testing.suite import Suite
 
-__all__ = ["ModuleSuite", "Suite", "sampled"]
+__all__ = ["ModuleSuite", "Suite", "sample_tuples"]
 _PLACES = {
     "ModuleSuite": "tripybuild.testing.module_suite",
     "Suite": "tripybuild.testing.suite",
-    "sampled": "tripybuild.testing.pairwise",
+    "sample_tuples": "tripybuild.testing.pairwise",
 }
 
 

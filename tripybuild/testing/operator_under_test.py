@@ -28,7 +28,7 @@ from tripybuild.schema.operator.operator import Example, Operator
 from tripybuild.schema.operator.samples import Place, format_place as spell_place, size_places
 from tripybuild.testing import examples
 from tripybuild.testing.cases import Function
-from tripybuild.testing.pairwise import sampled
+from tripybuild.testing.pairwise import sample_tuples
 from tripybuild.testing.registry import suite_registry
 from tripybuild.trace.location import at
 
@@ -118,7 +118,7 @@ class OperatorUnderTest:
     def _sample(self, tuples: Sequence[Tuple]) -> list[Tuple]:
         if self.exhaustive or not is_pairwise(self.operator):
             return list(tuples)
-        asked = set(sampled([format_tuple(each) for each in tuples]))
+        asked = set(sample_tuples([format_tuple(each) for each in tuples]))
         return [each for each in tuples if format_tuple(each) in asked]
 
     def location_context(self) -> AbstractContextManager[None]:

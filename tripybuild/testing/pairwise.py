@@ -25,7 +25,7 @@ def read_full_option(config: pytest.Config) -> None:
     _options[OPTION] = bool(config.getoption(OPTION, default=False))
 
 
-def sampled(tuples: Sequence[str]) -> list[str]:
+def sample_tuples(tuples: Sequence[str]) -> list[str]:
     """The tuples of dtypes that a suite asks: a pairwise sample, and all with `--full`."""
     return list(tuples) if _options[OPTION] else pairwise(tuples)
 

@@ -299,7 +299,7 @@ MODULES = {
 
 
 def test_new_operators_and_modules_pass_their_suites(cli, folder):
-    """`new op`, `gen` and the suites, in a registry and a package of one's own.
+    """`new op`, `gen` and the suites, in a user's registry and package.
 
     The modules are made of operators and modules of both registries.
     """

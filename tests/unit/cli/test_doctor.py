@@ -139,7 +139,7 @@ def test_a_trial_that_cannot_be_started_is_an_answer(monkeypatch):
 
 def test_what_fails_in_python_is_an_answer(monkeypatch):
     """Whatever it is, and with what is known all the same."""
-    monkeypatch.setattr(doctor_trial.Trial, "compile", lambda _: 1 / 0)
+    monkeypatch.setattr(doctor_trial.DoctorTrial, "compile", lambda _: 1 / 0)
     found, _ = handle_request({"target": "cpu"}, b"", doctor_trial.workers())
     assert found == {"outcome": "failed", "text": "division by zero"}
 
@@ -173,7 +173,7 @@ def test_an_engine_that_computes_something_else_does_not_work(monkeypatch, a_gpu
     monkeypatch.setattr(cuda.Cuda, "find", lambda: None)
     monkeypatch.setattr(doctor_trial, "version", lambda _: "12.8")
     results = {"y": np.array(doctor_trial.EXPECTED)}
-    monkeypatch.setattr(doctor_trial.Trial, "compile", lambda _: lambda **_: results)
+    monkeypatch.setattr(doctor_trial.DoctorTrial, "compile", lambda _: lambda **_: results)
     found = outcome("engines")
     assert found["diagnostics"] == []
     assert found["facts"]["cuda-bindings"] == "12.8"

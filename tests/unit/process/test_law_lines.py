@@ -8,7 +8,7 @@ from declaration_files import FILES
 
 from tripybuild.documents.document import read
 from tripybuild.process import law_lines
-from tripybuild.process.law_lines import declared_at, line_of, note_registry
+from tripybuild.process.law_lines import law_location, line_of, note_registry
 
 
 def test_every_law_of_the_repository_is_found(monkeypatch):
@@ -52,9 +52,9 @@ def test_only_laws_are_found(tmp_path, monkeypatch):
     assert found == {"even": 8, "not-even": 7, "odd": 11, "wide": 0}
     Path("own/op.yaml").write_text("requires: {a: n > 0, b-c: n < 9}\n")
     assert [line_of("own/op.yaml", name) for name in ("a", "b-c", "c")] == [1, 1, 0]
-    assert declared_at("own/op.yaml", "a") == "own/op.yaml:1"
-    assert declared_at("own/op.yaml", "a", 7) == "own/op.yaml:7"
-    assert declared_at("own/gone.yaml", "a") == "own/gone.yaml"
+    assert law_location("own/op.yaml", "a") == "own/op.yaml:1"
+    assert law_location("own/op.yaml", "a", 7) == "own/op.yaml:7"
+    assert law_location("own/gone.yaml", "a") == "own/gone.yaml"
 
 
 def test_a_registry_that_is_known_is_looked_at_first(tmp_path, monkeypatch):

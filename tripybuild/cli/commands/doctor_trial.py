@@ -36,7 +36,7 @@ GIVEN, EXPECTED = [1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0]
 ENGINES = "engines"
 
 
-class Trial:
+class DoctorTrial:
     """The model, compiled for a target in a folder.
 
     Args:
@@ -82,7 +82,7 @@ def _engines(folder: Path) -> Facts:
     try:
         Cuda.find()
         facts["cuda-bindings"] = version("cuda-bindings")
-        Trial(_available_target(), folder).run()
+        DoctorTrial(_available_target(), folder).run()
     except DiagnosticError as error:
         raise _TrialError(facts, error) from error
     return facts
@@ -105,7 +105,9 @@ class _TrialError(Exception):
 
 
 def _facts(name: str, folder: Path) -> Facts:
-    return _engines(folder) if name == ENGINES else find_target(name).works(Trial(name, folder))
+    return (
+        _engines(folder) if name == ENGINES else find_target(name).works(DoctorTrial(name, folder))
+    )
 
 
 def run_trial(name: str, _body: bytes = b"", _options: Mapping[str, Any] | None = None) -> bytes:

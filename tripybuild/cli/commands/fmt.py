@@ -73,7 +73,7 @@ def format_files(
     problems: list[Diagnostic] = []
     for path, is_named in _places(paths or _default(), problems).items():
         try:
-            file = _formatted(path, is_named=is_named)
+            file = _format_file(path, is_named=is_named)
             if file is not None:
                 found.append(file)
                 if file.differs and path != STDIN and not (check or diff):
@@ -104,7 +104,7 @@ def _places(paths: list[str], problems: list[Diagnostic]) -> dict[str, bool]:
     return found
 
 
-def _formatted(path: str, *, is_named: bool) -> _File | None:
+def _format_file(path: str, *, is_named: bool) -> _File | None:
     """Read a file; None where it is no file of tripybuild's, and was not named.
 
     Raises:

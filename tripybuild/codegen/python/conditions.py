@@ -58,19 +58,19 @@ def reads(node: ast.AST, sizes: AbstractSet[str]) -> bool:
 
 def sizes_in_loop(loop: ast.comprehension, sizes: frozenset[str]) -> frozenset[str]:
     """The names that may be sizes inside a loop: `d`, not `i`, of `for i, d in enumerate(S)`."""
-    return _bound(loop.target, loop.iter, sizes)
+    return _bind_sizes(loop.target, loop.iter, sizes)
 
 
-def _bound(target: ast.expr, values: ast.expr, sizes: frozenset[str]) -> frozenset[str]:
+def _bind_sizes(target: ast.expr, values: ast.expr, sizes: frozenset[str]) -> frozenset[str]:
     match target, values:
         case ast.Tuple(elts=[number, item]), ast.Call(func=ast.Name("enumerate"), args=[items]):
-            return _bound(item, items, sizes - _names(number))
+            return _bind_sizes(item, items, sizes - _names(number))
         case ast.Tuple(elts=items), ast.Call(func=ast.Name("zip"), args=many) if len(items) == len(
             many
         ):
             before = sizes
             for item, each in zip(items, many, strict=True):
-                found = _names(item) & _bound(item, each, before)
+                found = _names(item) & _bind_sizes(item, each, before)
                 sizes = sizes - _names(item) | found
             return sizes
     names = _names(target)
@@ -85,18 +85,18 @@ def explicit(node: ast.expr, sizes: AbstractSet[str]) -> ast.expr:
     """The same truth, with `any` and `all` in the place of what would ask an undecided part."""
     match node:
         case ast.BoolOp(op=op, values=values):
-            start = next((i for i, each in enumerate(values) if _undecided(each, sizes)), None)
+            start = next((i for i, each in enumerate(values) if _is_open(each, sizes)), None)
             if start is None or not _joins(values[start:], sizes):
                 return node
             whole = _call(_JOINING[type(op)], values[start:])
             return ast.BoolOp(op, [*values[:start], whole]) if start else whole
-        case ast.Compare(ops=[_, _, *_]) if _undecided(node, sizes):
+        case ast.Compare(ops=[_, _, *_]) if _is_open(node, sizes):
             sides = [node.left, *node.comparators]
             if not all(isinstance(side, (ast.Name, ast.Constant)) for side in sides[1:-1]):
                 return node
             pairs = zip(sides, node.ops, sides[1:], strict=False)
             return _call("all", [ast.Compare(left, [sign], [right]) for left, sign, right in pairs])
-        case ast.UnaryOp(op=ast.Not(), operand=operand) if _undecided(operand, sizes):
+        case ast.UnaryOp(op=ast.Not(), operand=operand) if _is_open(operand, sizes):
             return _opposite(operand) or node
     return node
 
@@ -118,16 +118,16 @@ def _opposite(node: ast.expr) -> ast.expr | None:
     return None
 
 
-def _undecided(node: ast.expr, sizes: AbstractSet[str]) -> bool:
+def _is_open(node: ast.expr, sizes: AbstractSet[str]) -> bool:
     """Whether an expression may be a condition: comparisons of lists are decided, or fail."""
     match node:
         case ast.Compare():
             sides = (node.left, *node.comparators)
             return reads(node, sizes) and not any(map(_is_list, sides))
         case ast.BoolOp(values=values):
-            return any(_undecided(each, sizes) for each in values)
+            return any(_is_open(each, sizes) for each in values)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _undecided(operand, sizes)
+            return _is_open(operand, sizes)
         case ast.Call(func=ast.Name(id=name)) if name in _TRUTHS:
             return reads(node, sizes)
     return False

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Set as AbstractSet
 from tripybuild.codegen.python.expressions import document, returned_value, statement_value
 from tripybuild.codegen.python.file_text import Body
 from tripybuild.codegen.python.rewrite import NameRewriter
-from tripybuild.language.cases import Choice, Line, Lines
+from tripybuild.language.cases import Choice, Let, LetBinding
 from tripybuild.language.grammar import UNREAD, Assignment, Program
 
 
@@ -18,7 +18,7 @@ def assign(program: Program, rewriter: NameRewriter, body: Body) -> None:
 
 
 def _assign(
-    step: Assignment | Line, names: AbstractSet[str], rewriter: NameRewriter, body: Body
+    step: Assignment | LetBinding, names: AbstractSet[str], rewriter: NameRewriter, body: Body
 ) -> None:
     targets = [target_name(target, names) for target in step.targets]
     body.add(f"{', '.join(targets)} = ", statement_value(rewriter.rewrite(step.value)))
@@ -51,9 +51,9 @@ def define(name: str, program: Program, rewriter: NameRewriter, body: Body) -> N
 
 
 def _define(name: str, node: ast.expr, rewriter: NameRewriter, body: Body) -> None:
-    names = read_in([node]) if isinstance(node, Choice | Lines) else frozenset()
+    names = read_in([node]) if isinstance(node, Choice | Let) else frozenset()
     if isinstance(node, Choice) and not any(
-        isinstance(end, Choice | Lines) for end in (node.body, node.orelse)
+        isinstance(end, Choice | Let) for end in (node.body, node.orelse)
     ):
         node = ast.IfExp(node.test, node.body, node.orelse)
     word = "if"
@@ -62,7 +62,7 @@ def _define(name: str, node: ast.expr, rewriter: NameRewriter, body: Body) -> No
         _define(name, node.body, rewriter, body.block(f"{word} ", test, ":"))
         node, word = node.orelse, "elif"
     end = body.block("else:") if word == "elif" else body
-    if isinstance(node, Lines):
+    if isinstance(node, Let):
         node = _lines(node, names, rewriter, end)
     end.add(f"{name} = ", statement_value(rewriter.rewrite(node)))
 
@@ -84,7 +84,7 @@ def end(
     return tp.sum(size, op.dim)
     ```
     """
-    has_lines = isinstance(program.result, Choice | Lines)  # else no line's targets are written
+    has_lines = isinstance(program.result, Choice | Let)  # else no line's targets are written
     names = read_names(program) if has_lines else frozenset()
     _end(program.result, names, rewriter, body, finish)
 
@@ -100,12 +100,12 @@ def _end(
         block = body.block("if ", document(rewriter.rewrite(node.test)), ":")
         _end(node.body, names, rewriter, block, finish)
         node = node.orelse
-    if isinstance(node, Lines):
+    if isinstance(node, Let):
         node = _lines(node, names, rewriter, body)
     finish(rewriter.rewrite(node), body)
 
 
-def _lines(node: Lines, names: AbstractSet[str], rewriter: NameRewriter, body: Body) -> ast.expr:
+def _lines(node: Let, names: AbstractSet[str], rewriter: NameRewriter, body: Body) -> ast.expr:
     """Write the lines of a case; what is left is its value."""
     for line in node.lines:
         _assign(line, names, rewriter, body)

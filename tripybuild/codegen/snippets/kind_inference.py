@@ -23,7 +23,7 @@ from tripybuild.codegen.snippets.value_kinds import (
     result_kind,
     row,
 )
-from tripybuild.language.cases import Choice, Line, Lines
+from tripybuild.language.cases import Choice, Let, LetBinding
 from tripybuild.language.grammar import Assignment, Program
 from tripybuild.language.vocabulary import PYTHON
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
@@ -87,7 +87,7 @@ class KindInference:
         """What a program gives. The names that it assigns are its own."""
         return self._end(program.assignments, program.result)
 
-    def _end(self, lines: Iterable[Assignment | Line], result: ast.expr) -> ValueKind:
+    def _end(self, lines: Iterable[Assignment | LetBinding], result: ast.expr) -> ValueKind:
         outer = self.names
         self.names = dict(outer)
         for step in lines:
@@ -96,7 +96,7 @@ class KindInference:
         self.names = outer
         return found
 
-    def _lines(self, node: Lines) -> ValueKind:
+    def _lines(self, node: Let) -> ValueKind:
         return self._end(node.lines, node.value)
 
     def calls_operator(self, node: ast.Call) -> bool:
@@ -312,7 +312,7 @@ _READERS: Mapping[type[ast.expr], str] = {
     ast.BoolOp: "_boolean",
     ast.IfExp: "_conditional",
     Choice: "_conditional",
-    Lines: "_lines",
+    Let: "_lines",
     ast.Subscript: "_subscript",
     ast.Slice: "_slice",
     ast.Attribute: "_attribute",

@@ -17,7 +17,7 @@ from tripybuild.frontend.checks.messages import (
     python_hint,
     replace_names,
 )
-from tripybuild.process.law_lines import declared_at
+from tripybuild.process.law_lines import law_location
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import dimension_of
 from tripybuild.trace.location import Location, PythonLocation
@@ -77,7 +77,7 @@ class Attributes:
         """
         source = self.declaration.source
         if law is not None:
-            source = declared_at(law.source or source, part, law.line)
+            source = law_location(law.source or source, part, law.line)
         call = call_at(self.location)
         words = {} if call is None else call.operand_texts()
         if call is not None and law is not None and words:

@@ -79,7 +79,7 @@ class Expansion(ast.NodeTransformer):
     def __init__(self) -> None:
         self.when: list[ast.expr] = []
 
-    def expanded(self, node: ast.expr) -> ast.expr:
+    def expand(self, node: ast.expr) -> ast.expr:
         """An argument as the other system is given it: the same one where no helper is in it."""
         if isinstance(node, ast.Name | ast.Constant):  # as most arguments are
             return node
@@ -96,8 +96,8 @@ class Expansion(ast.NodeTransformer):
         if helper is None:
             return node
         if helper.when is not None:
-            self.when.append(_filled(helper.when, helper.parameters, node.args, node))
-        return _filled(helper.says, helper.parameters, node.args, node)
+            self.when.append(_parse_with(helper.when, helper.parameters, node.args, node))
+        return _parse_with(helper.says, helper.parameters, node.args, node)
 
 
 def inversions(
@@ -124,7 +124,9 @@ def inversions(
             if helper is not None and None not in others:
                 names = ("value", *helper.parameters[1:])
                 given = [value, *(each for each in others if each is not None)]
-                yield from _named(node.args[0], _filled(helper.reads, names, given, node), known)
+                yield from _named(
+                    node.args[0], _parse_with(helper.reads, names, given, node), known
+                )
 
 
 def _named(
@@ -157,20 +159,22 @@ def _other(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
     names = tuple(name for name in free_names(node) if name not in SHAPE)
     if any(name not in known for name in names):
         return None
-    return _filled(ast.unparse(node), names, [known[name] for name in names], node)
+    return _parse_with(ast.unparse(node), names, [known[name] for name in names], node)
 
 
-def _filled(text: str, names: Sequence[str], given: Sequence[ast.expr], place: ast.AST) -> ast.expr:
+def _parse_with(
+    text: str, names: Sequence[str], given: Sequence[ast.expr], place: ast.AST
+) -> ast.expr:
     """An expression with others in the place of its names; it stands where `place` does."""
     filling = _Filling(dict(zip(names, given, strict=True)), place)
-    return filling.filled(ast.parse(text, mode="eval").body)
+    return filling.substitute(ast.parse(text, mode="eval").body)
 
 
 class _Filling(ast.NodeTransformer):
     def __init__(self, names: Mapping[str, ast.expr], place: ast.AST) -> None:
         self.names, self.place = names, place
 
-    def filled(self, node: ast.expr) -> ast.expr:
+    def substitute(self, node: ast.expr) -> ast.expr:
         for each in ast.walk(node):
             ast.copy_location(each, self.place)
         found: ast.expr = self.visit(node)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, suggest
-from tripybuild.language.cases import spelled
+from tripybuild.language.cases import source_text
 from tripybuild.language.grammar import Program, SnippetError, parse, parse_expression
 from tripybuild.language.names import free_names
 from tripybuild.language.syntax import position
@@ -77,7 +77,7 @@ class AliasReader:
             call, result = self._call(entry.call, signature)
             given = _arguments(signature, call)
             expansion = Expansion()
-            said = {n: expansion.expanded(each) for n, each in given.items()}
+            said = {n: expansion.expand(each) for n, each in given.items()}
             back = dict(self._back(said, given))
         except SnippetError as error:
             self._report_syntax(error, where)
@@ -85,7 +85,7 @@ class AliasReader:
 
         def here(node: ast.expr) -> Snippet:
             ast.fix_missing_locations(ast.copy_location(node, call))
-            return Snippet(Program(spelled(node), (), node), self.document, where)
+            return Snippet(Program(source_text(node), (), node), self.document, where)
 
         reads = {name: here(node) for name, node in back.items()}
         reads |= {n: self._snippet(e, (*base, "reads", n)) for n, e in entry.reads.items()}
@@ -98,7 +98,7 @@ class AliasReader:
             text,
             {n: Snippet(Program(text, (), e), self.document, where) for n, e in said.items()},
             result,
-            _joined(when, [here(node) for node in expansion.when]),
+            _join_conditions(when, [here(node) for node in expansion.when]),
             reads,
             {
                 n: Difference(self._snippet(d.when, (*base, "differs", n, "when")), d.why)
@@ -200,7 +200,7 @@ def _sizes(input: Input | None, parameter: str) -> Iterator[tuple[str, ast.expr]
                 return
 
 
-def _joined(when: Snippet | None, helpers: Sequence[Snippet]) -> Snippet | None:
+def _join_conditions(when: Snippet | None, helpers: Sequence[Snippet]) -> Snippet | None:
     """What an alias says of the calls that it can say, and then what its helpers do."""
     parts = [*([when] if when is not None else []), *helpers]
     if len(parts) < 2:
@@ -208,7 +208,7 @@ def _joined(when: Snippet | None, helpers: Sequence[Snippet]) -> Snippet | None:
     first, *_ = parts
     node = ast.BoolOp(ast.And(), [each for part in parts for each in _conjuncts(part.result)])
     ast.copy_location(node, first.result)
-    return replace(first, program=Program(spelled(node), (), node))
+    return replace(first, program=Program(source_text(node), (), node))
 
 
 def _conjuncts(node: ast.expr) -> list[ast.expr]:
@@ -220,10 +220,10 @@ def _text(
 ) -> str:
     """The call as it is with what its helpers say."""
     words = [
-        ("*" if parameter == signature.several else "") + spelled(said[parameter])
+        ("*" if parameter == signature.several else "") + source_text(said[parameter])
         for parameter in signature.by_position[: len(call.args)]
     ]
-    words += [f"{word.arg}={spelled(said[word.arg])}" for word in call.keywords if word.arg]
+    words += [f"{word.arg}={source_text(said[word.arg])}" for word in call.keywords if word.arg]
     return f"{signature.name}({', '.join(words)})" + ("" if result is None else f"[{result}]")
 
 

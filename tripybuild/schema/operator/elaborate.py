@@ -27,7 +27,7 @@ from tripybuild.schema.operator.families import (
     Families,
     families_of,
     lineage,
-    repeated,
+    repeated_entries,
     substitute,
 )
 from tripybuild.schema.operator.operator import (
@@ -72,7 +72,7 @@ class _OperatorElaboration:
         self.file = file
         self.found: list[Diagnostic] = []
         self.bodies, problems = lineage(document, file, families)
-        self.found += problems or repeated(self.bodies)
+        self.found += problems or repeated_entries(self.bodies)
         self.parameters = {id(body.document): body.parameters for body in self.bodies}
 
     def get(self, key: str) -> tuple[Any, Document]:

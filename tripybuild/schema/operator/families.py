@@ -60,7 +60,7 @@ def _copy(node: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Body:
+class FamilyBody:
     """What one file of a lineage says: a family's, with its parameters, or the operator's own."""
 
     document: Document
@@ -70,14 +70,14 @@ class Body:
 
 def lineage(
     document: Document, file: OperatorFile, families: Families
-) -> tuple[list[Body], list[Diagnostic]]:
+) -> tuple[list[FamilyBody], list[Diagnostic]]:
     """The families of an operator, eldest first, then its own file; and what is wrong with them."""
-    bodies: list[Body] = []
+    bodies: list[FamilyBody] = []
     found: list[Diagnostic] = []
     key, text, parameters = "like", file.like, dict[str, ast.expr]()
     place, names = document, list[str]()
     while text is not None:
-        like = _called(place, key, text, families)
+        like = _family_call(place, key, text, families)
         if isinstance(like, Diagnostic):
             found.append(like)
             break
@@ -91,13 +91,13 @@ def lineage(
         replacing = _Substitution(parameters)
         parameters = {n: replacing.visit(_copy(value)) for n, value in given.items()}
         place, family = families[name]
-        bodies.insert(0, Body(place, family, parameters))
+        bodies.insert(0, FamilyBody(place, family, parameters))
         key, text = "extends", family.extends
     every = {name: value for body in bodies for name, value in body.parameters.items()}
-    return [*bodies, Body(document, file, every)], found
+    return [*bodies, FamilyBody(document, file, every)], found
 
 
-def _called(
+def _family_call(
     document: Document, key: str, text: str, families: Families
 ) -> tuple[str, dict[str, ast.expr]] | Diagnostic:
     """The family that `like:` or `extends:` names, and its parameters."""
@@ -132,7 +132,7 @@ def _called(
     return name, given
 
 
-def repeated(bodies: Sequence[Body]) -> Iterator[Diagnostic]:
+def repeated_entries(bodies: Sequence[FamilyBody]) -> Iterator[Diagnostic]:
     """What a file of a lineage says as the families before it do: to refine is to differ."""
     for index, body in enumerate(bodies):
         for key in sorted(OperatorBody.model_fields.keys() & body.file.model_fields_set):
@@ -158,7 +158,7 @@ def _entries(key: str, value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield from (((key, name, kind, n), fact) for n, fact in getattr(entry, kind).items())
 
 
-def _repeats(place: tuple[str, ...], body: Body, family: Body) -> Diagnostic:
+def _repeats(place: tuple[str, ...], body: FamilyBody, family: FamilyBody) -> Diagnostic:
     assert isinstance(family.file, FamilyFile)
     return Diagnostic(
         "given-twice",
@@ -168,7 +168,7 @@ def _repeats(place: tuple[str, ...], body: Body, family: Body) -> Diagnostic:
     )
 
 
-def families_of(bodies: Sequence[Body]) -> tuple[tuple[str, Document], ...]:
+def families_of(bodies: Sequence[FamilyBody]) -> tuple[tuple[str, Document], ...]:
     """The families of a lineage, eldest first, with their files."""
     named = ((body.file, body.document) for body in bodies)
     return tuple((file.family, home) for file, home in named if isinstance(file, FamilyFile))

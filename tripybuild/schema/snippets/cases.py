@@ -111,7 +111,7 @@ def _order(
             yield Diagnostic("unreached-case", message, span, hint=hint)
 
 
-def unreached(operator: Operator) -> Iterator[Diagnostic]:
+def unreachable_cases(operator: Operator) -> Iterator[Diagnostic]:
     """A diagnostic for each case that no call can reach, as far as dtypes and words decide."""
     domains = _domains(operator)
     for _, snippet in operator.snippets():
@@ -121,15 +121,15 @@ def unreached(operator: Operator) -> Iterator[Diagnostic]:
             last = last.orelse
         if not tests:
             continue
-        reached = _reached(tests, domains)
+        reached = _reachable_cases(tests, domains)
         for index, test in enumerate(tests):
             if index not in reached:
-                yield _unreached(snippet, test, "it never holds where those before it do not")
+                yield _unreachable(snippet, test, "it never holds where those before it do not")
         if len(tests) not in reached:
-            yield _unreached(snippet, last, "one of those before it always holds")
+            yield _unreachable(snippet, last, "one of those before it always holds")
 
 
-def _unreached(snippet: Snippet, node: ast.expr, label: str) -> Diagnostic:
+def _unreachable(snippet: Snippet, node: ast.expr, label: str) -> Diagnostic:
     return Diagnostic("unreached-case", "no call reaches this case", snippet.span(node), label)
 
 
@@ -146,7 +146,7 @@ def _domains(operator: Operator) -> Mapping[str, Sequence[Any]]:
     return found
 
 
-def _reached(tests: Sequence[ast.expr], domains: Mapping[str, Sequence[Any]]) -> set[int]:
+def _reachable_cases(tests: Sequence[ast.expr], domains: Mapping[str, Sequence[Any]]) -> set[int]:
     """The cases that come first for some values; what else a condition reads may be anything."""
     names = {name for test in tests for name in free_names(test) if name in domains}
     readable = {*domains, *BY_NAME, *SHAPE.words}

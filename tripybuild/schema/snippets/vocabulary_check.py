@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tripybuild.errors.diagnostics import Diagnostic, suggest
-from tripybuild.language.cases import Line, Lines
+from tripybuild.language.cases import Let, LetBinding
 from tripybuild.language.grammar import Assignment
 from tripybuild.schema.operator.operator import Snippet
 
@@ -52,7 +52,7 @@ class _VocabularyCheck:
         yield from self.lines(program.assignments, program.result, frozenset())
 
     def lines(
-        self, lines: Iterable[Assignment | Line], result: ast.expr, local: frozenset[str]
+        self, lines: Iterable[Assignment | LetBinding], result: ast.expr, local: frozenset[str]
     ) -> Iterator[Diagnostic]:
         for line in lines:
             yield from self.value(line.value, local)
@@ -72,7 +72,7 @@ class _VocabularyCheck:
                     yield self.no_attribute(node, name)
             case ast.Call():
                 yield from self.call(node, local)
-            case Lines():
+            case Let():
                 yield from self.lines(node.lines, node.value, local)
             case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
                 yield from self.comprehension(node, local)

@@ -21,7 +21,7 @@ from tripybuild.schema.snippets.extents.domain import (
     Extent,
     of_type,
 )
-from tripybuild.schema.snippets.extents.walk import UnboundedError, Walk, assigned
+from tripybuild.schema.snippets.extents.walk import UnboundedError, Walk, bind_targets
 from tripybuild.schema.snippets.module_scope import size_snippets, type_expressions
 from tripybuild.schema.snippets.snippet_scope import type_snippets
 from tripybuild.types.patterns import Pattern, TensorsPattern, options, tensors
@@ -78,7 +78,7 @@ def check_module_bounds(part: Part, operators: frozenset[str]) -> Iterator[Diagn
         yield from _snippet_problems(snippet, look)
     for step in (*part.steps, *part.outputs):
         try:
-            known |= assigned(step.targets, _extent(step.value, look, operators))
+            known |= bind_targets(step.targets, _extent(step.value, look, operators))
         except UnboundedError as error:
             known |= dict.fromkeys(step.targets, UNKNOWN)
             yield _limit_diagnostic(step.value, error)

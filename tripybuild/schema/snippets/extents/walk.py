@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import NoReturn
 
-from tripybuild.language.cases import Line, Lines
+from tripybuild.language.cases import Let, LetBinding
 from tripybuild.language.grammar import Assignment
 from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.language.names import is_power_of_constant
@@ -57,10 +57,10 @@ class Walk:
         """Give up: an expression has no fair bound."""
         raise UnboundedError(node, message, hint)
 
-    def program(self, lines: Iterable[Assignment | Line], result: ast.expr) -> Extent:
+    def program(self, lines: Iterable[Assignment | LetBinding], result: ast.expr) -> Extent:
         """What lines and a result give; the names that they assign are known from then on."""
         for line in lines:
-            self.local |= assigned(line.targets, self.value(line.value))
+            self.local |= bind_targets(line.targets, self.value(line.value))
         return self.value(result)
 
     def value(self, node: ast.expr) -> Extent:
@@ -97,14 +97,14 @@ class Walk:
                 return self._subscript(self.value(value), index)
             case ast.Attribute():
                 return self._attribute(node)
-            case Lines():
+            case Let():
                 return self._lines(node)
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.value(child)
         return UNKNOWN
 
-    def _lines(self, node: Lines) -> Extent:
+    def _lines(self, node: Let) -> Extent:
         before = dict(self.local)
         found = self.program(node.lines, node.value)
         self.local = before
@@ -260,7 +260,7 @@ class Walk:
         return given
 
 
-def assigned(targets: tuple[str, ...], value: Extent) -> dict[str, Extent]:
+def bind_targets(targets: tuple[str, ...], value: Extent) -> dict[str, Extent]:
     """The extents of names that a line assigns."""
     if len(targets) == 1:
         return {targets[0]: value}
