@@ -79,17 +79,51 @@ def broadcast(*shapes: Shape) -> list[Size]:
 
 @functools.lru_cache(maxsize=4096)  # a few shapes come often
 def _broadcast(*shapes: tuple[Size, ...]) -> Shape:
-    if (known := broadcast_ints(shapes)) is not None:
+    if (known := _broadcast_ints(shapes)) is not None:
         return known
     result: list[Size] = []
     for shape in shapes:
         rank = builtins.max(len(result), len(shape))
         pairs = zip(align(result, rank), align(shape, rank), strict=True)
-        sizes = [common_size(a, b) for a, b in pairs]
+        sizes = [_common_size(a, b) for a, b in pairs]
         if any(size is None for size in sizes):
             raise BroadcastError(result, shape)
         result = [size for size in sizes if size is not None]
     return result
+
+
+def _broadcast_ints(shapes: Sequence[Shape]) -> tuple[int, ...] | None:
+    """What shapes of numbers broadcast to, if they do: most are such."""
+    for shape in shapes:
+        for size in shape:
+            if type(size) is not int:
+                return None
+    sizes: list[Any] = []
+    for column in itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
+        found = {size for size in column if size != 1}
+        if len(found) > 1:
+            return None
+        sizes.append(found.pop() if found else 1)
+    return tuple(reversed(sizes))
+
+
+def _common_size(a: Size, b: Size) -> Size | None:
+    """What two sizes broadcast to, None where they cannot; where that is unsure, they do."""
+    if same(a, b):
+        return a
+    if same(a, 1) or same(b, 1):
+        return b if same(a, 1) else a
+    a_is_one, b_is_one = a == 1, b == 1
+    if disjunction([a == b, a_is_one, b_is_one]) is False:
+        return None
+    # What is certainly not 1 is the result: the other is 1 or the same. Numbers are easier to use.
+    if a_is_one is False and not (isinstance(b, int) and b_is_one is False):
+        return a
+    if b_is_one is False:
+        return b
+    # Either may be 1. The larger is the result, unless the other is 0: then the result is 0.
+    larger, smaller = maximum(a, b), minimum(a, b, 1)
+    return larger * smaller
 
 
 def broadcast_size(sizes: Iterable[Size]) -> Size:
@@ -105,7 +139,7 @@ def conformable(*shapes: Shape) -> Truth:
 
 @functools.lru_cache(maxsize=4096)
 def _conformable(*shapes: tuple[Size, ...]) -> Truth:
-    if broadcast_ints(shapes) is not None:
+    if _broadcast_ints(shapes) is not None:
         return True
     rank = builtins.max((len(shape) for shape in shapes), default=0)
     columns = zip(*(align(shape, rank) for shape in shapes), strict=True)
@@ -292,37 +326,3 @@ SHAPE_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "unknown": unknown,
     }
 )
-
-
-def broadcast_ints(shapes: Sequence[Shape]) -> tuple[int, ...] | None:
-    """What shapes of numbers broadcast to, if they do: most are such."""
-    for shape in shapes:
-        for size in shape:
-            if type(size) is not int:
-                return None
-    sizes: list[Any] = []
-    for column in itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
-        found = {size for size in column if size != 1}
-        if len(found) > 1:
-            return None
-        sizes.append(found.pop() if found else 1)
-    return tuple(reversed(sizes))
-
-
-def common_size(a: Size, b: Size) -> Size | None:
-    """What two sizes broadcast to, None where they cannot; where that is unsure, they do."""
-    if same(a, b):
-        return a
-    if same(a, 1) or same(b, 1):
-        return b if same(a, 1) else a
-    a_is_one, b_is_one = a == 1, b == 1
-    if disjunction([a == b, a_is_one, b_is_one]) is False:
-        return None
-    # What is certainly not 1 is the result: the other is 1 or the same. Numbers are easier to use.
-    if a_is_one is False and not (isinstance(b, int) and b_is_one is False):
-        return a
-    if b_is_one is False:
-        return b
-    # Either may be 1. The larger is the result, unless the other is 0: then the result is 0.
-    larger, smaller = maximum(a, b), minimum(a, b, 1)
-    return larger * smaller

@@ -47,7 +47,7 @@ class CallForm:
             inspect.Parameter(name, _KINDS[self.kinds[name]], annotation=_annotation(form, tensor))
             for name, form in self.forms.items()
         ]
-        return inspect.Signature(parameters, return_annotation=_annotation(self.gives, tensor))
+        return inspect.Signature(parameters, return_annotation=_return_type(self.gives, tensor))
 
     def data(self, infos: Mapping[str, Info]) -> dict[str, Any]:
         """The call as JSON can say it; in lists, since JSON's objects have no order."""
@@ -73,14 +73,14 @@ def prefix(name: str, kind: str) -> str:
     return "" if kind == inspect.Parameter.VAR_KEYWORD.name else name
 
 
-def _annotation(form: Any, tensor: type[Tensor]) -> Any:
+def _return_type(form: Any, tensor: type[Tensor]) -> Any:
     """The annotation of what comes back, as nvtripy writes it."""
     if isinstance(form, str):
         return tensor
     kind, *inner = form
     if kind != TUPLE:
         return dict
-    inside = tuple(_annotation(each, tensor) for each in inner)
+    inside = tuple(_return_type(each, tensor) for each in inner)
     return typing.Tuple[inside]  # noqa: UP006 - which is not equal to `tuple[...]`
 
 

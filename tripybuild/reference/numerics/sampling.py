@@ -1,6 +1,6 @@
 """Interpolation helpers of references. Each has a test of its own.
 
-Each has a test of its own. All compute in float64, and none changes its arguments.
+All compute in float64, and none changes its arguments.
 """
 
 import itertools
