@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from tripybuild.language.cases import Lines
+from tripybuild.language.cases import Let
 from tripybuild.language.grammar import Program, parse_expression
 
 # What a message fills in: `the rank is {len(S)}`. Other braces are only braces.
@@ -85,7 +85,7 @@ def _visit(node: ast.AST, known: frozenset[str], found: list[ast.Name]) -> None:
         if node.id not in known:
             found.append(node)
         return
-    if isinstance(node, Lines):
+    if isinstance(node, Let):
         for line in node.lines:
             _visit(line.value, known, found)
             known |= {target.removeprefix("*") for target in line.targets}

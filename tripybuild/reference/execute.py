@@ -65,6 +65,8 @@ def reference_run(
 
 def run_operation(operation: TraceOp, arrays: Mapping[Value, Array]) -> list[Array]:
     """The results of one operation on arrays, not yet rounded."""
+    if isinstance(operation, Constant):
+        return [operation.data.array]
     with np.errstate(all="ignore"):
         return _results(operation, _Arrays(dict(arrays), {}), operation)
 
@@ -107,9 +109,13 @@ class _Arrays:
         """What a reference is given: it cannot write to it, whatever words it finds for that."""
         array = self.wide.get(value)
         if array is None:
-            held = self.held_array(value)
+            held = self.held.get(value)
+            if held is None:  # as `held_array`, without a call for each operand
+                assert isinstance(value.producer, Constant)
+                held = value.producer.data.array
             array = widen(held)
-            array = array.view() if array is held else array
+            if array is held:
+                array = array.view()
             array.setflags(write=False)
             self.wide[value] = array
         return array
@@ -183,17 +189,26 @@ def _run(operations: Iterable[TraceOp], arrays: _Arrays, composite: TraceOp | No
 
 def _results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> list[Array]:
     """Outputs of an operation, not yet rounded, for use inside another one."""
-    if isinstance(operation, Constant):
-        return [operation.data.array]
     meaning = _reference_of(type(operation))
     if meaning.function is None:
         return _decomposition_results(operation, arrays, asked)
-    arguments = [_argument(getattr(operation, name), arrays) for name in meaning.tensors]
+    arguments = []
+    empty = False
+    for name in meaning.tensors:  # a loop, since each small eager operation comes here
+        argument = getattr(operation, name)
+        if isinstance(argument, Value):
+            argument = arrays.read(argument)
+            empty = empty or argument.size == 0
+        elif argument is not None:
+            argument = [arrays.read(each) for each in argument]
+            empty = empty or 0 in [each.size for each in argument]
+        arguments.append(argument)
     if meaning.has_regions:
         outside = [arrays.read(value) for value in operation.captured]
         arguments += [_body(region, outside) for region in operation.bodies()]
+        empty = empty or 0 in [each.size for each in outside]
     try:
-        if 0 not in [arrays.wide[value].size for value in operation.reads()]:
+        if not empty:
             result = meaning.function(operation, *arguments)
         else:
             with _ignore_warnings():
@@ -282,10 +297,3 @@ def _decomposition_results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) 
     inner = _Arrays({}, dict(zip(made_of.reads, read, strict=True)))
     _run(made_of.steps, inner, asked)
     return [inner.read(each) for each in made_of.gives]
-
-
-def _argument(argument: Any, arrays: _Arrays) -> Any:
-    """What a reference is given for an argument of an operation."""
-    if isinstance(argument, Value):
-        return arrays.read(argument)
-    return None if argument is None else [arrays.read(each) for each in argument]
