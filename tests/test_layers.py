@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from tripybuild.process import paths
+from tripybuild.targets.table import TARGETS
 from tripybuild.testing.registry import registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -228,6 +229,25 @@ def decided_by(tree: ast.AST) -> Iterator[tuple[int, str]]:
             for item in items:
                 if isinstance(item, ast.Constant) and isinstance(item.value, str):
                     yield item.lineno, item.value
+
+
+# The rooms that ask a target, or its line of the table, for what is its own.
+ASKING = frozenset(
+    {"artifact", "cli", "compiler", "eager", "model", "packages", "process", "targets", "weights"}
+    | {"compiler/lowering", "worker"}
+)
+
+
+def test_no_module_decides_by_the_name_of_a_target():
+    """A new engine is one folder and one line of `targets/table.py`."""
+    wrong = [
+        f"{place(path)}:{line}: {text!r}"
+        for path in MODULES
+        if layer(path) in ASKING
+        for line, text in decided_by(syntax(path))
+        if text in TARGETS
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_no_module_decides_by_the_name_of_an_operator():

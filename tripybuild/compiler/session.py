@@ -18,7 +18,7 @@ from tripybuild.process.gc_pause import pause_gc
 from tripybuild.targets.mlir_file import is_mlir, refuse_sizes
 from tripybuild.targets.model_manifest import manifest_of_model
 from tripybuild.targets.protocol import CompileRequest, Shapes, Target
-from tripybuild.targets.table import check_name, forms, parse_target
+from tripybuild.targets.table import DEFAULT, check_name, find_target, forms, parse_target
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
 from tripybuild.weights.checkpoint import WeightSource, check_weights
@@ -32,7 +32,7 @@ Progress = Callable[[str, float], None]
 def compile_spec(
     path: Path,
     *,
-    target: str = "cpu",
+    target: str = DEFAULT,
     sizes: Mapping[str, object] | None = None,
     shapes: Shapes = (),
     progress: Progress | None = None,
@@ -133,7 +133,7 @@ def emit(
     shapes: Shapes = (),
     homes: Homes = no_libraries,
 ) -> str:
-    """The text of a model as `trace`, `stablehlo` (for the last of `shapes`) or `tensorrt`."""
+    """The text of a model in one of `targets.table.forms`, for fixed sizes the last of `shapes`."""
     chosen = _target_of_form(kind)
     if is_mlir(path):
         refuse_sizes(path, sizes=sizes, shapes=shapes)
@@ -151,7 +151,7 @@ def emit_graph(built: ModelGraph, kind: str, shapes: Shapes = ()) -> str:
 def _target_of_form(kind: str) -> Target:
     found = forms()
     check_name(kind, tuple(found), "unknown-target", "form to emit")
-    return found[kind]
+    return find_target(found[kind])
 
 
 def load(path: Path | str, *, rebuild: bool = False) -> Executable:

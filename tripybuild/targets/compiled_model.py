@@ -3,18 +3,21 @@
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripybuild.artifact.call_signature import Array, CallSignature
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.manifest_schema import manifest_error
 from tripybuild.artifact.members import Content, read_content
 from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.targets.model_file import GRAPH
 from tripybuild.targets.model_manifest import read_graph, tensor_entries
-from tripybuild.targets.protocol import GRAPH, Target
 from tripybuild.targets.table import find_target
 from tripybuild.trace.graph import Graph
 from tripybuild.weights import safetensors
+
+if TYPE_CHECKING:  # a target compiles to what is here
+    from tripybuild.targets.protocol import Target
 
 CONSTANTS, WEIGHTS = "constants.safetensors", "weights.safetensors"
 
@@ -41,7 +44,7 @@ class CompiledModel:
         self.measured = dict(measured or {})
 
     @property
-    def target(self) -> Target:
+    def target(self) -> "Target":
         """What runs it."""
         return find_target(self.manifest["target"])
 

@@ -9,8 +9,9 @@ from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import measure
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.targets.compiled_model import CONSTANTS, WEIGHTS, CompiledModel
+from tripybuild.targets.model_file import GRAPH
 from tripybuild.targets.model_manifest import graph_text
-from tripybuild.targets.protocol import GRAPH, CompileRequest
+from tripybuild.targets.protocol import CompileRequest
 from tripybuild.trace.graph import Graph
 from tripybuild.types.nonfinite import Nonfinite, nonfinite
 from tripybuild.weights import safetensors as weights_file

@@ -1,32 +1,30 @@
 """`Target`: what compiles a model and runs it, behind one face for the session and the commands.
 
-A subclass says what is its own; what most have in common stands here. Its module is imported by
-commands that print what a file holds and by the compiler's process, so it imports what is heavy
-where it is used.
+A subclass says what is its own; what most have in common stands here. What reads a file of the
+target without running it is `targets.model_file.ModelFile`, and what compiles in the compiler's
+process is a function of its own, so that neither loads what this imports.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
+from tripybuild.artifact.call_signature import import_array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.model.graph_builder import ModelGraph
+from tripybuild.targets.compiled_model import CompiledModel
+from tripybuild.targets.table import TARGETS, TargetEntry
+from tripybuild.trace.graph import Graph
+from tripybuild.weights.checkpoint import WeightSource
 
-if TYPE_CHECKING:
-    from tripybuild.model.graph_builder import ModelGraph
-    from tripybuild.targets.compiled_model import CompiledModel
-    from tripybuild.trace.graph import Graph
-    from tripybuild.weights.checkpoint import WeightSource
-
-GRAPH = "trace.json"  # the member that holds the graph
 Shapes = Sequence[Mapping[str, int]]
 Run = Callable[[list[Any]], list[Any]]
 Loader = Callable[[Mapping[str, int]], Run]
-Compile = Callable[[bytes, Mapping[str, Any]], bytes]
 Facts = dict[str, Any]
-Table = tuple[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +42,9 @@ class CompileRequest:
         options: How the compiler builds, for targets that take options.
     """
 
-    built: "ModelGraph"
-    graph: "Graph"
-    weights: "WeightSource"
+    built: ModelGraph
+    graph: Graph
+    weights: WeightSource
     shapes: Shapes
     manifest: dict[str, Any]
     tell: Callable[[str], None]
@@ -59,25 +57,10 @@ class CompileRequest:
         return Path(self.built.document.path).parent
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
-    """What a target says of an executable beyond its manifest.
-
-    Args:
-        data: For programs.
-        tables: For people: titles and rows.
-        hidden: The keys of the manifest that the tables say better.
-    """
-
-    data: Mapping[str, Any]
-    tables: Sequence[Table] = ()
-    hidden: Sequence[str] = ()
-
-
 class Trial(Protocol):
     """A small model with which `tripybuild doctor` tries a target."""
 
-    def compile(self) -> "CompiledModel":
+    def compile(self) -> CompiledModel:
         """Compile the model; nothing is taken from the cache."""
 
     def run(self) -> None:
@@ -87,8 +70,6 @@ class Trial(Protocol):
 class Target(ABC):
     """What compiles and runs models; `str` gives back the text that it was found by."""
 
-    # What `emit` calls the text of what is compiled.
-    form: ClassVar[str]
     # The Python package that compiles or computes.
     distribution: ClassVar[str]
 
@@ -98,6 +79,11 @@ class Target(ABC):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def entry(self) -> TargetEntry:
+        """Its line of the table."""
+        return TARGETS[self.name]
+
     def for_gpus(self, text: str) -> "Target":
         """The target for the compute capabilities `sm86,sm89` alone.
 
@@ -105,14 +91,15 @@ class Target(ABC):
             DiagnosticError: It builds for the machine that it is on.
         """
         message = f"`{self}` is built for the machine that it is on, and takes no `:{text}`"
-        hint = "`tensorrt-rtx:sm89` is built for GPUs that need not be there"
+        others = [name for name, entry in TARGETS.items() if entry.portable]
+        hint = f"`{others[0]}:{text}` is built for GPUs that need not be there" if others else None
         raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
 
     def start(self) -> None:  # noqa: B027 - most have nothing to start
         """Begin early what compiling needs, such as a process."""
 
     @abstractmethod
-    def compile(self, request: CompileRequest) -> "CompiledModel":
+    def compile(self, request: CompileRequest) -> CompiledModel:
         """Compile a graph.
 
         Raises:
@@ -120,7 +107,7 @@ class Target(ABC):
         """
 
     @abstractmethod
-    def load(self, model: "CompiledModel") -> Loader:
+    def load(self, model: CompiledModel) -> Loader:
         """What gives a function from inputs to outputs for sizes; it is asked once for each.
 
         Raises:
@@ -128,7 +115,7 @@ class Target(ABC):
         """
 
     @abstractmethod
-    def emit(self, built: "ModelGraph", graph: "Graph", shapes: Shapes) -> str:
+    def emit(self, built: ModelGraph, graph: Graph, shapes: Shapes) -> str:
         """The text of what is compiled of a graph, whose laws have not been checked.
 
         Raises:
@@ -141,16 +128,15 @@ class Target(ABC):
         timeout: float | None,
         tell: Callable[[str, float], None],
         function: str | None,
-    ) -> "CompiledModel":
+    ) -> CompiledModel:
         """Compile a file of MLIR's text.
 
         Raises:
             DiagnosticError: It is wrong, or in no dialect of this target's.
         """
         del timeout, tell, function
-        message = f"`{path}` is in the tensorrt dialect, which the target `{self}` does not run"
-        hint = "build an engine of it: `--target tensorrt-rtx`"
-        raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
+        refused = f"which the target `{self}` does not run"
+        raise self._mlir_refusal(path, refused, "build an engine of it: `--target {name}`")
 
     def emit_module(self, path: Path) -> str:
         """The text of a file of MLIR as it is compiled.
@@ -158,10 +144,19 @@ class Target(ABC):
         Raises:
             DiagnosticError: It is wrong, or has no such form.
         """
-        message = f"`{path}` is in the tensorrt dialect, and has no form `{self.form}`"
-        raise DiagnosticError(Diagnostic("target-unfit", message, hint="`--emit tensorrt`"))
+        refused = f"and has no form `{self.entry.form}`"
+        raise self._mlir_refusal(path, refused, "`--emit {form}`")
 
-    def rebuild(self, model: "CompiledModel", timeout: float | None = None) -> "CompiledModel":
+    def _mlir_refusal(self, path: Path, reason: str, hint: str) -> DiagnosticError:
+        """The refusal of a file of MLIR, with a hint about the first target that takes them."""
+        for name, entry in TARGETS.items():
+            if entry.takes_mlir:
+                message = f"`{path}` is in the {entry.form} dialect, {reason}"
+                hint = hint.format(name=name, form=entry.form)
+                return DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
+        return DiagnosticError(Diagnostic("target-unfit", f"`{path}` is MLIR, {reason}"))
+
+    def rebuild(self, model: CompiledModel, timeout: float | None = None) -> CompiledModel:
         """The same model with native code of this machine's compiler only; most have none.
 
         Raises:
@@ -169,30 +164,6 @@ class Target(ABC):
         """
         del timeout
         return model
-
-    def required_members(self, manifest: Mapping[str, Any]) -> Sequence[str]:
-        """The members of a file that the target runs.
-
-        Raises:
-            DiagnosticError: The manifest does not name them as it should.
-        """
-        entries = manifest["specialisations"]
-        return [GRAPH, *(each[key] for each in entries for key in ("stablehlo", "payload"))]
-
-    def describe(
-        self,
-        manifest: Mapping[str, Any],
-        read: Callable[[str], memoryview],
-        *,
-        layers: bool,  # noqa: ARG002 - for those that have layers
-    ) -> Description:
-        """What `inspect` shows of an executable, without running any of it.
-
-        Raises:
-            DiagnosticError: A member is malformed.
-        """
-        del manifest, read
-        return Description({})
 
     def works(self, trial: Trial) -> Facts:
         """What is known of the target on this machine, after a model was compiled for it.
@@ -203,17 +174,19 @@ class Target(ABC):
         trial.run()
         return {self.distribution: version(self.distribution)}
 
-    def import_array(self, name: str, value: Any) -> Any:
-        """An array of another library, as the input of this name."""
-        from tripybuild.artifact.call_signature import import_array  # noqa: PLC0415 - loads NumPy
+    @property
+    def is_installed(self) -> bool:
+        """Whether what compiles for it can be found, which says nothing of whether it works."""
+        return find_spec(self.distribution.replace("-", "_")) is not None
 
-        return import_array(name, value)
-
-    def prepare_compiler(self) -> Compile:
-        """Load, in the compiler's process, what compiles there.
+    def check_gpu(self, trial: Trial, facts: Facts) -> None:
+        """Run an executable on the GPU that it is for; the facts are kept where that fails.
 
         Raises:
-            DiagnosticError: Nothing does, or it cannot be used here.
+            DiagnosticError: There is no GPU, or it does not work.
         """
-        message = f"the target `{self}` compiles in no process of its own"
-        raise DiagnosticError(Diagnostic("compiler-failed", message))
+        facts |= self.works(trial)
+
+    def import_array(self, name: str, value: Any) -> Any:
+        """An array of another library, as the input of this name."""
+        return import_array(name, value)

@@ -1,27 +1,67 @@
-"""The targets of `compile`: one line for each, and a target by its name: `tensorrt-rtx:sm86,sm89`.
+"""The targets by name, one line for each: what each is, and where its parts are.
 
-A target's module is imported when the target is asked for. This module imports none of them, so
-that code that needs only the names loads nothing.
+This module imports none of them, so that the names, `--help` and the schema cost nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
+    from tripybuild.targets.model_file import ModelFile
     from tripybuild.targets.protocol import Target
 
-# The class of each target, behind the module that holds it.
+# Compiles a request in the compiler's process: a module and options to a payload.
+Compile = Callable[[bytes, Mapping[str, Any]], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetEntry:
+    """A target's parts as `module:name`, each imported by the process that needs it, and its kind.
+
+    Args:
+        form: The text that `--emit` prints of what it compiles; below `targets:`, operators say
+            under this name what is true of all targets with the form.
+        target: Its `targets.protocol.Target`: for sessions, which compile and run.
+        compiler: A function of the target's name that loads what compiles, and returns it: for the
+            compiler's process. A target that compiles in the session has none.
+        file: Its `targets.model_file.ModelFile`: for readers of a file that run none of it.
+        portable: Whether it builds for GPUs that need not be here, and takes a list of them.
+        takes_mlir: Whether it compiles files of its form, too, and not only graphs.
+        gpu: Whether its executables run on a GPU.
+    """
+
+    form: str
+    target: str
+    compiler: str | None = None
+    file: str = "tripybuild.targets.model_file:ModelFile"
+    portable: bool = False
+    takes_mlir: bool = False
+    gpu: bool = False
+
+
+def _engine(kind: str, compiler: str, *, portable: bool = False) -> TargetEntry:
+    target, file = f"{_ENGINES}.target:{kind}", f"{_ENGINES}.record:EngineFile"
+    return TargetEntry("tensorrt", target, compiler, file, portable, takes_mlir=True, gpu=True)
+
+
+_ENGINES = "tripybuild.targets.tensorrt"
+_MLIR_TENSORRT = "tripybuild.tensorrt.mlir_tensorrt"
+_BUILDER = "tripybuild.tensorrt.runtime.request:prepare"
+_XLA = "tripybuild.targets.xla.pjrt:prepare"
+
 TARGETS = {
-    "cpu": "tripybuild.targets.cpu.target:Cpu",
-    "reference": "tripybuild.targets.reference:Reference",
-    "tensorrt-rtx": "tripybuild.targets.tensorrt.target:TensorrtRtx",
-    "tensorrt": "tripybuild.targets.tensorrt.target:Tensorrt",
-    "mlir-tensorrt": "tripybuild.targets.tensorrt.target:MlirTensorrt",
+    "cpu": TargetEntry("stablehlo", "tripybuild.targets.cpu.target:Cpu", _XLA),
+    "reference": TargetEntry("trace", "tripybuild.targets.reference:Reference"),
+    "tensorrt-rtx": _engine("TensorrtRtx", _BUILDER, portable=True),
+    "tensorrt": _engine("Tensorrt", _BUILDER),
+    "mlir-tensorrt": _engine("MlirTensorrt", f"{_MLIR_TENSORRT}.compiler:prepare"),
 }
+DEFAULT = "cpu"  # the target that needs nothing beside tripybuild
 
 
 def find_target(name: str) -> "Target":
@@ -31,13 +71,22 @@ def find_target(name: str) -> "Target":
         DiagnosticError: There is none.
     """
     check_name(name, tuple(TARGETS), "unknown-target", "target")
-    return _make(name, TARGETS[name])
+    return _make(name, TARGETS[name].target)  # type: ignore[no-any-return]
+
+
+def find_file(name: str) -> "ModelFile":
+    """What reads the files of a target."""
+    return _make(name, TARGETS[name].file)  # type: ignore[no-any-return]
 
 
 @cache
-def _make(name: str, place: str) -> "Target":
-    module, _, kind = place.partition(":")
-    return getattr(import_module(module), kind)(name)  # type: ignore[no-any-return]
+def _make(name: str, place: str) -> Any:
+    return _import(place)(name)
+
+
+def _import(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 def parse_target(text: str) -> "Target":
@@ -51,13 +100,30 @@ def parse_target(text: str) -> "Target":
     return target.for_gpus(rest) if colon else target
 
 
-def forms() -> dict[str, "Target"]:
+def prepare_compiler(name: str) -> Compile:
+    """Load, in the compiler's process, what compiles there for a target.
+
+    Raises:
+        DiagnosticError: Nothing does, or it cannot be used here.
+    """
+    place = TARGETS[name].compiler
+    if place is None:
+        message = f"the target `{name}` compiles in no process of its own"
+        raise DiagnosticError(Diagnostic("compiler-failed", message))
+    return _import(place)(name)  # type: ignore[no-any-return]
+
+
+def forms() -> dict[str, str]:
     """What `emit` can print, and the first target that prints it."""
-    found: dict[str, Target] = {}
-    for name in TARGETS:
-        target = find_target(name)
-        found.setdefault(target.form, target)
+    found: dict[str, str] = {}
+    for name, entry in TARGETS.items():
+        found.setdefault(entry.form, name)
     return found
+
+
+def exception_names(name: str) -> tuple[str, str]:
+    """The names below `targets:` of an operator that speak of a target: its form, and its own."""
+    return TARGETS[name].form, name
 
 
 def check_name(name: str, names: Sequence[str], code: str, what: str) -> None:

@@ -10,13 +10,13 @@ from tripybuild.schema.operator.samples import Place, static_size_name
 from tripybuild.schema.operator.target_exceptions import ENGINE as ENGINE, expected_words  # noqa: PLC0414
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.schema.target_files import CommonFactsEntry
+from tripybuild.targets.table import exception_names
 from tripybuild.testing.sample import BoundSample
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 
-# What stands between an operator and XLA; for TensorRT, see
-# `schema.operator.target_exceptions.ENGINE`.
-CPU = ("cpu", "stablehlo")
+# The names of facts about XLA; for TensorRT, see `schema.operator.target_exceptions.ENGINE`.
+CPU = exception_names("cpu")
 
 
 def refusals(

@@ -13,21 +13,16 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.gc_pause import pause_gc
-from tripybuild.targets.table import TARGETS, find_target
+from tripybuild.targets.table import TARGETS, Compile, prepare_compiler
 from tripybuild.worker import diagnostics_json, protocol
 
-Compile = Callable[[bytes, Mapping[str, Any]], bytes]
 Requests = queue.SimpleQueue[tuple[protocol.Header, bytes]]
 
 IDLE = 10.0  # seconds until freed memory is given back; to get it again costs a build 0.3 s
-
-
-def _target_compiler(name: str) -> Compile:
-    return find_target(name).prepare_compiler()
 
 
 def _portable() -> Compile:
@@ -50,7 +45,7 @@ def _interpreter() -> Compile:
 
 
 COMPILERS: Mapping[str, Callable[[], Compile]] = {
-    **{name: partial(_target_compiler, name) for name in TARGETS},
+    **{name: partial(prepare_compiler, name) for name in TARGETS},
     "portable": _portable,  # StableHLO for the CPU that comes from a file
     "interpreter": _interpreter,  # no target either: it judges where engines differ
     "weights": _weights,  # not a target, but the first request to the process of one

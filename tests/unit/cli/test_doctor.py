@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from tripybuild.cli.commands import doctor, doctor_run, doctor_trial
+from tripybuild.cli.commands import doctor, doctor_trial
 from tripybuild.cli.main import app
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets import table
+from tripybuild.targets.tensorrt import target
 from tripybuild.tensorrt.runtime import cuda, gpu
 from tripybuild.worker.main import handle_request
 
@@ -49,13 +50,13 @@ def outcome(name):
 
 def stub(monkeypatch, code):
     """Let trials run this code."""
-    monkeypatch.setattr(doctor_run, "COMMAND", (sys.executable, "-c", code))
+    monkeypatch.setattr(doctor_trial, "COMMAND", (sys.executable, "-c", code))
 
 
 @pytest.mark.parametrize("name", ["cpu", "reference"])
 def test_what_needs_no_gpu_is_compiled_and_run(name):
     """With the version of what computes it."""
-    found = doctor_run.run_trial(name, 100)
+    found = doctor_trial.run_trial(name, 100)
     assert found["works"], found
     (version,) = found["facts"].values()
     assert version[0].isdigit()
@@ -64,7 +65,7 @@ def test_what_needs_no_gpu_is_compiled_and_run(name):
 def test_an_engine_is_really_built():
     """With the GPUs that the library builds for."""
     pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
-    found = doctor_run.run_trial("tensorrt-rtx", 100)
+    found = doctor_trial.run_trial("tensorrt-rtx", 100)
     assert found["works"], found
     assert "sm89" in found["facts"]["gpus"]
     assert found["facts"]["tensorrt_rtx"].count(".") >= 2
@@ -73,7 +74,7 @@ def test_an_engine_is_really_built():
 def test_a_library_that_is_not_there_says_how_to_get_it(tmp_path, monkeypatch):
     """It is what the import says, and no crash."""
     shadowed(monkeypatch, tmp_path, "tensorrt_rtx", HIDDEN)
-    found = doctor_run.run_trial("tensorrt-rtx", 100)
+    found = doctor_trial.run_trial("tensorrt-rtx", 100)
     (problem,) = found["problems"]
     assert not found["works"]
     assert problem["code"] == "target-unavailable"
@@ -84,7 +85,7 @@ def test_a_library_that_is_not_there_says_how_to_get_it(tmp_path, monkeypatch):
 def test_mlir_tensorrt_that_is_not_there_is_refused_in_words(tmp_path, monkeypatch):
     """It is on no index that pip asks."""
     shadowed(monkeypatch, tmp_path, "mlir_tensorrt", HIDDEN)
-    found = doctor_run.run_trial("mlir-tensorrt", 100)
+    found = doctor_trial.run_trial("mlir-tensorrt", 100)
     (problem,) = found["problems"]
     assert problem["code"] == "target-unavailable"
 
@@ -93,7 +94,7 @@ def test_mlir_tensorrt_that_is_not_there_is_refused_in_words(tmp_path, monkeypat
 def test_a_library_that_aborts_is_a_fact(tmp_path, monkeypatch, module, name):
     """Nobody else is taken along."""
     shadowed(monkeypatch, tmp_path, module, ABORTS)
-    found = doctor_run.run_trial(name, 100)
+    found = doctor_trial.run_trial(name, 100)
     assert not found["works"]
     assert "SIGABRT" in found["problems"][0]["message"]
 
@@ -101,7 +102,7 @@ def test_a_library_that_aborts_is_a_fact(tmp_path, monkeypatch, module, name):
 def test_a_trial_that_hangs_is_ended(tmp_path, monkeypatch):
     """After the seconds that it may take."""
     shadowed(monkeypatch, tmp_path, "tensorrt_rtx", HANGS)
-    found = doctor_run.run_trial("tensorrt-rtx", 1.5)
+    found = doctor_trial.run_trial("tensorrt-rtx", 1.5)
     assert found["seconds"] < 20
     assert found["problems"][0]["code"] == "compiler-timeout"
 
@@ -119,7 +120,7 @@ def test_a_trial_that_hangs_is_ended(tmp_path, monkeypatch):
 def test_every_end_of_a_trial_is_an_answer(monkeypatch, code, says):
     """Also one that says nothing, or something else."""
     stub(monkeypatch, code)
-    found = doctor_run.run_trial("cpu", 100)
+    found = doctor_trial.run_trial("cpu", 100)
     assert not found["works"]
     assert says in found["problems"][0]["message"]
 
@@ -127,14 +128,14 @@ def test_every_end_of_a_trial_is_an_answer(monkeypatch, code, says):
 def test_the_last_words_of_a_trial_are_kept(monkeypatch):
     """A traceback ends in what is wrong."""
     stub(monkeypatch, "raise ValueError('so it was')")
-    (problem,) = doctor_run.run_trial("cpu", 100)["problems"]
+    (problem,) = doctor_trial.run_trial("cpu", 100)["problems"]
     assert problem["notes"][-1] == "ValueError: so it was"
 
 
 def test_a_trial_that_cannot_be_started_is_an_answer(monkeypatch):
     """A missing interpreter, say."""
-    monkeypatch.setattr(doctor_run, "COMMAND", ("/no/such/program",))
-    assert "cannot be started" in doctor_run.run_trial("cpu", 100)["problems"][0]["message"]
+    monkeypatch.setattr(doctor_trial, "COMMAND", ("/no/such/program",))
+    assert "cannot be started" in doctor_trial.run_trial("cpu", 100)["problems"][0]["message"]
 
 
 def test_what_fails_in_python_is_an_answer(monkeypatch):
@@ -171,7 +172,7 @@ def test_a_gpu_is_named_also_where_it_cannot_be_used(monkeypatch, a_gpu):
 def test_an_engine_that_computes_something_else_does_not_work(monkeypatch, a_gpu):
     """It is run, and its values are looked at."""
     monkeypatch.setattr(cuda.Cuda, "find", lambda: None)
-    monkeypatch.setattr(doctor_trial, "version", lambda _: "12.8")
+    monkeypatch.setattr(target, "version", lambda _: "12.8")
     results = {"y": np.array(doctor_trial.EXPECTED)}
     monkeypatch.setattr(doctor_trial.DoctorTrial, "compile", lambda _: lambda **_: results)
     found = outcome("engines")
@@ -186,8 +187,7 @@ def test_without_a_gpu_the_driver_is_what_is_missing(monkeypatch):
     """As what finds GPUs says it."""
     absence = gpu.Absence("no CUDA driver", "libcuda is not there")
     monkeypatch.setattr(gpu, "find_gpu", lambda: absence)
-    header, _ = handle_request({"target": "engines"}, b"", doctor_trial.workers())
-    (problem,) = header["diagnostics"]
+    (problem,) = outcome("engines")["diagnostics"]
     assert problem["code"] == "no-gpu"
     assert problem["message"] == "this machine has no CUDA driver"
     assert problem["notes"] == ["libcuda is not there"]
@@ -196,7 +196,9 @@ def test_without_a_gpu_the_driver_is_what_is_missing(monkeypatch):
 def answered(monkeypatch, *arguments, **others):
     """What the command says where trials end as given, and else work."""
     monkeypatch.setattr(
-        doctor_run, "run_trials", lambda names, _: {name: others.get(name, WORKS) for name in names}
+        doctor_trial,
+        "run_trials",
+        lambda names, _: {name: others.get(name, WORKS) for name in names},
     )
     return CliRunner().invoke(app, ["doctor", *arguments])
 

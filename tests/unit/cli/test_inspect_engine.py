@@ -3,9 +3,9 @@
 from functools import partial
 
 from tripybuild.cli.commands.inspect import _section
-from tripybuild.targets.tensorrt import describe
+from tripybuild.targets.tensorrt.record import engine_tables
 
-tables = partial(describe.tables, portable=True)
+tables = partial(engine_tables, portable=True)
 
 LAYERS = [
     {

@@ -1,17 +1,33 @@
-"""A target is found by its name: one line of the table is all that a new one needs."""
+"""A target is a folder and a line of the table: nobody else knows its name.
+
+The engine `toy` is in `tests/helpers/toy_engine`, where `sitecustomize` is its line, so that the
+compiler's process and doctor's trials have it, too.
+"""
 
 import json
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import tripyapi as tp
 import tripybuild
 from tripybuild.cli.commands import doctor_trial
 from tripybuild.cli.main import main
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.schema.load import load_registries
 from tripybuild.targets import table
+from tripybuild.targets.model_file import ModelFile
 from tripybuild.targets.protocol import Target
+from tripybuild.testing.sample import bind
+from tripybuild.testing.target_facts import refusals
+from tripybuild.types.dtypes import float16, float32
 
+ENGINE = Path(__file__).parents[2] / "helpers" / "toy_engine"
 SPEC = """\
 tripybuild: 1
 model: twice
@@ -22,12 +38,49 @@ ranges:
 outputs:
   y: x + x
 """
+OPERATOR = """\
+tripybuild: 1
+op: double
+doc: Double each value.
+types:
+  T: [float32, float16]
+inputs:
+  input:
+    type: T[*S]
+    doc: The values.
+outputs:
+  output:
+    type: T[*S]
+    doc: The results.
+decompose: input + input
+targets:
+  toy:
+    refuses:
+      half:
+        when: T == float16
+        why: It has none.
+        says: [no halves]
+examples:
+  - call: double([1.0, 2.5])
+    gives: [2.0, 5.0]
+"""
 
 
 @pytest.fixture
-def spec(tmp_path, monkeypatch):
-    """A model in the current folder, and a target more in the table."""
-    monkeypatch.setitem(table.TARGETS, "toy", "toy_target:Toy")
+def toy(tmp_path, monkeypatch):
+    """The engine, here and in the processes that begin now, with a cache of its own."""
+    monkeypatch.syspath_prepend(ENGINE)
+    before = os.environ.get("PYTHONPATH", "")
+    monkeypatch.setenv("PYTHONPATH", f"{ENGINE}{os.pathsep}{before}")
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    runpy.run_path(str(ENGINE / "sitecustomize.py"))
+    yield table.find_target("toy")
+    table.TARGETS.pop("toy", None)
+
+
+@pytest.fixture
+def spec(toy, tmp_path, monkeypatch):
+    """A model in the current folder."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "twice.yaml"
     path.write_text(SPEC)
@@ -35,11 +88,13 @@ def spec(tmp_path, monkeypatch):
 
 
 def command(monkeypatch, capfd, *words):
-    """The exit code of a command, and what it prints."""
+    """What a command prints, which ends well."""
     monkeypatch.setattr("sys.argv", ["tripybuild", *words])
     with pytest.raises(SystemExit) as ended:
         main()
-    return ended.value.code or 0, "".join(capfd.readouterr())
+    said = "".join(capfd.readouterr())
+    assert not ended.value.code, said
+    return said
 
 
 def check_twice(executable):
@@ -49,52 +104,105 @@ def check_twice(executable):
         np.testing.assert_array_equal(executable(x=x)["y"], x + x)
 
 
-def test_a_new_target_compiles_saves_and_loads(spec):
-    """As every other, from Python."""
+def test_it_compiles_saves_and_loads(spec):
+    """As every other, from Python; its program is made in the compiler's process."""
     made = tripybuild.compile(spec, target="toy", output="twice.tpb")
     assert made.manifest["target"] == "toy"
+    assert bytes(made.member("toy/program.txt")).startswith(b"toy: ")
     check_twice(made)
     check_twice(tripybuild.load("twice.tpb"))
     check_twice(tripybuild.load("twice.tpb", rebuild=True))
-    assert tripybuild.emit(spec, "toy").startswith("toy\n")
+    assert tripybuild.emit(spec, "toy-text").startswith("toy\n")
 
 
-def test_the_commands_know_a_new_target(spec, monkeypatch, capfd):
-    """`compile`, `inspect` and `run`; a file of it is checked and described by the target."""
-    code, said = command(monkeypatch, capfd, "compile", spec.name, "--target", "toy")
-    assert code == 0, said
-    _, said = command(monkeypatch, capfd, "inspect", "twice.tpb")
+def test_what_it_made_is_found_in_the_cache(spec, monkeypatch):
+    """Then no process is asked."""
+    first = tripybuild.compile(spec, target="toy")
+    monkeypatch.setattr("tripybuild.worker.compiler_process.session", lambda _: None)
+    assert tripybuild.compile(spec, target="toy").members == first.members
+
+
+def test_it_compiles_functions(toy):
+    """Of Python."""
+    info = tp.InputInfo([(1, 2, 8)], tp.float32)
+    made = tp.compile(lambda x: x * 2.0, args=[info], target="toy")
+    assert made(tp.Tensor([1.0, 3.0])).tolist() == [2.0, 6.0]
+
+
+def test_the_commands_know_it(spec, monkeypatch, capfd):
+    """`compile`, `inspect` and `run`; a file of it is checked and described by its `ModelFile`."""
+    said = command(monkeypatch, capfd, "compile", spec.name, "--target", "toy")
+    assert "Compiled `twice.yaml` for `toy`" in said
+    said = command(monkeypatch, capfd, "inspect", "twice.tpb")
     assert "target  toy" in said
-    assert "operations  1" in said
-    _, said = command(monkeypatch, capfd, "inspect", "twice.tpb", "--json")
-    assert json.loads(said)["toys"] == 1
+    assert "begins  toy: " in said
+    said = command(monkeypatch, capfd, "inspect", "twice.tpb", "--json")
+    assert json.loads(said)["program"].startswith("toy: ")
+    assert command(monkeypatch, capfd, "compile", spec.name, "--emit", "toy-text")[:4] == "toy\n"
     np.save("x.npy", np.ones(3, np.float32))
-    code, said = command(
-        monkeypatch, capfd, "run", "twice.tpb", "--input", "x=x.npy", "--output", "out.npz"
-    )
-    assert code == 0, said
+    command(monkeypatch, capfd, "run", "twice.tpb", "--input", "x=x.npy", "--output", "out.npz")
     np.testing.assert_array_equal(np.load("out.npz")["y"], np.full(3, 2, np.float32))
 
 
-def test_a_trial_asks_the_target_whether_it_works(spec, tmp_path, monkeypatch):
-    """`doctor` has no table of its own."""
-    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path))  # a trial has its own
-    found = json.loads(doctor_trial.run_trial("toy"))
-    assert found == {"facts": {"numpy": np.__version__}, "diagnostics": []}
+def test_help_names_it(toy):
+    """With the text that it prints; nothing of it is imported for that."""
+    code = (
+        "import sys; from tripybuild.__main__ import main; main(); assert 'toy' not in sys.modules"
+    )
+    words = [sys.executable, "-c", f"import sys; sys.argv[1:] = ['compile', '--help']; {code}"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert "mlir-tensorrt, toy." in " ".join(done.stdout.split())
+    assert "|toy-text]" in done.stdout
 
 
-def test_a_target_refuses_what_it_does_not_have(spec, tmp_path):
-    """GPUs to build for, modules of MLIR, and a process."""
+def test_doctor_tries_it(toy):
+    """In a process of its own; there is no table of trials."""
+    found = doctor_trial.run_trial("toy", 60)
+    assert found["problems"] == []
+    assert found["facts"] == {"numpy": np.__version__}
+
+
+def test_operators_may_say_what_it_refuses(toy, tmp_path):
+    """The schema and the suites take its name, and that of its form, from the table."""
+    (tmp_path / "double.yaml").write_text(OPERATOR)
+    operator = load_registries([tmp_path]).operators["double"]
+    names = table.exception_names("toy")
+    assert list(refusals(operator, names, bind(operator, {"T": float16}))) == ["half"]
+    assert list(refusals(operator, names, bind(operator, {"T": float32}))) == []
+    del table.TARGETS["toy"]
+    with pytest.raises(DiagnosticError, match="`toy` is not a target"):
+        load_registries([tmp_path])
+
+
+def test_it_refuses_what_it_does_not_have(spec, tmp_path):
+    """GPUs to build for, and modules of MLIR; the hints name targets that have them."""
     (tmp_path / "a.mlir").write_text("module {}\n")
-    toy = table.find_target("toy")
-    for refuse, words in (
-        (lambda: table.parse_target("toy:sm89"), "is built for the machine that it is on"),
-        (lambda: tripybuild.compile("a.mlir", target="toy"), "which the target `toy` does not run"),
-        (lambda: tripybuild.emit("a.mlir", "toy"), "has no form `toy`"),
-        (toy.prepare_compiler, "in no process of its own"),
+    for refuse, words, hint in (
+        (lambda: table.parse_target("toy:sm8"), "built for the machine", "`tensorrt-rtx:sm8` is"),
+        (lambda: tripybuild.compile("a.mlir", target="toy"), "does not run", "--target tensorrt"),
+        (lambda: tripybuild.emit("a.mlir", "toy-text"), "form `toy-text`", "--emit tensorrt"),
+        (lambda: table.prepare_compiler("reference"), "in no process of its own", ""),
     ):
-        with pytest.raises(DiagnosticError, match=words):
+        with pytest.raises(DiagnosticError, match=words) as raised:
             refuse()
+        assert hint in (raised.value.diagnostics[0].hint or "")
+
+
+def test_a_file_without_its_members_is_refused(spec):
+    """The check asks its `ModelFile`."""
+    made = tripybuild.compile(spec, target="toy")
+    del made._members["toy/program.txt"]
+    made.save("twice.tpb")
+    with pytest.raises(DiagnosticError, match="it has no `toy/program"):
+        tripybuild.load("twice.tpb")
+
+
+def test_a_file_for_a_target_that_is_not_here_is_refused(spec):
+    """Before anything in it is used."""
+    tripybuild.compile(spec, target="toy", output="twice.tpb")
+    del table.TARGETS["toy"]
+    with pytest.raises(DiagnosticError, match="which is not one here"):
+        tripybuild.load("twice.tpb")
 
 
 @pytest.mark.parametrize("name", table.TARGETS)
@@ -102,14 +210,7 @@ def test_every_target_of_the_table_is_one(name):
     """Found by its name, which is what it prints."""
     target = table.find_target(name)
     assert isinstance(target, Target)
+    assert isinstance(table.find_file(name), ModelFile)
     assert (target.name, str(target)) == (name, name)
-    assert target.form in table.forms()
+    assert target.entry.form in table.forms()
     assert target is table.parse_target(name)
-
-
-def test_a_file_for_a_target_that_is_not_here_is_refused(spec, monkeypatch):
-    """Before anything in it is used."""
-    tripybuild.compile(spec, target="toy", output="twice.tpb")
-    monkeypatch.delitem(table.TARGETS, "toy")
-    with pytest.raises(DiagnosticError, match="which is not one here"):
-        tripybuild.load("twice.tpb")

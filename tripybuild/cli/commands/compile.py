@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,27 +24,30 @@ from tripybuild.cli.inputs import ArgumentSpec, Inputs
 from tripybuild.cli.registry import Registries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 from tripybuild.process.memory import format_bytes
+from tripybuild.targets.mlir_file import is_mlir
+from tripybuild.targets.table import DEFAULT, TARGETS, forms
 
 if TYPE_CHECKING:
     from tripybuild.compiler.executable import Executable
 
-SUFFIX, MODULE = ".tpb", ".mlir"
-TARGETS = (
-    "The target: cpu, reference, tensorrt-rtx, tensorrt, mlir-tensorrt. `:sm86,sm89` behind "
-    "tensorrt-rtx builds for those GPUs only. `tripybuild doctor` lists the targets that work here."
+SUFFIX = ".tpb"
+FORMS = f"[{'|'.join(forms())}]"
+PORTABLE = ", ".join(name for name, entry in TARGETS.items() if entry.portable)
+TARGET = (
+    f"The target: {', '.join(TARGETS)}. `:sm86,sm89` behind {PORTABLE} builds for those GPUs "
+    "only. `tripybuild doctor` lists the targets that work here."
 )
 EMIT = (
-    "Print an intermediate form instead; -o writes it. `tensorrt` is a spec's module before "
-    "any pass, and an .mlir file's after all of them."
+    "Print an intermediate form instead; -o writes it. A spec's form is what is compiled before "
+    "any pass, and an .mlir file's is what is compiled after all of them."
 )
 
 
-class Emit(StrEnum):
-    """The texts on the way to an executable."""
-
-    TRACE = "trace"
-    STABLEHLO = "stablehlo"
-    TENSORRT = "tensorrt"
+def form(text: str) -> str:
+    """Read the name of a form; errors are those of usage."""
+    if text not in forms():
+        raise typer.BadParameter(f"`{text}` is not one of {', '.join(forms())}")
+    return text
 
 
 @command
@@ -59,7 +61,7 @@ def compile_model(
         ),
     ],
     *,
-    target: Annotated[str, typer.Option(help=TARGETS)] = "cpu",
+    target: Annotated[str, typer.Option(help=TARGET)] = DEFAULT,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -82,7 +84,7 @@ def compile_model(
     ] = None,
     inputs: Inputs = None,
     registry: Registries = None,
-    emit: Annotated[Emit | None, typer.Option(help=EMIT)] = None,
+    emit: Annotated[str | None, typer.Option(parser=form, metavar=FORMS, help=EMIT)] = None,
     timeout: Annotated[
         Duration | None,
         typer.Option(
@@ -108,13 +110,13 @@ def compile_model(
 
         if asked is not None:
             text = session.emit_graph(
-                record_program(asked, inputs or []).compiler_input, emit.value, wanted
+                record_program(asked, inputs or []).compiler_input, emit, wanted
             )
         else:
             from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
             own = model_libraries(registry, spec)
-            text = session.emit(spec, emit.value, sizes=chosen, shapes=wanted, homes=own)
+            text = session.emit(spec, emit, sizes=chosen, shapes=wanted, homes=own)
         return write_stage_text(text, emit, output)
     how: dict[str, Any] = {"shapes": wanted, "timeout": None if timeout is None else timeout.number}
     if asked is not None:
@@ -167,7 +169,7 @@ def _check_output_differs(path: Path, spec: Path) -> None:
     except (OSError, ValueError):  # one of them is not there, or cannot be: others say so
         return
     if itself:
-        kind = "module" if spec.suffix == MODULE else "spec"
+        kind = "module" if is_mlir(spec) else "spec"
         message = f"`{path}` is the {kind} itself"
         hint = "name another file with `-o`"
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
@@ -214,13 +216,13 @@ def _save_executable(
     return CommandResult(remark="\n".join([*warnings, text]), data=data)
 
 
-def write_stage_text(text: str, emit: Emit, output: Path | None) -> CommandResult:
+def write_stage_text(text: str, emit: str, output: Path | None) -> CommandResult:
     """A text on the way, printed or written."""
     if output is None:
-        return CommandResult(text.rstrip("\n"), data={"emit": emit.value, "text": text})
+        return CommandResult(text.rstrip("\n"), data={"emit": emit, "text": text})
     from tripybuild.process.atomic_write import atomic_write  # noqa: PLC0415
 
     with atomic_write(output) as stream:
         stream.write(text.encode())
-    data = {"emit": emit.value, "path": output.as_posix()}
+    data = {"emit": emit, "path": output.as_posix()}
     return CommandResult(remark=f"Wrote `{output}`", data=data)

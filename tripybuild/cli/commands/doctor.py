@@ -14,10 +14,9 @@ from tripybuild.cli.assignments import Duration, seconds
 from tripybuild.cli.command import command
 from tripybuild.cli.command_result import CommandResult
 from tripybuild.errors.diagnostics import Diagnostic
-from tripybuild.targets.table import TARGETS
+from tripybuild.targets.table import DEFAULT, TARGETS
 from tripybuild.version import VERSION
 
-ENGINES = "engines"  # no target: whether what is built for TensorRT can be run here
 PATIENCE = 120.0  # seconds for each trial
 WIDTH = max(map(len, TARGETS))
 
@@ -33,18 +32,18 @@ def doctor(
     ] = None,
 ) -> CommandResult:
     """Check which targets work here, and why others do not."""
-    from tripybuild.cli.commands.doctor_run import run_trials  # noqa: PLC0415
+    from tripybuild.cli.commands import doctor_trial  # noqa: PLC0415
 
     limit = PATIENCE if timeout is None else timeout.number
-    found = run_trials((*TARGETS, ENGINES), limit)
+    found = doctor_trial.run_trials((*TARGETS, doctor_trial.ENGINES), limit)
     data = {
         "tripybuild": VERSION,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "targets": {name: found[name] for name in TARGETS},
-        ENGINES: found[ENGINES],
+        doctor_trial.ENGINES: found[doctor_trial.ENGINES],
     }
-    broken = () if found["cpu"]["works"] else (_cpu_failure(found["cpu"]),)
+    broken = () if found[DEFAULT]["works"] else (_default_failure(found[DEFAULT]),)
     return CommandResult("\n".join(_lines(data)), data=data, diagnostics=broken)
 
 
@@ -53,8 +52,8 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
     yield "\nTargets, each of which was tried just now"
     for name, found in data["targets"].items():
         yield from _entry(name, found)
-    yield "\nRunning engines of TensorRT"
-    yield from _entry("GPU", data[ENGINES])
+    yield "\nRunning on a GPU"
+    yield from _entry("GPU", data["engines"])
 
 
 def _entry(name: str, found: Mapping[str, Any]) -> Iterator[str]:
@@ -88,8 +87,8 @@ def _problem(problem: Mapping[str, Any]) -> Iterator[str]:
         yield f"hint: {problem['hint']}"
 
 
-def _cpu_failure(cpu: Mapping[str, Any]) -> Diagnostic:
-    notes = tuple(line for each in cpu["problems"] for line in _problem(each))
-    message = "the target `cpu` does not work here, and everything else rests on it"
-    hint = "install tripybuild again: it needs no GPU and no other package for `cpu`"
+def _default_failure(found: Mapping[str, Any]) -> Diagnostic:
+    notes = tuple(line for each in found["problems"] for line in _problem(each))
+    message = f"the target `{DEFAULT}` does not work here, and everything else rests on it"
+    hint = f"install tripybuild again: it needs no GPU and no other package for `{DEFAULT}`"
     return Diagnostic("target-unavailable", message, notes=notes, hint=hint)

@@ -1,28 +1,32 @@
-"""Subprocess body of `tripybuild doctor`: isolates crashes of native libraries.
+"""Trials of `tripybuild doctor`, each in a subprocess, since native libraries crash.
 
-`python -m tripybuild.cli.commands.doctor_trial` is a worker whose targets are trials: each answers
-with `facts` in JSON, and `diagnostics` where there is something in the way. A target is tried by
-compiling a model, and running it where that needs no GPU; nothing is taken from the cache.
+`run_trials` starts them; every exit status has a meaning. `python -m` of this module is a worker
+whose targets are trials: each answers with `facts` in JSON, and `diagnostics` where there is
+something in the way. A target is tried by compiling a model, and running it where that needs no
+GPU; nothing is taken from the cache.
 """
 
 import json
 import os
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.targets.protocol import Facts
-from tripybuild.targets.table import TARGETS, find_target
+from tripybuild.targets.table import TARGETS, Compile, find_target
 from tripybuild.worker import diagnostics_json
-from tripybuild.worker.main import Compile, serve
+from tripybuild.worker.compiler_process import CompilerProcess
+from tripybuild.worker.main import serve
 
 if TYPE_CHECKING:
     from tripybuild.compiler.executable import Executable
+    from tripybuild.targets.protocol import Facts
 
 MODEL = """\
 tripybuild: 1
@@ -33,7 +37,36 @@ outputs:
   y: x + x
 """
 GIVEN, EXPECTED = [1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0]
-ENGINES = "engines"
+ENGINES = "engines"  # no target: whether what is built for a GPU runs on the one of this machine
+COMMAND = (sys.executable, "-P", "-m", "tripybuild.cli.commands.doctor_trial")
+Outcome = dict[str, Any]
+
+
+def run_trials(names: Sequence[str], limit: float) -> dict[str, Outcome]:
+    """Try several things at once.
+
+    Args:
+        names: Targets, or `engines`.
+        limit: Seconds that each may take.
+    """
+    with ThreadPoolExecutor(len(names)) as workers:
+        return dict(
+            zip(names, workers.map(lambda name: run_trial(name, limit), names), strict=True)
+        )
+
+
+def run_trial(name: str, limit: float) -> Outcome:
+    """Try one thing: whether it works, what is known of it, and what is in the way."""
+    began = time.perf_counter()
+    facts: dict[str, Any] = {}
+    try:
+        with closing(CompilerProcess(timeout=limit, command=COMMAND)) as process:
+            answer = json.loads(process.compile(name, b""))
+        facts, problems = answer["facts"], answer["diagnostics"]
+    except DiagnosticError as error:
+        problems = diagnostics_json.to_json(error.diagnostics)
+    took = round(time.perf_counter() - began, 2)
+    return {"works": not problems, "seconds": took, "facts": facts, "problems": problems}
 
 
 class DoctorTrial:
@@ -69,56 +102,25 @@ class DoctorTrial:
             raise DiagnosticError(Diagnostic("compiler-failed", message))
 
 
-def _engines(folder: Path) -> Facts:
-    """Whether an engine runs: a driver, a GPU, what talks to it, and a library that builds."""
-    from tripybuild.tensorrt.runtime import gpu  # noqa: PLC0415 - heavy
-    from tripybuild.tensorrt.runtime.cuda import Cuda  # noqa: PLC0415
-
-    found = gpu.find_gpu()
-    if isinstance(found, gpu.Absence):
-        message = f"this machine has {found.what}"
-        raise DiagnosticError(Diagnostic("no-gpu", message, notes=(found.note,)))
-    facts: Facts = {"gpu": found.name, "capability": found.capability}
-    try:
-        Cuda.find()
-        facts["cuda-bindings"] = version("cuda-bindings")
-        DoctorTrial(_available_target(), folder).run()
-    except DiagnosticError as error:
-        raise _TrialError(facts, error) from error
-    return facts
+def _try_target(name: str, folder: Path, facts: "Facts") -> None:
+    if name != ENGINES:
+        facts |= find_target(name).works(DoctorTrial(name, folder))
+        return
+    targets = [find_target(name) for name, entry in TARGETS.items() if entry.gpu]
+    chosen = next((each for each in targets if each.is_installed), targets[0])
+    chosen.check_gpu(DoctorTrial(chosen.name, folder), facts)
 
 
-def _available_target() -> str:
-    """The first target whose library is there."""
-    from tripybuild.tensorrt.translation.library import MODULES  # noqa: PLC0415 - heavy
-
-    there = (target for target, module in MODULES.items() if find_spec(module) is not None)
-    return next(there, next(iter(MODULES)))
-
-
-class _TrialError(Exception):
-    """What is in the way, and what is known all the same."""
-
-    def __init__(self, facts: Facts, error: DiagnosticError) -> None:
-        super().__init__(str(error))
-        self.facts, self.diagnostics = facts, error.diagnostics
-
-
-def _facts(name: str, folder: Path) -> Facts:
-    return (
-        _engines(folder) if name == ENGINES else find_target(name).works(DoctorTrial(name, folder))
-    )
-
-
-def run_trial(name: str, _body: bytes = b"", _options: Mapping[str, Any] | None = None) -> bytes:
+def answer_trial(name: str, _body: bytes = b"", _options: Mapping[str, Any] | None = None) -> bytes:
     """Try one thing, and answer in JSON; other failures are the worker's to report."""
     diagnostics: Sequence[Diagnostic] = ()
+    facts: Facts = {}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TRIPYBUILD_CACHE_DIR"] = folder
         try:
-            facts = _facts(name, Path(folder))
-        except _TrialError as error:
-            facts, diagnostics = error.facts, error.diagnostics
+            _try_target(name, Path(folder), facts)
+        except DiagnosticError as error:
+            diagnostics = error.diagnostics
     said = diagnostics_json.to_json(diagnostics)
     return json.dumps({"facts": facts, "diagnostics": said}).encode()
 
@@ -129,7 +131,7 @@ def workers() -> Mapping[str, Callable[[], Compile]]:
 
 
 def _prepare(name: str) -> Compile:
-    return partial(run_trial, name)
+    return partial(answer_trial, name)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from tripybuild.schema.load import ModuleDeclaration, Registry
     from tripybuild.schema.operator.operator import Law, Operator
 
-ENGINES = ("reference", "stablehlo", "tensorrt")
-
 
 @command
 def explain(
@@ -210,11 +208,11 @@ def _signature(operator: "Operator") -> str:
 
 def _engine_paths(known: "Registry", operator: "Operator") -> Iterator[tuple[str, str]]:
     """How each engine gets the operator: by a snippet of its own, or through other operators."""
-    from tripybuild.schema.operator.checks import uses  # noqa: PLC0415
+    from tripybuild.schema.operator.checks import ENGINES, own_snippet, uses  # noqa: PLC0415
 
     through = ", ".join(dict.fromkeys(uses(operator, known.operators)))
     for engine in ENGINES:
-        own = operator.reference if engine == "reference" else operator.lower.get(engine)
+        own = own_snippet(operator, engine)
         if own is not None:
             yield engine, own.text.strip()
         elif operator.decompose is not None:

@@ -11,7 +11,7 @@ from tripybuild.cli.command_result import CommandResult
 from tripybuild.types.size_range import SizeRange
 
 if TYPE_CHECKING:
-    from tripybuild.targets.protocol import Description
+    from tripybuild.targets.model_file import Description
 
 
 @command
@@ -25,17 +25,14 @@ def inspect_executable(
     """Verify an executable, and show its signature and contents."""
     from tripybuild.artifact import container  # noqa: PLC0415
     from tripybuild.artifact.members import read_content  # noqa: PLC0415
-    from tripybuild.targets.manifest_check import check_manifest  # noqa: PLC0415
-    from tripybuild.targets.table import find_target  # noqa: PLC0415
+    from tripybuild.targets.model_file import check_manifest  # noqa: PLC0415
 
     with container.open(executable) as opened:
         manifest = opened.manifest
         contents = {name: opened.read(name) for name in manifest.members}
     content = manifest.content
-    check_manifest(content, manifest.members)
-    found = find_target(content["target"]).describe(
-        content, lambda name: read_content(contents[name]), layers=layers
-    )
+    file = check_manifest(content, manifest.members)
+    found = file.describe(content, lambda name: read_content(contents[name]), layers=layers)
     members = {name: each.size for name, each in manifest.members.items()}
     data = {"path": executable.as_posix(), **content, "members": members, **found.data}
     return CommandResult("\n".join(_lines(executable, content, members, found)), data=data)

@@ -7,7 +7,7 @@ import typer
 
 from tripybuild.cli.command import command
 from tripybuild.cli.command_result import CommandResult
-from tripybuild.cli.commands.compile import Emit, write_stage_text
+from tripybuild.cli.commands.compile import FORMS, form, write_stage_text
 from tripybuild.cli.inputs import Inputs
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 
@@ -22,7 +22,9 @@ def trace_function(
     ],
     *,
     inputs: Inputs = None,
-    emit: Annotated[Emit, typer.Option(help="The form to print.")] = Emit.TRACE,
+    emit: Annotated[
+        str, typer.Option(parser=form, metavar=FORMS, help="The form to print.")
+    ] = "trace",
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Output file."),
@@ -43,5 +45,5 @@ def trace_function(
         message = f"`{function}` names no function of a Python file"
         hint = "write `model.py:forward`; `tripybuild compile --emit trace` shows specs"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-    text = session.emit_graph(record_program(asked, inputs or []).compiler_input, emit.value)
+    text = session.emit_graph(record_program(asked, inputs or []).compiler_input, emit)
     return write_stage_text(text, emit, output)

@@ -5,6 +5,7 @@ is matched back together afterwards.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +27,28 @@ Builder = stablehlo.HloModule | layers.Network
 Name = TypeVar("Name", str, int)
 
 
+@dataclass(frozen=True, slots=True)
+class LoweringDialect:
+    """What graphs are lowered to by the snippets of `lower:`.
+
+    Args:
+        name: The key of the snippets in declarations.
+        fill: Repeats a number, or a symbolic size, to a shape of a dtype.
+        constant: Takes an array.
+        fixed_sizes: Whether all sizes are numbers: then what a lowering gives is compared with the
+            declaration, and has a bound.
+    """
+
+    name: str
+    fill: Callable[..., Any]
+    constant: Callable[..., Any]
+    fixed_sizes: bool
+
+
+STABLEHLO = LoweringDialect("stablehlo", stablehlo.constant, stablehlo.constant, fixed_sizes=True)
+TENSORRT = LoweringDialect("tensorrt", layers.full, layers.constant, fixed_sizes=False)
+
+
 @pause_gc()
 def lower_stablehlo(graph: Graph, folder: Path | None = None) -> stablehlo.HloModule:
     """Build a StableHLO module: weights are its first arguments, inputs follow.
@@ -40,14 +63,14 @@ def lower_stablehlo(graph: Graph, folder: Path | None = None) -> stablehlo.HloMo
     for name, value in (*graph.weights.items(), *graph.inputs.items()):
         check_tensor_bytes(value, f"`{name}`")
     module = stablehlo.HloModule(*_arguments(graph), folder)
-    _fill(module, graph, "stablehlo")
+    _fill(module, graph, STABLEHLO)
     return module
 
 
 def lower_tensorrt(graph: Graph) -> layers.Network:
     """Record the layers of a TensorRT network; sizes may be symbols."""
     network = layers.Network(*_arguments(graph))
-    _fill(network, graph, "tensorrt")
+    _fill(network, graph, TENSORRT)
     return network
 
 
@@ -58,34 +81,39 @@ def _arguments(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
     )
 
 
-def _fill(module: Builder, graph: Graph, target: str) -> None:
-    operations, outputs = expand_operations(graph.operations, graph.outputs, target)
+def _fill(module: Builder, graph: Graph, dialect: LoweringDialect) -> None:
+    operations, outputs = expand_operations(graph.operations, graph.outputs, dialect)
     values: dict[Value, Any] = {v: module.weights[name] for name, v in graph.weights.items()}
     values |= {v: module.inputs[name] for name, v in graph.inputs.items()}
     with module:
         for operation in operations:
-            _lower_at(module, operation, target, values)
+            _lower_at(module, operation, dialect, values)
         module.finish({name: values[value] for name, value in outputs.items()})
 
 
 def expand_operations(
-    operations: Sequence[TraceOp], outputs: Mapping[Name, Value], target: str
+    operations: Sequence[TraceOp], outputs: Mapping[Name, Value], dialect: LoweringDialect
 ) -> tuple[list[TraceOp], dict[Name, Value]]:
     """The operations and outputs of a graph, with what has no lowering decomposed."""
     replaced: dict[Value, Value] = {}
-    steps = [s for each in operations for s in _expand(each, target, replaced)]
+    steps = [s for each in operations for s in _expand(each, dialect, replaced)]
     return steps, {name: replaced.get(value, value) for name, value in outputs.items()}
 
 
-def _expand(operation: TraceOp, target: str, replaced: dict[Value, Value]) -> Iterator[TraceOp]:
+def _expand(
+    operation: TraceOp, dialect: LoweringDialect, replaced: dict[Value, Value]
+) -> Iterator[TraceOp]:
     if replaced and any(value in replaced for value in operation.reads()):
         operation = _with_operands(operation, replaced)
-    if isinstance(operation, Constant) or lowering_function(type(operation), target) is not None:
+    if (
+        isinstance(operation, Constant)
+        or lowering_function(type(operation), dialect.name) is not None
+    ):
         yield operation
         return
-    steps, outputs = decompose_operation(operation, target)
+    steps, outputs = decompose_operation(operation, dialect.name)
     for step in steps:
-        yield from _expand(step, target, replaced)
+        yield from _expand(step, dialect, replaced)
     for old, new in zip(operation.outputs, outputs, strict=True):
         replaced[old] = replaced.get(new, new)
 
@@ -104,72 +132,77 @@ def _with_operands(operation: TraceOp, replaced: Mapping[Value, Value]) -> Trace
     return copy.with_outputs(operation.outputs, copy.serial)
 
 
-def _lower_at(module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
+def _lower_at(
+    module: Builder, operation: TraceOp, dialect: LoweringDialect, values: dict[Value, Any]
+) -> None:
     """Lower an operation at its place."""
     span = operation.location.span()
     with module.location(operation.location.label, span.path, span.line, span.column):
-        _lower(module, operation, target, values)
+        _lower(module, operation, dialect, values)
 
 
 def _body(
-    module: Builder, operation: TraceOp, region: Region, target: str, values: Mapping[Value, Any]
+    module: Builder,
+    operation: TraceOp,
+    region: Region,
+    dialect: LoweringDialect,
+    values: Mapping[Value, Any],
 ) -> Callable[..., Sequence[Any]]:
     """What builds the inside of a region; it sees what the operation reads from outside."""
     operations, gives = expand_operations(
-        region.operations, dict(enumerate(region.results)), target
+        region.operations, dict(enumerate(region.results)), dialect
     )
     outside = [values[value] for value in operation.captured]
 
     def build(*taken: Any) -> Sequence[Any]:
         inner = dict(zip(region.parameters, (*taken, *outside), strict=True))
         for step in operations:
-            _lower_at(module, step, target, inner)
+            _lower_at(module, step, dialect, inner)
         return [inner[value] for value in gives.values()]
 
     return build
 
 
-def _lower(module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]) -> None:
+def _lower(
+    module: Builder, operation: TraceOp, dialect: LoweringDialect, values: dict[Value, Any]
+) -> None:
     if isinstance(operation, Constant):
-        results: Sequence[Any] = [_constant(operation, target)]
+        results: Sequence[Any] = [_constant(operation, dialect)]
     else:
-        results = _lower_and_verify(module, operation, target, values)
+        results = _lower_and_verify(module, operation, dialect, values)
     values.update(zip(operation.outputs, results, strict=True))
 
 
 def _lower_and_verify(
-    module: Builder, operation: TraceOp, target: str, values: dict[Value, Any]
+    module: Builder, operation: TraceOp, dialect: LoweringDialect, values: dict[Value, Any]
 ) -> Sequence[Any]:
     """What the lowering of an operation gives, which must be what its outputs are."""
-    for output in operation.outputs if target == "stablehlo" else ():
+    for output in operation.outputs if dialect.fixed_sizes else ():
         check_tensor_bytes(output, "this", operation.location)
-    function = lowering_function(type(operation), target)
+    function = lowering_function(type(operation), dialect.name)
     assert function is not None
     operands = [_read(getattr(operation, name), values) for name in operation.tensor_fields()]
-    bodies = [_body(module, operation, each, target, values) for each in operation.bodies()]
+    bodies = [_body(module, operation, each, dialect, values) for each in operation.bodies()]
     try:
         result = function(operation, *operands, *bodies)
     except (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError) as error:
-        raise DiagnosticError(_failure(operation, target, error)) from error
+        raise DiagnosticError(_failure(operation, dialect, error)) from error
     results = result if isinstance(result, (tuple, list)) else [result]
     for output, given in zip(operation.outputs, results, strict=True):
         shape = getattr(given, "shape", None)
-        if target == "stablehlo" and (
+        if dialect.fixed_sizes and (
             shape != tuple(output.shape) or given.dtype is not output.dtype
         ):
             problem = f"it gave {given!r}, declared as {output.type}"
-            raise DiagnosticError(_failure(operation, target, problem))
+            raise DiagnosticError(_failure(operation, dialect, problem))
     return results
 
 
-def _constant(operation: Constant, target: str) -> Any:
+def _constant(operation: Constant, dialect: LoweringDialect) -> Any:
     type, data = operation.outputs[0].type, operation.data
-    if target == "tensorrt" and isinstance(data.value, Dim | bool | int | float):
-        return layers.full(data.value, type.dtype, type.shape)
-    builder = stablehlo if target == "stablehlo" else layers
-    if data.number is not None:
-        return builder.constant(data.number, type.dtype, tuple(type.shape))
-    return builder.constant(data.array, type.dtype)
+    if isinstance(data.value, Dim | bool | int | float):
+        return dialect.fill(data.value, type.dtype, tuple(type.shape))
+    return dialect.constant(data.array, type.dtype)
 
 
 def _read(argument: Any, values: Mapping[Value, Any]) -> Any:
@@ -178,10 +211,10 @@ def _read(argument: Any, values: Mapping[Value, Any]) -> Any:
     return None if argument is None else values[argument]
 
 
-def _failure(operation: TraceOp, target: str, problem: object) -> Diagnostic:
+def _failure(operation: TraceOp, dialect: LoweringDialect, problem: object) -> Diagnostic:
     return Diagnostic(
         "lowering-failed",
-        f"the lowering of `{operation.operator}` to {target} failed: {problem}",
+        f"the lowering of `{operation.operator}` to {dialect.name} failed: {problem}",
         operation.location.span(),
         notes=(f"declared in {operation.declaration.source}",),
         hint="this is a fault of the declaration, not of your model",

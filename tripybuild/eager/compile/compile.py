@@ -14,7 +14,7 @@ from tripybuild.errors.diagnostics import render, text_of
 from tripybuild.errors.logger import logger
 from tripybuild.frontend.checks.argument_error import argument_error
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.targets.table import parse_target
+from tripybuild.targets.table import DEFAULT, parse_target
 from tripybuild.tensorrt.translation.options import Options
 from tripybuild.trace.location import caller_location
 
@@ -25,7 +25,7 @@ def compile(
     *,
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
-    target: str = "cpu",
+    target: str = DEFAULT,
 ) -> Executable:
     """Compile a function or a module.
 

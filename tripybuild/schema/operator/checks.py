@@ -7,10 +7,11 @@ from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.names import called_names, free_names
-from tripybuild.schema.operator.operator import Operator
+from tripybuild.schema.operator.operator import Operator, Snippet
 from tripybuild.schema.operator.samples import free_sizes, static_size_name
 from tripybuild.schema.snippets.snippet_scope import choice_words, shape_names
-from tripybuild.schema.snippets.vocabularies import CONSTANTS, TARGETS
+from tripybuild.schema.snippets.vocabularies import CONSTANTS
+from tripybuild.targets.table import TARGETS, exception_names
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.naming import LAYERS, RESERVED, SPOKEN, class_name
 from tripybuild.types.patterns import (
@@ -128,8 +129,11 @@ def _engines(operator: Operator) -> Iterator[Diagnostic]:
     if operator.inline and operator.decompose is None:
         yield Diagnostic("no-decompose", "an `inline` operator needs a `decompose`", span)
     for engine in ENGINES:
-        direct = operator.reference if engine == "reference" else operator.lower.get(engine)
-        if direct is None and operator.decompose is None and reason(operator, engine) is None:
+        if (
+            own_snippet(operator, engine) is None
+            and operator.decompose is None
+            and reason(operator, engine) is None
+        ):
             key = "reference" if engine == "reference" else f"lower.{engine}"
             yield Diagnostic(
                 "unreachable-target",
@@ -139,15 +143,21 @@ def _engines(operator: Operator) -> Iterator[Diagnostic]:
             )
 
 
+def own_snippet(operator: Operator, engine: str) -> Snippet | None:
+    """What an operator says for an engine of its own: its reference, or a lowering."""
+    return operator.reference if engine == "reference" else operator.lower.get(engine)
+
+
 def _targets(operator: Operator) -> Iterator[Diagnostic]:
+    known = dict.fromkeys(each for name in TARGETS for each in exception_names(name))
     for target in operator.targets:
-        if target not in TARGETS:
-            near = suggest(target, TARGETS)
+        if target not in known:
+            near = suggest(target, known)
             yield Diagnostic(
                 "unknown-target",
                 f"`{target}` is not a target",
                 operator.document.span(("targets", target), key=True),
-                hint=f"did you mean `{near}`?" if near else f"the targets are {', '.join(TARGETS)}",
+                hint=f"did you mean `{near}`?" if near else f"the targets are {', '.join(known)}",
             )
 
 

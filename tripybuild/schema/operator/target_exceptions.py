@@ -20,11 +20,12 @@ from tripybuild.schema.target_files import (
     TargetEntry,
     TargetsFile,
 )
+from tripybuild.targets.table import exception_names
 
 Common = Mapping[str, CommonFactsEntry]
 Read = Callable[[object, Document, Location], Snippet]
-# The targets whose facts are about TensorRT as suites ask it: both builders, on RTX.
-ENGINE = ("tensorrt", "tensorrt-rtx")
+# The names of facts about TensorRT as suites ask it: on RTX, which builds without a GPU.
+ENGINE = exception_names("tensorrt-rtx")
 Stock = StockRefusalEntry | StockBuildEntry
 
 

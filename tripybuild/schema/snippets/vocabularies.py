@@ -70,6 +70,3 @@ DECOMPOSE = frozenset({"tensor", "dtype_of"})
 
 ALIASES = {"tensorrt": "trt", "stablehlo": "hlo"}
 NAMESPACES = {"reference": "np"} | ALIASES
-TARGETS = (
-    "reference", "cpu", "cuda", "stablehlo", "tensorrt", "tensorrt-rtx", "mlir-tensorrt",
-)  # fmt: skip

@@ -1,48 +1,135 @@
-"""The target `cpu` as an object; what it does is in the modules beside this one."""
+"""The target `cpu`: programs of XLA, compiled ahead or for a call.
 
-from typing import TYPE_CHECKING
+Native code of an untrusted file is never loaded: digests prove that a file is whole, not where it
+came from, and a compiled program can do whatever its process may. What stands beside it in
+StableHLO can compute and nothing else (`targets.xla.foreign_module`), so `rebuild` compiles that.
+"""
 
-from tripybuild.targets.protocol import Compile, CompileRequest, Loader, Shapes, Target
+from collections.abc import Mapping
+from typing import Any
 
-if TYPE_CHECKING:
-    from tripybuild.model.graph_builder import ModelGraph
-    from tripybuild.targets.compiled_model import CompiledModel
-    from tripybuild.trace.graph import Graph
+from tripybuild.artifact.manifest_schema import manifest_error
+from tripybuild.compiler.lowering.specialize import sizes_name
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.model.graph_builder import ModelGraph
+from tripybuild.targets.compiled_model import CompiledModel
+from tripybuild.targets.cpu.compile_module import compile_module, lower_graph, stablehlo_module
+from tripybuild.targets.graph_model import graph_model
+from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
+from tripybuild.targets.xla import pjrt
+from tripybuild.trace.graph import Graph
+from tripybuild.version import VERSION
 
 
 class Cpu(Target):
     """XLA on the processor."""
 
-    form = "stablehlo"
     distribution = "jaxlib"
 
-    def compile(self, request: CompileRequest) -> "CompiledModel":
+    def compile(self, request: CompileRequest) -> CompiledModel:
         """Compile ahead for the sizes, and keep the graph for others."""
-        from tripybuild.targets.cpu import programs  # noqa: PLC0415 - when used
 
-        return programs.compile_graph(request)
+        def ahead(members: dict[str, Any]) -> list[Diagnostic]:
+            found: list[Diagnostic] = []
+            for sizes in request.shapes:
+                request.tell(f"compile {sizes_name(sizes)}")
+                entry, warnings = _add_specialization(request, sizes, members)
+                request.manifest["specialisations"].append(entry)
+                found += warnings
+            return found
 
-    def load(self, model: "CompiledModel") -> Loader:
-        """Take the file's own program for sizes, or compile one."""
-        from tripybuild.targets.cpu import programs  # noqa: PLC0415 - when used
+        return graph_model(request, ahead)
 
-        return programs.loader(model)
+    def load(self, model: CompiledModel) -> Loader:
+        """Take the file's own program for sizes where it fits this machine, or compile one."""
 
-    def emit(self, built: "ModelGraph", graph: "Graph", shapes: Shapes) -> str:
+        def load_sizes(sizes: Mapping[str, int]) -> Run:
+            loaded = _load_program(model, _payload(model, sizes), sizes)
+            return lambda arrays: loaded(*arrays)
+
+        return load_sizes
+
+    def emit(self, built: ModelGraph, graph: Graph, shapes: Shapes) -> str:
         """The StableHLO for the last of the sizes."""
-        from tripybuild.targets.cpu import compile_module  # noqa: PLC0415 - when used
+        return stablehlo_module(built, graph, shapes[-1]).text()
 
-        return compile_module.stablehlo_module(built, graph, shapes[-1]).text()
+    def rebuild(self, model: CompiledModel, timeout: float | None = None) -> CompiledModel:
+        """Compile the StableHLO of a file that was read, and not called yet, anew.
 
-    def rebuild(self, model: "CompiledModel", timeout: float | None = None) -> "CompiledModel":
-        """Compile the StableHLO of a file anew."""
-        from tripybuild.targets.cpu import recompile  # noqa: PLC0415 - when used
+        Raises:
+            DiagnosticError: A module does more than compute, or the compiler refuses one.
+        """
+        manifest, members = dict(model.manifest), model.members
+        specialisations: list[Mapping[str, Any]] = []
+        warnings: list[Diagnostic] = []
+        for each in manifest["specialisations"]:
+            if sizes_name(each["sizes"]) != each["name"]:
+                raise manifest_error("its `specialisations` cannot be understood")
+            module = bytes(model.member(each["stablehlo"]))
+            members[each["payload"]], said = compile_module(module, timeout, foreign=True)
+            warnings += said
+            specialisations.append({**each, "identity": pjrt.identity()})
+        made = CompiledModel({**manifest, "specialisations": specialisations}, members)
+        made.warnings += dict.fromkeys(warnings)
+        return made
 
-        return recompile.recompile(model, timeout)
 
-    def prepare_compiler(self) -> Compile:
-        """Load XLA."""
-        from tripybuild.targets.xla import client, pjrt  # noqa: PLC0415 - heavy
+def _add_specialization(
+    request: CompileRequest, sizes: Mapping[str, int], members: dict[str, Any]
+) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
+    """What the manifest says of a compiled module, and what was wrong with the cache."""
+    name = sizes_name(sizes)
+    module = lower_graph(request.graph, sizes, request.folder)
+    payload, warnings = compile_module(module.bare, request.timeout, module.located)
+    members[f"stablehlo/{name}.mlirbc"] = module.located
+    members[f"cpu/{name}.bin"] = payload
+    entry = {
+        "name": name,
+        "sizes": dict(sizes),
+        "stablehlo": f"stablehlo/{name}.mlirbc",
+        "payload": f"cpu/{name}.bin",
+        "identity": pjrt.identity(),
+    }
+    return entry, (*module.warnings, *warnings)
 
-        client.client()
-        return pjrt.compile
+
+def _payload(model: CompiledModel, sizes: Mapping[str, int]) -> bytes | memoryview:
+    name, made_by = sizes_name(sizes), model.manifest["versions"]["tripybuild"]
+    stored = next((s for s in model.manifest["specialisations"] if s["name"] == name), None)
+    if stored is not None and stored["identity"] == pjrt.identity():
+        return model.member(stored["payload"])
+    if stored is None:
+        if made_by != VERSION:
+            raise DiagnosticError(_other_version(name, made_by))
+        made = lower_graph(model.graph, sizes)
+        module, found = made.bare, made.warnings
+    else:
+        module, found = bytes(model.member(stored["stablehlo"])), ()
+    payload, warnings = compile_module(module, foreign=stored is not None)
+    model.warnings += (*found, *warnings)
+    return payload
+
+
+def _load_program(
+    model: CompiledModel, payload: bytes | memoryview, sizes: Mapping[str, int]
+) -> pjrt.LoadedProgram:
+    """The program, once it is known to take and to give what the manifest says."""
+    try:
+        weights = [model.weights[name] for name in model.manifest["arguments"]]
+        loaded = pjrt.load(payload, weights)
+    except (KeyError, TypeError, ValueError) as error:
+        raise manifest_error("its program does not take its weights") from error
+    types = [(each.dtype, each.shape) for each in loaded.parameters]
+    results = len(model.manifest["outputs"])
+    if types != model.signature.types(sizes) or len(loaded.results) != results:
+        raise manifest_error("its program is that of another model")
+    return loaded
+
+
+def _other_version(sizes: str, made_by: str) -> Diagnostic:
+    return Diagnostic(
+        "executable-version",
+        f"the executable has no specialization for {sizes}, and was made by tripybuild {made_by}",
+        notes=(f"this is tripybuild {VERSION}, whose operators may lower differently",),
+        hint=f"compile the model again, with `--shapes {sizes}`",
+    )

@@ -107,7 +107,7 @@ def build_engine(
             "library": library_version(target.distribution),
             "tripybuild": VERSION,
             # What is not built ahead is built for the GPU that is here, and runs on no other.
-            "gpu": "" if target.portable else repr(gpu.find_gpu()),
+            "gpu": "" if target.entry.portable else repr(gpu.find_gpu()),
         }
         records: list[Any] = []
 

@@ -1,15 +1,24 @@
-"""The targets `tensorrt-rtx`, `tensorrt` and `mlir-tensorrt` as objects."""
+"""The targets `tensorrt-rtx`, `tensorrt` and `mlir-tensorrt`, which build engines and run them.
+
+An engine is loaded on the GPU at its first call. What compiles takes xDSL, which takes longer to
+import than all else, so that the methods that compile and print import it: a call needs none of it,
+and the compiler's process starts meanwhile.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any
 
+from tripybuild.artifact.cache import Cache, key
+from tripybuild.artifact.call_signature import import_array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.model.graph_builder import ModelGraph
+from tripybuild.targets.compiled_model import CompiledModel
 from tripybuild.targets.protocol import (
-    Compile,
     CompileRequest,
-    Description,
     Facts,
     Loader,
     Run,
@@ -17,13 +26,19 @@ from tripybuild.targets.protocol import (
     Target,
     Trial,
 )
-
-if TYPE_CHECKING:
-    from tripybuild.model.graph_builder import ModelGraph
-    from tripybuild.targets.compiled_model import CompiledModel
-    from tripybuild.trace.graph import Graph
+from tripybuild.targets.table import prepare_compiler
+from tripybuild.targets.tensorrt.record import read_record
+from tripybuild.tensorrt.mlir_tensorrt import runtime as mlir_tensorrt
+from tripybuild.tensorrt.runtime import dlpack, gpu
+from tripybuild.tensorrt.runtime.cuda import Cuda
+from tripybuild.tensorrt.runtime.runtime import LoadedEngine, check_compatibility
+from tripybuild.tensorrt.translation.library import Library
+from tripybuild.trace.graph import Graph
+from tripybuild.worker import compiler_process
 
 CAPABILITY = re.compile(r"sm[1-9][0-9]{1,2}")
+Read = Callable[[str], memoryview]
+Prepare = Callable[[Sequence[str], Sequence[tuple[int, ...]]], Run]
 
 
 class EngineTarget(Target):
@@ -34,10 +49,6 @@ class EngineTarget(Target):
         capabilities: The GPUs that it builds for; none named means all that can be.
     """
 
-    form = "tensorrt"
-    # Whether engines are built for GPUs that need not be there.
-    portable: ClassVar[bool] = False
-
     def __init__(self, name: str, capabilities: Sequence[str] = ()) -> None:
         super().__init__(name)
         self.capabilities = tuple(capabilities)
@@ -45,15 +56,30 @@ class EngineTarget(Target):
     def __str__(self) -> str:
         return ":".join(filter(None, (self.name, ",".join(self.capabilities))))
 
+    def for_gpus(self, text: str) -> Target:
+        """The target for the compute capabilities `sm86,sm89` alone.
+
+        Raises:
+            DiagnosticError: One of them is none, or it builds for the machine that it is on.
+        """
+        if not self.entry.portable:
+            return super().for_gpus(text)
+        capabilities = sorted({each.strip().lower() for each in text.split(",")})
+        for each in capabilities:
+            if not CAPABILITY.fullmatch(each):
+                missing = f"`{self.name}:{text}` lacks a GPU"
+                message = f"`{each}` is not a compute capability" if each else missing
+                hint = "write them as `sm86` or `sm86,sm89`"
+                raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
+        return type(self)(self.name, capabilities)
+
     def start(self) -> None:
         """Start the process that loads the library."""
-        from tripybuild.worker import compiler_process  # noqa: PLC0415 - when used
-
         compiler_process.session(self.name).start()
 
-    def compile(self, request: CompileRequest) -> "CompiledModel":
+    def compile(self, request: CompileRequest) -> CompiledModel:
         """Build one engine with a profile for the ranges, and one for each of the sizes."""
-        from tripybuild.targets.tensorrt import model  # noqa: PLC0415 - heavy
+        from tripybuild.targets.tensorrt import model  # noqa: PLC0415 - xDSL
 
         return model.compile_graph(request, self)
 
@@ -63,25 +89,25 @@ class EngineTarget(Target):
         timeout: float | None,
         tell: Callable[[str, float], None],
         function: str | None,
-    ) -> "CompiledModel":
+    ) -> CompiledModel:
         """Build an engine of each function of a module."""
-        from tripybuild.targets.tensorrt import mlir_model  # noqa: PLC0415 - heavy
+        from tripybuild.targets.tensorrt import mlir_model  # noqa: PLC0415 - xDSL
 
         return mlir_model.compile_module(path, self, timeout, tell, function)
 
-    def emit(self, built: "ModelGraph", graph: "Graph", shapes: Shapes) -> str:
+    def emit(self, built: ModelGraph, graph: Graph, shapes: Shapes) -> str:
         """The module of the dialect, before any pass."""
-        from tripybuild.targets.tensorrt import model  # noqa: PLC0415 - heavy
+        from tripybuild.targets.tensorrt import model  # noqa: PLC0415 - xDSL
 
         return model.emit_graph(built, graph, shapes)
 
     def emit_module(self, path: Path) -> str:
         """A module after all passes."""
-        from tripybuild.targets.tensorrt import mlir_model  # noqa: PLC0415 - heavy
+        from tripybuild.targets.tensorrt import mlir_model  # noqa: PLC0415 - xDSL
 
         return mlir_model.emit_module(path)
 
-    def load(self, model: "CompiledModel") -> Loader:
+    def load(self, model: CompiledModel) -> Loader:
         """Load the engine on this machine's GPU."""
         prepare = self.prepare_engine(model.manifest, model.member)
         names = list(model.signature.inputs)
@@ -91,19 +117,21 @@ class EngineTarget(Target):
 
         return load_sizes
 
-    def prepare_engine(
-        self, manifest: Mapping[str, Any], read: Callable[[str], memoryview]
-    ) -> Callable[[Sequence[str], Sequence[tuple[int, ...]]], Run]:
+    def prepare_engine(self, manifest: Mapping[str, Any], read: Read) -> Prepare:
         """Load an engine, and return what prepares it for inputs of given shapes.
 
         Raises:
             DiagnosticError: There is no GPU, or another one, or another version of the library.
         """
-        from tripybuild.targets.tensorrt import run  # noqa: PLC0415 - heavy
+        text = bytes(read(manifest["engine"]["record"]))
+        record = read_record(text, manifest)
+        library, device = check_compatibility(record)
+        cuda = Cuda.find()
+        kernels = KernelCache({"library": library.version, "gpu": repr(device), "record": text})
+        plan = read(manifest["engine"]["plan"])
+        return LoadedEngine(library, cuda, plan, record, _output_names(manifest), kernels).prepare
 
-        return run.prepare_engine(manifest, read)
-
-    def rebuild(self, model: "CompiledModel", timeout: float | None = None) -> "CompiledModel":
+    def rebuild(self, model: CompiledModel, timeout: float | None = None) -> CompiledModel:
         """Refuse: the weights of an engine are nowhere else.
 
         Raises:
@@ -115,46 +143,30 @@ class EngineTarget(Target):
         hint = "build the engine from the model's own files with `tripybuild compile`"
         raise DiagnosticError(Diagnostic("cannot-rebuild", message, hint=hint))
 
-    def required_members(self, manifest: Mapping[str, Any]) -> Sequence[str]:
-        """The engine, its record and its module."""
-        from tripybuild.targets.tensorrt import record  # noqa: PLC0415 - when used
-
-        return record.engine_members(manifest)
-
-    def describe(
-        self,
-        manifest: Mapping[str, Any],
-        read: Callable[[str], memoryview],
-        *,
-        layers: bool,
-    ) -> Description:
-        """The engine, its profiles and its layers, from the record that it was built with."""
-        from tripybuild.targets.tensorrt import describe, record  # noqa: PLC0415 - when used
-
-        found = record.read_record(bytes(read(manifest["engine"]["record"])), manifest)
-        others = manifest["engine"].get("others", ())
-        tables = describe.tables(found, portable=self.portable, layers=layers, others=others)
-        return Description({"record": found}, tables, hidden=("engine", "arguments"))
-
     def works(self, trial: Trial) -> Facts:
         """The library's version, and the GPUs that it builds for; nothing is run."""
-        from tripybuild.tensorrt.translation.library import Library  # noqa: PLC0415 - heavy
-
         found = Library.find(self.name)
         library = trial.compile().manifest["engine"]["library"]
         return {found.module.__name__: library["version"], "gpus": list(found.compute_capabilities)}
 
+    def check_gpu(self, trial: Trial, facts: Facts) -> None:
+        """Look for a driver, a GPU and what talks to it, and run an engine.
+
+        Raises:
+            DiagnosticError: One of them is missing, or the engine computes something else.
+        """
+        found = gpu.find_gpu()
+        if isinstance(found, gpu.Absence):
+            message = f"this machine has {found.what}"
+            raise DiagnosticError(Diagnostic("no-gpu", message, notes=(found.note,)))
+        facts |= {"gpu": found.name, "capability": found.capability}
+        Cuda.find()
+        facts["cuda-bindings"] = version("cuda-bindings")
+        trial.run()
+
     def import_array(self, name: str, value: Any) -> Any:
         """An array of another library: one in a GPU's memory is used where it lies."""
-        from tripybuild.targets.tensorrt import run  # noqa: PLC0415 - heavy
-
-        return run.gpu_array(name, value)
-
-    def prepare_compiler(self) -> Compile:
-        """Load the library."""
-        from tripybuild.tensorrt.runtime import request  # noqa: PLC0415 - heavy
-
-        return request.prepare(self.name)
+        return import_array(name, value, dlpack.device_array if dlpack.on_gpu(value) else None)
 
 
 class Tensorrt(EngineTarget):
@@ -167,22 +179,6 @@ class TensorrtRtx(EngineTarget):
     """TensorRT for RTX, which builds without a GPU."""
 
     distribution = "tensorrt_rtx"
-    portable = True
-
-    def for_gpus(self, text: str) -> Self:
-        """The target for the compute capabilities `sm86,sm89` alone.
-
-        Raises:
-            DiagnosticError: One of them is none.
-        """
-        capabilities = sorted({each.strip().lower() for each in text.split(",")})
-        for each in capabilities:
-            if not CAPABILITY.fullmatch(each):
-                missing = f"`{self.name}:{text}` lacks a GPU"
-                message = f"`{each}` is not a compute capability" if each else missing
-                hint = "write them as `sm86` or `sm86,sm89`"
-                raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
-        return type(self)(self.name, capabilities)
 
 
 class MlirTensorrt(EngineTarget):
@@ -190,29 +186,51 @@ class MlirTensorrt(EngineTarget):
 
     distribution = "mlir-tensorrt-compiler"
 
-    def prepare_engine(
-        self, manifest: Mapping[str, Any], read: Callable[[str], memoryview]
-    ) -> Callable[[Sequence[str], Sequence[tuple[int, ...]]], Run]:
+    @property
+    def is_installed(self) -> bool:
+        """Whether its compiler can be found."""
+        return find_spec("mlir_tensorrt") is not None
+
+    def prepare_engine(self, manifest: Mapping[str, Any], read: Read) -> Prepare:
         """Load an executable of the runtime.
 
         Raises:
             DiagnosticError: There is no GPU, or another version of the runtime.
         """
-        from tripybuild.targets.tensorrt import run  # noqa: PLC0415 - heavy
-
-        return run.prepare_mlir_tensorrt(manifest, read)
+        record = read_record(bytes(read(manifest["engine"]["record"])), manifest)
+        api = mlir_tensorrt.check_runtime(record)
+        plan = read(manifest["engine"]["plan"])
+        return mlir_tensorrt.Session(api, plan, record, _output_names(manifest)).prepare
 
     def works(self, trial: Trial) -> Facts:
         """The compiler's version; nothing is run."""
-        self.prepare_compiler()
+        prepare_compiler(self.name)
         library = trial.compile().manifest["engine"]["library"]
         return {self.distribution: library["version"]}
 
-    def prepare_compiler(self) -> Compile:
-        """Load the compiler; that it is not installed is said before ours is loaded."""
-        from tripybuild.tensorrt.mlir_tensorrt import library  # noqa: PLC0415 - heavy
 
-        library.interface("compiler")
-        from tripybuild.tensorrt.mlir_tensorrt import compiler  # noqa: PLC0415 - heavy
+def _output_names(manifest: Mapping[str, Any]) -> list[str]:
+    """The outputs of a model, in their order."""
+    return [each["name"] for each in manifest["outputs"]]
 
-        return compiler.compile_request
+
+class KernelCache:
+    """Kernels that TensorRT-RTX compiled of an engine for a GPU, in the user's cache.
+
+    They do not depend on the weights, so engines of the same layers share them.
+    """
+
+    def __init__(self, parts: Mapping[str, str | bytes]) -> None:
+        self._key = key({**parts, "what": "kernels"})
+        self._known: bytes | None = None
+
+    def read(self) -> bytes | None:
+        """Return what was kept, if something was."""
+        self._known = Cache().get(self._key)
+        return self._known
+
+    def keep(self, content: bytes) -> None:
+        """Keep it in the place of what was kept before."""
+        if content != self._known:
+            Cache().put(self._key, content)
+            self._known = content

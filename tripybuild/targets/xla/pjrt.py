@@ -1,32 +1,84 @@
 """PJRT compiler and runtime: StableHLO to an executable, an executable to a function.
 
-With `pjrt_client`, this is the only module that touches jaxlib's semi-private client. It never
+With `xla.client`, this is the only module that touches jaxlib's semi-private client. It never
 imports `jax`, and it never calls what does so in C++: an array that is taken apart or copied to the
 host looks for `jax.core` and imports it where it is installed. Results are therefore built by
-result handlers, and read through their address (`pjrt_arrays`).
+result handlers, and read through their address (`reader`).
 """
 
+import ctypes
 import json
+import math
 import platform
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import memory
 from tripybuild.process.per_process import per_process, process
-from tripybuild.targets.xla.arrays import DTYPES, Array, ArrayType, reader
 from tripybuild.targets.xla.client import client, devices, placement
 from tripybuild.targets.xla.payload import canonicalize
+from tripybuild.types.dtypes import BY_NAME, numpy_dtype
 
 MAGIC = b"tbpjrt01"
 ALWAYS_THERE = 1 << 28  # bytes that are not worth a look at the limits
 EXHAUSTED = "the program needs more memory than available"
+# XLA calls them as NumPy does; the last ones are of modules that others wrote.
+_NAMES = (
+    *(each.numpy_name for each in BY_NAME.values()),
+    *("uint4", "int16", "uint16", "uint32", "uint64"),
+)
+DTYPES = {name: numpy_dtype(name) for name in _NAMES}
+PACKED = frozenset({"int4", "uint4", "float4_e2m1fn"})  # two values in a byte, low half first
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """The type of one argument or result; also what the client reads as an abstract value."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    weak_type: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+
+def reader(type: ArrayType) -> Callable[[Any], Array]:
+    """Return a function from a result on the device to an array over the same memory."""
+    shape, dtype = type.shape, type.dtype
+    count = math.prod(shape)
+    packed = dtype.name in PACKED
+    block = ctypes.c_char * ((count + 1) // 2 if packed else count * dtype.itemsize)
+    at, array = block.from_address, np.ndarray
+
+    def read(buffer: Any) -> Array:
+        buffer.block_until_ready()
+        memory = at(buffer.unsafe_buffer_pointer())
+        memory.owner = buffer  # type: ignore[attr-defined] # the array keeps the buffer alive
+        return array(shape, dtype, memory)  # type: ignore[arg-type]
+
+    def unpack(buffer: Any) -> Array:
+        buffer.block_until_ready()
+        octets = np.frombuffer(bytes(at(buffer.unsafe_buffer_pointer())), np.uint8)
+        halves = np.stack((octets & 15, octets >> 4), axis=-1).reshape(-1)[:count]
+        return halves.view(dtype).reshape(shape)
+
+    def empty(buffer: Any) -> Array:
+        buffer.block_until_ready()
+        return np.empty(shape, dtype)
+
+    return empty if count == 0 else unpack if packed else read
 
 
 class CompileError(RuntimeError):
@@ -56,6 +108,12 @@ def _processor() -> str:
     facts = {name.strip(): value.strip() for name, value in found.items() if name.strip() in wanted}
     digest = sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
     return f"{facts.get('model name', platform.machine())} {digest}"
+
+
+def prepare(_target: str) -> Callable[[bytes, Mapping[str, Any]], bytes]:
+    """Make the client, and return what compiles with it: for the compiler's process."""
+    client()
+    return compile
 
 
 def compile(stablehlo: str | bytes, options: Mapping[str, str | bool | int] | None = None) -> bytes:

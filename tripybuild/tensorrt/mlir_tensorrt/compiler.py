@@ -53,6 +53,16 @@ _SAID = re.compile(r"(?P<place>.*?): (?P<level>error|warning|note|remark): (?P<t
 _PLACE = re.compile(r'"?(?P<path>[^"\s()]+)"?:(?P<line>\d+):(?P<column>\d+)')
 
 
+def prepare(_target: str) -> Callable[[bytes, Mapping[str, Any]], bytes]:
+    """Load the compiler, and return what compiles with it: for the compiler's process.
+
+    Raises:
+        DiagnosticError: It is not installed, or is another release.
+    """
+    library.interface("compiler")
+    return compile_request
+
+
 def function_record(function: FuncOp) -> Record:
     """Return the record of a function, as that of an engine."""
     body = [op for op in function.body.walk() if op.name.startswith("tensorrt.") and op.results]

@@ -10,6 +10,7 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.per_process import per_process
+from tripybuild.targets.table import TARGETS
 from tripybuild.tensorrt.translation.log import Log
 from tripybuild.types.dtypes import BY_NAME
 
@@ -149,6 +150,7 @@ def _writer(module: Any, take: Callable[[Any], bool]) -> Any:
 def _unavailable(name: str, reason: str) -> DiagnosticError:
     message = f"The target `{name}` needs a library that cannot be used here"
     hint = f"install it with `pip install 'tripybuild[{name}]'`"
-    if name == "tensorrt":
-        hint += "; it needs a GPU even for compiling, and `tensorrt-rtx` does not"
+    others = [other for other, entry in TARGETS.items() if entry.portable]
+    if name not in others:
+        hint += f"; it needs a GPU even for compiling, and `{others[0]}` does not"
     return DiagnosticError(Diagnostic("target-unavailable", message, notes=(reason,), hint=hint))

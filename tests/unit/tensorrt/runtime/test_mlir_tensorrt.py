@@ -9,8 +9,7 @@ import pytest
 
 import tripybuild
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.targets.table import find_target
-from tripybuild.targets.tensorrt import run as engine_run
+from tripybuild.targets.table import find_target, prepare_compiler
 from tripybuild.tensorrt.mlir import verifier
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.mlir_tensorrt import compiler, library
@@ -18,6 +17,7 @@ from tripybuild.tensorrt.runtime import gpu
 from tripybuild.worker import compiler_process
 
 TESTS = Path(__file__).parents[3]
+TARGET = find_target("mlir-tensorrt")
 FAKE = TESTS / "fake_mlir_tensorrt"
 RANGE = "#tensorrt.shape_profile<min = [1, 2], opt = [2, 2], max = [4, 2]>"
 EXACT = "#tensorrt.shape_profile<min = [2, 2], opt = [2, 2], max = [2, 2]>"
@@ -206,7 +206,7 @@ def load(payload, record):
     }
     members = {"plan": payload, "record": json.dumps(record).encode()}
     manifest = {**ports, "engine": {"plan": "plan", "record": "record"}}
-    return engine_run.prepare_mlir_tensorrt(manifest, lambda name: memoryview(members[name]))
+    return TARGET.prepare_engine(manifest, lambda name: memoryview(members[name]))
 
 
 def test_an_executable_runs(prepare):
@@ -235,7 +235,7 @@ class OnDevice:
 def test_arrays_on_the_device(prepare):
     """Are viewed, not copied."""
     x = np.ones((2, 2), np.float32)
-    (y,) = prepare(["x"], [x.shape])([engine_run.gpu_array("x", OnDevice(x))])
+    (y,) = prepare(["x"], [x.shape])([TARGET.import_array("x", OnDevice(x))])
     np.testing.assert_array_equal(y, [[2, 5], [2, 5]])
 
 
@@ -278,7 +278,7 @@ def test_another_release(fake, monkeypatch):
     )
     monkeypatch.delattr(library.import_module_of("runtime.api").RuntimeClient, "create_stream")
     for load_it in (
-        find_target(library.NAME).prepare_compiler,
+        lambda: prepare_compiler(library.NAME),
         lambda: library.interface("runtime"),
     ):
         with pytest.raises(DiagnosticError) as raised:

@@ -15,7 +15,7 @@ from fake_tensorrt import Program, Tensor
 from tripybuild.compiler.executable import Executable
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.per_process import process
-from tripybuild.targets.tensorrt import run as engine_run
+from tripybuild.targets.tensorrt.target import KernelCache, TensorrtRtx
 from tripybuild.tensorrt.runtime import context, gpu, packing, runtime
 from tripybuild.tensorrt.runtime.cuda import Cuda
 from tripybuild.tensorrt.runtime.runtime import LoadedEngine
@@ -286,7 +286,7 @@ class OnDevice:
 
     @property
     def taken(self):
-        return engine_run.gpu_array("x", self)
+        return TensorrtRtx("tensorrt-rtx").import_array("x", self)
 
     def read(self):
         return self.array.tolist()
@@ -478,11 +478,11 @@ def test_kernels_are_kept_between_processes():
 def test_kernels_in_the_cache(tmp_path, monkeypatch):
     """By what they depend on; equal ones are not written again."""
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path))
-    first = engine_run.KernelCache({"gpu": "a"})
+    first = KernelCache({"gpu": "a"})
     assert first.read() is None
     first.keep(b"one")
-    assert engine_run.KernelCache({"gpu": "a"}).read() == b"one"
-    assert engine_run.KernelCache({"gpu": "b"}).read() is None
+    assert KernelCache({"gpu": "a"}).read() == b"one"
+    assert KernelCache({"gpu": "b"}).read() is None
 
 
 # Whether it can run here

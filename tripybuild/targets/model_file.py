@@ -1,0 +1,79 @@
+"""Files of compiled models, read without running any of them: the check, and a description."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tripybuild.artifact.manifest_schema import check_content, manifest_error
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets.table import TARGETS, find_file
+
+GRAPH = "trace.json"  # the member that holds the graph
+Table = tuple[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a target says of an executable beyond its manifest.
+
+    Args:
+        data: For programs.
+        tables: For people: titles and rows.
+        hidden: The keys of the manifest that the tables say better.
+    """
+
+    data: Mapping[str, Any]
+    tables: Sequence[Table] = ()
+    hidden: Sequence[str] = ()
+
+
+class ModelFile:
+    """The files of a target. These hold the graph, and what was compiled of it ahead."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+
+    def required_members(self, manifest: Mapping[str, Any]) -> Sequence[str]:
+        """The members of a file that the target runs.
+
+        Raises:
+            DiagnosticError: The manifest does not name them as it should.
+        """
+        entries = manifest["specialisations"]
+        return [GRAPH, *(each[key] for each in entries for key in ("stablehlo", "payload"))]
+
+    def describe(
+        self,
+        manifest: Mapping[str, Any],
+        read: Callable[[str], memoryview],
+        *,
+        layers: bool,  # noqa: ARG002 - for those that have layers
+    ) -> Description:
+        """What `inspect` shows of a file beyond its manifest.
+
+        Raises:
+            DiagnosticError: A member is malformed.
+        """
+        del manifest, read
+        return Description({})
+
+
+def check_manifest(content: Mapping[str, Any], members: Collection[str]) -> ModelFile:
+    """Refuse a manifest that does not describe a model for a target that is here.
+
+    Returns:
+        What reads the files of its target.
+
+    Raises:
+        DiagnosticError: It says at which key.
+    """
+    check_content(content)
+    if content["target"] not in TARGETS:
+        message = f"the executable is for the target `{content['target']}`, which is not one here"
+        hint = f"compile the model again for one of {', '.join(f'`{each}`' for each in TARGETS)}"
+        raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
+    found = find_file(content["target"])
+    for member in found.required_members(content):
+        if member not in members:
+            raise manifest_error(f"it has no `{member}`")
+    return found
