@@ -1,215 +1,140 @@
 """StableHLO builder: the `hlo` of lowering snippets, on jaxlib's bindings.
 
-Invariant: `BUILDERS` is the whole vocabulary of `hlo.`. Importing this package loads no compiler: a
-snippet is checked with `check_call`, and jaxlib comes with the first Module.
+Invariant: `BUILDERS` is the whole vocabulary of `hlo.`, the functions that are imported here.
+Importing this package loads no compiler: a snippet is checked with `check_call`, and jaxlib comes
+with the first Module.
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from tripybuild.language.call_check import check_arguments
-from tripybuild.stablehlo.broadcast import broadcast_in_dim, broadcast_to
+from tripybuild.stablehlo.broadcast import (
+    broadcast_in_dim as broadcast_in_dim,
+    broadcast_to as broadcast_to,
+)
 from tripybuild.stablehlo.comparison import (
-    bitcast_convert,
-    clamp,
-    convert,
-    divide,
-    equal,
-    floor_divide,
-    greater,
-    greater_equal,
-    is_finite,
-    is_inf,
-    is_nan,
-    less,
-    less_equal,
-    modulo,
-    not_equal,
-    remainder,
-    select,
+    bitcast_convert as bitcast_convert,
+    clamp as clamp,
+    convert as convert,
+    divide as divide,
+    equal as equal,
+    floor_divide as floor_divide,
+    greater as greater,
+    greater_equal as greater_equal,
+    is_finite as is_finite,
+    is_inf as is_inf,
+    is_nan as is_nan,
+    less as less,
+    less_equal as less_equal,
+    modulo as modulo,
+    not_equal as not_equal,
+    remainder as remainder,
+    select as select,
 )
-from tripybuild.stablehlo.constants import constant, iota
-from tripybuild.stablehlo.contraction import einsum
-from tripybuild.stablehlo.control import if_, scan, while_
+from tripybuild.stablehlo.constants import constant as constant, iota as iota
+from tripybuild.stablehlo.control import if_ as if_, scan as scan, while_ as while_
 from tripybuild.stablehlo.elementwise import (
-    abs,
-    acos,
-    acosh,
-    add,
-    and_,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    cbrt,
-    ceil,
-    cosh,
-    cosine,
-    erf,
-    erfc,
-    exponential,
-    exponential_minus_one,
-    floor,
-    log,
-    log_plus_one,
-    logistic,
-    maximum,
-    minimum,
-    multiply,
-    negate,
-    not_,
-    or_,
-    power,
-    round_nearest_afz,
-    round_nearest_even,
-    rsqrt,
-    shift_left,
-    shift_right_logical,
-    sign,
-    sine,
-    sinh,
-    sqrt,
-    subtract,
-    tan,
-    tanh,
-    xor,
+    abs as abs,
+    acos as acos,
+    acosh as acosh,
+    add as add,
+    and_ as and_,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atan2 as atan2,
+    atanh as atanh,
+    cbrt as cbrt,
+    ceil as ceil,
+    cosh as cosh,
+    cosine as cosine,
+    erf as erf,
+    erfc as erfc,
+    exponential as exponential,
+    exponential_minus_one as exponential_minus_one,
+    floor as floor,
+    log as log,
+    log_plus_one as log_plus_one,
+    logistic as logistic,
+    maximum as maximum,
+    minimum as minimum,
+    multiply as multiply,
+    negate as negate,
+    not_ as not_,
+    or_ as or_,
+    power as power,
+    round_nearest_afz as round_nearest_afz,
+    round_nearest_even as round_nearest_even,
+    rsqrt as rsqrt,
+    shift_left as shift_left,
+    shift_right_logical as shift_right_logical,
+    sign as sign,
+    sine as sine,
+    sinh as sinh,
+    sqrt as sqrt,
+    subtract as subtract,
+    tan as tan,
+    tanh as tanh,
+    xor as xor,
 )
-from tripybuild.stablehlo.grid_sampling import grid_sample
-from tripybuild.stablehlo.indexing import gather_nd, scatter_along, scatter_nd, take, take_along
-from tripybuild.stablehlo.linear import convolution, dot_general, matmul
-from tripybuild.stablehlo.module import HloModule
-from tripybuild.stablehlo.operands import broadcast_values
-from tripybuild.stablehlo.ordering import sort, sort_places, top_k
-from tripybuild.stablehlo.randomness import random_normal, random_uniform
-from tripybuild.stablehlo.reductions import argmax, argmin, reduce
-from tripybuild.stablehlo.resampling import resample
-from tripybuild.stablehlo.scales import spread_scale
-from tripybuild.stablehlo.shapes import concatenate, pad, reshape, reverse, transpose
+from tripybuild.stablehlo.indexing import (
+    gather_nd as gather_nd,
+    scatter_along as scatter_along,
+    scatter_nd as scatter_nd,
+    sort as sort,
+    sort_places as sort_places,
+    take as take,
+    take_along as take_along,
+    top_k as top_k,
+)
+from tripybuild.stablehlo.interpolation import grid_sample as grid_sample, resample as resample
+from tripybuild.stablehlo.linear import (
+    convolution as convolution,
+    dot_general as dot_general,
+    einsum as einsum,
+    matmul as matmul,
+)
+from tripybuild.stablehlo.module import HloModule as HloModule
+from tripybuild.stablehlo.operands import broadcast_values as broadcast_values
+from tripybuild.stablehlo.randomness import (
+    random_normal as random_normal,
+    random_uniform as random_uniform,
+)
+from tripybuild.stablehlo.reductions import (
+    argmax as argmax,
+    argmin as argmin,
+    cumulative as cumulative,
+    reduce as reduce,
+    window_counts as window_counts,
+    window_reduce as window_reduce,
+)
+from tripybuild.stablehlo.shapes import (
+    concatenate as concatenate,
+    pad as pad,
+    reshape as reshape,
+    reverse as reverse,
+    spread_scale as spread_scale,
+    transpose as transpose,
+)
 from tripybuild.stablehlo.slices import (
-    dynamic_slice,
-    dynamic_update_slice,
-    slice,
-    strided_slice,
-    update_rows,
+    dynamic_slice as dynamic_slice,
+    dynamic_update_slice as dynamic_update_slice,
+    slice as slice,
+    strided_slice as strided_slice,
+    update_rows as update_rows,
 )
-from tripybuild.stablehlo.value import HloValue as Value
-from tripybuild.stablehlo.windows import cumulative, window_counts, window_reduce
+from tripybuild.stablehlo.value import HloValue
 
-__all__ = [
-    "BUILDERS",
-    "HloModule",
-    "Value",
-    "abs",
-    "acos",
-    "acosh",
-    "add",
-    "and_",
-    "argmax",
-    "argmin",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "bitcast_convert",
-    "broadcast_in_dim",
-    "broadcast_to",
-    "broadcast_values",
-    "cbrt",
-    "ceil",
-    "check_call",
-    "clamp",
-    "concatenate",
-    "constant",
-    "convert",
-    "convolution",
-    "cosh",
-    "cosine",
-    "cumulative",
-    "divide",
-    "dot_general",
-    "dynamic_slice",
-    "dynamic_update_slice",
-    "einsum",
-    "equal",
-    "erf",
-    "erfc",
-    "exponential",
-    "exponential_minus_one",
-    "floor",
-    "floor_divide",
-    "gather_nd",
-    "greater",
-    "greater_equal",
-    "grid_sample",
-    "if_",
-    "iota",
-    "is_finite",
-    "is_inf",
-    "is_nan",
-    "less",
-    "less_equal",
-    "log",
-    "log_plus_one",
-    "logistic",
-    "matmul",
-    "maximum",
-    "minimum",
-    "modulo",
-    "multiply",
-    "negate",
-    "not_",
-    "not_equal",
-    "or_",
-    "pad",
-    "power",
-    "random_normal",
-    "random_uniform",
-    "reduce",
-    "remainder",
-    "resample",
-    "reshape",
-    "reverse",
-    "round_nearest_afz",
-    "round_nearest_even",
-    "rsqrt",
-    "scan",
-    "scatter_along",
-    "scatter_nd",
-    "select",
-    "shift_left",
-    "shift_right_logical",
-    "sign",
-    "sine",
-    "sinh",
-    "slice",
-    "sort",
-    "sort_places",
-    "spread_scale",
-    "sqrt",
-    "strided_slice",
-    "subtract",
-    "take",
-    "take_along",
-    "tan",
-    "tanh",
-    "top_k",
-    "transpose",
-    "update_rows",
-    "while_",
-    "window_counts",
-    "window_reduce",
-    "xor",
-]
+Value = HloValue
 
-BUILDERS: MappingProxyType[str, Callable[..., Any]] = MappingProxyType(
+BUILDERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
-        name: globals()[name]
-        for name in __all__
-        if name not in ("BUILDERS", "HloModule", "Value", "check_call")
+        name: each
+        for name, each in sorted(globals().items())
+        if inspect.isfunction(each) and each.__module__.startswith(f"{__name__}.")
     }
 )
 

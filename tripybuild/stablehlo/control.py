@@ -10,8 +10,9 @@ from tripybuild.stablehlo.constants import constant
 from tripybuild.stablehlo.module import TensorType
 from tripybuild.stablehlo.regions import emit_branches, emit_regions
 from tripybuild.stablehlo.shapes import reshape
-from tripybuild.stablehlo.slices import INT32, dynamic_slice, dynamic_update_slice
+from tripybuild.stablehlo.slices import dynamic_slice, dynamic_update_slice
 from tripybuild.stablehlo.value import HloValue
+from tripybuild.types import dtypes
 
 Body = Callable[..., HloValue | Sequence[HloValue]]
 
@@ -73,7 +74,7 @@ def scan(
         pairs = zip(state[threaded:], given[threaded:], strict=True)
         return [counter + 1, *given[:threaded], *[_write_row(*pair, place) for pair in pairs]]
 
-    return while_([constant(0, INT32), *init, *wholes], again, turn)[1:]
+    return while_([constant(0, dtypes.int32), *init, *wholes], again, turn)[1:]
 
 
 def _row(whole: HloValue, place: HloValue) -> HloValue:

@@ -207,7 +207,7 @@ def integer(value: int) -> Any:
     return bindings.ir.IntegerAttr.get(i64, value)
 
 
-def padding_pairs(low: Sequence[int], high: Sequence[int]) -> Any:
+def padding_pairs(edges: Sequence[Sequence[int]]) -> Any:
     """An attribute of type `dense<...> : tensor<Nx2xi64>`, one row for each dimension."""
-    rows = bindings.numpy.array([low, high], bindings.numpy.int64).T.copy()
+    rows = bindings.numpy.array(edges, bindings.numpy.int64).reshape(-1, 2)
     return bindings.ir.DenseElementsAttr.get(rows, context=current().context)

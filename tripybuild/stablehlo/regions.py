@@ -19,19 +19,25 @@ def emit_regions(
     attributes: dict[str, Any] | None = None,
 ) -> tuple[HloValue, ...]:
     """Append one operation whose regions are filled by functions on their arguments."""
-    module = current()
-    operation = bindings.ir.Operation.create(
-        name,
-        [module.type(*result) for result in results],
-        [value.mlir for value in operands],
-        attributes,
-        regions=len(regions),
-    )
-    for region, (takes, fill) in zip(operation.regions, regions, strict=True):
+    created, values = _create(name, operands, results, len(regions), attributes)
+    for region, (takes, fill) in zip(created, regions, strict=True):
         _fill(region, takes, fill)
-    return tuple(
-        HloValue(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
-    )
+    return values
+
+
+def _create(
+    name: str,
+    operands: Sequence[HloValue],
+    results: Sequence[TensorType],
+    count: int,
+    attributes: dict[str, Any] | None = None,
+) -> tuple[Any, tuple[HloValue, ...]]:
+    """Append an operation with so many empty regions; give those, and its results."""
+    types = [current().type(*result) for result in results]
+    given = [value.mlir for value in operands]
+    made = bindings.ir.Operation.create(name, types, given, attributes, regions=count)
+    values = zip(made.results, results, strict=True)
+    return made.regions, tuple(HloValue(mlir, *result) for mlir, result in values)
 
 
 def _fill(
@@ -74,15 +80,7 @@ def emit_branches(
     results = [(value.dtype, value.shape) for value in given[0]]
     if any([(value.dtype, value.shape) for value in values] != results for values in given):
         raise ValueError(f"branches differ: {' and '.join(map(str, given))}")
-    operation = ir.Operation.create(
-        name,
-        [current().type(*result) for result in results],
-        [value.mlir for value in operands],
-        None,
-        regions=len(branches),
-    )
-    for old, new in zip(draft.regions, operation.regions, strict=True):
+    created, values = _create(name, operands, results, len(branches))
+    for old, new in zip(draft.regions, created, strict=True):
         old.blocks[0].append_to(new)
-    return tuple(
-        HloValue(mlir, *result) for mlir, result in zip(operation.results, results, strict=True)
-    )
+    return values

@@ -1,4 +1,4 @@
-"""Data movement: reshape, transpose, concatenate, reverse, pad.
+"""Data movement: reshape, transpose, concatenate, reverse, pad, and scales for each element.
 
 Invariant: nothing is emitted where nothing changes.
 """
@@ -6,6 +6,7 @@ Invariant: nothing is emitted where nothing changes.
 import math
 from collections.abc import Sequence
 
+from tripybuild.stablehlo.broadcast import broadcast_in_dim
 from tripybuild.stablehlo.module import emit, integer, integers
 from tripybuild.stablehlo.operands import check_dims, same_types
 from tripybuild.stablehlo.value import HloValue, Operand
@@ -82,3 +83,19 @@ def pad(
         "interior_padding": integers(between),
     }
     return emit("stablehlo.pad", (tensor, filler), input.dtype, shape, attributes)
+
+
+def spread_scale(scale: HloValue, shape: Sequence[int], dim: int | None = None) -> HloValue:
+    """A scale for each element of a shape.
+
+    One number is for all elements, a list along `dim` for each channel; without `dim`, a scale of
+    the shape's own rank has one number for each block, and divides the shape.
+    """
+    shape = tuple(shape)
+    if not scale.shape or dim is not None:
+        return broadcast_in_dim(scale, shape, [dim] if dim is not None else [])
+    pairs = list(zip(scale.shape, shape, strict=False))
+    if scale.rank != len(shape) or not all(a == b or (a and b % a == 0) for a, b in pairs):
+        raise ValueError(f"scales of shape {scale.shape} are not for blocks of {shape}")
+    blocks = [part for count, size in pairs for part in (count, size // max(count, 1))]
+    return reshape(broadcast_in_dim(scale, blocks, range(0, len(blocks), 2)), shape)

@@ -15,8 +15,6 @@ from tripybuild.stablehlo.shapes import pad, reshape, reverse
 from tripybuild.stablehlo.value import HloValue, Operand
 from tripybuild.types import dtypes
 
-INT32 = dtypes.BY_NAME["int32"]
-
 
 def slice(
     input: HloValue,
@@ -107,7 +105,7 @@ def _pick(input: HloValue, places: list[int], dim: int, mode: str) -> HloValue:
     inside = [MODES[mode](place, extent) if mode in MODES else place for place in places]
     if any(not 0 <= place < extent for place in inside):
         raise ValueError(f"positions {inside} are outside of dimension {dim} of {input.shape}")
-    return take(input, constant(inside, INT32, [len(inside)]), dim)
+    return take(input, constant(inside, dtypes.int32, [len(inside)]), dim)
 
 
 def _straight(
@@ -129,7 +127,7 @@ def _starts(input: HloValue, starts: Sequence[Operand]) -> list[HloValue]:
         raise ValueError(f"{len(starts)} start positions do not fit shape {input.shape}")
     values = [start for start in starts if isinstance(start, HloValue)]
     kinds = {value.dtype for value in values}
-    wide = next(iter(kinds)) if len(kinds) == 1 else INT32
+    wide = next(iter(kinds)) if len(kinds) == 1 else dtypes.int32
     return [
         reshape(convert(start, wide), ()) if isinstance(start, HloValue) else constant(start, wide)
         for start in starts
