@@ -63,7 +63,7 @@ CODES: dict[str, str] = {
     "ambiguous-call": "The name is an operator for tensors and a function for all other values.",
     "ambiguous-truth": "The truth value of a tensor with several elements is ambiguous.",
     "unknown-name": "A module or a tensor has no attribute of this name.",
-    "unknown-family": "No family of operators has this name.",
+    "unknown-family": "No family of operators, or module, has this name.",
     "function-value": (
         "A function or a namespace of a vocabulary can only be called by name; it is not a value."
     ),
@@ -91,7 +91,7 @@ CODES: dict[str, str] = {
     "given-twice": "An operator repeats an entry of its family, or of another key.",
     "doc-summary": "A `doc` begins with one sentence that fits on the first line of a docstring.",
     "file-name": "The file name of a declaration must be its name.",
-    "cyclic-family": "A family extends itself, directly or through others.",
+    "cyclic-family": "A family or a module extends itself, directly or through others.",
     "family-parameters": "An operator must bind each parameter of its family, and no other.",
     "no-decompose": "The operator has neither a lowering nor a decomposition for this engine.",
     "cyclic-decomposition": "The decomposition of an operator is cyclic.",

@@ -14,6 +14,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import within_budget
 from tripybuild.process.paths import registry
 from tripybuild.schema.files import ModuleFile
+from tripybuild.schema.model.extends import Declared, extend
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.part import Part
 from tripybuild.schema.registry_folders import shown_path
@@ -26,12 +27,14 @@ class OperatorLibrary:
     """A registry with its generated package.
 
     Only its declarations are within the reach of a model: what else the package has is for
-    programs. Modules are read below `modules`, a folder of the registry.
+    programs. Modules are read below `modules`, a folder of the registry; those that they extend may
+    be those of `others`, too.
     """
 
     package: str
     root: Path
     modules: Path
+    others: tuple["OperatorLibrary", ...] = ()
 
     def operator(self, name: str) -> Any:
         """The function of an operator, or None."""
@@ -47,18 +50,22 @@ class OperatorLibrary:
         Raises:
             DiagnosticError: With all that is wrong with its file.
         """
-        for stem in dict.fromkeys((name, name.lower())):
-            for path in sorted(self.modules.rglob(f"{stem}.yaml")):
-                part = _read_module(self.root, path)
-                if part is not None and part.name == name:
-                    return part
-        return None
+        return _load(self, name)
 
     def names(self) -> Iterator[str]:
         """The names of all operators and modules."""
         yield from filter(str.islower, import_module(self.package).__all__)  # others are classes
-        found = (_read_module(self.root, path) for path in sorted(self.modules.rglob("*.yaml")))
-        yield from (part.name for part in found if part is not None)
+        found = (_read(self.root, path) for path in sorted(self.modules.rglob("*.yaml")))
+        yield from (file.module for _, file in filter(None, found))
+
+    def file(self, name: str) -> Declared | None:
+        """The file of a module, by the module's name, or None."""
+        for stem in dict.fromkeys((name, name.lower())):
+            for path in sorted(self.modules.rglob(f"{stem}.yaml")):
+                found = _read(self.root, path)
+                if found is not None and found[1].module == name:
+                    return found
+        return None
 
 
 # Gives the homes of registries, by their folders: those that a specification names, and others.
@@ -84,9 +91,32 @@ def builtin_library() -> OperatorLibrary:
 
 
 @cache
-def _read_module(root: Path, path: Path) -> Part | None:
-    """The module of a file; None, where it declares something else."""
-    with within_budget(budget=Budget()):  # it is read once, whichever file names it first
+def _load(library: OperatorLibrary, name: str) -> Part | None:
+    """A module with what it inherits, read once, whichever file names it first."""
+    with within_budget(budget=Budget()):
+        found = library.file(name)
+        if found is None:
+            return None
+        homes = (library, *library.others, builtin_library())
+        bases: dict[str, Declared] = {}
+        wanted = found[1].extends
+        while wanted is not None and wanted not in bases:
+            base = next(filter(None, (home.file(wanted) for home in homes)), None)
+            if base is None:
+                break
+            bases[wanted], wanted = base, base[1].extends
+        document, file, problems = extend(*found, bases)
+        if not problems:
+            part, problems = load_module(document, file)
+        if problems:
+            raise DiagnosticError(*problems)
+        return part
+
+
+@cache
+def _read(root: Path, path: Path) -> Declared | None:
+    """The keys of a module's file; None, where it declares something else."""
+    with within_budget(budget=Budget()):
         document, found = read(path)
         if document is None or found:
             raise DiagnosticError(*found)
@@ -96,7 +126,4 @@ def _read_module(root: Path, path: Path) -> Part | None:
         file, found = validate(document, ModuleFile)
         if file is None or found:
             raise DiagnosticError(*found)
-        part, found = load_module(document, file)
-        if found:
-            raise DiagnosticError(*found)
-        return part
+        return document, file

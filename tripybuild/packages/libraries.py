@@ -1,6 +1,7 @@
 """Operator libraries for models, from the registries that a model declares."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -51,4 +52,5 @@ def _make_libraries(added: Sequence[Path], own: Sequence[Path]) -> Sequence[Oper
     if not roots:
         return ()
     module = package(roots)
-    return [OperatorLibrary(module, root, root) for root in roots]
+    libraries = tuple(OperatorLibrary(module, root, root) for root in roots)
+    return [replace(each, others=libraries) for each in libraries]

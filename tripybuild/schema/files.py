@@ -240,6 +240,9 @@ class ModuleFile(PartEntry):
 
     tripybuild: Literal[1]
     module: Name
+    extends: Name | None = Field(
+        default=None, description="A module whose entries this one takes, but for its own."
+    )
     doc: Doc
     weights: dict[Name, str | ModuleWeightEntry] = Field(  # type: ignore[assignment]  # of a narrower kind
         default_factory=dict

@@ -13,6 +13,7 @@ from tripybuild.errors.limits import budget_diagnostic, first_problems
 from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
 from tripybuild.schema.kinds import REGISTRY_KINDS, TARGETS, kind_of
+from tripybuild.schema.model.extends import bases_of, extend
 from tripybuild.schema.operator.checks import check_name, check_operator, check_registry
 from tripybuild.schema.operator.dtype_combinations import check_tuples
 from tripybuild.schema.operator.elaborate import elaborate
@@ -30,13 +31,15 @@ from tripybuild.types.naming import is_folder
 
 @dataclass(frozen=True, slots=True)
 class ModuleDeclaration:
-    """A part that every model can use."""
+    """A part that every model can use; `families` are the modules that it extends, eldest first."""
 
     name: str
     path: str
     folder: str
     document: Document
     file: ModuleFile
+    families: tuple[tuple[str, Document], ...] = ()
+    family_paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +68,14 @@ class _RegistryFile:
     budget: Budget
 
 
+_Bases = Mapping[str, tuple[_RegistryFile, ModuleFile]]
+
+
 @dataclass(frozen=True, slots=True)
 class FileSubset:
     """A part of the files, by the paths that are shown, and the names of the other operators.
 
-    The families that they name must be among the files.
+    The families and modules that they extend must be among the files.
     """
 
     paths: Container[str]
@@ -96,6 +102,7 @@ def load(
     of_targets = ((f.model, f.document) for f in files if isinstance(f.model, TargetsFile))
     targets, problems = merge_facts(of_targets)
     found += problems
+    bases = {f.model.module: (f, f.model) for f in files if isinstance(f.model, ModuleFile)}
     operators: dict[str, Operator] = {}
     modules: dict[str, ModuleDeclaration] = {}
     own: set[str] = set()
@@ -111,9 +118,7 @@ def load(
         elif isinstance(file.model, ModuleFile):
             name = file.model.module
             found += _same_name(file, name, {**operators, **modules})
-            modules[name] = ModuleDeclaration(
-                name, file.shown, file.folder, file.document, file.model
-            )
+            modules[name] = _extend_module(file, file.model, bases, found)
         if isinstance(file.model, OperatorFile | ModuleFile):
             name = getattr(file.model, file.kind)
             found += check_name(file.document, file.kind, name)
@@ -162,6 +167,19 @@ def _elaborate_file(
         # What is wrong with a family is wrong once, however many name it.
         found += [each for each in first_problems(problems) if each not in found]
     return operator
+
+
+def _extend_module(
+    file: _RegistryFile, model: ModuleFile, bases: _Bases, found: list[Diagnostic]
+) -> ModuleDeclaration:
+    """The module of a file, with what it inherits."""
+    files = {name: (each.document, base) for name, (each, base) in bases.items()}
+    document, model, problems = extend(file.document, model, files)
+    found += problems
+    eldest = bases_of(document)
+    paths = tuple(bases[name][0].shown for name, _ in eldest)
+    name = model.module
+    return ModuleDeclaration(name, file.shown, file.folder, document, model, eldest, paths)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ _ORDERS: dict[type[StrictModel], tuple[str, ...]] = {
         *("tripybuild", "family", "extends", "parameters", "defaults"),
         *OperatorBody.model_fields,
     ),
-    ModuleFile: ("tripybuild", "module", *PartEntry.model_fields, "sample", "examples"),
+    ModuleFile: ("tripybuild", "module", "extends", *PartEntry.model_fields, "sample", "examples"),
 }
 
 

@@ -121,7 +121,7 @@ def _dependencies(path: Path, problems: Sequence[Diagnostic]) -> frozenset[str]:
     text = paths.read_or_none(str(path)) or b""
     unbound = any(each.code == "unbound-name" for each in problems)
     found = _WORD.findall(text) if unbound else _LIKE.findall(text)
-    return frozenset(each.decode() for each in found)
+    return frozenset(name for each in found for name in (each.decode(), each.decode().lower()))
 
 
 def roots(source: str, suite: str) -> tuple[Path, ...]:

@@ -14,20 +14,33 @@ DECLARATION = Declaration(
     "ConvTranspose",
     "ops_registry/modules/convtranspose.yaml",
     {
-        "not-negative": Law("in_channels >= 0 and out_channels >= 0"),
+        "not-negative": Law(
+            "in_channels >= 0 and out_channels >= 0", source="ops_registry/modules/conv.yaml"
+        ),
         "spatial-rank": Law(
             "1 <= len(kernel_dims) <= 3",
             "There are {len(kernel_dims)} spatial dimensions; 1 to 3 are possible",
+            source="ops_registry/modules/conv.yaml",
             about="kernel_dims",
         ),
-        "some-taps": Law("all(k > 0 for k in kernel_dims)", about="kernel_dims"),
-        "positive-steps": Law("groups > 0 and all(s > 0 for s in (*stride, *dilation))"),
+        "some-taps": Law(
+            "all(k > 0 for k in kernel_dims)",
+            source="ops_registry/modules/conv.yaml",
+            about="kernel_dims",
+        ),
+        "positive-steps": Law(
+            "groups > 0 and all(s > 0 for s in (*stride, *dilation))",
+            source="ops_registry/modules/conv.yaml",
+        ),
         "padding-not-negative": Law(
-            "all(p >= 0 for sides in padding for p in sides)", about="padding"
+            "all(p >= 0 for sides in padding for p in sides)",
+            source="ops_registry/modules/conv.yaml",
+            about="padding",
         ),
         "groups-divide": Law(
             "in_channels % groups == 0 and out_channels % groups == 0",
             "The {in_channels} input and {out_channels} output channels must both be multiples of `groups` = {groups}",
+            source="ops_registry/modules/conv.yaml",
         ),
     },
 )

@@ -115,12 +115,13 @@ def _part(operator: "Operator", part: str) -> CommandResult:
 def _part_of_module(module: "ModuleDeclaration", name: str) -> CommandResult | None:
     """A law about the sizes of a module, or a size."""
     from tripybuild.schema.model.model import load_module  # noqa: PLC0415
+    from tripybuild.schema.operator.families import source  # noqa: PLC0415
 
     part, _ = load_module(module.document, module.file)
     broken = [example.call for example in module.file.examples if example.fails == name]
     if name in part.laws:
         law = part.laws[name]
-        return _law_at(part.name, law, f"{module.path}:{law.that.line}", broken)
+        return _law_at(part.name, law, f"{source(module, law.that)}:{law.that.line}", broken)
     for size in part.parameters:
         if size.name == name:
             about = size.doc or "A size."

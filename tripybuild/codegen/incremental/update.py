@@ -1,6 +1,7 @@
 """Fragment update: all fragments, or only those of changed declarations, are rebuilt."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+import re
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from pathlib import Path
 
 from tripybuild.codegen.incremental.fragment_store import FragmentRecord, FragmentStore
@@ -12,6 +13,8 @@ from tripybuild.schema.load import FileSubset, load, load_registries
 from tripybuild.schema.operator.checks import cycle
 from tripybuild.schema.registry_folders import TARGETS, contents, roots, sources
 from tripybuild.schema.snippets.vocabularies import SHAPE
+
+_EXTENDED = re.compile(r"^extends: *[\"']?(\w+)", re.MULTILINE)
 
 
 def all_fragments(added: Sequence[Path], package: str) -> FragmentStore:
@@ -35,11 +38,13 @@ def changed_fragments(
     stay = _unchanged_records(kept.records, digests)
     if any(Path(path).name == TARGETS for path in kept.records.keys() - stay.keys()):
         return None
+    read = digests.keys() - stay.keys()
+    families = {path for path, each in stay.items() if each.fragment is None}
+    modules = {path for path, each in stay.items() if each.fragment and each.fragment.is_module}
+    read |= _mentioned_families(families, modules, read, added)
+    stay = {path: each for path, each in stay.items() if path not in read}
     others = {each.fragment.name: each.fragment for each in stay.values() if each.fragment}
     operators = frozenset(name for name, each in others.items() if not each.is_module)
-    read = digests.keys() - stay.keys()
-    families = (path for path, each in stay.items() if each.fragment is None)
-    read |= _mentioned_families(families, read, added)
     registry, found = load(roots(added), FileSubset(read, operators))
     names = registry.operators.keys() | registry.modules.keys()
     before = {each.name for each in kept.fragments}
@@ -66,20 +71,24 @@ def _unchanged_records(
 
 
 def _mentioned_families(
-    families: Iterable[str], paths: AbstractSet[str], added: Sequence[Path]
+    families: AbstractSet[str],
+    modules: AbstractSet[str],
+    paths: AbstractSet[str],
+    added: Sequence[Path],
 ) -> set[str]:
-    """The families of which some files and such families speak, and the facts that all share.
+    """The families and extended modules of which some files speak, and the facts that all share.
 
-    A family has the name of its file; one that is missed is a problem, and then all are read.
+    They have the names of their files; one that is missed is a problem, and then all are read.
     """
     places = {shown: path for root in roots(added) for shown, path in sources(root).items()}
-    rest = set(families)
-    found = {path for path in rest if Path(path).name == TARGETS}
+    found = {path for path in families if Path(path).name == TARGETS}
     wanted: AbstractSet[str] = paths
     while wanted:
         texts = (contents(path) for shown, path in places.items() if shown in wanted)
         text = b"\n".join(texts).decode("utf-8", errors="replace")
-        wanted = {path for path in rest - found if Path(path).stem in text}
+        wanted = {path for path in families - found if Path(path).stem in text}
+        extended = {name.lower() for name in _EXTENDED.findall(text)}
+        wanted |= {path for path in modules - found if Path(path).stem.lower() in extended}
         found |= wanted
     return found
 

@@ -61,7 +61,7 @@ def _files(
     module: load.ModuleDeclaration, part: Part, calls: CallResolver
 ) -> Iterator[tuple[str, str]]:
     name = module.name.lower()
-    declared = ModuleClass(part, module.path, calls, Imports())
+    declared = ModuleClass(part, module, calls, Imports())
     yield f"{calls.package}/modules/{name}.py", class_file(declared)
     # No two test files have one name, and an operator may be called as the module is.
     yield f"{SUITES}/modules/test_module_{name}.py", module_suite(declared, module.file.examples)

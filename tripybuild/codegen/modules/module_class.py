@@ -19,6 +19,7 @@ from tripybuild.codegen.python.expressions import document
 from tripybuild.codegen.python.file_text import Imports, docstring, header
 from tripybuild.codegen.python.layout import render
 from tripybuild.language.names import free_names
+from tripybuild.schema.load import ModuleDeclaration
 from tripybuild.schema.model.model import DEFAULT_VARIABLE
 from tripybuild.schema.operator.operator import Attribute, Snippet
 from tripybuild.schema.operator.part import Part, Weight
@@ -27,15 +28,17 @@ from tripybuild.types.patterns import TensorPattern, ValuePattern
 
 @dataclass(frozen=True)
 class ModuleClass:
-    """A module with what its class is written from.
-
-    `path` is that of its file, as shown to people; `calls` tells of operators and other modules.
-    """
+    """A module with what its class is written from; `calls` tells of operators and modules."""
 
     part: Part
-    path: str
+    declared: ModuleDeclaration
     calls: CallResolver
     imports: Imports
+
+    @property
+    def path(self) -> str:
+        """The module's file, as shown to people."""
+        return self.declared.path
 
     @property
     def sizes(self) -> dict[str, Attribute]:

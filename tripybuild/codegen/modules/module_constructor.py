@@ -92,6 +92,8 @@ def as_operator(module: "ModuleClass") -> Operator:
         aliases=AliasEntry(),
         foreign=(),
         cost={},
+        families=module.declared.families,
+        family_paths=module.declared.family_paths,
     )
 
 

@@ -11,6 +11,7 @@ from tripybuild.codegen.snippets.composition_check import check_snippets
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.schema.formatting import is_formatted
 from tripybuild.schema.load import Registry
+from tripybuild.schema.operator.families import FamilyMember
 
 
 def plan(registry: Registry, package: str = BUILT_IN) -> dict[str, str]:
@@ -50,7 +51,8 @@ def fragments(registry: Registry, kept: FragmentStore, package: str = BUILT_IN) 
         raise DiagnosticError(*found)
     made = {each.path: operator_fragment(each, calls) for each in registry.operators.values()}
     made |= {each.path: module_fragment(each, calls) for each in registry.modules.values()}
-    families = {each.path: each.family_paths for each in registry.operators.values()}
+    declared: list[FamilyMember] = [*registry.operators.values(), *registry.modules.values()]
+    families = {each.path: each.family_paths for each in declared}
     records = {
         path: FragmentRecord(
             digest(document.text.encode()),

@@ -246,7 +246,7 @@ class _ModelElaboration:
         except SnippetError as error:
             self.found.append(self.syntax(error, at))
             program = Program("None", (), ast.Constant(None))
-        return Snippet(program, self.document, at)
+        return Snippet(program, self.document.origin(at), at)
 
     def syntax(self, error: SnippetError, at: Location) -> Diagnostic:
         span = self.document.snippet_span(

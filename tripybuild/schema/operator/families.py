@@ -6,14 +6,14 @@ A family may refine another one that it `extends:`. What is nearer to the operat
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.language.cases import program_text
 from tripybuild.language.grammar import Program, SnippetError, parse_expression
 from tripybuild.schema.files import FamilyFile, OperatorBody, OperatorFile
-from tripybuild.schema.operator.operator import Operator, Snippet
+from tripybuild.schema.operator.operator import Snippet
 from tripybuild.schema.snippets.expressions import expression_text
 
 # Keys of which the family may hold one half and the operator the other.
@@ -174,9 +174,28 @@ def families_of(bodies: Sequence[FamilyBody]) -> tuple[tuple[str, Document], ...
     return tuple((file.family, home) for file, home in named if isinstance(file, FamilyFile))
 
 
-def source(operator: Operator, snippet: Snippet) -> str:
+class FamilyMember(Protocol):
+    """An operator or a module, with the files that it extends."""
+
+    @property
+    def path(self) -> str:
+        """Its own file, as shown."""
+        ...
+
+    @property
+    def families(self) -> tuple[tuple[str, Document], ...]:
+        """What it extends."""
+        ...
+
+    @property
+    def family_paths(self) -> tuple[str, ...]:
+        """The files of these, as shown."""
+        ...
+
+
+def source(declared: FamilyMember, snippet: Snippet) -> str:
     """The path of the file that a snippet stands in, as shown: a family's or the own one."""
-    for (_, document), path in zip(operator.families, operator.family_paths, strict=True):
+    for (_, document), path in zip(declared.families, declared.family_paths, strict=True):
         if document is snippet.document:
             return path
-    return operator.path
+    return declared.path
