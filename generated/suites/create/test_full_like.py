@@ -2,10 +2,10 @@
 
 import pytest
 
-from tripybuild.testing import Suite, sampled
+from tripybuild.testing import Suite, sample_tuples
 
 SUITE = Suite("ops_registry/create/full_like.yaml", "tripyapi", __file__)
-TYPES = sampled(
+TYPES = sample_tuples(
     [
         "float32-float32-float32",
         "float32-float32-float16",

@@ -57,7 +57,7 @@ IMPORTS: Mapping[str, frozenset[str]] = {
     "tripybuild.reference.numerics": frozenset(HELPERS),
     "tripybuild.reference.numerics.arrays": frozenset({"Array"}),
     "tripybuild.reference.numerics.numpy_guard": frozenset({"numpy as np"}),
-    "tripybuild.testing": frozenset({"ModuleSuite", "Suite", "sampled"}),
+    "tripybuild.testing": frozenset({"ModuleSuite", "Suite", "sample_tuples"}),
     "tripybuild.trace": frozenset(
         {
             "Declaration", "Law", "Region", "Size", "TensorType", "TraceOp", "Value",

@@ -75,8 +75,8 @@ def suite_file(operator: Operator, package: str) -> str:
     if any("TYPES" in test for test in tests):
         listed = _list(types)
         if is_pairwise(operator):
-            imports.name("tripybuild.testing", "sampled")
-            listed = call("sampled", [listed])
+            imports.name("tripybuild.testing", "sample_tuples")
+            listed = call("sample_tuples", [listed])
         data.append(render(["TYPES = ", listed]))
     if sizes := _sizes(operator):
         data.append(render(["SIZES = ", _list(sizes)]))
