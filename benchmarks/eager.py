@@ -44,19 +44,29 @@ def timed(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def timed_function(function: Callable[[Any], Any], x: Any) -> float:
+    """The seconds until a function of an array is there."""
+    return timed(lambda: np.asarray(function(x)))
+
+
+def timed_sum(x: Any, number: int) -> float:
+    """The seconds until a sum of an array and a number is there."""
+    return timed(lambda: np.asarray(x + float(number)))
+
+
 def new(library: Any, made: Callable[[Any], Any]) -> float:
     """The median of first calls, each of another function on another shape."""
     times = []
     for at, name in enumerate(FUNCTIONS):
         x, function = made(np.ones(5 + at, np.float32)), getattr(library, name)
-        times.append(timed(lambda x=x, function=function: np.asarray(function(x))))
+        times.append(timed_function(function, x))
     return median(times)
 
 
 def loop(made: Callable[[Any], Any]) -> list[float]:
     """Each turn's seconds."""
     x = made(LARGE)
-    return [timed(lambda at=at: np.asarray(x + float(at))) for at in range(TURNS)]
+    return [timed_sum(x, at) for at in range(TURNS)]
 
 
 def measured(peer: str) -> dict[str, Cell]:

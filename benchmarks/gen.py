@@ -94,7 +94,7 @@ def rows(*, twice: bool, repeats: int) -> list[Mapping[str, Cell]]:
         declared = (folder / "ops_registry").rglob("*.yaml")
         count = sum("\nop: " in path.read_text(encoding="utf-8") for path in declared)
         gen(folder)  # Python compiles the sources, and generated files are written
-        found = []
+        found: list[Mapping[str, Cell]] = []
         for case, prepare in BEFORE.items():
             times = []
             for _ in range(repeats):

@@ -22,7 +22,7 @@ class Table:
 
     title: str
     columns: tuple[str, ...]
-    rows: list[Mapping[str, Cell]] = field(default_factory=list)
+    rows: Sequence[Mapping[str, Cell]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def text(self) -> str:

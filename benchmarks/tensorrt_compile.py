@@ -75,7 +75,7 @@ class Case:
         """What `--set` would say."""
         return {} if self.dtype == "float32" else {"F": self.dtype}
 
-    def copied(self, folder: Path) -> Path:
+    def copy(self, folder: Path) -> Path:
         """Copy the spec into a folder, with random weights unless it has its own."""
         path = folder / f"{self.model}-{self.dtype}.yaml"
         text = (SPECS / f"{self.model}.yaml").read_text(encoding="utf-8")
@@ -107,7 +107,7 @@ def seconds() -> tuple[float, float]:
 
 def _of_child() -> float:
     """Read the processor time of the compiler's process; Linux says it in a file."""
-    process = compiler_process.session(TARGET)._child  # noqa: SLF001 - nobody else needs to know it
+    process = compiler_process.session(TARGET)._child  # noqa: SLF001 - no caller but this benchmark needs it
     if process is None:
         return 0.0
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()

@@ -42,13 +42,13 @@ def text(layers: int) -> str:
     return f"func.func @main(%a: {KIND}) -> {KIND} {{\n{body}\nreturn {last} : {KIND}\n}}"
 
 
-class Quiet(trt.ILogger):
+class Quiet(trt.ILogger):  # type: ignore[misc]  # the library has no types
     """A logger that drops everything."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         trt.ILogger.__init__(self)
 
-    def log(self, severity, message):
+    def log(self, severity: trt.ILogger.Severity, message: str) -> None:
         """Drop a message."""
 
 
@@ -58,7 +58,7 @@ def bare(builder: trt.Builder, layers: int, weights: np.ndarray) -> trt.INetwork
     network.name = "main"
     count = 0
 
-    def done(layer):
+    def done(layer: trt.ILayer) -> trt.ITensor:
         nonlocal count
         layer.name = f"[tensorrt.layer] loc(model.mlir:{count}:8)"
         count += 1
@@ -96,7 +96,7 @@ def row(library: Library, layers: int, weights: np.ndarray) -> dict[str, Cell]:
     log, silent = Log(), trt.Builder(Quiet())
     builder = library.builder(log)
 
-    def ours() -> object:
+    def ours() -> trt.INetworkDefinition:
         return translate(library, builder, log, function).network
 
     assert ours().num_layers == bare(silent, layers, weights).num_layers == layers

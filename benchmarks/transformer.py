@@ -4,7 +4,7 @@ Weights are expanded and broadcast before products, heads are reshaped and trans
 scales are broadcast, layer norms and GELU are their parts: what the passes are for.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -17,14 +17,18 @@ from xdsl.dialects.builtin import (
     f32,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from tripybuild.tensorrt import dialect
-from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.mlir import elements
 
 BLOCKS, WIDTH, HEADS, TOKENS, BATCH = 5, 768, 12, 128, 2
+
+
+def sizes(value: SSAValue) -> tuple[int, ...]:
+    """The sizes of a value; all of them are static here."""
+    return cast("TensorType[Any]", value.type).get_shape()
 
 
 class Body:
@@ -35,7 +39,7 @@ class Body:
         self.weights = 0
 
     def __call__(self, op_class: Any, *operands: Any, **attributes: Any) -> SSAValue:
-        op = op_class.make(*operands, **attributes)
+        op: Operation = op_class.make(*operands, **attributes)
         self.block.add_op(op)
         return op.results[0]
 
@@ -110,7 +114,7 @@ class Body:
         return self.binary("kPROD", x, half)
 
     def attention(self, x: SSAValue, mask: SSAValue) -> SSAValue:
-        batch, tokens, width = (size or 0 for size in sizes(x))
+        batch, tokens, width = sizes(x)
         joined = self.linear(x, 3 * width)
         heads = []
         for at in range(3):
@@ -136,6 +140,7 @@ class Body:
 def module(blocks: int = BLOCKS) -> ModuleOp:
     """Make the whole transformer."""
     body = Body((BATCH, TOKENS, WIDTH), (TOKENS, TOKENS))
+    x: SSAValue
     x, mask = body.block.args
     for _ in range(blocks):
         x = body.binary("kSUM", x, body.attention(body.layer_norm(x), mask))
