@@ -75,6 +75,7 @@ FILES = {
     "math/alone.yaml": OPERATOR.replace("NAME", "alone").replace("CODE", "input * input"),
     "math/broken.yaml": OPERATOR.replace("NAME", "broken").replace("CODE", "input + input"),
     "math/user.yaml": OPERATOR.replace("NAME", "user").replace("CODE", "broken(input) * input"),
+    "math/far.yaml": OPERATOR.replace("NAME", "far").replace("CODE", "user(input) + input"),
     "math/member.yaml": MEMBER,
     "families/doubling.yaml": FAMILY,
     "modules/bias.yaml": MODULE.replace("NAME", "Bias"),
@@ -119,7 +120,7 @@ def suites(made, tmp_path, monkeypatch):
         assert old in text
         place.write_text(text.replace(old, new))
         file = str(tmp_path / "out/suites/math/test_any.py")
-        names = ("alone", "broken", "user", "member")
+        names = ("alone", "broken", "user", "far", "member")
         found = {name: Suite(f"own/math/{name}.yaml", PACKAGE, file) for name in names}
         modules = ("bias", "other")
         return found | {n: ModuleSuite(f"own/modules/{n}.yaml", PACKAGE, file) for n in modules}
@@ -143,13 +144,14 @@ def verdicts(suites):
     return result
 
 
-RIGHT = dict.fromkeys(["alone", "broken", "user", "member", "bias", "other"], "right")
+USERS = ("broken", "user", "far")
+RIGHT = dict.fromkeys([*USERS, "alone", "member", "bias", "other"], "right")
 
 
-def test_a_broken_operator_fails_its_own_suite(suites):
-    """One with a mistake in it; others run the code that was generated before."""
+def test_a_broken_operator_fails_its_own_suite_and_its_users(suites):
+    """What was generated of it before is not what its declaration says now."""
     given = suites("math/broken.yaml", "input + input", "input + nothing")
-    assert verdicts(given) == RIGHT | {"broken": "unbound-name"}
+    assert verdicts(given) == RIGHT | dict.fromkeys(USERS, "unbound-name")
     start = time.process_time()
     for _ in range(20):
         with pytest.raises(DiagnosticError):
@@ -168,10 +170,10 @@ def test_a_broken_file_is_the_only_problem(suites, tmp_path, change):
     }
 
 
-def test_a_file_that_cannot_be_read_fails_its_own_suite(suites):
-    """Its users run the code that was generated before."""
+def test_a_file_that_cannot_be_read_fails_its_own_suite_and_its_users(suites):
+    """It is no operator then, whose name they would not know."""
     given = suites("math/broken.yaml", "doc:", "docs:")
-    assert verdicts(given) == RIGHT | {"broken": "missing-key"}
+    assert verdicts(given) == RIGHT | dict.fromkeys(USERS, "missing-key")
 
 
 def test_a_broken_family_fails_its_members(suites):

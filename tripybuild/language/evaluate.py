@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from tripybuild.errors.budget import current
-from tripybuild.language.cases import Choice, Let, LetBinding
 from tripybuild.language.frame import COLLECTIONS, EvaluationError, Frame, Meter
 from tripybuild.language.grammar import Assignment, Program
 from tripybuild.language.limits import MAXIMUM_STEPS, check_length, show
@@ -24,6 +23,7 @@ from tripybuild.language.lookup import (
     require_callable,
 )
 from tripybuild.language.operations import Truth, binary, comparison, unary
+from tripybuild.language.program import Choice, Let, LetBinding
 from tripybuild.language.vocabulary import Vocabulary
 
 __all__ = ["EvaluationError", "evaluate"]

@@ -8,7 +8,6 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NoReturn
 
@@ -18,6 +17,7 @@ from tripybuild.language.limits import (
     MAXIMUM_STATEMENTS,
     oversize_reason,
 )
+from tripybuild.language.program import Assignment, Program
 from tripybuild.language.syntax import ALLOWED, OPERATORS, PARTS, REFUSED, SnippetError, position
 
 __all__ = ["Assignment", "Program", "SnippetError", "parse", "parse_expression"]
@@ -26,23 +26,6 @@ _STATEMENT_HINT: Final = "a snippet is lines of `name = expression`, then `retur
 UNREAD: Final = "_"  # takes one of several results, or of the values behind `for`
 _NOT_CODE: Final = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|#[^\n]*")
 _FOREIGN: Final = re.compile(r"[^ -~\n\t]")
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """One `name = value` or `a, *b = value`; a starred name keeps its star."""
-
-    targets: tuple[str, ...]
-    value: ast.expr
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A snippet: names to assign, in order, and then the result."""
-
-    text: str
-    assignments: tuple[Assignment, ...]
-    result: ast.expr
 
 
 @lru_cache(maxsize=8192)
@@ -62,7 +45,7 @@ def parse(text: str) -> Program:
         raise SnippetError("`return` needs an expression", position(last))
     for value in (*(assignment.value for assignment in assignments), last.value):
         _check(value)
-    return Program(text, tuple(assignments), last.value)
+    return Program(tuple(assignments), last.value, text)
 
 
 def parse_expression(text: str) -> ast.expr:

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from tripybuild.language.cases import Let
 from tripybuild.language.grammar import Program, parse_expression
+from tripybuild.language.program import Let
 
 # What a message fills in: `the rank is {len(S)}`. Other braces are only braces.
 PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")

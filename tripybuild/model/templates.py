@@ -12,7 +12,6 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.checks.check import Check
 from tripybuild.frontend.checks.messages import law_message
 from tripybuild.language.evaluate import evaluate
-from tripybuild.language.grammar import Program
 from tripybuild.language.names import free_names
 from tripybuild.model.context import BuildContext, FileScope
 from tripybuild.schema.operator.part import Part, PartParameter
@@ -134,7 +133,7 @@ def _check_size(
 ) -> object:
     """A size, if it is of its type; the other sizes say how long it is."""
     value = sizes[name]
-    lengths = [evaluate(Program("", (), n), sizes, SHAPE) for n in pattern.lengths or ()]
+    lengths = [evaluate(n, sizes, SHAPE) for n in pattern.lengths or ()]
     match pattern.kind:
         case "int":
             several = pattern.lengths is not None

@@ -167,7 +167,7 @@ class ModuleSuite:
             refuse_difference("the specification", [each for each in codes if each == code], [code])
 
     def _value(self, node: ast.expr) -> object:
-        return evaluate(Program("", (), node), BY_NAME, SHAPE)
+        return evaluate(node, BY_NAME, SHAPE)
 
     def _make_module(self, dtype: str | None) -> Any:
         """The class, made with the sample's sizes."""
@@ -201,9 +201,7 @@ class ModuleSuite:
         assert isinstance(pattern, TensorPattern)
         sizes = [
             size
-            for _, size in pattern.sizes(
-                lambda each: evaluate(Program("", (), each.expression), self.names, SHAPE)
-            )
+            for _, size in pattern.sizes(lambda each: evaluate(each.expression, self.names, SHAPE))
         ]
         element = int32 if pattern.element == "any" else pattern.element
         return f"{element}[{', '.join(map(str, sizes)) or '()'}]"

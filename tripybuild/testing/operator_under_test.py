@@ -14,8 +14,8 @@ from importlib import import_module
 from types import CodeType
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.language.cases import statements
 from tripybuild.language.evaluate import EvaluationError
+from tripybuild.language.program import statements
 from tripybuild.schema.operator.dtype_combinations import (
     Tuple,
     format_tuple,

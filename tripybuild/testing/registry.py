@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.language.names import called_names
 from tripybuild.process import paths
 from tripybuild.schema.load import Registry, load
 from tripybuild.schema.operator.operator import Operator
@@ -90,14 +91,22 @@ def _valid_declarations(*roots: Path) -> tuple[Registry, Problems]:
     found, everything = _load(*roots)
     if not everything:
         return found, {}
-    problems = _by_declaration(roots, everything)
+    problems = _by_declaration(roots, everything, found.operators)
     operators = {name: o for name, o in found.operators.items() if o.path not in problems}
     modules = {name: m for name, m in found.modules.items() if m.path not in problems}
     return replace(found, operators=_Operators(operators, problems), modules=modules), problems
 
 
-def _by_declaration(roots: Sequence[Path], everything: Sequence[Diagnostic]) -> Problems:
+def _by_declaration(
+    roots: Sequence[Path], everything: Sequence[Diagnostic], operators: Mapping[str, Operator]
+) -> Problems:
     """What is wrong with each declaration: in its file, in what it needs, or in all facts."""
+    calls = {
+        name: called_names(each.decompose.program)
+        for name, each in operators.items()
+        if each.decompose is not None
+    }
+    composed = {operators[name].path: _reached(name, calls) for name in calls}
     files = {shown: path for root in roots for shown, path in sources(root).items()}
     direct: dict[str, list[Diagnostic]] = {}
     for each in everything:
@@ -108,7 +117,7 @@ def _by_declaration(roots: Sequence[Path], everything: Sequence[Diagnostic]) -> 
     result = {}
     for shown, path in files.items():
         own = wrong.get(shown, [])
-        needed = _dependencies(path, own)
+        needed = _dependencies(path, own) | composed.get(shown, frozenset())
         others = (other for other in wrong if other != shown and Path(other).stem in needed)
         found = [*shared, *(each for other in others for each in wrong[other]), *own]
         if found:
@@ -122,6 +131,17 @@ def _dependencies(path: Path, problems: Sequence[Diagnostic]) -> frozenset[str]:
     unbound = any(each.code == "unbound-name" for each in problems)
     found = _WORD.findall(text) if unbound else _LIKE.findall(text)
     return frozenset(name for each in found for name in (each.decode(), each.decode().lower()))
+
+
+def _reached(name: str, calls: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """What a decomposition calls, and what the decompositions of that call."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        new = set(calls.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += new
+    return frozenset(found)
 
 
 def roots(source: str, suite: str) -> tuple[Path, ...]:

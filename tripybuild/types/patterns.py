@@ -26,7 +26,7 @@ class Dimension:
         return self.expression.id if isinstance(self.expression, ast.Name) else None
 
     def __str__(self) -> str:
-        return ("*" if self.star else "") + ast.unparse(self.expression)
+        return ("*" if self.star else "") + (self.name or ast.unparse(self.expression))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +187,15 @@ def shape_text(shape: tuple[Dimension, ...] | None) -> str:
     if shape is None:
         return "[...]"
     return f"[{', '.join(map(str, shape))}]" if shape else "[()]"
+
+
+def subscript_text(shape: Sequence[Dimension], index: int) -> str:
+    """`[0]`, `[-1]` or `[2:]`: where a dimension's sizes are, counted from the end behind `*D`."""
+    star = next((i for i, d in enumerate(shape) if d.star), len(shape))
+    behind = len(shape) - index - 1
+    if index == star:
+        return f"[{index or ''}:{-behind or ''}]"
+    return f"[{index if index < star else -behind - 1}]"
 
 
 def options(pattern: Pattern) -> tuple[Pattern, ...]:

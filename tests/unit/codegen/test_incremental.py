@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tripybuild.artifact.cache import Cache
 from tripybuild.codegen.incremental import package_files as incremental
 from tripybuild.codegen.incremental.fragment_store import FragmentRecord, FragmentStore
 from tripybuild.codegen.incremental.package_files import package_files
@@ -158,6 +159,15 @@ def test_nothing_is_read_where_nothing_changed(folder, monkeypatch):
     monkeypatch.setattr("tripybuild.codegen.incremental.update.fragments", None)
     monkeypatch.setattr("tripybuild.schema.load.read", None)
     assert package_files([], "tripyapi").files == before
+
+
+def test_all_files_are_read_once_where_nothing_is_kept(folder, monkeypatch):
+    """Without what is kept, a changed part of the files is all of them."""
+    count = []
+    monkeypatch.setattr("tripybuild.schema.load.read", lambda path: count.append(path) or see(path))
+    monkeypatch.setattr(Cache, "get", lambda *_: None)
+    package_files([], "tripyapi")
+    assert sorted(count) == sorted(folder.rglob("*.yaml"))
 
 
 def test_what_would_be_reformatted_is_kept(folder):

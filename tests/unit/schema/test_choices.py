@@ -3,9 +3,9 @@
 import pytest
 
 from tripybuild.codegen.package.plan import plan
-from tripybuild.language.cases import statements
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.names import free_names
+from tripybuild.language.program import statements
 from tripybuild.schema.load import load
 from tripybuild.types.dtypes import float32, int32
 from tripybuild.types.vocabulary import SHAPE

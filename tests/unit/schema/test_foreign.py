@@ -7,7 +7,10 @@ from oracles import foreign_tables
 
 from tripybuild.process import paths
 from tripybuild.schema.foreign import SYSTEMS, signatures
+from tripybuild.schema.operator.aliases import AliasReader
+from tripybuild.schema.operator.operator import Input
 from tripybuild.testing.registry import registry
+from tripybuild.types.type_syntax import parse_pattern
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -79,3 +82,23 @@ def test_every_law_of_an_alias_holds_in_the_registry():
         "X": "input", "W": "weight", "B": "bias", "dilations": "dilation", "group": "groups",
         "strides": "stride",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("type", "shape", "read"),
+    [
+        ("T[*S]", "S", "self.shape"),
+        ("T[N, *S]", "S", "self.shape[1:]"),
+        ("T[*S, N]", "S", "self.shape[:-1]"),
+        ("T[M, *S, N, 4]", "S", "self.shape[1:-2]"),
+        ("T[M, *S, N, 4]", "[M, N]", "[self.shape[0], self.shape[-2]]"),
+    ],
+)
+def test_sizes_behind_a_run_are_read_back(type, shape, read):
+    """They are counted from the end, and the run is what is left between."""
+    operator = registry(paths.registry()).operators["sum"]
+    input = Input("input", parse_pattern(type, frozenset("T")), "")
+    reader = AliasReader(operator.document, ["input", "dim"], {}, {"input": input})
+    (alias,) = reader.read("aten", f"sum.dim_IntList(input, axes(dim, {shape}))")
+    assert alias.reads["dim"].text == f"dim or range(len({read}))"
+    assert not reader.found

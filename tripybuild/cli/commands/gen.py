@@ -14,6 +14,7 @@ from tripybuild.cli.registry import Registries, in_installed_package
 from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.process import paths
+from tripybuild.process.gc_pause import pause_gc
 from tripybuild.process.paths import display_path
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def generate(
     place = _place(out, added)
     plan = package_files(added, name)
     files = plan.files
-    found = (differences if check else write)(place, files, name)
+    with pause_gc():
+        found = (differences if check else write)(place, files, name)
     seconds = time.perf_counter() - start
     data = {
         "files": len(files),

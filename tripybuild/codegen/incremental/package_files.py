@@ -30,6 +30,7 @@ class PackageFiles:
     unformatted: Sequence[str]
 
 
+@pause_gc()
 def package_files(added: Sequence[Path], package: str) -> PackageFiles:
     """The package of some registries.
 
@@ -40,26 +41,25 @@ def package_files(added: Sequence[Path], package: str) -> PackageFiles:
     Raises:
         DiagnosticError: With all that is wrong in any of the registries.
     """
-    with pause_gc():
-        folders = [paths.registry(), *added]
-        digests = _digests(folders)
-        cache, place = Cache(), _key([root_name(root) for root in folders], package)
-        stored = cache.get(place)
-        shared = _key([root_name(folders[0])], "")
-        seed = cache.get(shared) if added and stored is None else None
-        known = stored or seed
-        kept = FragmentStore.from_bytes(known) if known else FragmentStore()
-        store = _current_store(kept, digests, added, package)
-        if store is not kept:
-            cache.put(place, store.to_bytes())
-            if added and stored is None:
-                built_in = sources(folders[0])
-                part = {path: each for path, each in store.records.items() if path in built_in}
-                found = FragmentStore(part).to_bytes()
-                if found != seed:
-                    cache.put(shared, found)
-        files = assemble_package(store.fragments, store.schemas, package)
-        return PackageFiles(files, store.unformatted)
+    folders = [paths.registry(), *added]
+    digests = _digests(folders)
+    cache, place = Cache(), _key([root_name(root) for root in folders], package)
+    stored = cache.get(place)
+    shared = _key([root_name(folders[0])], "")
+    seed = cache.get(shared) if added and stored is None else None
+    known = stored or seed
+    kept = FragmentStore.from_bytes(known) if known else FragmentStore()
+    store = _current_store(kept, digests, added, package)
+    if store is not kept:
+        cache.put(place, store.to_bytes())
+        if added and stored is None:
+            built_in = sources(folders[0])
+            part = {path: each for path, each in store.records.items() if path in built_in}
+            found = FragmentStore(part).to_bytes()
+            if found != seed:
+                cache.put(shared, found)
+    files = assemble_package(store.fragments, store.schemas, package)
+    return PackageFiles(files, store.unformatted)
 
 
 def _current_store(
@@ -75,7 +75,8 @@ def _current_store(
         return kept
     from tripybuild.codegen.incremental import update  # noqa: PLC0415 - most runs make nothing
 
-    store = update.changed_fragments(kept, digests, added, package) if there else None
+    known = there and kept.records  # without any, all files are changed ones
+    store = update.changed_fragments(kept, digests, added, package) if known else None
     return store or update.all_fragments(added, package)
 
 

@@ -10,7 +10,14 @@ from tripybuild.language.grammar import Program
 from tripybuild.language.names import free_names
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.snippets.snippet_scope import choice_words
-from tripybuild.types.patterns import Dimension, LikePattern, Pattern, options, tensors
+from tripybuild.types.patterns import (
+    Dimension,
+    LikePattern,
+    Pattern,
+    options,
+    subscript_text,
+    tensors,
+)
 
 
 def bind_names(operator: Operator, program: Program, body: Body) -> dict[str, ast.expr]:
@@ -151,7 +158,7 @@ class _Prelude:
         self.bound.update(name for name in kept.values() if name is not None)
         if len(kept) == 1:
             ((index, name),) = kept.items()
-            self.body.add(f"{name} = {where}{_entry(shape, index)}")
+            self.body.add(f"{name} = {where}{subscript_text(shape, index)}")
             return
         targets = [("*" if d.star else "") + (kept.get(i) or "_") for i, d in enumerate(shape)]
         self.body.add(f"{', '.join(targets)} = {where}")
@@ -160,14 +167,3 @@ class _Prelude:
 def _shape(pattern: Pattern) -> tuple[Dimension, ...]:
     tensor = next(tensors(pattern), None)
     return tensor.shape or () if tensor is not None else ()
-
-
-def _entry(shape: tuple[Dimension, ...], index: int) -> str:
-    """`[0]`, `[-1]` or `[2:]`: one entry of a shape, counted from the end behind a run."""
-    star = next((i for i, d in enumerate(shape) if d.star), len(shape))
-    behind = len(shape) - index - 1
-    if index < star:
-        return f"[{index}]"
-    if index > star:
-        return f"[{-behind - 1}]"
-    return f"[{index or ''}:{-behind or ''}]"

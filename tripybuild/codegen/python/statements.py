@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Set as AbstractSet
 from tripybuild.codegen.python.expressions import document, returned_value, statement_value
 from tripybuild.codegen.python.file_text import Body
 from tripybuild.codegen.python.rewrite import NameRewriter
-from tripybuild.language.cases import Choice, Let, LetBinding
 from tripybuild.language.grammar import UNREAD, Assignment, Program
+from tripybuild.language.program import Choice, Let, LetBinding
 
 
 def assign(program: Program, rewriter: NameRewriter, body: Body) -> None:

@@ -23,8 +23,8 @@ from tripybuild.codegen.snippets.value_kinds import (
     result_kind,
     row,
 )
-from tripybuild.language.cases import Choice, Let, LetBinding
 from tripybuild.language.grammar import Assignment, Program
+from tripybuild.language.program import Choice, Let, LetBinding
 from tripybuild.language.vocabulary import PYTHON
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
 

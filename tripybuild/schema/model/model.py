@@ -245,7 +245,7 @@ class _ModelElaboration:
             program = parse(text)
         except SnippetError as error:
             self.found.append(self.syntax(error, at))
-            program = Program("None", (), ast.Constant(None))
+            program = Program((), ast.Constant(None), "None")
         return Snippet(program, self.document.origin(at), at)
 
     def syntax(self, error: SnippetError, at: Location) -> Diagnostic:

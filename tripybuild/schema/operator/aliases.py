@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, suggest
-from tripybuild.language.cases import source_text
 from tripybuild.language.grammar import Program, SnippetError, parse, parse_expression
 from tripybuild.language.names import free_names
+from tripybuild.language.program import source_text
 from tripybuild.language.syntax import position
 from tripybuild.schema.entries import ForeignEntry
 from tripybuild.schema.foreign import TITLES, ForeignSignature, signatures
@@ -21,7 +21,7 @@ from tripybuild.schema.foreign.inverses import Expansion, inversions
 from tripybuild.schema.operator.operator import Alias, Difference, Input, Location, Snippet
 from tripybuild.schema.snippets.expressions import Expression, expression_text
 from tripybuild.schema.snippets.vocabularies import DECOMPOSE, DTYPES, SHAPE
-from tripybuild.types.patterns import tensors
+from tripybuild.types.patterns import subscript_text, tensors
 
 _SEVERAL = "any number of tensors: write `*` before a list of them"
 
@@ -85,7 +85,7 @@ class AliasReader:
 
         def here(node: ast.expr) -> Snippet:
             ast.fix_missing_locations(ast.copy_location(node, call))
-            return Snippet(Program(source_text(node), (), node), self.document, where)
+            return Snippet(Program((), node), self.document, where)
 
         reads = {name: here(node) for name, node in back.items()}
         reads |= {n: self._snippet(e, (*base, "reads", n)) for n, e in entry.reads.items()}
@@ -96,7 +96,7 @@ class AliasReader:
             system,
             signature,
             text,
-            {n: Snippet(Program(text, (), e), self.document, where) for n, e in said.items()},
+            {n: Snippet(Program((), e, text), self.document, where) for n, e in said.items()},
             result,
             _join_conditions(when, [here(node) for node in expansion.when]),
             reads,
@@ -172,7 +172,7 @@ class AliasReader:
             program = parse(expression_text(value))
         except SnippetError as error:
             self._report_syntax(error, where)
-            program = Program("None", (), ast.Constant(None))
+            program = Program((), ast.Constant(None), "None")
         return Snippet(program, self.document, where)
 
     def _report_syntax(self, error: SnippetError, where: Location) -> None:
@@ -187,17 +187,15 @@ class AliasReader:
 def _sizes(input: Input | None, parameter: str) -> Iterator[tuple[str, ast.expr]]:
     """The names of a shape as parts of it: `S` is `data.shape`, and `D` is `data.shape[2:]`."""
     pattern = None if input is None or input.several else next(tensors(input.pattern), None)
-    shape = None if pattern is None else pattern.shape
-    for index, dimension in enumerate(shape or ()):
-        if dimension.name is not None:
-            whole = ast.Attribute(ast.Name(parameter, ast.Load()), "shape", ast.Load())
-            part: ast.expr = ast.Constant(index)
-            if dimension.star:
-                part = ast.Slice(ast.Constant(index) if index else None)
-            alone = dimension.star and len(shape or ()) == 1
-            yield dimension.name, whole if alone else ast.Subscript(whole, part, ast.Load())
-            if dimension.star:
-                return
+    shape = (pattern.shape if pattern is not None else None) or ()
+    whole = ast.Attribute(ast.Name(parameter, ast.Load()), "shape", ast.Load())
+    for index, dimension in enumerate(shape):
+        if dimension.name is not None and dimension.star and len(shape) == 1:
+            yield dimension.name, whole
+        elif dimension.name is not None:
+            part = parse_expression(f"shape{subscript_text(shape, index)}")
+            assert isinstance(part, ast.Subscript)
+            yield dimension.name, ast.Subscript(whole, part.slice, ast.Load())
 
 
 def _join_conditions(when: Snippet | None, helpers: Sequence[Snippet]) -> Snippet | None:
@@ -208,7 +206,7 @@ def _join_conditions(when: Snippet | None, helpers: Sequence[Snippet]) -> Snippe
     first, *_ = parts
     node = ast.BoolOp(ast.And(), [each for part in parts for each in _conjuncts(part.result)])
     ast.copy_location(node, first.result)
-    return replace(first, program=Program(source_text(node), (), node))
+    return replace(first, program=Program((), node))
 
 
 def _conjuncts(node: ast.expr) -> list[ast.expr]:

@@ -217,7 +217,7 @@ class _OperatorElaboration:
             program = parse(text)
         except SnippetError as error:
             self.found.append(self.syntax(error, document, location))
-            program = Program("None", (), ast.Constant(None))
+            program = Program((), ast.Constant(None), "None")
         return Snippet(substitute(program, parameters), document, location)
 
     def optional(self, key: str) -> Snippet | None:

@@ -6,11 +6,11 @@ A family may refine another one that it `extends:`. What is nearer to the operat
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import Any, Protocol
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic
-from tripybuild.language.cases import program_text
 from tripybuild.language.grammar import Program, SnippetError, parse_expression
 from tripybuild.schema.files import FamilyFile, OperatorBody, OperatorFile
 from tripybuild.schema.operator.operator import Snippet
@@ -27,36 +27,29 @@ JOINED = frozenset({"examples"})
 Families = Mapping[str, tuple[Document, FamilyFile]]
 
 
-class _Substitution(ast.NodeTransformer):
-    def __init__(self, parameters: Mapping[str, ast.expr]) -> None:
-        self.parameters = parameters
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.parameters.get(node.id, node)
-
-
 def substitute(program: Program, parameters: Mapping[str, ast.expr]) -> Program:
     """A program with the names of `parameters` replaced by their expressions."""
-    if not any(name in program.text for name in parameters):
+    if program.written and not any(name in program.written for name in parameters):
         return program
-    replacing = _Substitution(parameters)
-    lines = [
-        replace(step, value=replacing.visit(_copy(step.value))) for step in program.assignments
-    ]
-    result = replacing.visit(_copy(program.result))
-    text = program_text(tuple(lines), result)
-    return replace(program, text=text, assignments=tuple(lines), result=result)
+    lines = [replace(step, value=_replaced(step.value, parameters)) for step in program.assignments]
+    return Program(tuple(lines), _replaced(program.result, parameters))
 
 
-def _copy(node: Any) -> Any:
-    """A copy that keeps its positions: the same family serves many operators."""
-    fields: dict[str, Any] = {}
-    for name, value in ast.iter_fields(node):
-        if isinstance(value, list):
-            fields[name] = [_copy(v) if isinstance(v, ast.AST) else v for v in value]
-        else:
-            fields[name] = _copy(value) if isinstance(value, ast.AST) else value
-    return ast.copy_location(type(node)(**fields), node)
+def _replaced(node: Any, parameters: Mapping[str, ast.expr]) -> Any:
+    """A part of a program with the names replaced: itself where it has none of them.
+
+    What is replaced is copied, with its positions, since the same family serves many operators.
+    """
+    if isinstance(node, ast.Name):
+        return parameters.get(node.id, node)
+    if isinstance(node, list):
+        items = [_replaced(each, parameters) for each in node]
+        return node if all(map(is_, items, node)) else items
+    if not isinstance(node, ast.AST):
+        return node
+    fields = [getattr(node, name, None) for name in node._fields]
+    parts = _replaced(fields, parameters)
+    return node if parts is fields else ast.copy_location(type(node)(*parts), node)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,8 +81,7 @@ def lineage(
             found.append(Diagnostic("cyclic-family", message, place.span((key,))))
             break
         names.append(name)
-        replacing = _Substitution(parameters)
-        parameters = {n: replacing.visit(_copy(value)) for n, value in given.items()}
+        parameters = {n: _replaced(value, parameters) for n, value in given.items()}
         place, family = families[name]
         bodies.insert(0, FamilyBody(place, family, parameters))
         key, text = "extends", family.extends

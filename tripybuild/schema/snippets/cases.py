@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic
-from tripybuild.language.cases import Choice, choice
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import Program, SnippetError, parse
 from tripybuild.language.names import free_names
+from tripybuild.language.program import Choice, choice
 from tripybuild.schema.entries import CasesEntry
 from tripybuild.schema.operator.operator import Location, Operator, Snippet
 from tripybuild.schema.snippets.expressions import expression_text
@@ -77,7 +77,7 @@ class _Reader:
         except SnippetError as error:
             error.line, error.end_line = error.line - before, error.end_line - before
             self.found.append(self.syntax(error, self.document, location))
-            return Program("None", (), ast.Constant(None))
+            return Program((), ast.Constant(None), "None")
 
     def lines(self, text: str, location: Location) -> Program:
         """Lines that assign names, and give nothing by themselves."""

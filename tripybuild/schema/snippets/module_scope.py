@@ -123,7 +123,7 @@ def size_snippets(part: Part) -> Iterator[Snippet]:
 def type_expressions(part: Part, pattern: Pattern, at: Location) -> Iterator[Snippet]:
     """The expressions inside a type of a module."""
     for node in expressions(pattern):
-        yield Snippet(Program(str(pattern), (), node), part.document, at)
+        yield Snippet(Program((), node), part.document, at)
 
 
 def _members(part: Part) -> Iterator[Diagnostic]:

@@ -180,7 +180,7 @@ def in_message(law: Law, bound: frozenset[str], surface: AllowedNames) -> Iterat
     span = document.span(location)
     for text in PLACEHOLDER.findall(law.message or ""):
         try:
-            program = Program(text, (), parse_expression(text))
+            program = Program((), parse_expression(text), text)
         except SnippetError as error:
             message = f"`{{{text}}}` is not an expression that can be interpolated: {error.message}"
             yield Diagnostic(error.code, message, span, hint="write it without braces")
@@ -274,8 +274,7 @@ def type_snippets(operator: Operator) -> Iterator[Snippet]:
     for group, entries in groups:
         for name, entry in entries.items():
             for node in expressions(entry.pattern):
-                program = Program(str(entry.pattern), (), node)
-                yield Snippet(program, operator.document, (group, name, "type"))
+                yield Snippet(Program((), node), operator.document, (group, name, "type"))
 
 
 def _like_inputs(pattern: Pattern) -> Iterator[str]:

@@ -10,8 +10,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tripybuild.errors.diagnostics import Diagnostic, suggest
-from tripybuild.language.cases import Let, LetBinding
 from tripybuild.language.grammar import Assignment
+from tripybuild.language.program import Let, LetBinding
 from tripybuild.schema.operator.operator import Snippet
 
 _Comprehension = ast.ListComp | ast.GeneratorExp | ast.DictComp

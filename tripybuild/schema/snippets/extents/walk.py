@@ -4,10 +4,10 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import NoReturn
 
-from tripybuild.language.cases import Let, LetBinding
 from tripybuild.language.grammar import Assignment
 from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.language.names import is_power_of_constant
+from tripybuild.language.program import Let, LetBinding
 from tripybuild.schema.snippets.extents.calls import is_list_of_numpy, result_extent, returns_list
 from tripybuild.schema.snippets.extents.domain import (
     GIVEN,

@@ -1,13 +1,38 @@
-"""Case selection: a program whose result is the value of the first case that holds.
+"""Programs of snippets: lines that assign names, then a result, which may be a choice of cases.
 
-The parser makes neither node; the reader of `cases:` does. A choice stands only where a program
-ends, so that generated code can be `if` statements.
+The parser makes no choice; the reader of `cases:` does. A choice stands only where a program ends,
+so that generated code can be `if` statements.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
-from tripybuild.language.grammar import Assignment, Program
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One `name = value` or `a, *b = value`; a starred name keeps its star."""
+
+    targets: tuple[str, ...]
+    value: ast.expr
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A snippet: names to assign, in order, and then the result.
+
+    It is `written` somewhere, or put together of others.
+    """
+
+    assignments: tuple[Assignment, ...]
+    result: ast.expr
+    written: str | None = None
+
+    @cached_property
+    def text(self) -> str:
+        """The program as it is written, or as people would write it."""
+        return _text(self) if self.written is None else self.written
 
 
 class Choice(ast.IfExp):
@@ -47,7 +72,7 @@ def choice(shared: Program | None, cases: list[tuple[ast.expr | None, Program]])
         assert test is not None
         end = ast.copy_location(Choice(test, _end(program), end), test)
     lines = () if shared is None else shared.assignments
-    return Program(program_text(lines, end), lines, end)
+    return Program(lines, end)
 
 
 def _end(program: Program) -> ast.expr:
@@ -57,12 +82,15 @@ def _end(program: Program) -> ast.expr:
     return ast.copy_location(Let(lines, program.result), program.result)
 
 
-def program_text(lines: tuple[Assignment, ...], result: ast.expr) -> str:
+def _text(program: Program) -> str:
     """A program as people write it, with the conditions of its cases."""
-    if not lines and not isinstance(result, Choice | Let):
-        return source_text(result)
-    head = [f"{', '.join(line.targets)} = {source_text(line.value)}" for line in lines]
-    return "\n".join([*head, *_end_text(result)])
+    if not program.assignments and not isinstance(program.result, Choice | Let):
+        return source_text(program.result)
+    return "\n".join([*_lines_text(program.assignments), *_end_text(program.result)])
+
+
+def _lines_text(lines: Iterable[Assignment | LetBinding], indent: str = "") -> Iterator[str]:
+    return (f"{indent}{', '.join(each.targets)} = {source_text(each.value)}" for each in lines)
 
 
 def _end_text(node: ast.expr, indent: str = "") -> Iterator[str]:
@@ -71,8 +99,7 @@ def _end_text(node: ast.expr, indent: str = "") -> Iterator[str]:
         yield from _end_text(node.body, f"{indent}    ")
         node = node.orelse
     if isinstance(node, Let):
-        for line in node.lines:
-            yield f"{indent}{', '.join(line.targets)} = {source_text(line.value)}"
+        yield from _lines_text(node.lines, indent)
         node = node.value
     yield f"{indent}return {source_text(node)}"
 
