@@ -7,15 +7,13 @@ refuses int8 constants: they are kept as int32 and converted.
 
 import numpy as np
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    DenseResourceAttr,
     ModuleOp,
     TensorType,
     f32,
     i32,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.dialect import ConstantOp, DequantizeOp, IdentityOp, QuantizeOp, types
@@ -23,7 +21,7 @@ from tripybuild.tensorrt.dialect.base import element, sizes, tensor_type
 from tripybuild.tensorrt.mlir import elements, locations
 from tripybuild.tensorrt.passes.rewriting.driver import PatternRewriter
 from tripybuild.tensorrt.passes.rewriting.effects import walk_ops
-from tripybuild.tensorrt.passes.rewriting.values import has_elided_data
+from tripybuild.tensorrt.passes.rewriting.values import dense_of, retype
 
 _QUANTIZING = (QuantizeOp, DequantizeOp)
 
@@ -75,13 +73,8 @@ def _pass_through(value: SSAValue, rewriter: PatternRewriter) -> None:
     owner = value.owner
     location = owner.location if isinstance(owner, Operation) else None
     scale = rewriter.constant(np.ones((), np.float32), TensorType(f32, []))
-    floats = rewriter.create(
-        DequantizeOp,
-        value,
-        scale,
-        location=location,
-        result_types=[tensor_type(sizes(value), f32)],
-    )
+    kind = tensor_type(sizes(value), f32)
+    floats = rewriter.create(DequantizeOp, value, scale, location=location, result_types=[kind])
     again = rewriter.value(
         QuantizeOp, floats.results[0], scale, location=location, result_types=[value.type]
     )
@@ -89,24 +82,14 @@ def _pass_through(value: SSAValue, rewriter: PatternRewriter) -> None:
 
 
 def _widen(op: ConstantOp) -> None:
+    """Keep elements as int32; of a resource, only the mark of elided elements is known here."""
+    type, found = tensor_type(sizes(op.result), i32), dense_of(op.result)
+    wide = retype(op.weights, type) if found is None else elements.to_numpy(found)
+    if wide is None:
+        message = "'tensorrt.constant' op failed to convert value to i32 tensor"
+        hint = "an int8 constant that is not quantized stands in the text, not in a resource"
+        place = locations.span_of(op.location)
+        raise DiagnosticError(Diagnostic("mlir-invalid", message, place, hint=hint))
     rewriter = PatternRewriter()
     rewriter.start(op)
-    type = tensor_type(sizes(op.result), i32)
-    wide = rewriter.constant(_as_int32(op, type), type)
-    rewriter.replace_with(op, IdentityOp, wide)
-
-
-def _as_int32(op: ConstantOp, type: TensorType[Attribute]) -> Attribute:
-    """Elements as int32; of a resource, only the mark of elided elements is known here."""
-    weights = op.weights
-    if isinstance(weights, DenseIntOrFPElementsAttr):
-        wide = elements.map_elements(
-            lambda array: array.astype(np.int32), elements.to_numpy(weights)
-        )
-        return elements.from_numpy(wide, type)
-    if isinstance(weights, DenseResourceAttr) and has_elided_data(weights):
-        return DenseResourceAttr(weights.resource_handle, type)
-    message = "'tensorrt.constant' op failed to convert value to i32 tensor"
-    hint = "an int8 constant that is not quantized stands in the text, not in a resource"
-    place = locations.span_of(op.location)
-    raise DiagnosticError(Diagnostic("mlir-invalid", message, place, hint=hint))
+    rewriter.replace_with(op, IdentityOp, rewriter.constant(wide, type))

@@ -1,7 +1,5 @@
 """`tensorrt-raise-activations`: activations raised from frameworks' decompositions."""
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import ModuleOp
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -48,19 +46,12 @@ _INNER = tree.product(
 _CDF = tree.unary("kERF", tree.product(_X, NumberPattern(0.70710678)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Gelu:
-    """What an activation is written as."""
-
-    kind: str
-    trees: tuple[Node, ...]
-
-
-_GELUS = (
-    _Gelu("kGELU_TANH", _half_times(tree.sum_of(_tanh(_INNER), _ONE))),
-    _Gelu("kGELU_ERF", _half_times(tree.sum_of(_CDF, _ONE))),
+# What an activation is written as.
+_GELUS = tuple(
+    (kind, each)
+    for kind, cdf in (("kGELU_TANH", _tanh(_INNER)), ("kGELU_ERF", _CDF))
+    for each in _half_times(tree.sum_of(cdf, _ONE))
 )
-
 _CLIPPED = Node(
     ElementWiseOp,
     "kMIN",
@@ -86,13 +77,10 @@ def _gelu(op: ElementWiseOp, rewriter: PatternRewriter) -> bool:
     """`x` must have the result's type: it may not be broadcast on the way."""
     if op.value("elementwise_operation") != "kPROD":
         return False
-    for gelu in _GELUS:
-        for each in gelu.trees:
-            found = find(each, op.result)
-            if found is not None and found["x"].type == op.result.type:
-                return rewriter.replace_with(
-                    op, ActivationOp, found["x"], activation_type=gelu.kind
-                )
+    for kind, each in _GELUS:
+        found = find(each, op.result)
+        if found is not None and found["x"].type == op.result.type:
+            return rewriter.replace_with(op, ActivationOp, found["x"], activation_type=kind)
     return False
 
 

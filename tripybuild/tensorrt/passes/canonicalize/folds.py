@@ -13,11 +13,9 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
-    DenseResourceAttr,
     IntegerAttr,
     IntegerType,
     Signedness,
-    TensorType,
     i32,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -37,6 +35,7 @@ from tripybuild.tensorrt.passes.rewriting.values import (
     constant_of,
     dense_of,
     has_elided_data,
+    retype,
     splat_of,
 )
 
@@ -158,9 +157,8 @@ def _fold_float_cast(value: SSAValue, type: Attribute) -> Sequence[Folded] | Non
     found = constant_of(value)
     if sizes(value) != sizes(type):
         return None
-    if isinstance(found, DenseResourceAttr) and has_elided_data(found):
-        assert isinstance(type, TensorType)
-        return (DenseResourceAttr(found.resource_handle, type),)
+    if has_elided_data(found) and (elided := retype(found, type)) is not None:
+        return (elided,)
     if not isinstance(found, DenseIntOrFPElementsAttr) or is_large(found):
         return None
     dtype = elements.dtype_of(element(type))

@@ -19,9 +19,8 @@ from tripybuild.tensorrt.dialect import (
 from tripybuild.tensorrt.dialect.attributes import ENUMERATION_ATTRIBUTES, EnumerationAttribute
 from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.elimination.layouts import (
-    Permutation,
-    identity,
     make_transpose,
+    matrix_transposition,
     permutation_of,
     permute,
     type_with_shape,
@@ -54,11 +53,6 @@ def static_kernel(op: ConvolutionOp, rewriter: PatternRewriter) -> bool:
     )
     made.attributes.update(op.attributes)
     return rewriter.replace(op, made)
-
-
-def matrix_transposition(rank: int) -> Permutation:
-    """The permutation that transposes matrices."""
-    return (*identity(rank - 2), rank - 1, rank - 2)
 
 
 def swap_product(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:

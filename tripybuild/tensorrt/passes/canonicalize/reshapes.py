@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    DenseResourceAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -28,33 +26,26 @@ from tripybuild.tensorrt.dialect import (
 from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.elimination.layouts import (
     compose,
-    drops_units,
     identity,
     is_identity,
     make_transpose,
     permutation_of,
     permute,
+    rank_op,
     type_with_shape,
 )
 from tripybuild.tensorrt.passes.rewriting.driver import Folded, Folder, Pattern, PatternRewriter
 from tripybuild.tensorrt.passes.rewriting.values import (
     constant_of,
     defining_op,
-    has_elided_data,
     is_static,
+    retype,
 )
 from tripybuild.tensorrt.shape_rules import MaybeSize
 
 _RankOp = ExpandRankOp | CollapseRankOp
 _ResizeOp = ResizeNearestOp | ResizeLinearOp | ResizeCubicOp
-
-
-def _rank_op(source: Attribute, result: Attribute) -> type[_RankOp] | None:
-    """The op that makes one shape of another by 1s."""
-    before, after = sizes(source), sizes(result)
-    if drops_units(before, after):
-        return CollapseRankOp
-    return ExpandRankOp if drops_units(after, before) else None
+_RESIZES: tuple[type[Operation], ...] = (ResizeNearestOp, ResizeLinearOp, ResizeCubicOp)
 
 
 def rank_of_rank(op: _RankOp, rewriter: PatternRewriter) -> bool:
@@ -62,10 +53,8 @@ def rank_of_rank(op: _RankOp, rewriter: PatternRewriter) -> bool:
     before = op.input.owner
     if not isinstance(before, ExpandRankOp | CollapseRankOp):
         return False
-    made = _rank_op(before.input.type, op.result.type)
-    if made is None:
-        return False
-    return rewriter.replace_with(op, made, before.input)
+    made = rank_op(sizes(before.input), sizes(op.result))
+    return made is not None and rewriter.replace_with(op, made, before.input)
 
 
 def fold_rank_change(op: _RankOp) -> Sequence[SSAValue] | None:
@@ -82,13 +71,7 @@ def reshaped_constant(value: SSAValue, result: Attribute) -> Attribute | None:
     """The attribute of a constant in another shape; the elements of resources are not read."""
     if defining_op(value, ConstantOp) is None or not is_static(result):
         return None
-    found = constant_of(value)
-    assert isinstance(result, TensorType)
-    if isinstance(found, DenseIntOrFPElementsAttr):
-        return DenseIntOrFPElementsAttr(result, found.data)
-    if isinstance(found, DenseResourceAttr) and has_elided_data(found):
-        return DenseResourceAttr(found.resource_handle, result)
-    return None
+    return retype(constant_of(value), result)
 
 
 def fold_rank(op: _RankOp) -> Sequence[Folded] | None:
@@ -106,25 +89,19 @@ def fold_reshape(op: ReshapeOp) -> Sequence[SSAValue] | None:
 def reshape_of_constant(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     """A constant in another shape is a constant."""
     found = reshaped_constant(op.input, op.result.type)
-    if found is None:
-        return False
-    return rewriter.replace(op, rewriter.constant(found, op.result.type))
+    return found is not None and rewriter.replace(op, rewriter.constant(found, op.result.type))
 
 
 def reshape_of_reshape(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     """The last of two reshapes says what the shape is."""
     before = defining_op(op.input, ReshapeOp)
-    if before is None:
-        return False
-    return rewriter.replace_with(op, ReshapeOp, before.input, op.shape)
+    return before is not None and rewriter.replace_with(op, ReshapeOp, before.input, op.shape)
 
 
 def units(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
     """A reshape that adds 1s, or takes them out, says so."""
-    made = _rank_op(op.input.type, op.result.type) if op.shape is None else None
-    if made is None:
-        return False
-    return rewriter.replace_with(op, made, op.input)
+    made = rank_op(sizes(op.input), sizes(op.result)) if op.shape is None else None
+    return made is not None and rewriter.replace_with(op, made, op.input)
 
 
 def fold_transpose(op: TransposeOp) -> Sequence[SSAValue] | None:
@@ -177,12 +154,7 @@ PATTERNS = (
     Pattern("reshape of reshape", ReshapeOp, reshape_of_reshape, "one layer"),
     Pattern("units", ReshapeOp, units, "other rewrites know these"),
     Pattern("transpose of transpose", TransposeOp, transpose_of_transpose, "one layer"),
-    Pattern(
-        "known sizes",
-        (ResizeNearestOp, ResizeLinearOp, ResizeCubicOp),
-        known_sizes,
-        "sizes are known when it is built",
-    ),
+    Pattern("known sizes", _RESIZES, known_sizes, "sizes are known when it is built"),
 )
 RESHAPES = tuple(row for row in PATTERNS if row.root is ReshapeOp)
 TRANSPOSES = tuple(row for row in PATTERNS if row.root is TransposeOp)

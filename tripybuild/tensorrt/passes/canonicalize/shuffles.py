@@ -8,14 +8,14 @@ reshape that is written down for a result of known sizes is the one before the s
 """
 
 from collections.abc import Sequence
+from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, TensorType, i32
+from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Operation, SSAValue
 
 from tripybuild.tensorrt.dialect import ShuffleOp, SliceOp
 from tripybuild.tensorrt.dialect.base import element, sizes
 from tripybuild.tensorrt.passes.elimination.layouts import (
-    Permutation,
     compose,
     inverse,
     is_identity,
@@ -26,40 +26,26 @@ from tripybuild.tensorrt.passes.rewriting.values import defining_op, is_static, 
 
 
 def _replace(
-    op: ShuffleOp,
-    rewriter: PatternRewriter,
-    source: ShuffleOp,
-    target: ShuffleOp,
-    second: Permutation,
-) -> None:
-    """Put one shuffle for two: it starts as `source`, and reshapes as `target`."""
-    rewriter.replace_with(
-        op,
-        ShuffleOp,
-        source.input,
-        target.dynamic_reshape,
-        first_transpose=source.first_transpose,
-        reshape=target.reshape,
-        second_transpose=second,
-        zero_is_placeholder=target.zero_is_placeholder,
+    op: ShuffleOp, rewriter: PatternRewriter, source: ShuffleOp, target: ShuffleOp, **changed: Any
+) -> bool:
+    """Put a shuffle for one: it starts as `source`, and reshapes as `target`, but for changes."""
+    attributes = {
+        "reshape": target.reshape,
+        "second_transpose": op.second_transpose,
+        "zero_is_placeholder": target.zero_is_placeholder,
+        **changed,
+    }
+    shape = None if "reshape" in changed else target.dynamic_reshape
+    first = source.first_transpose
+    return rewriter.replace_with(
+        op, ShuffleOp, source.input, shape, first_transpose=first, **attributes
     )
 
 
 def static_reshape(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
     """A new shape that is a constant becomes an attribute."""
     numbers = numbers_of(op.dynamic_reshape)
-    if numbers is None:
-        return False
-    return rewriter.replace_with(
-        op,
-        ShuffleOp,
-        op.input,
-        None,
-        first_transpose=op.first_transpose,
-        reshape=numbers,
-        second_transpose=op.second_transpose,
-        zero_is_placeholder=op.zero_is_placeholder,
-    )
+    return numbers is not None and _replace(op, rewriter, op, op, reshape=numbers)
 
 
 def no_placeholder(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
@@ -68,18 +54,8 @@ def no_placeholder(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
         return False
     if not is_static(op.result.type):
         return False
-    assert isinstance(op.result.type, TensorType)
-    shape = permute(inverse(op.value("second_transpose")), op.result.type.get_shape())
-    return rewriter.replace_with(
-        op,
-        ShuffleOp,
-        op.input,
-        None,
-        first_transpose=op.first_transpose,
-        reshape=shape,
-        second_transpose=op.second_transpose,
-        zero_is_placeholder=False,
-    )
+    shape = permute(inverse(op.value("second_transpose")), sizes(op.result))
+    return _replace(op, rewriter, op, op, reshape=shape, zero_is_placeholder=False)
 
 
 def _refers_to_input(op: ShuffleOp) -> bool:
@@ -100,8 +76,7 @@ def reshape_of_reshape(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
         return False
     if not _cancels(before.value("second_transpose"), op.value("first_transpose")):
         return False
-    _replace(op, rewriter, before, op, op.value("second_transpose"))
-    return True
+    return _replace(op, rewriter, before, op)
 
 
 def transpose_of_reshape(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
@@ -110,8 +85,8 @@ def transpose_of_reshape(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
     if before is None or _reshapes(op):
         return False
     turned = compose(before.value("second_transpose"), op.value("first_transpose"))
-    _replace(op, rewriter, before, before, compose(turned, op.value("second_transpose")))
-    return True
+    second = compose(turned, op.value("second_transpose"))
+    return _replace(op, rewriter, before, before, second_transpose=second)
 
 
 def _cancels(first: Sequence[int], then: Sequence[int]) -> bool:

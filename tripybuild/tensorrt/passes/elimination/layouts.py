@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType, i32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tripybuild.tensorrt.dialect import (
     CollapseRankOp,
@@ -29,6 +29,11 @@ Item = TypeVar("Item")
 def identity(rank: int) -> Permutation:
     """The permutation that changes nothing."""
     return tuple(range(rank))
+
+
+def matrix_transposition(rank: int) -> Permutation:
+    """The permutation that transposes matrices."""
+    return (*identity(rank - 2), rank - 1, rank - 2)
 
 
 def is_identity(permutation: Sequence[int]) -> bool:
@@ -102,6 +107,13 @@ def drops_units(source: Sizes, result: Sizes) -> bool:
     return place == len(result)
 
 
+def rank_op(source: Sizes, result: Sizes) -> type[CollapseRankOp | ExpandRankOp] | None:
+    """The op that makes one shape of another by 1s."""
+    if drops_units(source, result):
+        return CollapseRankOp
+    return ExpandRankOp if drops_units(result, source) else None
+
+
 def make_transpose(
     value: SSAValue, permutation: Permutation, rewriter: PatternRewriter
 ) -> SSAValue:
@@ -121,11 +133,7 @@ def make_reshape(value: SSAValue, shape: Sizes, rewriter: PatternRewriter) -> SS
     before = sizes(value)
     if before == shape:
         return value
-    make: type[Operation] = ReshapeOp
-    if drops_units(before, shape):
-        make = CollapseRankOp
-    elif drops_units(shape, before):
-        make = ExpandRankOp
+    make = rank_op(before, shape) or ReshapeOp
     return rewriter.value(make, value, result_types=[type_with_shape(value, shape)])
 
 

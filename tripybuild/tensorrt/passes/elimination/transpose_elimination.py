@@ -15,11 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
-    DenseResourceAttr,
     ModuleOp,
-    TensorType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tripybuild.tensorrt.dialect import (
     ActivationOp,
@@ -47,6 +45,7 @@ from tripybuild.tensorrt.passes.rewriting.values import (
     constant_of,
     defining_op,
     has_elided_data,
+    retype,
     splat,
 )
 
@@ -165,16 +164,11 @@ def _fold_constant(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     if not _folds(op.input):
         return False
     weights, type = constant_of(op.input), op.result.type
-    assert isinstance(type, TensorType)
-    if isinstance(weights, DenseIntOrFPElementsAttr):
-        if splat(op.input) is not None:
-            folded: Attribute = DenseIntOrFPElementsAttr(type, weights.data)
-        else:
-            array = np.transpose(elements.to_numpy(weights), permutation_of(op))
-            folded = elements.from_numpy(array, type)
-    else:
-        assert isinstance(weights, DenseResourceAttr)
-        folded = DenseResourceAttr(weights.resource_handle, type)
+    if isinstance(weights, DenseIntOrFPElementsAttr) and splat(op.input) is None:
+        array = np.transpose(elements.to_numpy(weights), permutation_of(op))
+        return rewriter.replace(op, rewriter.constant(array, type))
+    folded = retype(weights, type)
+    assert folded is not None
     return rewriter.replace(op, rewriter.constant(folded, type))
 
 

@@ -77,6 +77,16 @@ def has_elided_data(attribute: Attribute | None) -> bool:
     return isinstance(attribute, DenseResourceAttr) and attribute.resource_handle.data == ELIDED
 
 
+def retype(constant: Attribute | None, type: Attribute) -> Attribute | None:
+    """The elements of a constant in their order as another type, if they stand in the module."""
+    assert isinstance(type, TensorType)
+    if isinstance(constant, DenseIntOrFPElementsAttr):
+        return DenseIntOrFPElementsAttr(type, constant.data)
+    if isinstance(constant, DenseResourceAttr) and has_elided_data(constant):
+        return DenseResourceAttr(constant.resource_handle, type)
+    return None
+
+
 def float_splat(value: SSAValue) -> float | None:
     """The float that a constant repeats."""
     found = dense_of(value)

@@ -20,6 +20,7 @@ from tripybuild.tensorrt.dialect import (
 from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.elimination.layouts import (
     Permutation,
+    Sizes,
     collapsed_dims,
     inverse,
     is_identity,
@@ -28,7 +29,6 @@ from tripybuild.tensorrt.passes.elimination.layouts import (
     num_dynamic_dims,
     permutation_of,
     permute,
-    type_with_shape,
 )
 from tripybuild.tensorrt.passes.elimination.reshape_groups import groups
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter
@@ -42,21 +42,19 @@ from tripybuild.tensorrt.passes.transpose_reshape_elimination.moves import cost
 from tripybuild.tensorrt.passes.transpose_reshape_elimination.products import (
     equation_of,
     replace_einsum,
+    reshaped_einsum,
 )
 
 
 def _take_operands(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """`einsum(transpose(x), y)` is `einsum(x, y)`."""
-    equation, inputs, changed = equation_of(op), list(op.inputs), False
+    equation, inputs = equation_of(op), list(op.inputs)
     for index, value in enumerate(op.inputs):
         transpose = defining_op(value, TransposeOp)
         if transpose is not None:
             equation = equation.before_transpose(index, permutation_of(transpose))
             inputs[index] = transpose.input
-            changed = True
-    if changed:
-        replace_einsum(op, inputs, equation, rewriter)
-    return changed
+    return inputs != list(op.inputs) and replace_einsum(op, inputs, equation, rewriter)
 
 
 def _take_result(op: TransposeOp, rewriter: PatternRewriter) -> bool:
@@ -65,7 +63,7 @@ def _take_result(op: TransposeOp, rewriter: PatternRewriter) -> bool:
     if einsum is None or not op.input.has_one_use():
         return False
     equation = equation_of(einsum).after_transpose(permutation_of(op))
-    return rewriter.replace_with(op, EinsumOp, list(einsum.inputs), equation=str(equation))
+    return replace_einsum(op, einsum.inputs, equation, rewriter)
 
 
 def _order_result(op: EinsumOp, rewriter: PatternRewriter) -> bool:
@@ -74,42 +72,31 @@ def _order_result(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     permutation = result_like_inputs(equation)
     if is_identity(permutation) or any(defining_op(v, TransposeOp) for v in op.inputs):
         return False
-    new = rewriter.value(
-        EinsumOp,
-        list(op.inputs),
-        equation=str(equation.after_transpose(permutation)),
-        result_types=[type_with_shape(op.result, permute(permutation, sizes(op.result)))],
-    )
+    shape = permute(permutation, sizes(op.result))
+    new = reshaped_einsum(op, op.inputs, equation.after_transpose(permutation), shape, rewriter)
     return rewriter.replace(op, make_transpose(new, inverse(permutation), rewriter))
 
 
 def _order_operands(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """The inputs' dimensions have the order of the result's: that may be a product."""
-    equation, inputs, changed = equation_of(op), list(op.inputs), False
+    equation, inputs = equation_of(op), list(op.inputs)
     for index, value in enumerate(op.inputs):
         permutation = input_like_result(equation, index)
         if not is_identity(permutation):
             inputs[index] = make_transpose(value, permutation, rewriter)
             equation = equation.with_input(index, permute(permutation, equation.inputs[index]))
-            changed = True
-    if changed:
-        replace_einsum(op, inputs, equation, rewriter)
-    return changed
+    return inputs != list(op.inputs) and replace_einsum(op, inputs, equation, rewriter)
 
 
-def _non_unit_dims(shapes: list[tuple[int | None, ...]]) -> list[list[int]]:
-    """For each input, the places that are not of size 1 (all of them where no other is left)."""
-    kept: list[list[int]] = []
-    for shape in shapes:
-        places = [place for place, size in enumerate(shape) if size != 1]
-        kept.append(places or list(range(len(shape))))
-    return kept
+def _non_unit_dims(shape: Sizes) -> Sequence[int]:
+    """The places that are not of size 1 (all of them where no other is left)."""
+    return [place for place, size in enumerate(shape) if size != 1] or range(len(shape))
 
 
 def _drop_units(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """Dimensions of size 1 are no part of a sum: reshapes, which can move on, see to them."""
     equation, shapes = equation_of(op), [sizes(value) for value in op.inputs]
-    kept = _non_unit_dims(shapes)
+    kept = [_non_unit_dims(shape) for shape in shapes]
     parts = tuple(
         "".join(part[place] for place in places)
         for part, places in zip(equation.inputs, kept, strict=True)
@@ -125,42 +112,32 @@ def _drop_units(op: EinsumOp, rewriter: PatternRewriter) -> bool:
         return False
     if max(map(num_dynamic_dims, (*smaller, shape))) > 1:
         return False
-    inputs: list[SSAValue] = [
+    inputs = [
         make_plain_reshape(value, new, rewriter)
         for value, new in zip(op.inputs, smaller, strict=True)
     ]
-    result = "".join(equation.result[place] for place in left)
-    new = rewriter.value(
-        EinsumOp,
-        inputs,
-        equation=str(Equation(parts, result)),
-        result_types=[type_with_shape(op.result, shape)],
-    )
+    smaller_equation = Equation(parts, "".join(equation.result[place] for place in left))
+    new = reshaped_einsum(op, inputs, smaller_equation, shape, rewriter)
     return rewriter.replace(op, make_plain_reshape(new, before, rewriter))
 
 
 def _take_collapse(op: EinsumOp, rewriter: PatternRewriter) -> bool:
     """`einsum(collapse_rank(x), y)` is `einsum(x, y)`: a dimension of size 1 more is summed."""
-    equation, inputs, changed = equation_of(op), list(op.inputs), False
+    equation, inputs = equation_of(op), list(op.inputs)
     for index, value in enumerate(op.inputs):
         collapse = defining_op(value, CollapseRankOp)
         if collapse is None:
             continue
         letters, fresh = iter(equation.inputs[index]), equation.fresh()
         gone = collapsed_dims(sizes(collapse.input), sizes(value))
-        new = [next(fresh if at in gone else letters, "") for at in range(_rank(collapse.input))]
+        new = [
+            next(fresh if at in gone else letters, "") for at in range(len(sizes(collapse.input)))
+        ]
         if not all(new):
             return False
         equation = equation.with_input(index, new)
         inputs[index] = collapse.input
-        changed = True
-    if changed:
-        replace_einsum(op, inputs, equation, rewriter)
-    return changed
-
-
-def _rank(value: SSAValue) -> int:
-    return len(sizes(value))
+    return inputs != list(op.inputs) and replace_einsum(op, inputs, equation, rewriter)
 
 
 def _units(op: EinsumOp, equation: Equation) -> list[str]:
@@ -180,24 +157,10 @@ def _take_expand(op: ExpandRankOp, rewriter: PatternRewriter) -> bool:
     equation = equation_of(einsum)
     letters, units = iter(equation.result), iter(_units(einsum, equation))
     gone = collapsed_dims(sizes(op.result), sizes(op.input))
-    new = [next(units if at in gone else letters, "") for at in range(_rank(op.result))]
+    new = [next(units if at in gone else letters, "") for at in range(len(sizes(op.result)))]
     if not all(new):
         return False
-    return rewriter.replace_with(
-        op, EinsumOp, list(einsum.inputs), equation=str(equation.with_result(new))
-    )
-
-
-OPERANDS = Pattern("take-operands", EinsumOp, _take_operands, "an einsum transposes for nothing")
-RESULT = Pattern("take-result", TransposeOp, _take_result, "an einsum transposes for nothing")
-ORDER_RESULT = Pattern("order-result", EinsumOp, _order_result, "products sort", benefit=0)
-ORDER_OPERANDS = Pattern("order-operands", EinsumOp, _order_operands, "products sort", benefit=0)
-UNITS = Pattern("drop-units", EinsumOp, _drop_units, "reshapes can move on")
-COLLAPSE = Pattern("take-collapse", EinsumOp, _take_collapse, "no op for a dimension of size 1")
-EXPAND = Pattern("take-expand", ExpandRankOp, _take_expand, "no op for a dimension of size 1")
-
-
-Shape = tuple[int | None, ...]
+    return replace_einsum(op, einsum.inputs, equation.with_result(new), rewriter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +168,11 @@ class LabelSubstitution:
     """Letters, with their sizes, that become other letters with other sizes."""
 
     old: str
-    old_sizes: Shape
+    old_sizes: Sizes
     new: str
-    new_sizes: Shape
+    new_sizes: Sizes
 
-    def sizes_for(self, old: Shape) -> Shape | None:
+    def sizes_for(self, old: Sizes) -> Sizes | None:
         """The new sizes of what has these; None if they are others (one alone may broadcast)."""
         if old == self.old_sizes:
             return self.new_sizes
@@ -221,12 +184,12 @@ class RelabeledTensor:
     """A tensor with other letters: how it is transposed first, and reshaped then."""
 
     permutation: Permutation
-    shape: Shape
+    shape: Sizes
     letters: str
 
 
 def rename(
-    letters: str, shape: Shape, renamings: Sequence[LabelSubstitution]
+    letters: str, shape: Sizes, renamings: Sequence[LabelSubstitution]
 ) -> RelabeledTensor | None:
     """Give a tensor's dimensions their new letters; None if they are not all there."""
     permutation: list[int] = []
@@ -302,9 +265,8 @@ def _up(op: ReshapeOp, rewriter: PatternRewriter) -> bool:
         for value, part in zip(einsum.inputs, parts, strict=True)
     ]
     result = "".join(each.new for each in renamings)
-    return rewriter.replace_with(
-        op, EinsumOp, inputs, equation=str(Equation(tuple(part.letters for part in parts), result))
-    )
+    renamed = Equation(tuple(part.letters for part in parts), result)
+    return replace_einsum(op, inputs, renamed, rewriter)
 
 
 def _merges(op: EinsumOp, equation: Equation) -> dict[str, LabelSubstitution] | None:
@@ -377,15 +339,18 @@ def _down(op: EinsumOp, rewriter: PatternRewriter) -> bool:
         )
         for value, part in zip(op.inputs, parts, strict=True)
     ]
-    new = rewriter.value(
-        EinsumOp,
-        inputs,
-        equation=str(Equation(tuple(part.letters for part in parts), result.letters)),
-        result_types=[type_with_shape(op.result, result.shape)],
-    )
+    renamed = Equation(tuple(part.letters for part in parts), result.letters)
+    new = reshaped_einsum(op, inputs, renamed, result.shape, rewriter)
     merged = make_plain_reshape(new, permute(result.permutation, before), rewriter)
     return rewriter.replace(op, make_transpose(merged, inverse(result.permutation), rewriter))
 
 
+OPERANDS = Pattern("take-operands", EinsumOp, _take_operands, "an einsum transposes for nothing")
+RESULT = Pattern("take-result", TransposeOp, _take_result, "an einsum transposes for nothing")
+ORDER_RESULT = Pattern("order-result", EinsumOp, _order_result, "products sort", benefit=0)
+ORDER_OPERANDS = Pattern("order-operands", EinsumOp, _order_operands, "products sort", benefit=0)
+UNITS = Pattern("drop-units", EinsumOp, _drop_units, "reshapes can move on")
+COLLAPSE = Pattern("take-collapse", EinsumOp, _take_collapse, "no op for a dimension of size 1")
+EXPAND = Pattern("take-expand", ExpandRankOp, _take_expand, "no op for a dimension of size 1")
 UP = Pattern("reshape-up", ReshapeOp, _up, "closer to the reshapes of the inputs")
 DOWN = Pattern("reshape-down", EinsumOp, _down, "closer to the reshapes of what uses it")

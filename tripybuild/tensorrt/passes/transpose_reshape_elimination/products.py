@@ -1,8 +1,9 @@
 """Matrix products as `einsum`, whose dimensions move freely, and back again."""
 
 import math
+from collections.abc import Sequence
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tripybuild.tensorrt.dialect import (
     CollapseRankOp,
@@ -15,10 +16,11 @@ from tripybuild.tensorrt.dialect import (
 )
 from tripybuild.tensorrt.dialect.base import sizes
 from tripybuild.tensorrt.passes.elimination.layouts import (
-    identity,
+    Sizes,
     inverse,
     make_plain_reshape,
     make_transpose,
+    matrix_transposition,
     num_dynamic_dims,
     permutation_of,
     permute,
@@ -31,10 +33,22 @@ from tripybuild.tensorrt.passes.transpose_reshape_elimination.equations import E
 
 
 def replace_einsum(
-    op: EinsumOp, inputs: list[SSAValue], equation: Equation, rewriter: PatternRewriter
-) -> None:
-    """Let an einsum of other inputs give the same result."""
-    rewriter.replace_with(op, EinsumOp, inputs, equation=str(equation))
+    op: Operation, inputs: Sequence[SSAValue], equation: Equation, rewriter: PatternRewriter
+) -> bool:
+    """Let an einsum give the result of an op."""
+    return rewriter.replace_with(op, EinsumOp, list(inputs), equation=str(equation))
+
+
+def reshaped_einsum(
+    op: EinsumOp,
+    inputs: Sequence[SSAValue],
+    equation: Equation,
+    shape: Sizes,
+    rewriter: PatternRewriter,
+) -> SSAValue:
+    """An einsum of other inputs, whose result has another shape than that of an op."""
+    types = [type_with_shape(op.result, shape)]
+    return rewriter.value(EinsumOp, list(inputs), equation=str(equation), result_types=types)
 
 
 def equation_of(op: EinsumOp) -> Equation:
@@ -47,7 +61,7 @@ def _to_einsum(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:
     kinds = op.value("op0"), op.value("op1")
     batch = len(sizes(op.input0)) - (1 if kinds[0] == "kVECTOR" else 2)
     equation = equations.of_product(batch, *kinds)
-    return rewriter.replace_with(op, EinsumOp, [op.input0, op.input1], equation=str(equation))
+    return replace_einsum(op, op.operands, equation, rewriter)
 
 
 def _from_einsum(op: EinsumOp, rewriter: PatternRewriter) -> bool:
@@ -73,8 +87,7 @@ def _shuffle(op: ShuffleOp, rewriter: PatternRewriter) -> bool:
     value = make_transpose(op.input, tuple(op.value("first_transpose")), rewriter)
     if op.dynamic_reshape is not None:
         type = type_with_shape(value, middle)
-        new = rewriter.value(ReshapeOp, value, op.dynamic_reshape, result_types=[type])
-        value = new
+        value = rewriter.value(ReshapeOp, value, op.dynamic_reshape, result_types=[type])
     elif not moves_only:
         value = make_plain_reshape(value, middle, rewriter)
     return rewriter.replace(op, make_transpose(value, last, rewriter))
@@ -89,23 +102,21 @@ def _rank_change(op: CollapseRankOp | ExpandRankOp, rewriter: PatternRewriter) -
 
 def _swaps_last(op: TransposeOp) -> bool:
     permutation = permutation_of(op)
-    rank = len(permutation)
-    return rank >= 2 and permutation == (*identity(rank - 2), rank - 1, rank - 2)
+    return len(permutation) >= 2 and permutation == matrix_transposition(len(permutation))
 
 
 def _turn_operands(op: MatrixMultiplyOp, rewriter: PatternRewriter) -> bool:
     """A product reads transposed matrices by itself."""
-    kinds, operands, changed = [op.value("op0"), op.value("op1")], list(op.operands), False
+    kinds, operands = [op.value("op0"), op.value("op1")], list(op.operands)
     for index, value in enumerate(op.operands):
         transpose = defining_op(value, TransposeOp)
         if transpose is None or kinds[index] == "kVECTOR" or not _swaps_last(transpose):
             continue
         kinds[index] = "kNONE" if kinds[index] == "kTRANSPOSE" else "kTRANSPOSE"
         operands[index] = transpose.input
-        changed = True
-    if changed:
-        rewriter.replace_with(op, MatrixMultiplyOp, *operands, op0=kinds[0], op1=kinds[1])
-    return changed
+    return operands != list(op.operands) and rewriter.replace_with(
+        op, MatrixMultiplyOp, *operands, op0=kinds[0], op1=kinds[1]
+    )
 
 
 def _batch_for_both(op: EinsumOp, rewriter: PatternRewriter) -> bool:
@@ -125,8 +136,8 @@ def _batch_for_both(op: EinsumOp, rewriter: PatternRewriter) -> bool:
         make_plain_reshape(value, tuple(shape), rewriter)
         for value, shape in zip(op.inputs, shapes, strict=True)
     ]
-    replace_einsum(op, inputs, Equation(tuple(map("".join, letters)), equation.result), rewriter)
-    return True
+    both = Equation(tuple(map("".join, letters)), equation.result)
+    return replace_einsum(op, inputs, both, rewriter)
 
 
 def _sum_once(op: EinsumOp, rewriter: PatternRewriter) -> bool:
@@ -147,8 +158,7 @@ def _sum_once(op: EinsumOp, rewriter: PatternRewriter) -> bool:
         for value, s, at in zip(op.inputs, shapes, places, strict=True)
     ]
     parts = tuple(part.replace(together, letter) for part in equation.inputs)
-    replace_einsum(op, inputs, Equation(parts, equation.result), rewriter)
-    return True
+    return replace_einsum(op, inputs, Equation(parts, equation.result), rewriter)
 
 
 INTO_EINSUM = (
