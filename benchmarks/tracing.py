@@ -16,7 +16,7 @@ from jax_gpt2 import BATCH, DEPTH, SEQUENCE, SPEC, WIDTH, jax
 from table import Cell, Table, arguments, machine, ratios, report
 
 from tripybuild.compiler.lowering.lower import lower_stablehlo
-from tripybuild.eager.compile.function_graph import record_function
+from tripybuild.eager.compile.compile import record_function
 from tripybuild.model.graph_builder import build
 from tripybuild.trace.graph import Graph
 

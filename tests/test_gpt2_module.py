@@ -9,7 +9,7 @@ import pytest
 
 import tripyapi as tp
 import tripybuild
-from tripybuild.eager.compile.function_graph import record_function
+from tripybuild.eager.compile.compile import record_function
 from tripybuild.model.graph_builder import build
 from tripybuild.symbolic.dims import Dim
 from tripybuild.targets.cpu import compile_module

@@ -786,7 +786,7 @@ if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
         place = _PLACES.get(name)
         if place is None:
             import_module("tripybuild.eager")  # installs the hook that shows errors
-            errors = import_module("tripybuild.frontend.missing_names")
+            errors = import_module("tripybuild.frontend.guard")
             raise errors.missing_name(__name__, name, __all__)
         if place == __name__:
             return import_module(f"{place}.{name}")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import tripyapi as tp
 from tripybuild import eager, frontend
 from tripybuild.frontend import DeviceLike, IndexLike
-from tripybuild.frontend.missing_names import refuse_calls
+from tripybuild.frontend.guard import refuse_calls
 from tripybuild.types import dtypes
 
 

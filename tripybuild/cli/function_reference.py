@@ -23,7 +23,7 @@ from tripybuild.trace.location import span_between
 from tripybuild.types.dtypes import BY_NAME
 
 if TYPE_CHECKING:
-    from tripybuild.eager.compile.function_graph import FunctionGraph
+    from tripybuild.eager.compile.compile import FunctionGraph
 
 SUFFIX = ".py"
 
@@ -60,7 +60,7 @@ def record_program(asked: FunctionReference, inputs: Sequence[ArgumentSpec]) -> 
         DiagnosticError: There is no such file or function, the user's code fails, or what the
             function takes is nowhere said.
     """
-    from tripybuild.eager.compile import function_graph as recording  # noqa: PLC0415 - heavy
+    from tripybuild.eager.compile import compile as recording  # noqa: PLC0415 - heavy
 
     with user_code(asked.file):
         module = _load_module(asked.file)

@@ -1,6 +1,8 @@
 """Sizes as tensors: operators evaluated on sizes without recording an operation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -8,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tripybuild.frontend.tensor import Tensor
 from tripybuild.trace.values import Size
 
+_tracing: ContextVar[bool] = ContextVar("tracing", default=False)
 Given = TypeVar("Given")  # the class of sizes, which only generated code knows
 
 
@@ -92,3 +95,18 @@ def size_of(value: Any) -> Any:
 def dimension(size: Size) -> Given:  # type: ignore[type-var]
     """A tensor that stands for a size."""
     return cast("Given", Tensor.of_size(size))
+
+
+@contextmanager
+def trace_mode() -> Iterator[None]:
+    """What runs inside is recorded to be compiled."""
+    token = _tracing.set(True)
+    try:
+        yield
+    finally:
+        _tracing.reset(token)
+
+
+def in_trace() -> bool:
+    """Whether a function is being recorded now."""
+    return _tracing.get()

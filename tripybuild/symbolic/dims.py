@@ -18,6 +18,8 @@ from tripybuild.symbolic.conditions import (
     compare,
     conjunction,
     disjunction,
+    substitute_condition,
+    substitute_terms,
 )
 from tripybuild.symbolic.dim_text import terms_text
 from tripybuild.symbolic.intervals import bounds
@@ -35,7 +37,6 @@ from tripybuild.symbolic.polynomials import (
     value_of,
 )
 from tripybuild.symbolic.quotients import choose, extreme, quotient as terms_quotient
-from tripybuild.symbolic.substitution import substitute_condition, substitute_terms
 
 _CACHE = 65536
 

@@ -4,7 +4,7 @@ import pytest
 import written
 
 import tripyapi as tp
-from tripybuild.eager.compile.function_graph import record_function
+from tripybuild.eager.compile.compile import record_function
 from tripybuild.trace import printer
 
 SPEC = """

@@ -12,7 +12,7 @@ from tripybuild.eager.evaluate import evaluate, xla_backend
 from tripybuild.eager.evaluate.subgraph import find_subgraph
 from tripybuild.eager.tensor.data import DataError, array_of as made_of
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.frontend import missing_names
+from tripybuild.frontend import guard
 from tripybuild.symbolic.dims import symbol
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import operations_between
@@ -448,7 +448,7 @@ def test_the_mean_of_nothing_is_nan_without_a_warning():
 def test_asking_for_an_attribute_is_cheap(monkeypatch):
     """Many ask with `hasattr`; the nearest name is looked for when somebody reads the message."""
     looked = []
-    monkeypatch.setattr(missing_names, "suggest", lambda *given: looked.append(given))
+    monkeypatch.setattr(guard, "suggest", lambda *given: looked.append(given))
     x = tp.Tensor([1.0])
     assert not hasattr(x, "tanhh")
     (x + x).eval()

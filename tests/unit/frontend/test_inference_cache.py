@@ -9,7 +9,7 @@ import pytest
 
 import tripyapi as tp
 import tripyapi.trace
-from tripybuild.eager.compile.function_graph import record_function
+from tripybuild.eager.compile.compile import record_function
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend.checks import inference_cache
 from tripybuild.process import paths

@@ -52,8 +52,7 @@ IMPORTS: Mapping[str, frozenset[str]] = {
         }
     ),
     "tripybuild.frontend.checks": frozenset({"Check", "Index", "RequiredType"}),
-    "tripybuild.frontend.deprecation": frozenset({"warn_deprecation"}),
-    "tripybuild.frontend.missing_names": frozenset({"refuse_calls"}),
+    "tripybuild.frontend.guard": frozenset({"refuse_calls", "warn_deprecation"}),
     "tripybuild.reference.numerics": frozenset(HELPERS),
     "tripybuild.reference.numerics.arrays": frozenset({"Array"}),
     "tripybuild.reference.numerics.numpy_guard": frozenset({"numpy as np"}),

@@ -72,7 +72,7 @@ def _sections(operator: Operator) -> list[tuple[str, list[tuple[str, str]]]]:
 def _warn(operator: Operator, body: Body, package: str) -> None:
     """`warn_deprecation("double", "since 2.0, write `x + x`.", "tripyapi")`."""
     if operator.deprecated is not None:
-        body.imports.name("tripybuild.frontend.deprecation", "warn_deprecation")
+        body.imports.name("tripybuild.frontend.guard", "warn_deprecation")
         said = (operator.name, " ".join(operator.deprecated.split()), package)
         body.add(call("warn_deprecation", [quote(each) for each in said]))
 

@@ -78,7 +78,7 @@ if not TYPE_CHECKING:  # to type checkers, a name that is not above is wrong
         place = _PLACES.get(name)
         if place is None:
             import_module("tripybuild.eager")  # installs the hook that shows errors
-            errors = import_module("tripybuild.frontend.missing_names")
+            errors = import_module("tripybuild.frontend.guard")
             raise errors.missing_name(__name__, name, __all__)
         if place == __name__:
             return import_module(f"{{place}}.{{name}}")
@@ -226,7 +226,7 @@ def tensor_file(fragments: Iterable[PackageFragment]) -> str:
     imports = Imports()
     imports.module("tripyapi as tp")
     imports.name("tripybuild", "eager", "frontend")
-    imports.name("tripybuild.frontend.missing_names", "refuse_calls")
+    imports.name("tripybuild.frontend.guard", "refuse_calls")
     methods: dict[str, str] = {}
     for each in fragments:
         methods |= each.methods

@@ -18,10 +18,9 @@ from tripybuild.frontend.checks.argument_error import (
 )
 from tripybuild.frontend.checks.call_site import call_at
 from tripybuild.frontend.checks.messages import python_hint
-from tripybuild.frontend.missing_names import PROTOCOL, missing_member
-from tripybuild.frontend.sizes import StaticSize, static_sizes
+from tripybuild.frontend.guard import PROTOCOL, missing_member
+from tripybuild.frontend.sizes import StaticSize, in_trace, static_sizes
 from tripybuild.frontend.tensor import PACKAGES, Tensor as Traced
-from tripybuild.frontend.trace_mode import in_trace
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import Location, PythonLocation, caller_location
 from tripybuild.trace.values import Value
