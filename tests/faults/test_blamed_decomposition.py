@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from unary_operator import unary_operator
 
 from tripybuild.codegen.operators.operator import operator_fragment
 from tripybuild.codegen.operators.operator_calls import CallResolver
@@ -13,29 +14,16 @@ from tripybuild.schema.load import load
 from tripybuild.testing import Suite
 
 PACKAGE = "blamed_operators"
-OPERATOR = """\
-tripybuild: 1
-op: NAME
+REST = """\
 inline: INLINE
-doc: Double values.
-types:
-  T: [float32]
-inputs:
-  input:
-    type: T[*S]
-    doc: The values.
-outputs:
-  output:
-    type: T[*S]
-    doc: The results.
 requires:
   matrix: len(S) == 2
 decompose: |
   flat = reshape(input, [prod(S)])
   wide = reshape(flat, [7]) if S[0] == 2 else flat
   return reshape(wide + wide, S)
-sample: {S: [2, 3]}
 """
+OPERATOR = unary_operator("NAME", REST)
 LINE = OPERATOR[: OPERATOR.index("[7]")].count("\n") + 1
 
 

@@ -4,6 +4,7 @@ import shutil
 import time
 
 import pytest
+from unary_operator import TYPES, unary_operator
 
 from tripybuild.codegen.package.plan import plan
 from tripybuild.codegen.package.sync import write
@@ -15,48 +16,21 @@ from tripybuild.testing.registry import _load, _valid_declarations
 
 PACKAGE = "breakable"
 BUILT_IN = paths.registry()
-FAMILY = """\
+FAMILY = f"""\
 tripybuild: 1
 family: doubling
 parameters: [build]
-types:
-  T: [float32]
-inputs:
-  input:
-    type: T[*S]
-    doc: The values.
-outputs:
-  output:
-    type: T[*S]
-    doc: The results.
-reference: input + input
+{TYPES}reference: input + input
 lower:
   tensorrt: trt.element_wise(input, input, "kSUM")
   stablehlo: build(input, input)
-sample: {S: [2, 3]}
+sample: {{S: [2, 3]}}
 """
 MEMBER = """\
 tripybuild: 1
 op: member
 like: doubling(build=hlo.add)
 doc: Double each value.
-"""
-OPERATOR = """\
-tripybuild: 1
-op: NAME
-doc: Change each value.
-types:
-  T: [float32]
-inputs:
-  input:
-    type: T[*S]
-    doc: The values.
-outputs:
-  output:
-    type: T[*S]
-    doc: The results.
-decompose: CODE
-sample: {S: [2, 3]}
 """
 MODULE = """\
 tripybuild: 1
@@ -72,10 +46,10 @@ outputs:
 sample: {width: 3, N: 2}
 """
 FILES = {
-    "math/alone.yaml": OPERATOR.replace("NAME", "alone").replace("CODE", "input * input"),
-    "math/broken.yaml": OPERATOR.replace("NAME", "broken").replace("CODE", "input + input"),
-    "math/user.yaml": OPERATOR.replace("NAME", "user").replace("CODE", "broken(input) * input"),
-    "math/far.yaml": OPERATOR.replace("NAME", "far").replace("CODE", "user(input) + input"),
+    "math/alone.yaml": unary_operator("alone", "decompose: input * input\n"),
+    "math/broken.yaml": unary_operator("broken", "decompose: input + input\n"),
+    "math/user.yaml": unary_operator("user", "decompose: broken(input) * input\n"),
+    "math/far.yaml": unary_operator("far", "decompose: user(input) + input\n"),
     "math/member.yaml": MEMBER,
     "families/doubling.yaml": FAMILY,
     "modules/bias.yaml": MODULE.replace("NAME", "Bias"),

@@ -10,6 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from own_registry import CUT, ROWS
+from unary_operator import unary_operator
 
 import tripybuild
 from tripybuild.compiler.executable import Executable
@@ -17,23 +18,6 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import package_catalog
 
 EFFECT = "from pathlib import Path\nPath({path!r}).write_text('imported')\n"
-OPERATOR = """\
-tripybuild: 1
-op: evil
-doc: Do something.
-types:
-  T: [float32]
-inputs:
-  input:
-    type: T[*S]
-    doc: The values.
-outputs:
-  output:
-    type: T[*S]
-    doc: The results.
-decompose: {decompose}
-sample: {{S: [2]}}
-"""
 SPEC = """\
 tripybuild: 1
 model: calls
@@ -179,7 +163,8 @@ def test_a_file_beside_the_program_is_no_installed_package(altered, tmp_path, mo
 def spec(folder, registry="my_registry", call="evil", decompose="input + input"):
     """A specification beside a registry with one operator."""
     (folder / "my_registry/math").mkdir(parents=True, exist_ok=True)
-    (folder / "my_registry/math/evil.yaml").write_text(OPERATOR.format(decompose=decompose))
+    text = unary_operator("evil", f"decompose: {decompose}\n", "[2]")
+    (folder / "my_registry/math/evil.yaml").write_text(text)
     path = folder / "calls.yaml"
     path.write_text(SPEC.format(registry=registry, call=call))
     return path

@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from unary_operator import TYPES
 
 from tripybuild.artifact.cache import Cache
 from tripybuild.codegen.incremental import package_files as incremental
@@ -18,25 +19,15 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import paths
 from tripybuild.schema.load import load
 
-FAMILY = """\
+FAMILY = f"""\
 tripybuild: 1
 family: plain
 parameters: [build]
-types:
-  T: [float32, int32]
-inputs:
-  input:
-    type: T[*S]
-    doc: The values.
-outputs:
-  output:
-    type: T[*S]
-    doc: The results.
-reference: build
+{TYPES.replace("[float32]", "[float32, int32]")}reference: build
 lower:
   tensorrt: build
   stablehlo: build
-sample: {S: [2, 3]}
+sample: {{S: [2, 3]}}
 """
 MODULE = """\
 tripybuild: 1

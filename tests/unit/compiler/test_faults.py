@@ -4,6 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from unary_operator import SUM, unary_operator
 
 import tripyapi as tp
 from tripybuild.compiler import session
@@ -11,26 +12,6 @@ from tripybuild.compiler.lowering import lower
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.packages.loader import package
 
-OPERATOR = """\
-tripybuild: 1
-op: double
-doc: Double each value.
-types:
-  T: [float32]
-inputs:
-  input:
-    type: T[*S]
-    doc: The values.
-outputs:
-  output:
-    type: T[*S]
-    doc: The results.
-reference: np.reshape(input, [7])
-lower:
-  tensorrt: trt.element_wise(input, input, "kSUM")
-  stablehlo: hlo.add(input, input)
-sample: {S: [2]}
-"""
 MODEL = "tripybuild: 1\nmodel: m\ninputs:\n  x: float32[2]\noutputs:\n  y: exp(x)\n"
 
 
@@ -45,7 +26,7 @@ MODEL = "tripybuild: 1\nmodel: m\ninputs:\n  x: float32[2]\noutputs:\n  y: exp(x
 def test_a_reference_that_fails_is_named(tmp_path, reference, code, says):
     """The caller's line is shown, and where the operator is declared."""
     (tmp_path / "math").mkdir()
-    text = OPERATOR.replace("np.reshape(input, [7])", reference)
+    text = unary_operator("double", f"reference: {reference}\n{SUM}", "[2]")
     (tmp_path / "math/double.yaml").write_text(text)
     double = import_module(package([tmp_path])).double
     with pytest.raises(DiagnosticError) as caught:

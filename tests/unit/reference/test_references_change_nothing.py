@@ -4,6 +4,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from unary_operator import SUM, TYPES
 
 import tripyapi as tp
 from tripyapi.tensor import Tensor
@@ -18,27 +19,8 @@ from tripybuild.schema.validate import validate
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import from_numpy
 
-HEAD = """\
-tripybuild: 1
-op: double
-doc: Double each value.
-types:
-  T: [float32]
-inputs:
-  input:
-    type: T[*S]
-    doc: The values.
-outputs:
-  output:
-    type: T[*S]
-    doc: The results.
-reference: """
-TAIL = """
-lower:
-  tensorrt: trt.element_wise(input, input, "kSUM")
-  stablehlo: hlo.add(input, input)
-sample: {S: [3]}
-"""
+HEAD = f"tripybuild: 1\nop: double\ndoc: Double each value.\n{TYPES}reference: "
+TAIL = f"\n{SUM}sample: {{S: [3]}}\n"
 
 
 def declared(reference):

@@ -1,0 +1,31 @@
+"""Files of a small operator: one input, and one output of its type."""
+
+TYPES = """\
+types:
+  T: [float32]
+inputs:
+  input:
+    type: T[*S]
+    doc: The values.
+outputs:
+  output:
+    type: T[*S]
+    doc: The results.
+"""
+SUM = """\
+lower:
+  tensorrt: trt.element_wise(input, input, "kSUM")
+  stablehlo: hlo.add(input, input)
+"""
+
+
+def unary_operator(name, rest, sizes="[2, 3]"):
+    """The text of an operator file.
+
+    Args:
+        name: The operator.
+        rest: The keys beside types, documents and the sample.
+        sizes: The shape of the sample.
+    """
+    head = f"tripybuild: 1\nop: {name}\ndoc: Change each value.\n"
+    return f"{head}{TYPES}{rest}sample: {{S: {sizes}}}\n"
