@@ -1,4 +1,4 @@
-"""Base of all commands: `--json`, `--format`, and one exit path.
+"""Base of all commands: a result as data, `--json`, `--format`, and one exit path.
 
 Invariant: a command ends with an answer or with diagnostics, never with a traceback.
 """
@@ -8,12 +8,12 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
 
-from tripybuild.cli.command_result import CommandResult
 from tripybuild.cli.console import DiagnosticFormat, report, write_data, write_json, write_note
 from tripybuild.cli.interrupts import INTERRUPTED
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -24,6 +24,17 @@ FAILED, CLOSED = 1, 141
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Format = Annotated[DiagnosticFormat, typer.Option("--format", help="Output format of diagnostics.")]
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """The result of a command; with diagnostics it is a failure. `code` is another exit code."""
+
+    text: str = ""  # for stdout: what was asked for
+    remark: str = ""  # for stderr: what was done
+    data: Mapping[str, object] = field(default_factory=dict)  # for `--json`
+    diagnostics: tuple[Diagnostic, ...] = ()
+    code: int | None = None
 
 
 def command(work: Callable[..., CommandResult]) -> Callable[..., None]:

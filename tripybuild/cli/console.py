@@ -1,9 +1,10 @@
-"""Console output: data on stdout, all else on stderr, color only on a terminal.
+"""Console: data on stdout, all else on stderr, color only on a terminal; and standard input.
 
 Invariant: what comes from a user's file never reaches the terminal as a control sequence.
 """
 
 import json
+import linecache
 import os
 import sys
 from collections.abc import Iterable, Mapping
@@ -11,8 +12,18 @@ from enum import StrEnum
 from functools import cache
 from typing import TextIO
 
-from tripybuild.errors.diagnostics import HIDDEN, Diagnostic, as_json, concise, render, text_of
+from tripybuild.errors.diagnostics import (
+    HIDDEN,
+    Diagnostic,
+    DiagnosticError,
+    Span,
+    as_json,
+    concise,
+    render,
+    text_of,
+)
 
+STDIN = "-"
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 
 
@@ -76,6 +87,11 @@ class PhaseReporter:
         self._phase, self._began = phase, seconds
 
 
+def count_files(count: int) -> str:
+    """`1 file`, or `2 files`."""
+    return "1 file" if count == 1 else f"{count} files"
+
+
 def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Sort by location, diagnostics without one last; duplicates are removed."""
     return sorted(dict.fromkeys(diagnostics), key=_place)
@@ -93,3 +109,19 @@ def _is_terminal() -> bool:
 def _write(stream: TextIO | None, text: str) -> None:
     if stream is not None and text:  # a closed stream is None
         print(text, file=stream, flush=True)
+
+
+def read_stdin() -> str:
+    """Read all of stdin with its line breaks; problems can then show lines of it.
+
+    Raises:
+        DiagnosticError: It is not UTF-8.
+    """
+    content = b"" if sys.stdin is None else sys.stdin.buffer.read()
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = Diagnostic("not-utf8", "standard input is not UTF-8 text", Span(STDIN, 1, 1, 1, 1))
+        raise DiagnosticError(found) from error
+    linecache.cache[STDIN] = (len(text), None, text.splitlines(keepends=True), STDIN)
+    return text

@@ -1,15 +1,32 @@
-"""Operator libraries for models, from the registries that a model declares."""
+"""Operator libraries for models: registries generated as `gen` does it, imported from memory.
 
-from collections.abc import Sequence
+Invariant: what is imported is what `planned` gives for the files as they are, after all of its
+checks and after those of generated code. It is never on disk, where another process could write it.
+A registry that has changed becomes another package; what was recorded with the first one keeps its
+own.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
+from importlib import import_module
+from importlib.abc import ExecutionLoader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
 from pathlib import Path
+from threading import Lock
 
+from tripybuild.codegen.conformance import find_violations
+from tripybuild.codegen.incremental.package_files import package_files
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.libraries import Homes, OperatorLibrary
-from tripybuild.packages.loader import package
+from tripybuild.process import package_catalog
+from tripybuild.process.law_lines import note_registry
 from tripybuild.targets.mlir_file import is_mlir
 
+_PREFIX = "registry_"
 Registries = Path | str | Sequence[Path | str] | None
 
 
@@ -54,3 +71,93 @@ def _make_libraries(added: Sequence[Path], own: Sequence[Path]) -> Sequence[Oper
     module = package(roots)
     libraries = tuple(OperatorLibrary(module, root, root) for root in roots)
     return [replace(each, others=libraries) for each in libraries]
+
+
+class _Loader(ExecutionLoader):
+    """Loads the modules of one generated package."""
+
+    def __init__(self, name: str, files: Mapping[str, str]) -> None:
+        self.name = name
+        self.files = files
+
+    def path(self, module: str) -> str | None:
+        """The generated file of a module."""
+        place = module.replace(".", "/")
+        paths = (f"{place}/__init__.py", f"{place}.py")
+        return next((path for path in paths if path in self.files), None)
+
+    def is_package(self, fullname: str) -> bool:
+        """Whether a module holds others."""
+        return self.get_filename(fullname).endswith("/__init__.py>")
+
+    def get_filename(self, fullname: str) -> str:
+        """What frames say of a module, in the angle brackets of what is no file."""
+        path = self.path(fullname)
+        if path is None:
+            message = f"no module named {fullname!r}"
+            raise ImportError(message, name=fullname)
+        return f"<{self.name}: {path}>"
+
+    def get_source(self, fullname: str) -> str:
+        """The text of a module."""
+        path = self.path(fullname)
+        if path is None:
+            message = f"no module named {fullname!r}"
+            raise ImportError(message, name=fullname)
+        return self.files[path]
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules of the packages that are in memory."""
+
+    def __init__(self) -> None:
+        self.loaders: dict[str, _Loader] = {}
+
+    def find_spec(
+        self, fullname: str, _path: object = None, _target: object = None
+    ) -> ModuleSpec | None:
+        """The module of one of the packages, or None."""
+        loader = self.loaders.get(fullname.partition(".")[0])
+        if loader is None or loader.path(fullname) is None:
+            return None
+        return spec_from_loader(fullname, loader)
+
+
+_FINDER = _Finder()
+_LOCK = Lock()
+
+
+def package(roots: Sequence[Path]) -> str:
+    """The name of the module that the operators of registries are in, imported.
+
+    Raises:
+        DiagnosticError: With all that is wrong in any of the registries.
+    """
+    with _LOCK:
+        real = list(dict.fromkeys(root.resolve() for root in roots))
+        for root in real:
+            note_registry(root)
+        named = sha256("\0".join(map(str, real)).encode()).hexdigest()
+        module, files = _free_name(f"{_PREFIX}{named[:16]}", real)
+        if module not in _FINDER.loaders:
+            if found := find_violations(files, module):
+                raise DiagnosticError(*found)
+            _FINDER.loaders[module] = _Loader(real[-1].name, files)
+            if _FINDER not in sys.meta_path:
+                sys.meta_path.append(_FINDER)
+            import_module(module)
+            package_catalog.rename(module, "+".join(root.name for root in real))
+        return module
+
+
+def _free_name(name: str, roots: Sequence[Path]) -> tuple[str, Mapping[str, str]]:
+    """The name under which these files are loaded, or can be, and the files."""
+    tried = 0
+    while True:
+        module = f"{name}_{tried}" if tried else name
+        every = package_files(roots, module).files
+        files = {path: text for path, text in every.items() if path.startswith(f"{module}/")}
+        loaded = _FINDER.loaders.get(module)
+        if loaded is None or loaded.files == files:
+            return module, files
+        tried += 1

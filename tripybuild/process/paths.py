@@ -44,6 +44,11 @@ def registry() -> Path:
     return beside if beside.is_dir() else PACKAGE / "data" / "ops_registry"
 
 
+def in_installed_package() -> bool:
+    """Whether the built-in registry is part of an installed package, not of a source tree."""
+    return registry().is_relative_to(PACKAGE)
+
+
 def display_path(path: Path) -> Path:
     """A path as a person would type it here."""
     here = Path.cwd()

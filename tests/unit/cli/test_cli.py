@@ -13,12 +13,11 @@ import pytest
 from safetensors.numpy import load_file
 
 import tripybuild
-from tripybuild.cli.assignments import setting, shape
-from tripybuild.cli.command import conclude
-from tripybuild.cli.command_result import CommandResult
-from tripybuild.cli.commands import gen, new
+from tripybuild.cli.command import CommandResult, conclude
+from tripybuild.cli.commands import gen
 from tripybuild.cli.console import DiagnosticFormat
 from tripybuild.cli.main import main
+from tripybuild.cli.options import setting, shape
 from tripybuild.codegen.package.sync import FileDifference
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.process import paths
@@ -235,7 +234,7 @@ def test_gen_writes_the_built_in_package_into_the_checkout_alone(cli, folder, mo
     assert (checkout / "generated/tripyapi/ops/math/double.py").is_file()
     assert f"of `{checkout / 'generated'}` in" in cli("gen")[2]
 
-    monkeypatch.setattr(gen, "in_installed_package", lambda: True)
+    monkeypatch.setattr(paths, "in_installed_package", lambda: True)
     code, _, problems = cli("gen")
     assert (code, "error[registry-read-only]" in problems) == (1, True)
     assert "hint: name a registry of yours" in problems
@@ -388,7 +387,7 @@ def test_values_that_json_lacks_are_texts(cli, folder):
 
 def test_the_registry_of_an_installed_package_is_not_written_to(cli, monkeypatch):
     """Outside of a checkout, `new op` wants a folder of the user's own."""
-    monkeypatch.setattr(new, "in_installed_package", lambda: True)
+    monkeypatch.setattr(paths, "in_installed_package", lambda: True)
     code, _, problems = cli("new", "op", "double")
 
     assert code == 1

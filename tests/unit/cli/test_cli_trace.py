@@ -11,8 +11,9 @@ import pytest
 import typer
 
 from tripybuild.cli.function_reference import FunctionReference, program
-from tripybuild.cli.inputs import ArgumentSpec, SizeSpec, TensorSpec, argument
 from tripybuild.cli.main import main
+from tripybuild.cli.options import ArgumentSpec, SizeSpec, TensorSpec, argument
+from tripybuild.types.size_range import SizeRange
 
 FILE = """\
 import tripyapi as tp
@@ -288,13 +289,18 @@ def test_no_specification_runs_a_file(cli, tmp_path):
     [
         (
             "x=float32[2,3]",
-            TensorSpec("float32", (SizeSpec(None, (2, 2, 2)), SizeSpec(None, (3, 3, 3)))),
+            TensorSpec(
+                "float32", (SizeSpec(None, SizeRange(2, 2, 2)), SizeSpec(None, SizeRange(3, 3, 3)))
+            ),
         ),
-        ("x=int8[1:2:4, N]", TensorSpec("int8", (SizeSpec(None, (1, 2, 4)), SizeSpec("N", None)))),
-        ("x=bool[N=1:2:4]", TensorSpec("bool", (SizeSpec("N", (1, 2, 4)),))),
+        (
+            "x=int8[1:2:4, N]",
+            TensorSpec("int8", (SizeSpec(None, SizeRange(1, 2, 4)), SizeSpec("N", None))),
+        ),
+        ("x=bool[N=1:2:4]", TensorSpec("bool", (SizeSpec("N", SizeRange(1, 2, 4)),))),
         ("x=float32[]", TensorSpec("float32", ())),
         ("x=float32[()]", TensorSpec("float32", ())),
-        ("x=1:2:4", SizeSpec(None, (1, 2, 4))),
+        ("x=1:2:4", SizeSpec(None, SizeRange(1, 2, 4))),
         ("x=2", 2),
         ("x=0.5", 0.5),
         ("x=true", True),

@@ -10,7 +10,7 @@ import tripyapi as tp
 from tripybuild.compiler import session
 from tripybuild.compiler.lowering import lower
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.packages.loader import package
+from tripybuild.packages.libraries import package
 
 MODEL = "tripybuild: 1\nmodel: m\ninputs:\n  x: float32[2]\noutputs:\n  y: exp(x)\n"
 

@@ -10,7 +10,7 @@ import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripybuild.documents.document import parse
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.packages.loader import package
+from tripybuild.packages.libraries import package
 from tripybuild.reference import execute
 from tripybuild.schema.files import OperatorFile
 from tripybuild.schema.operator.elaborate import elaborate

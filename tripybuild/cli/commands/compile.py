@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripybuild.cli.assignments import (
+from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.console import PhaseReporter
+from tripybuild.cli.function_reference import FunctionReference, program, record_program
+from tripybuild.cli.options import (
+    ArgumentSpec,
     Duration,
+    Inputs,
+    Registries,
     SizeAssignment,
     SizeSetting,
     seconds,
     setting,
     shape,
 )
-from tripybuild.cli.command import command
-from tripybuild.cli.command_result import CommandResult
-from tripybuild.cli.console import PhaseReporter
-from tripybuild.cli.function_reference import FunctionReference, program, record_program
-from tripybuild.cli.inputs import ArgumentSpec, Inputs
-from tripybuild.cli.registry import Registries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 from tripybuild.process.memory import format_bytes
 from tripybuild.targets.mlir_file import is_mlir

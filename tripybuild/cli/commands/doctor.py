@@ -10,9 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tripybuild.cli.assignments import Duration, seconds
-from tripybuild.cli.command import command
-from tripybuild.cli.command_result import CommandResult
+from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.options import Duration, seconds
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.targets.table import DEFAULT, TARGETS
 from tripybuild.version import VERSION

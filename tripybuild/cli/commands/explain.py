@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripybuild.cli.command import command
-from tripybuild.cli.command_result import CommandResult
-from tripybuild.cli.registry import Registries
+from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.options import Registries
 from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.errors.codes import CODES
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripybuild.cli.command import command
-from tripybuild.cli.command_result import CommandResult
-from tripybuild.cli.registry import in_installed_package
-from tripybuild.cli.stdin import STDIN, read_stdin
+from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.console import STDIN, count_files, read_stdin
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.process import paths as project
+from tripybuild.process import paths
 from tripybuild.process.atomic_write import atomic_write, write_error
 from tripybuild.process.paths import display_path
 
@@ -53,7 +51,7 @@ class _File:
 
 @command
 def format_files(
-    paths: Annotated[
+    files: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="FILE|DIR",
@@ -71,7 +69,7 @@ def format_files(
     """Format declarations and models: canonical key order and quoting."""
     found: list[_File] = []
     problems: list[Diagnostic] = []
-    for path, is_named in _places(paths or _default(), problems).items():
+    for path, is_named in _places(files or _default(), problems).items():
         try:
             file = _format_file(path, is_named=is_named)
             if file is not None:
@@ -84,22 +82,22 @@ def format_files(
 
 
 def _default() -> list[str]:
-    registry = display_path(project.registry())
-    if in_installed_package():
+    registry = display_path(paths.registry())
+    if paths.in_installed_package():
         return ["."]
     return [str(each) for each in (registry, registry.parent / SPECS) if each.is_dir()]
 
 
-def _places(paths: list[str], problems: list[Diagnostic]) -> dict[str, bool]:
+def _places(named: list[str], problems: list[Diagnostic]) -> dict[str, bool]:
     """The files at and below the paths, and whether one was named itself."""
-    folders = [path for path in paths if Path(path).is_dir()]
-    found = {Path(path).as_posix(): True for path in paths if path not in folders}
+    folders = [path for path in named if Path(path).is_dir()]
+    found = {Path(path).as_posix(): True for path in named if path not in folders}
     for folder in folders:
-        for path in project.list_files(Path(folder), ".yaml"):
+        for path in paths.list_files(Path(folder), ".yaml"):
             if not any(part.startswith(".") for part in path.split("/")):
                 found.setdefault((Path(folder) / path).as_posix(), False)
     if not found:
-        message = f"there are no YAML files below {', '.join(f'`{path}`' for path in paths)}"
+        message = f"there are no YAML files below {', '.join(f'`{path}`' for path in named)}"
         problems.append(Diagnostic("file-not-found", message))
     return found
 
@@ -170,8 +168,4 @@ def _summary(found: list[_File], verbs: tuple[str, str]) -> str:
     """What was done, as ruff says it: `1 file reformatted, 210 files left unchanged`."""
     changed = sum(file.differs for file in found)
     counts = zip((changed, len(found) - changed), verbs, strict=True)
-    return ", ".join(f"{_files(count)} {verb}" for count, verb in counts if count)
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"
+    return ", ".join(f"{count_files(count)} {verb}" for count, verb in counts if count)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripybuild.cli.command import command
-from tripybuild.cli.command_result import CommandResult
-from tripybuild.cli.registry import Registries, in_installed_package
+from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.console import count_files
+from tripybuild.cli.options import Registries
 from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.process import paths
@@ -88,7 +88,7 @@ def _place(given: Path | None, added: Sequence[Path]) -> Path:
     """Give the folder of the package: the built-in one's is in the checkout, wherever one is."""
     if given is not None or added:
         return given or GENERATED
-    if in_installed_package():
+    if paths.in_installed_package():
         message = "the built-in package is installed with all of its code"
         hint = "name a registry of yours: `--registry DIR --package NAME`; or a folder: `--out DIR`"
         raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
@@ -105,12 +105,12 @@ def _refusal(
     """What `--check` finds, and what mends it."""
     formats = f"`{' '.join(formatter)}`"
     diagnostics = [_drift(out, each) for each in drift]
-    said = [f"{_files(len(drift))} out of date; `tripybuild gen` mends that"] if drift else []
+    said = [f"{count_files(len(drift))} out of date; `tripybuild gen` mends that"] if drift else []
     for path in unformatted:
         message = f"`{path}` would be reformatted"
         diagnostics.append(Diagnostic("not-formatted", message, hint=f"{formats} does it"))
     if unformatted:
-        said.append(f"{_files(len(unformatted))} would be reformatted; {formats} does that")
+        said.append(f"{count_files(len(unformatted))} would be reformatted; {formats} does that")
     return CommandResult(remark="\n".join(said), data=data, diagnostics=tuple(diagnostics))
 
 
@@ -135,13 +135,9 @@ def _drift(out: Path, difference: "FileDifference") -> Diagnostic:
 def _summary(out: Path, changed: Sequence["FileDifference"], count: int, seconds: float) -> str:
     if not changed:
         where = "" if out == GENERATED else f" of `{out}`"
-        return f"Up to date: {_files(count)}{where} in {seconds:.2f}s"
-    lines = [f"Generated {_files(len(changed))} of {count} in {seconds:.2f}s"]
+        return f"Up to date: {count_files(count)}{where} in {seconds:.2f}s"
+    lines = [f"Generated {count_files(len(changed))} of {count} in {seconds:.2f}s"]
     lines += [f" {MARKS[d.kind]} {(out / d.path).as_posix()}" for d in changed[:MOST_SHOWN]]
     if len(changed) > MOST_SHOWN:
         lines.append(f" ... and {len(changed) - MOST_SHOWN} more")
     return "\n".join(lines)
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"

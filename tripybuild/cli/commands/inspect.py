@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripybuild.cli.command import command
-from tripybuild.cli.command_result import CommandResult
+from tripybuild.cli.command import CommandResult, command
 from tripybuild.types.size_range import SizeRange
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import Annotated
 
 import typer
 
-from tripybuild.cli.command import command
-from tripybuild.cli.command_result import CommandResult
-from tripybuild.cli.registry import Registries, in_installed_package
+from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.options import Registries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import paths
 from tripybuild.process.paths import display_path
@@ -144,7 +143,7 @@ def _registry(added: list[Path]) -> Path:
     """Give the registry that gets the file: the last one named, or this checkout's."""
     if added:
         return added[-1]
-    if in_installed_package():
+    if paths.in_installed_package():
         message = "the built-in registry is part of an installed package and stays as it is"
         hint = "name a folder of your own: `--registry my_registry`"
         raise DiagnosticError(Diagnostic("registry-read-only", message, hint=hint))
@@ -156,7 +155,7 @@ def _modeline(file: Path, kind: str) -> str:
 
     Elsewhere it is at a path of this machine alone, which does not belong in a file.
     """
-    if in_installed_package() or not file.resolve().is_relative_to(paths.CHECKOUT):
+    if paths.in_installed_package() or not file.resolve().is_relative_to(paths.CHECKOUT):
         return ""
     schema = os.path.relpath(paths.schemas() / f"{kind}.json", file.resolve().parent)
     return f"# yaml-language-server: $schema={Path(schema).as_posix()}\n"

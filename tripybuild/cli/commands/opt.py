@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripybuild.cli.command import command
-from tripybuild.cli.command_result import CommandResult
-from tripybuild.cli.stdin import STDIN, read_stdin
+from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.console import STDIN, read_stdin
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 
 if TYPE_CHECKING:

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripybuild.cli.assignments import InputFile, source
-from tripybuild.cli.command import command
-from tripybuild.cli.command_result import CommandResult
+from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.interrupts import native_call
-from tripybuild.cli.registry import Registries
+from tripybuild.cli.options import InputFile, Registries, source
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:

@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
-from tripybuild.cli.command import command
-from tripybuild.cli.command_result import CommandResult
+from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.commands.compile import FORMS, form, write_stage_text
-from tripybuild.cli.inputs import Inputs
+from tripybuild.cli.options import Inputs
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 
 

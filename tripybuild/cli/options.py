@@ -1,19 +1,24 @@
-"""Trace inputs parsed from flags: `x=float32[2,N=1:4:8]`, `rows=1:2:4`, `p=0.5`.
+"""Options of commands, read before one begins: errors are usage errors.
 
-A size is a number, a range `min:opt:max`, a range with a name, or the name of one again.
+A tensor that a Python function takes is `x=float32[2,N=1:4:8]`: a size is a number, a range
+`min:opt:max`, a range with a name, or the name of one again.
 """
 
+import math
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from tripybuild.cli.assignments import NAME, value
+from tripybuild.types.size_range import SizeRange
 
 if TYPE_CHECKING:
     from tripybuild.eager.compile.infos import Info
 
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+LARGEST = 1 << 62
 EXAMPLE = "x=float32[2,N=1:4:8]"
 HELP = (
     "What a Python function takes: a tensor, x=float32[2,3] or x=float32[1:2:4,N=1:8:64] with "
@@ -24,11 +29,108 @@ RANGE = re.compile(r"(\d{1,18}):(\d{1,18}):(\d{1,18})", re.ASCII)
 NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
 
+Registries = Annotated[
+    list[Path] | None,
+    typer.Option("--registry", metavar="DIR", help="A registry of yours; may be repeated."),
+]
+
+
+class SizeSetting(NamedTuple):
+    """A size and its value."""
+
+    name: str
+    value: object
+
+
+class SizeAssignment(NamedTuple):
+    """Sizes of a specialization."""
+
+    sizes: dict[str, int]
+
+
+class InputFile(NamedTuple):
+    """An input and the file that holds it."""
+
+    name: str
+    path: Path
+
+
+class Duration(NamedTuple):
+    """A stretch of time."""
+
+    number: float
+
+
+def setting(text: str | SizeSetting) -> SizeSetting:
+    """Read `depth=2`: a number, a boolean, or else a text."""
+    return text if isinstance(text, SizeSetting) else SizeSetting(*value(*_split(text, "depth=2")))
+
+
+def shape(text: str | SizeAssignment) -> SizeAssignment:
+    """Read `B=1,S=128`."""
+    if isinstance(text, SizeAssignment):
+        return text
+    sizes: dict[str, int] = {}
+    for part in text.split(","):
+        name, value = _split(part.strip(), "B=1,S=128")
+        if not (value.isascii() and value.isdigit()) or len(value) > len(str(LARGEST)):
+            raise typer.BadParameter(f"`{value}` is not a size")
+        if name in sizes:
+            raise typer.BadParameter(f"`{name}` is specified twice")
+        sizes[name] = int(value)
+    return SizeAssignment(sizes)
+
+
+def source(text: str | InputFile) -> InputFile:
+    """Read `tokens=tokens.npy`."""
+    if isinstance(text, InputFile):
+        return text
+    name, path = _split(text, "tokens=tokens.npy")
+    return InputFile(name, Path(path))
+
+
+def seconds(text: str | Duration) -> Duration:
+    """Read `90` or `0.5`."""
+    if isinstance(text, Duration):
+        return text
+    from tripybuild.worker.failures import MOST_SECONDS  # noqa: PLC0415 - most have no limit
+
+    try:
+        count = float(text)
+    except ValueError:
+        count = math.nan
+    if not 0 < count <= MOST_SECONDS:
+        raise typer.BadParameter(f"`{text}` is not a number of seconds")
+    return Duration(count)
+
+
+def _split(text: str, example: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (equals and value and NAME.fullmatch(name)):
+        raise typer.BadParameter(f"`{text}` is not of the form `{example}`")
+    return name, value
+
+
+def value(name: str, text: str) -> tuple[str, object]:
+    """Read what stands behind `=`: a truth, a number, or else a text."""
+    if text in {"true", "false"}:
+        return name, text == "true"
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if isinstance(number, float) and not math.isfinite(number):
+            continue
+        return name, number
+    return name, text
+
+
 class SizeSpec(NamedTuple):
-    """A size of a tensor: a name, the min, opt and max value, or both."""
+    """A size of a tensor: a name, a range, or both."""
 
     name: str | None
-    bounds: tuple[int, int, int] | None
+    bounds: SizeRange | None
 
 
 class TensorSpec(NamedTuple):
@@ -87,7 +189,7 @@ def _size(text: str) -> SizeSpec:
         return SizeSpec(rest, None)
     bounds = _bounds(rest)
     if bounds is None and NUMBER.fullmatch(rest) and not equals:
-        bounds = (int(rest),) * 3
+        bounds = SizeRange.of(int(rest))
     if bounds is None or (equals and not NAME.fullmatch(name)):
         message = (
             f"`{text.strip()}` is not a size: a number, `1:2:4`, `N=1:2:4`, or the name of one"
@@ -96,14 +198,14 @@ def _size(text: str) -> SizeSpec:
     return SizeSpec(name or None, bounds)
 
 
-def _bounds(text: str) -> tuple[int, int, int] | None:
+def _bounds(text: str) -> SizeRange | None:
     match = RANGE.fullmatch(text)
     if match is None:
         return None
-    minimum, optimum, maximum = int(match[1]), int(match[2]), int(match[3])
-    if not minimum <= optimum <= maximum:
+    found = SizeRange(*map(int, match.groups()))
+    if found.problem(text):
         raise ValueError(f"`{text}` is not a range: write `min:opt:max`")
-    return minimum, optimum, maximum
+    return found
 
 
 def infos(given: Iterable[ArgumentSpec]) -> dict[str, Any]:
@@ -113,21 +215,21 @@ def infos(given: Iterable[ArgumentSpec]) -> dict[str, Any]:
         DiagnosticError: There is no such dtype, a size's name has no range, or one is no range.
     """
     several = list(given)
-    named: dict[str, tuple[int, int, int]] = {}
+    named: dict[str, SizeRange] = {}
     for each in several:
         shape = each.what.shape if isinstance(each.what, TensorSpec) else ()
         named |= {size.name: size.bounds for size in shape if size.name and size.bounds}
     return {each.name: _info(each.what, named) for each in several}
 
 
-def _info(what: object, named: dict[str, tuple[int, int, int]]) -> "Info | object":
+def _info(what: object, named: dict[str, SizeRange]) -> "Info | object":
     from tripybuild.eager.compile.infos import DimensionInputInfo, InputInfo, NamedDimension  # noqa: PLC0415
     from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest  # noqa: PLC0415
     from tripybuild.types.dtypes import BY_NAME  # noqa: PLC0415
 
     if isinstance(what, SizeSpec):
         assert what.bounds is not None  # `argument` makes no other
-        return DimensionInputInfo(what.bounds)
+        return DimensionInputInfo(_numbers(what.bounds))
     if not isinstance(what, TensorSpec):
         return what
     if what.dtype not in BY_NAME:
@@ -143,5 +245,10 @@ def _info(what: object, named: dict[str, tuple[int, int, int]]) -> "Info | objec
             message = f"the size `{size.name}` has no range"
             hint = f"write it where it is first used: `{size.name}=1:2:4`"
             raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
-        shape.append(NamedDimension(size.name, *bounds) if size.name else bounds)
+        numbers = _numbers(bounds)
+        shape.append(NamedDimension(size.name, *numbers) if size.name else numbers)
     return InputInfo(shape, BY_NAME[what.dtype])
+
+
+def _numbers(bounds: SizeRange) -> tuple[int, int, int]:
+    return bounds.min, bounds.opt, bounds.max or 0
