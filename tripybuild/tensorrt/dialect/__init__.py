@@ -1,123 +1,59 @@
-"""NVIDIA's `tensorrt` dialect in xDSL: assembly, constraints, verifiers, type inference."""
+"""NVIDIA's `tensorrt` dialect in xDSL, and `trtx`: layers of newer releases that it lacks.
+
+Invariant: an operation is the body of a layer (`layers.operation`), or a class here where it has
+regions. Text, constraints and inference of `trtx` are in the manner of NVIDIA's dialect; its words
+are ours, and its verifiers hold what TensorRT itself refuses.
+"""
+# ruff: noqa: F403  # the names of operations stand in their modules, and nowhere else
+
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Dialect
 
 from tripybuild.tensorrt.dialect.attributes import (
-    ATTRIBUTES as ATTRIBUTES,
     ShapeProfileAttr as ShapeProfileAttr,
+    attributes_of,
 )
 from tripybuild.tensorrt.dialect.base import (
     Component as Component,
     OpProblem as OpProblem,
     TensorrtOperation as TensorrtOperation,
+    define_operations,
     operations_of,
 )
-from tripybuild.tensorrt.dialect.ops.arithmetic import (
-    ActivationOp as ActivationOp,
-    CastOp as CastOp,
-    ElementWiseOp as ElementWiseOp,
-    IdentityOp as IdentityOp,
-    ParametricReLUOp as ParametricReLUOp,
-    SelectOp as SelectOp,
-    UnaryOp as UnaryOp,
-)
-from tripybuild.tensorrt.dialect.ops.control import (
-    AssertionOp as AssertionOp,
+from tripybuild.tensorrt.dialect.control import (
     ConditionOp as ConditionOp,
     ForOp as ForOp,
     IfOp as IfOp,
     WhileOp as WhileOp,
     YieldOp as YieldOp,
 )
-from tripybuild.tensorrt.dialect.ops.convolutions import (
-    ConvolutionOp as ConvolutionOp,
-    DeconvolutionOp as DeconvolutionOp,
-)
-from tripybuild.tensorrt.dialect.ops.indexing import (
-    GatherElementsOp as GatherElementsOp,
-    GatherNdOp as GatherNdOp,
-    GatherOp as GatherOp,
-    NonZeroOp as NonZeroOp,
-    OneHotOp as OneHotOp,
-    ScatterElementsOp as ScatterElementsOp,
-    ScatterOp as ScatterOp,
-)
-from tripybuild.tensorrt.dialect.ops.linear import (
-    EinsumOp as EinsumOp,
-    MatrixMultiplyOp as MatrixMultiplyOp,
-)
-from tripybuild.tensorrt.dialect.ops.module_ops import (
+from tripybuild.tensorrt.dialect.module_ops import (
     CallAllocOp as CallAllocOp,
     CallOp as CallOp,
     TensorRTModuleOp as TensorRTModuleOp,
 )
-from tripybuild.tensorrt.dialect.ops.plugin import OpaquePluginOp as OpaquePluginOp
-from tripybuild.tensorrt.dialect.ops.quantization import (
-    DequantizeOp as DequantizeOp,
-    DynamicQuantizeOp as DynamicQuantizeOp,
-    QuantizeOp as QuantizeOp,
-)
-from tripybuild.tensorrt.dialect.ops.reductions import (
-    ArgMaxOp as ArgMaxOp,
-    ArgMinOp as ArgMinOp,
-    RaggedSoftMaxOp as RaggedSoftMaxOp,
-    ReduceOp as ReduceOp,
-    SoftMaxOp as SoftMaxOp,
-    TopKOp as TopKOp,
-)
-from tripybuild.tensorrt.dialect.ops.resizing import (
-    ResizeCubicOp as ResizeCubicOp,
-    ResizeLinearOp as ResizeLinearOp,
-    ResizeNearestOp as ResizeNearestOp,
-)
-from tripybuild.tensorrt.dialect.ops.shapes import (
-    BroadcastOp as BroadcastOp,
-    CollapseRankOp as CollapseRankOp,
-    ExpandRankOp as ExpandRankOp,
-    ReshapeOp as ReshapeOp,
-    ShapeOp as ShapeOp,
-    ShuffleOp as ShuffleOp,
-    TransposeOp as TransposeOp,
-)
-from tripybuild.tensorrt.dialect.ops.slicing import (
-    ConcatenationOp as ConcatenationOp,
-    PaddingOp as PaddingOp,
-    SliceOp as SliceOp,
-)
-from tripybuild.tensorrt.dialect.ops.sources import (
-    ConstantOp as ConstantOp,
-    LinspaceOp as LinspaceOp,
-    RandomNormalOp as RandomNormalOp,
-    RandomUniformOp as RandomUniformOp,
-)
-from tripybuild.tensorrt.dialect.ops.windows import (
-    NormalizationOp as NormalizationOp,
-    PoolingOp as PoolingOp,
-)
-from tripybuild.tensorrt.dialect.trtx import (
-    AllGatherOp as AllGatherOp,
-    AllReduceOp as AllReduceOp,
-    AllToAllOp as AllToAllOp,
-    AttentionOp as AttentionOp,
-    CollectiveBroadcastOp as CollectiveBroadcastOp,
-    CollectiveGatherOp as CollectiveGatherOp,
-    CollectiveReduceOp as CollectiveReduceOp,
-    CollectiveScatterOp as CollectiveScatterOp,
-    ConstantF4Op as ConstantF4Op,
-    CumulativeOp as CumulativeOp,
-    GridSampleOp as GridSampleOp,
-    KVCacheUpdateOp as KVCacheUpdateOp,
-    LRNOp as LRNOp,
-    MoEOp as MoEOp,
-    NMSOp as NMSOp,
-    QuantizeToF4Op as QuantizeToF4Op,
-    ReduceScatterOp as ReduceScatterOp,
-    ReverseSequenceOp as ReverseSequenceOp,
-    RotaryEmbeddingOp as RotaryEmbeddingOp,
-    ScaleOp as ScaleOp,
-    Trtx as Trtx,
-)
+from tripybuild.tensorrt.dialect.plugin import OpaquePluginOp as OpaquePluginOp
 
+if TYPE_CHECKING:
+    from tripybuild.tensorrt.layers.collectives import *
+    from tripybuild.tensorrt.layers.control import *
+    from tripybuild.tensorrt.layers.elementwise import *
+    from tripybuild.tensorrt.layers.images import *
+    from tripybuild.tensorrt.layers.indexing import *
+    from tripybuild.tensorrt.layers.linear import *
+    from tripybuild.tensorrt.layers.quantization import *
+    from tripybuild.tensorrt.layers.reductions import *
+    from tripybuild.tensorrt.layers.reshapes import *
+    from tripybuild.tensorrt.layers.shapes import *
+    from tripybuild.tensorrt.layers.slicing import *
+    from tripybuild.tensorrt.layers.sources import *
+    from tripybuild.tensorrt.layers.transformers import *
+    from tripybuild.tensorrt.layers.windows import *
+
+globals().update(define_operations())
 OPERATIONS = operations_of("tensorrt", globals().values())
+TRTX_OPERATIONS = operations_of("trtx", globals().values())
 
-Tensorrt = Dialect("tensorrt", [*OPERATIONS], [*ATTRIBUTES])
+Tensorrt = Dialect("tensorrt", [*OPERATIONS], [*attributes_of("tensorrt")])
+Trtx = Dialect("trtx", [*TRTX_OPERATIONS], [*attributes_of("trtx")])

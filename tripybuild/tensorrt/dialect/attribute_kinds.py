@@ -5,8 +5,8 @@ attribute already is kept as it is.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     BoolAttr,
     DenseArrayBase,
     DictionaryAttr,
+    Float8E4M3FNType,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -37,6 +38,7 @@ from xdsl.irdl import (
 
 from tripybuild.tensorrt.dialect.attributes import ENUMERATION_ATTRIBUTES, EnumerationAttribute
 from tripybuild.tensorrt.dialect.types import ConstraintKind
+from tripybuild.tensorrt.layers.kinds import AttributeType
 
 
 @dataclass(frozen=True)
@@ -216,6 +218,7 @@ DIMENSIONS = AttributeKind(
 )
 
 
+@cache
 def enumeration(mnemonic: str) -> AttributeKind:
     """Members of an enumeration; MLIR has no summary for them."""
     base = ENUMERATION_ATTRIBUTES[mnemonic]
@@ -228,3 +231,31 @@ def enumeration(mnemonic: str) -> AttributeKind:
         return base(member)
 
     return _plain("", base, make, lambda given: given.data)
+
+
+def _causal_mask() -> AttributeKind:
+    """Which keys a query does not see; True is TensorRT's older name for the upper left mask."""
+    named = enumeration("causal_mask")
+    older = {False: "kNONE", True: "kUPPER_LEFT"}
+
+    def make(value: object) -> Attribute:
+        return named.make(older[value] if isinstance(value, bool) else value)
+
+    return replace(named, make=make)
+
+
+CAUSAL_MASK = _causal_mask()
+QUANTIZED_TYPE = AttributeKind(
+    "type attribute of f8E4M3FN or i8",
+    lambda given: given in (Float8E4M3FNType(), IntegerType(8)),
+    None,
+    _itself,
+    _itself,
+)
+
+
+def kind_of(declared: AttributeType) -> AttributeKind:
+    """The kind of an attribute that a layer declares."""
+    if declared.enumeration:
+        return enumeration(declared.enumeration)
+    return globals()[declared.name]  # type: ignore[no-any-return]

@@ -52,9 +52,9 @@ class EnumerationAttribute(Data[str]):
     @classmethod
     def expectation(cls) -> str:
         """What MLIR says is expected where no member stands."""
-        return f"::mlir::tensorrt::{cls.class_name} to be one of: " + ", ".join(
-            cls.enumeration.members
-        )
+        theirs = cls.enumeration.dialect == DIALECT
+        subject = f"::mlir::tensorrt::{cls.class_name}" if theirs else cls.name
+        return f"{subject} to be one of: " + ", ".join(cls.enumeration.members)
 
     def print_parameter(self, printer: Printer) -> None:
         """Print `<kSUM>`."""
@@ -72,27 +72,14 @@ def _enumeration_attribute(mnemonic: str) -> type[EnumerationAttribute]:
     body: dict[str, object] = {
         "__doc__": f"A member of `{mnemonic}`.",
         "__module__": __name__,
-        "name": f"{DIALECT}.{mnemonic}",
-        "enumeration": Enumeration(mnemonic, members, recorded.aliases),
+        "name": f"{recorded.dialect}.{mnemonic}",
+        "enumeration": Enumeration(mnemonic, members, recorded.aliases, recorded.dialect),
         "class_name": class_name,
     }
     return irdl_attr_definition(type(f"{class_name}Attr", (EnumerationAttribute,), body))
 
 
-# The recorder's names that the dialect does not have: builders of newer releases take them.
-_BUILDER_ONLY = frozenset(
-    {
-        "interpolation_mode",
-        "cumulative_operation",
-        "scale_mode",
-        "kv_cache_mode",
-        "attention_normalization",
-        "bounding_box_format",
-    }
-)
-ENUMERATION_ATTRIBUTES = {
-    name: _enumeration_attribute(name) for name in ENUMERATIONS if name not in _BUILDER_ONLY
-}
+ENUMERATION_ATTRIBUTES = {name: _enumeration_attribute(name) for name in ENUMERATIONS}
 
 
 @irdl_attr_definition
@@ -161,4 +148,8 @@ def _disorder(index: int, smaller: tuple[str, int], larger: tuple[str, int]) -> 
     )
 
 
-ATTRIBUTES: tuple[type[Any], ...] = (*ENUMERATION_ATTRIBUTES.values(), ShapeProfileAttr)
+def attributes_of(dialect: str) -> tuple[type[Any], ...]:
+    """The enumerations of a dialect; what is more is NVIDIA's."""
+    members = ENUMERATION_ATTRIBUTES.values()
+    own = tuple(each for each in members if each.enumeration.dialect == dialect)
+    return (*own, ShapeProfileAttr) if dialect == DIALECT else own

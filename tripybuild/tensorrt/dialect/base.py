@@ -6,21 +6,11 @@ operands, results, regions, traits (`CHECKS`), the verifier (`wrong`), and last 
 MLIR stops at the first that fails; a failed inference is two. xDSL's own checks, which say the same
 in other words, are taken out by `operation`.
 
-Declaring an operation:
-
-- `@operation` on a subclass of `TensorrtOperation`, `name`, fields by xDSL's `operand_def` and the
-  like with kinds (`VarConstraint("T", kind)` where the format leaves a result's type out);
-- `CHECKS: ClassVar[Checks]`: traits that are checked before the verifier, in the order of NVIDIA's
-  declaration, and `PARTIALLY_INFERRED` where it infers a part of the types (`checks`);
-- `INFERRED: ClassVar[bool]`: whether all types are inferred, and compared after the verifier;
-- `READ_WITHOUT_TYPE: ClassVar[bool]`: the text has no type of the result, which is inferred when it
-  is read: where it cannot be, MLIR's parser says so, and nothing else;
-- `wrong`: the verifier; the first that it yields counts;
-- `components`: the inference; it raises `ShapeError`.
+Most operations are made of the body of a layer (`layers.operation`), by `define`; those with
+regions are classes here.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -32,36 +22,44 @@ from xdsl.irdl import (
     IRDLOperation,
     IRDLOption,
     ParsePropInAttrDict,
+    VarConstraint,
     irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
 )
+from xdsl.traits import ConstantLike, OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tripybuild.tensorrt.dialect import declaration
+from tripybuild.tensorrt.dialect import attribute_kinds, declaration, types as type_kinds
 from tripybuild.tensorrt.dialect.accessors import install_accessors
 from tripybuild.tensorrt.dialect.assembly import assemble
-from tripybuild.tensorrt.dialect.problem import OpProblem as OpProblem  # noqa: PLC0414
-from tripybuild.tensorrt.shape_rules import ShapeError, Sizes, compatible
+from tripybuild.tensorrt.dialect.effects import ElementwiseMappable
+from tripybuild.tensorrt.dialect.integer_lists import StaticIndexI32Array, StaticIndexI64Array
+from tripybuild.tensorrt.dialect.optional_f64 import OptionalF64
+from tripybuild.tensorrt.layers import LAYERS
+from tripybuild.tensorrt.layers.checks import PARTIALLY_INFERRED, Checks
+from tripybuild.tensorrt.layers.kinds import AttributeType
+from tripybuild.tensorrt.layers.operation import (
+    BODIES,
+    INS,
+    Component as Component,  # noqa: PLC0414
+    OperationBody,
+    OperationField,
+    OpProblem as OpProblem,  # noqa: PLC0414
+    element as element,  # noqa: PLC0414
+    sizes as sizes,  # noqa: PLC0414
+)
+from tripybuild.tensorrt.mlir.elements import element_of
+from tripybuild.tensorrt.shape_rules import ShapeError, compatible
+from tripybuild.types.dtypes import BY_NAME
 
 SEGMENTED = (ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True))
 _UNKNOWN = NoneType()  # the type of a result until it is inferred
-
-
-def sizes(of: Attribute | SSAValue) -> tuple[int | None, ...]:
-    """Give the sizes of a ranked tensor, or of a value that is one; None is `?`."""
-    numbers = [size.data for size in _tensor(of).shape.data]
-    return tuple([None if number == DYNAMIC_INDEX else number for number in numbers])
-
-
-def element(of: Attribute | SSAValue) -> Attribute:
-    """Give the element type of a ranked tensor, or of a value that is one."""
-    kind: Attribute = _tensor(of).element_type
-    return kind
-
-
-def _tensor(of: Attribute | SSAValue) -> TensorType[Attribute]:
-    given = of.type if isinstance(of, SSAValue) else of
-    assert type(given) is TensorType
-    return given
 
 
 def tensor_type(shape: Sequence[Any], kind: Attribute) -> TensorType[Attribute]:
@@ -75,26 +73,20 @@ def _type_of(shape: tuple[int, ...], kind: Attribute) -> TensorType[Attribute]:
     return TensorType(kind, shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
-    """What inference knows about a result: its sizes, its element type, or one of them."""
+def _fits(part: Component, given: Attribute) -> bool:
+    """Tell whether a type is what inference knows, as far as it does."""
+    return (
+        type(given) is TensorType
+        and (part.element is None or part.element == given.element_type)
+        and (part.sizes is None or compatible(part.sizes, sizes(given)))
+    )
 
-    sizes: Sizes | None
-    element: Attribute | None = None
 
-    def fits(self, given: Attribute) -> bool:
-        """Tell whether a type is this one, as far as it is known."""
-        return (
-            type(given) is TensorType
-            and (self.element is None or self.element == given.element_type)
-            and (self.sizes is None or compatible(self.sizes, sizes(given)))
-        )
-
-    def complete(self) -> TensorType[Attribute] | None:
-        """Give the type, if all of it is known."""
-        if self.sizes is None or self.element is None:
-            return None
-        return tensor_type(self.sizes, self.element)
+def _complete(part: Component) -> TensorType[Attribute] | None:
+    """Give the type of a result, if all of it is known."""
+    if part.sizes is None or part.element is None:
+        return None
+    return tensor_type(part.sizes, part.element)
 
 
 class TensorrtOperation(IRDLOperation):
@@ -102,8 +94,12 @@ class TensorrtOperation(IRDLOperation):
 
     irdl_options: tuple[IRDLOption, ...] = (ParsePropInAttrDict(),)
 
-    CHECKS: ClassVar[tuple[Callable[[Any], OpProblem | None], ...]] = ()
+    BODY: ClassVar[OperationBody | None] = None
+    TRAITS: ClassVar[tuple[str, ...]] = ("Pure",)
+    CHECKS: ClassVar[Checks] = ()
     INFERRED: ClassVar[bool] = False
+    # The text has no type of the result, which is inferred when it is read: where it cannot be,
+    # MLIR's parser says so, and nothing else.
     READ_WITHOUT_TYPE: ClassVar[bool] = False
 
     @classmethod
@@ -164,7 +160,31 @@ class TensorrtOperation(IRDLOperation):
 
     def components(self) -> Sequence[Component] | None:
         """Infer the results; None where nothing can be inferred."""
-        return None
+        body = self.BODY
+        if body is None or not body.rule_parameters:
+            return None
+        shapes = body.result_shapes([read(self) for read in _rule_readers(body)])
+        return [
+            Component(shape, self.result_element(each))
+            for shape, each in zip(shapes, body.outputs, strict=True)
+        ]
+
+    def result_element(self, result: OperationField) -> Attribute | None:
+        """Give the element type of a result; None where an argument of the call says it."""
+        assert self.BODY is not None
+        found: Attribute | None = _element_reader(self.BODY, result.dtype)(self)
+        return found
+
+    @staticmethod
+    def element_type(dtype: str) -> Attribute:
+        """Give the element type of a dtype."""
+        return element_of(BY_NAME[dtype].mlir)
+
+    @staticmethod
+    def is_of(value: SSAValue, *elements: str) -> bool:
+        """Tell whether a value has one of these element types."""
+        given = element(value)
+        return any(type_kinds.element_kind(each).accepts(given) for each in elements)
 
     def semantic_problems(self) -> Iterator[str | OpProblem]:
         """Verify what declarations do not say."""
@@ -176,7 +196,7 @@ class TensorrtOperation(IRDLOperation):
 
     def infer_types(self) -> list[TensorType[Attribute]] | None:
         """Give the result types, if all is inferred; ShapeError where there are none."""
-        found = [each.complete() for each in self.components() or ()]
+        found = [_complete(each) for each in self.components() or ()]
         types = [each for each in found if each is not None]
         return types if len(types) == len(found) == len(self.results) else None
 
@@ -216,8 +236,8 @@ class TensorrtOperation(IRDLOperation):
             yield OpProblem("failed to infer returned types")
             return
         given = self.result_types
-        if not all(map(Component.fits, parts, given)):
-            inferred = [part.complete() for part in parts]
+        if not all(map(_fits, parts, given)):
+            inferred = [_complete(part) for part in parts]
             yield OpProblem(
                 f"inferred type(s) {_quote_types(inferred)} are incompatible with return type(s) "
                 f"of operation {_quote_types(given)}"
@@ -228,6 +248,42 @@ class TensorrtOperation(IRDLOperation):
     def verify_(self) -> None:
         for problem in self.problems():
             raise VerifyException(problem.text(self.name))
+
+
+Reader = Callable[[TensorrtOperation], Any]
+
+
+@cache
+def _rule_readers(body: OperationBody) -> Sequence[Reader]:
+    """What reads the parameters of a shape rule: shapes of operands, values of attributes."""
+    return [_rule_reader(body, each) for each in body.rule_parameters]
+
+
+def _rule_reader(body: OperationBody, parameter: str) -> Reader:
+    field = body.field_names[parameter]
+    declared = body.fields[field]
+    if declared.role == "attribute":
+        return lambda op: op.value(field)
+    if declared.argument is not None and declared.role == "argument":
+        default = declared.argument.default
+        return lambda _: default
+    if declared.variadic:
+        return lambda op: [sizes(each) for each in getattr(op, field)]
+    return lambda op: sizes(getattr(op, field))
+
+
+@cache
+def _element_reader(body: OperationBody, source: str) -> Reader:
+    """What reads an element type: of an operand, of a dtype, or None for an argument."""
+    field = body.field_names.get(source)
+    if field is None:
+        kind = TensorrtOperation.element_type(source)
+        return lambda _: kind
+    if body.fields[field].role == "argument":
+        return lambda _: None
+    if body.fields[field].variadic:
+        return lambda op: element(getattr(op, field)[0])
+    return lambda op: element(getattr(op, field))
 
 
 def _quote_types(types: Sequence[Attribute | None]) -> str:
@@ -262,3 +318,78 @@ def operations_of(dialect: str, members: Iterable[Any]) -> tuple[type[TensorrtOp
     found = [each for each in classes if issubclass(each, TensorrtOperation)]
     named = [each for each in found if getattr(each, "name", "").startswith(f"{dialect}.")]
     return tuple(sorted(named, key=lambda each: each.__name__))
+
+
+_TRAITS: Mapping[str, OpTrait] = {
+    "Pure": Pure(),
+    "ConstantLike": ConstantLike(),
+    "ElementwiseMappable": ElementwiseMappable(),
+}
+_DIRECTIVES = (OptionalF64, StaticIndexI32Array, StaticIndexI64Array)
+_TYPED_RESULTS = ("type($result)", "type(results)", "functional-type")
+
+
+def define(body: type[Any]) -> type[TensorrtOperation]:
+    """Make the operation of xDSL that the body of a layer declares."""
+    declared = OperationBody(body)
+    members = {n: each for n, each in declared.members.items() if n not in _DROPPED}
+    format_ = members.setdefault("assembly_format", INS)
+    same_type = _of_same_type(declared, format_)
+    for name, field in declared.fields.items():
+        if field.role == "argument":
+            del members[name]
+        else:
+            members[name] = _definition(field, same_type=name in same_type)
+    several = [each for each in declared.fields.values() if each.role == "operand"]
+    if sum(each.optional or each.variadic for each in several) > 1:
+        members["irdl_options"] = SEGMENTED
+    directives = tuple(each for each in _DIRECTIVES if f"custom<{each.__name__}>" in format_)
+    if directives:
+        members["custom_directives"] = directives
+    traits = [_TRAITS[each] for each in members.get("TRAITS", TensorrtOperation.TRAITS)]
+    if traits:
+        members["traits"] = traits_def(*traits)
+    has_rule = declared.rule_parameters or "components" in members
+    if has_rule and not members.setdefault("INFERRED", declared.is_inferred):
+        members["CHECKS"] = (*members.get("CHECKS", ()), PARTIALLY_INFERRED)
+    members["BODY"] = declared
+    constants = {name: ClassVar[Any] for name in members if name.isupper()}
+    members["__annotations__"] = constants
+    return operation(type(body.__name__, (TensorrtOperation,), members))
+
+
+_DROPPED = frozenset({"__dict__", "__weakref__", "__annotations__", "__init_subclass__"})
+
+
+def _of_same_type(declared: OperationBody, format_: str) -> frozenset[str]:
+    """The result whose type the text leaves out, and the operand that says it."""
+    (first, *_) = [name for name, each in declared.fields.items() if each.role == "output"] or [""]
+    if not first or any(word in format_ for word in _TYPED_RESULTS):
+        return frozenset()
+    if f"type(${first})" in format_:
+        return frozenset()
+    like = declared.fields[first].like
+    return frozenset({first, declared.field_names.get(like, like)})
+
+
+def _definition(field: OperationField, *, same_type: bool) -> Any:
+    if isinstance(field.kind, AttributeType):
+        kind = attribute_kinds.kind_of(field.kind)
+        default = None if field.default is None else kind.attribute(field.default)
+        if field.optional:
+            return opt_prop_def(kind, prop_name=field.mlir or None)
+        return prop_def(kind, default_value=default, prop_name=field.mlir or None)
+    assert field.kind is not None
+    found = type_kinds.kind_of(field.kind)
+    constraint = VarConstraint("T", found) if same_type else found
+    if field.role == "output":
+        return result_def(constraint)
+    if field.variadic:
+        return var_operand_def(constraint)
+    return (opt_operand_def if field.optional else operand_def)(constraint)
+
+
+def define_operations() -> dict[str, type[TensorrtOperation]]:
+    """The operations of all layers, by the names of their classes."""
+    assert LAYERS  # whose modules have the bodies
+    return {body.__name__: define(body) for body in BODIES}

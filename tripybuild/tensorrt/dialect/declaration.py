@@ -30,8 +30,8 @@ from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from tripybuild.tensorrt.dialect.attribute_kinds import AttributeKind
-from tripybuild.tensorrt.dialect.problem import OpProblem
 from tripybuild.tensorrt.dialect.types import ConstraintKind
+from tripybuild.tensorrt.layers.operation import OpProblem
 
 _SINGULAR = {"operands": "a single operand", "results": "one result", "regions": "one region"}
 

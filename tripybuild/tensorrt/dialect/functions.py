@@ -19,7 +19,7 @@ from xdsl.ir import Attribute
 
 from tripybuild.tensorrt.dialect.attributes import ShapeProfileAttr
 from tripybuild.tensorrt.dialect.base import element, sizes
-from tripybuild.tensorrt.dialect.problem import OpProblem
+from tripybuild.tensorrt.layers.operation import OpProblem
 from tripybuild.tensorrt.shape_rules import MaybeSize, differ
 
 PREFIX = "tensorrt."

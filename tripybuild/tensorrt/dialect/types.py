@@ -24,6 +24,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, IntConstraint, VerificationContext
 
+from tripybuild.tensorrt.layers.kinds import TensorKind
+
 
 @dataclass(frozen=True)
 class ConstraintKind(AttrConstraint[Attribute]):
@@ -111,3 +113,16 @@ TENSOR = tensor(*USUAL)
 TENSOR_OF_EVERY_TYPE = tensor(*EVERY)
 FLOAT_TENSOR = tensor(*FLOATS)
 NON_SCALAR = range(1, 9)
+
+
+def element_kind(name: str) -> ConstraintKind:
+    """The constraint of an element type that a layer declares."""
+    return globals()[name]  # type: ignore[no-any-return]
+
+
+@functools.cache
+def kind_of(declared: TensorKind) -> ConstraintKind:
+    """The constraint of tensors that a layer declares."""
+    if declared.name:
+        return element_kind(declared.name)
+    return tensor(*map(element_kind, declared.elements), ranks=declared.ranks)

@@ -11,7 +11,6 @@ from xdsl.ir import Operation, SSAValue
 
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import TensorrtOperation
-from tripybuild.tensorrt.dialect.trtx import OPERATIONS as TRTX_OPERATIONS
 from tripybuild.tensorrt.emission.scope import Scopes
 from tripybuild.tensorrt.emission.types import type_of
 from tripybuild.tensorrt.recorder.network import Layer
@@ -19,7 +18,7 @@ from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.types.dtypes import float4
 
 OPERATIONS: Mapping[str, type[TensorrtOperation]] = {
-    each.name: each for group in (TRTX_OPERATIONS, dialect.OPERATIONS) for each in group
+    each.name: each for group in (dialect.TRTX_OPERATIONS, dialect.OPERATIONS) for each in group
 }
 
 

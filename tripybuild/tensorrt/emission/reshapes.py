@@ -21,10 +21,10 @@ from tripybuild.tensorrt.dialect.base import TensorrtOperation, sizes as sizes_o
 from tripybuild.tensorrt.emission.scope import Scopes
 from tripybuild.tensorrt.emission.sizes import SizeTensors, key_of
 from tripybuild.tensorrt.emission.types import tensor
+from tripybuild.tensorrt.layers.images import resize_shape
 from tripybuild.tensorrt.mlir.resources import resource
 from tripybuild.tensorrt.recorder.network import Layer
 from tripybuild.tensorrt.recorder.value import NetworkValue
-from tripybuild.tensorrt.shape_rules import resizing
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,7 @@ def _scales_match(scales: Sequence[float] | None, layer: Layer) -> bool:
     if scales is None or before is None or after is None:
         return scales is not None
     cubic = layer.declaration.name == "resize_cubic"
-    return same(resizing.resize(before, scales, cubic=cubic), tuple(after))
+    return same(resize_shape(before, scales, cubic=cubic), tuple(after))
 
 
 SHAPED: Mapping[str, Callable[[LayerEmission], SSAValue]] = {

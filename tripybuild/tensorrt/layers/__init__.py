@@ -1,8 +1,8 @@
 """Layers of TensorRT: the `trt` of lowering snippets, each layer declared once.
 
 Invariant: `LAYERS` and `HELPERS` are the whole vocabulary of `trt.`, and `check_call` judges a call
-in a snippet against it. A layer that TensorRT adds is one declaration in one of these modules, and
-its operation in `dialect`. Importing this package loads neither TensorRT nor xDSL nor NumPy.
+in a snippet against it. A layer that TensorRT adds is one class and its builder in one of these
+modules. Importing this package loads neither TensorRT nor xDSL nor NumPy.
 """
 # ruff: noqa: F403  # the names of layers stand in their modules, and nowhere else
 
@@ -20,9 +20,12 @@ from tripybuild.tensorrt.layers.indexing import *
 from tripybuild.tensorrt.layers.linear import *
 from tripybuild.tensorrt.layers.quantization import *
 from tripybuild.tensorrt.layers.reductions import *
+from tripybuild.tensorrt.layers.reshapes import *
 from tripybuild.tensorrt.layers.shapes import *
+from tripybuild.tensorrt.layers.slicing import *
 from tripybuild.tensorrt.layers.sources import *
 from tripybuild.tensorrt.layers.transformers import *
+from tripybuild.tensorrt.layers.windows import *
 from tripybuild.tensorrt.recorder.network import Network as Network
 from tripybuild.tensorrt.recorder.value import NetworkValue
 

@@ -20,25 +20,19 @@ from tripybuild.tensorrt.layers import (
     linear,
     quantization,
     reductions,
+    reshapes,
     shapes,
+    slicing,
     sources,
     transformers,
+    windows,
 )
 from tripybuild.tensorrt.layers.declaration import LayerDeclaration
 from tripybuild.tensorrt.recorder.argument_kinds import REQUIRED, accept
 
 _GROUPS = (
-    elementwise,
-    linear,
-    reductions,
-    sources,
-    quantization,
-    shapes,
-    images,
-    indexing,
-    transformers,
-    collectives,
-    control,
+    *(elementwise, linear, windows, reductions, sources, quantization, shapes, reshapes, slicing),
+    *(images, indexing, transformers, collectives, control),
 )
 
 LAYERS: Mapping[str, LayerDeclaration] = MappingProxyType(

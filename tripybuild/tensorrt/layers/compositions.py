@@ -12,7 +12,8 @@ from tripybuild.tensorrt.layers.control import for_
 from tripybuild.tensorrt.layers.elementwise import cast, element_wise, select, unary
 from tripybuild.tensorrt.layers.indexing import gather, scatter_nd
 from tripybuild.tensorrt.layers.linear import einsum, matrix_multiply
-from tripybuild.tensorrt.layers.shapes import reshape, slice, unsqueeze
+from tripybuild.tensorrt.layers.reshapes import reshape, unsqueeze
+from tripybuild.tensorrt.layers.slicing import slice
 from tripybuild.tensorrt.layers.sources import constant
 from tripybuild.tensorrt.recorder.value import OPERATORS, NetworkValue, Number, Operand, Size
 from tripybuild.types import dtypes

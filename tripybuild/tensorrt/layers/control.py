@@ -4,14 +4,21 @@ Invariant: what gives one of two values has one type, so a size is the same expr
 shape that was found inside of a region is not used outside of it: it may never have been computed.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tripybuild.symbolic.dims import same
+from tripybuild.tensorrt.layers import kinds
 from tripybuild.tensorrt.layers.declaration import LayerDeclaration
-from tripybuild.tensorrt.layers.shapes import reshape
+from tripybuild.tensorrt.layers.operation import (
+    LayerOperation,
+    OpProblem,
+    attribute,
+    operand,
+    sizes,
+)
+from tripybuild.tensorrt.layers.reshapes import reshape
 from tripybuild.tensorrt.recorder.argument_kinds import (
     mapping,
     region,
@@ -24,71 +31,12 @@ from tripybuild.tensorrt.recorder.network import Layer, append, current
 from tripybuild.tensorrt.recorder.value import NetworkValue, Shape
 
 if TYPE_CHECKING:
-    from xdsl.ir import Block, Operation, Region, SSAValue
-
     from tripybuild.tensorrt.translation.emission import Emission
 
-
-@contextmanager
-def _scope(at: "Emission", replaced: "Mapping[SSAValue, Any]") -> Iterator[None]:
-    """Let values be other tensors for a while."""
-    before = {value: at.values[value] for value in replaced if value in at.values}
-    shapes = at.shapes
-    at.values.update(replaced)
-    at.shapes = {value: shape for value, shape in shapes.items() if value not in replaced}
-    yield
-    at.values.update(before)
-    at.shapes = shapes
-
-
-def captured_values(regions: "Sequence[Region]") -> "list[SSAValue]":
-    """Return the values that regions use and do not define, in the order of their first uses."""
-    inside: set[SSAValue] = set()
-    used: dict[SSAValue, None] = {}
-    for body in regions:
-        for block in body.blocks:
-            inside.update(block.args)
-        for op in body.walk():
-            used.update(dict.fromkeys(op.operands))
-            inside.update(op.results)
-            for inner in op.regions:
-                for block in inner.blocks:
-                    inside.update(block.args)
-    return [value for value in used if value not in inside]
-
-
-def _if(at: "Emission", op: Any) -> Any:
-    conditional = at.add("if_conditional")
-    at.name_layer(conditional.set_condition(at.tensor(op.operands[0])))
-    above = [each for each in captured_values(op.regions) if not _is_constant(each)]
-    inputs = {each: at.name_layer(conditional.add_input(at.tensor(each))) for each in above}
-    with _scope(at, {each: layer.get_output(0) for each, layer in inputs.items()}):
-        branches = [_branch(at, region) for region in op.regions]
-        layers = [
-            at.name_layer(conditional.add_output(*pair)) for pair in zip(*branches, strict=True)
-        ]
-    return [layer.get_output(0) for layer in layers]
-
-
-def _branch(at: "Emission", region: "Region") -> list[Any]:
-    """Add a branch, and return what it yields; what one branch found is not the other's."""
-    with _scope(at, {}):
-        at.shapes = dict(at.shapes)
-        at.block(region.block)
-        return [at.tensor(value) for value in _terminator(region.block).operands]
-
-
-def _is_constant(value: "SSAValue") -> bool:
-    """Constants are there anyway: a kernel that came through a conditional would be none."""
-    return getattr(value.owner, "name", "") == "tensorrt.constant"
-
-
 IF = LayerDeclaration(
+    "tensorrt.if",
     "if_",
-    {"condition": tensor, "then": region, "otherwise": region, "operands": tensors},
-    results=(),
-    operation="tensorrt.if",
-    translate=_if,
+    parameters={"condition": tensor, "then": region, "otherwise": region, "operands": tensors},
 )
 
 
@@ -121,35 +69,10 @@ def _join_shapes(left: Shape | None, right: Shape | None) -> Shape | None:
     return tuple(a if same(a, b) else None for a, b in zip(left, right, strict=True))
 
 
-def _while(at: "Emission", op: Any) -> Any:
-    condition, body = (region.block for region in op.regions)
-    decision = _terminator(condition)
-    _check_passthrough(at, condition, decision.operands[1:])
-    loop = at.add("loop")
-    recurrences = _recurrences(at, loop, op.operands)
-    # TensorRT wants the value of this iteration apart from the one that leaves the loop.
-    copies = [at.add("identity", each.get_output(0)).get_output(0) for each in recurrences]
-    with _scope(at, _bind_arguments(condition, copies) | _bind_arguments(body, copies)):
-        at.shapes = dict(at.shapes)
-        at.block(condition)
-        _limit(at, loop, at.tensor(decision.operands[0]))
-        at.block(body)
-        return _close_loop(at, loop, body, recurrences)
-
-
-def _check_passthrough(at: "Emission", block: "Block", values: "Sequence[SSAValue]") -> None:
-    """What a condition hands on is what the loop carries: there is no other place for it."""
-    if list(values) != list(block.args):
-        message = "`tensorrt.condition` hands on other values than the loop carries, in their order"
-        at.refuse(message, "tensorrt-unsupported", hint="compute them after the loop")
-
-
 WHILE = LayerDeclaration(
+    "tensorrt.while",
     "while_",
-    {"state": tensors, "condition": region, "body": region},
-    results=(),
-    operation="tensorrt.while",
-    translate=_while,
+    parameters={"state": tensors, "condition": region, "body": region},
 )
 
 
@@ -161,30 +84,10 @@ def while_(
     return _loop(WHILE, arguments, state, [(condition, ()), (body, ())])
 
 
-def _for(at: "Emission", op: Any) -> Any:
-    block = op.regions[0].block
-    low, high, step = (at.tensor(each) for each in op.operands[:3])
-    loop = at.add("loop")
-    counter = at.name_layer(loop.add_recurrence(low))
-    index = counter.get_output(0)
-    total = at.add("elementwise", index, step, at.member("ElementWiseOperation", "SUM"))
-    counter.set_input(1, total.get_output(0))
-    less = at.add("elementwise", index, high, at.member("ElementWiseOperation", "LESS"))
-    _limit(at, loop, less.get_output(0))
-    recurrences = _recurrences(at, loop, op.operands[3:])
-    carried = [index, *(each.get_output(0) for each in recurrences)]
-    with _scope(at, _bind_arguments(block, carried)):
-        at.shapes = dict(at.shapes)
-        at.block(block)
-        return _close_loop(at, loop, block, recurrences)
-
-
 FOR = LayerDeclaration(
+    "tensorrt.for",
     "for_",
-    {"start": tensor, "stop": tensor, "step": tensor, "state": tensors, "body": region},
-    results=(),
-    operation="tensorrt.for",
-    translate=_for,
+    parameters={"start": tensor, "stop": tensor, "step": tensor, "state": tensors, "body": region},
 )
 
 
@@ -199,35 +102,6 @@ def for_(
     arguments = FOR.bind((start, stop, step, state, body), {})
     counter = NetworkValue(start.dtype, ())
     return _loop(FOR, arguments, state, [(body, (counter,))])
-
-
-def _recurrences(at: "Emission", loop: Any, values: "Sequence[SSAValue]") -> list[Any]:
-    return [at.name_layer(loop.add_recurrence(at.tensor(each))) for each in values]
-
-
-def _limit(at: "Emission", loop: Any, condition: Any) -> None:
-    at.name_layer(loop.add_trip_limit(condition, at.member("TripLimit", "WHILE")))
-
-
-def _bind_arguments(block: "Block", tensors: Sequence[Any]) -> "dict[SSAValue, Any]":
-    return dict(zip(block.args, tensors, strict=True))
-
-
-def _close_loop(at: "Emission", loop: Any, block: "Block", recurrences: Sequence[Any]) -> list[Any]:
-    """Feed what a body yields into the next iteration; what the last one gave is the result."""
-    kind = at.member("LoopOutput", "LAST_VALUE")
-    results = []
-    for recurrence, value in zip(recurrences, _terminator(block).operands, strict=True):
-        recurrence.set_input(1, at.tensor(value))
-        layer = at.name_layer(loop.add_loop_output(recurrence.get_output(0), kind))
-        results.append(layer.get_output(0))
-    return results
-
-
-def _terminator(block: "Block") -> "Operation":
-    last = block.last_op
-    assert last is not None
-    return last
 
 
 def _loop(
@@ -273,14 +147,27 @@ def _reshape_like(value: NetworkValue, like: NetworkValue) -> NetworkValue:
     return value if alike else reshape(value, like.shape)
 
 
-def _assertion(at: "Emission", op: Any) -> tuple[()]:
-    at.add("assertion", at.tensor(op.condition), op.value("message"))
-    return ()
+class AssertionOp(LayerOperation):
+    """What must be true; NVIDIA calls it pure, so that rewrites may lose it: ours may not."""
+
+    name = "tensorrt.assertion"
+    condition = operand(kinds.I1)
+    message = attribute(kinds.STRING_ATTR)
+    assembly_format = "attr-dict `ins` `(` operands `:` type(operands) `)`"
+    TRAITS: ClassVar[tuple[str, ...]] = ()
+
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
+        """The condition is one truth, or a vector of them."""
+        if len(sizes(self.condition)) > 1:
+            yield "expected condition to be of rank 0 or 1"
+
+    def translate(self, at: "Emission") -> tuple[()]:
+        """Add an assertion."""
+        at.add("assertion", at.tensor(self.condition), self.value("message"))
+        return ()
 
 
-ASSERTION = LayerDeclaration(
-    "assertion", {"condition": tensor, "message": text}, results=(), translate=_assertion
-)
+ASSERTION = LayerDeclaration(AssertionOp)
 
 
 def assertion(condition: NetworkValue, message: str) -> None:
@@ -288,16 +175,10 @@ def assertion(condition: NetworkValue, message: str) -> None:
     ASSERTION.record((condition, message), {})
 
 
-def _opaque_plugin(at: "Emission", op: Any) -> Any:
-    if not at.library.has_layer("add_plugin_v3"):
-        message = f"`{at.library.name}` has no plugins"
-        at.refuse(message, "tensorrt-unsupported", hint="the target `tensorrt` has them")
-    return at.add("plugin_v3", [at.tensor(each) for each in op.operands], [], at.plugin(op))
-
-
 OPAQUE_PLUGIN = LayerDeclaration(
+    "tensorrt.opaque_plugin",
     "opaque_plugin",
-    {
+    parameters={
         "inputs": tensors,
         "plugin_name": text,
         "plugin_version": text.with_default("1"),
@@ -305,8 +186,6 @@ OPAQUE_PLUGIN = LayerDeclaration(
         "creator_params": mapping.with_default(MappingProxyType({})),
         "outputs": types.with_default(()),
     },
-    results=(),
-    translate=_opaque_plugin,
 )
 
 

@@ -1,4 +1,4 @@
-"""Layer declaration: parameters, results, shape rule, dialect operation and TensorRT call.
+"""Layer declaration: the `trt.` builder of an operation, with its parameters, dtypes and shapes.
 
 Invariant: this package is the only one that says what layers there are. A declaration is the `trt.`
 builder of its layer; the check of snippets, the recorder, `emission` and `translation` read it.
@@ -6,9 +6,9 @@ Importing it loads neither TensorRT nor xDSL nor NumPy: what needs them is in an
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tripybuild.tensorrt.layers.operation import OperationBody
 from tripybuild.tensorrt.recorder.argument_kinds import REQUIRED, ArgumentKind, accept
 from tripybuild.tensorrt.recorder.enumerations import BOOLEAN_KINDS
 from tripybuild.tensorrt.recorder.network import Layer, append
@@ -16,42 +16,54 @@ from tripybuild.tensorrt.recorder.value import NetworkValue, Shape
 from tripybuild.tensorrt.shape_rules import ShapeError
 from tripybuild.types import dtypes
 
-if TYPE_CHECKING:
-    from tripybuild.tensorrt.translation.emission import Emitter
-
 Arguments = Mapping[str, Any]
 ShapeRule = Callable[[Arguments], Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class LayerDeclaration:
     """A layer. Those that are no subclass have a function of their own that records them.
 
     Args:
-        name: The name after `trt.`.
-        parameters: The kind of each parameter, in order; tensors are the operands of the operation.
-        results: For each result, a dtype or the parameter whose dtype it has.
-        shape: The shape of the result, or of each, from all arguments; it raises `ShapeError`.
-        operation: The operation of the dialect, if it is not `tensorrt.` and the name.
-        float4_operation: The operation of results of float4, if it is another one.
+        operation: The body of the layer's operation, or the name of one with regions.
+        name: The name after `trt.`, if it is not that of the operation.
+        parameters: The kind of each parameter, in order, if they are not the operation's fields.
+        results: For each result, a dtype or the parameter whose dtype it has, if the operation
+            does not say it.
+        shape: The shape of the result, or of each, from all arguments, if it is not the rule of
+            the operation; it raises `ShapeError`.
         explicit: The attributes of the operation that a call may leave out, from all arguments.
+        float4: The body of the operation of results of float4, if it is another one.
         typed: Whether the operation has to be told its result types.
-        translate: How the operation becomes a TensorRT layer, where it does without expansion.
     """
 
-    name: str
-    parameters: Mapping[str, ArgumentKind]
-    results: tuple[str, ...] = ("input",)
-    shape: ShapeRule | None = None
-    operation: str = ""
-    float4_operation: str = ""
-    explicit: Callable[[Arguments], Arguments] | None = None
-    typed: bool = False
-    translate: "Emitter | None" = None
-
-    def __post_init__(self) -> None:
-        if not self.operation:
-            object.__setattr__(self, "operation", f"tensorrt.{self.name}")
+    def __init__(
+        self,
+        operation: type[Any] | str,
+        name: str = "",
+        *,
+        parameters: Mapping[str, ArgumentKind] | None = None,
+        results: tuple[str, ...] | None = None,
+        shape: ShapeRule | None = None,
+        explicit: Callable[[Arguments], Arguments] | None = None,
+        float4: type[Any] | None = None,
+        typed: bool | None = None,
+    ) -> None:
+        self.body = None if isinstance(operation, str) else OperationBody(operation)
+        self.operation = operation if isinstance(operation, str) else str(operation.name)
+        self.float4_operation = "" if float4 is None else str(float4.name)
+        self.name = name or self.operation.partition(".")[2]
+        self.parameters: Mapping[str, ArgumentKind] = parameters or {}
+        self.results: tuple[str, ...] = results or ()
+        self.shape = shape
+        self.explicit = explicit
+        self.typed = bool(typed)
+        if self.body is not None:
+            if parameters is None:
+                self.parameters = self.body.parameters
+            if results is None:
+                self.results = tuple(each.dtype for each in self.body.outputs)
+            if typed is None:
+                self.typed = not self.body.is_inferred
 
     def bind(self, positional: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
         """Every parameter with its normalized argument; ValueError names the one that is wrong."""
@@ -97,19 +109,22 @@ class LayerDeclaration:
         None for a size, or for a whole shape, means unknown. A rule refuses only what the
         dialect's verifier refuses, so that it is told where the layer is asked for.
         """
-        if self.shape is None or not all(map(_has_shape, arguments.values())):
-            return (None,) * len(self.results)
+        unknown = (None,) * len(self.results)
+        if not all(map(_has_shape, arguments.values())):
+            return unknown
         try:
-            found = self.shape(arguments)
+            if self.shape is not None:
+                return (self.shape(arguments),)
+            if self.body is None or not self.body.rule_parameters:
+                return unknown
+            values = [_plain(arguments[name]) for name in self.body.rule_parameters]
+            return self.body.result_shapes(values)
         except ShapeError as error:
             raise ValueError(f"`trt.{self.name}`: {error}") from error
-        return found if len(self.results) > 1 else (found,)
 
 
 class SingleResultLayer(LayerDeclaration):
     """A layer with one result, which is its own builder."""
-
-    __slots__ = ()
 
     def __call__(self, *positional: Any, **keywords: Any) -> NetworkValue:
         """Record the layer."""
@@ -119,16 +134,9 @@ class SingleResultLayer(LayerDeclaration):
 class MultiResultLayer(LayerDeclaration):
     """A layer with a tuple of results, which is its own builder."""
 
-    __slots__ = ()
-
     def __call__(self, *positional: Any, **keywords: Any) -> tuple[NetworkValue, ...]:
         """Record the layer."""
         return self.record(positional, keywords)
-
-
-def like(parameter: str) -> ShapeRule:
-    """The shape of an argument."""
-    return lambda given: given[parameter].shape
 
 
 def sizes_of(parameter: str) -> ShapeRule:
@@ -136,22 +144,10 @@ def sizes_of(parameter: str) -> ShapeRule:
     return lambda given: tuple(given[parameter])
 
 
-def apply(rule: Callable[..., Shape], *parameters: str) -> ShapeRule:
-    """A rule of the dialect on arguments, in its order; tensors go as their shapes."""
-    return lambda given: rule(*[_plain(given[name]) for name in parameters])
-
-
-def adds(layer: str, *operands: str) -> "Emitter":
-    """TensorRT's call of a layer that takes these operands of its operation, and nothing else."""
-    return lambda at, op: at.add(layer, *[at.tensor(getattr(op, name)) for name in operands])
-
-
-def twice(rule: ShapeRule) -> ShapeRule:
-    """Two results of one shape."""
-    return lambda given: (rule(given),) * 2
-
-
 def _plain(argument: Any) -> Any:
+    """What a shape rule takes: tensors go as their shapes."""
+    if isinstance(argument, tuple):
+        return [_plain(each) for each in argument]
     return argument.shape if isinstance(argument, NetworkValue) else argument
 
 

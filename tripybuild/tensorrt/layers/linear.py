@@ -1,140 +1,197 @@
-"""Linear layers: matrix multiplication, einsum, convolutions."""
+"""Linear layers: matrix multiplication and einsum."""
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from tripybuild.tensorrt.layers.declaration import Arguments, SingleResultLayer, apply
-from tripybuild.tensorrt.recorder.argument_kinds import (
-    integer,
-    one_of,
-    optional_integers,
-    optional_tensor,
-    tensor,
-    tensors,
-    text,
+from tripybuild.tensorrt.layers import kinds
+from tripybuild.tensorrt.layers.checks import SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE, Checks
+from tripybuild.tensorrt.layers.declaration import SingleResultLayer
+from tripybuild.tensorrt.layers.operation import (
+    UNKNOWN_SIZE,
+    LayerOperation,
+    OpProblem,
+    attribute,
+    operand,
+    operands,
+    output,
+    sizes,
 )
-from tripybuild.tensorrt.shape_rules import Sizes, linear as rules, windows
-from tripybuild.tensorrt.shape_rules.einsum import einsum as contracted_shape
+from tripybuild.tensorrt.shape_rules import (
+    MaybeSize,
+    Shape,
+    ShapeError,
+    Sizes,
+    broadcast,
+    differ,
+)
 
 if TYPE_CHECKING:
     from tripybuild.tensorrt.translation.emission import Emission
 
-
-def _matrix_multiply(at: "Emission", op: Any) -> Any:
-    first, second = (at.member("MatrixOperation", op.value(name)) for name in ("op0", "op1"))
-    return at.add("matrix_multiply", at.tensor(op.input0), first, at.tensor(op.input1), second)
-
-
-matrix_multiply = SingleResultLayer(
-    "matrix_multiply",
-    {
-        "lhs": tensor,
-        "rhs": tensor,
-        "op0": one_of("matrix_operation").with_default("kNONE"),
-        "op1": one_of("matrix_operation").with_default("kNONE"),
-    },
-    results=("lhs",),
-    shape=apply(rules.matrix_multiply, "lhs", "rhs", "op0", "op1"),
-    translate=_matrix_multiply,
-)
+CONTRACTION = "operand shapes do not have consistent sizes for the contraction dimension"
+_TRANSPOSED = {"kNONE": "kTRANSPOSE", "kTRANSPOSE": "kNONE", "kVECTOR": "kVECTOR"}
+_OPERATION = kinds.enumeration("matrix_operation")
 
 
-def _einsum_shape(given: Arguments) -> Sizes:
-    return contracted_shape(given["equation"], *[value.shape for value in given["inputs"]])
+def _collection(shape: Shape, operation: str) -> Sizes:
+    """The sizes before those of the matrix, or of the vector: how many of them there are."""
+    inner = 1 if operation == "kVECTOR" else 2
+    if len(shape) < inner:
+        raise ShapeError(f"expected a rank of at least {inner} for {operation}")
+    return tuple(shape[:-inner])
 
 
-def _einsum(at: "Emission", op: Any) -> Any:
-    return at.add("einsum", [at.tensor(each) for each in op.inputs], op.value("equation"))
+def _matrix(shape: Shape, operation: str) -> tuple[Sizes, MaybeSize]:
+    """The size that an operand brings, if any, and the one that is summed over."""
+    if operation == "kVECTOR":
+        return (), shape[-1]
+    rows, columns = shape[-2:]
+    return ((columns,), rows) if operation == "kTRANSPOSE" else ((rows,), columns)
 
 
-einsum = SingleResultLayer(
-    "einsum",
-    {"inputs": tensors, "equation": text},
-    results=("inputs",),
-    shape=_einsum_shape,
-    translate=_einsum,
-)
+class MatrixMultiplyOp(LayerOperation):
+    """The product of collections of matrices or vectors."""
 
-_CONVOLUTION = {
-    "input": tensor,
-    "weight": tensor,
-    "bias": optional_tensor,
-    "stride": optional_integers,
-    "dilation": optional_integers,
-    "num_groups": integer.with_default(1),
-    "pre_padding": optional_integers,
-    "post_padding": optional_integers,
-}
+    name = "tensorrt.matrix_multiply"
+    input0 = operand(*kinds.FLOATS, parameter="lhs")
+    input1 = operand(*kinds.FLOATS, parameter="rhs")
+    op0 = attribute(_OPERATION, call_default="kNONE")
+    op1 = attribute(_OPERATION, call_default="kNONE")
+    result = output(kinds.RANKED, like="lhs")
+    CHECKS: ClassVar[Checks] = (SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE,)
 
+    @staticmethod
+    def result_shape(lhs: Shape, rhs: Shape, op0: str, op1: str) -> Sizes:
+        """Collections broadcast; each matrix brings a dimension, and a vector none."""
+        batches = _collection(lhs, op0), _collection(rhs, op1)
+        if len(batches[0]) != len(batches[1]):
+            raise ShapeError('"input0" and "input1" number of collection dims doesn\'t match')
+        try:
+            batch = broadcast(*batches)
+        except ShapeError:
+            message = 'collection (batch) dimensions of "input0" and "input1" are not broadcastable'
+            raise ShapeError(message) from None
+        rows, inner = _matrix(lhs, op0)
+        columns, inner_right = _matrix(rhs, _TRANSPOSED[op1])
+        if differ(inner, inner_right):
+            raise ShapeError(CONTRACTION)
+        return (*batch, *rows, *columns)
 
-def _explicit_windows(given: Arguments) -> Arguments:
-    sizes = given["weight"].shape[2:]
-    if not all(isinstance(size, int) for size in sizes):
-        raise ValueError("TensorRT needs numbers for all sizes of a kernel")
-    return asdict(windows.Windows.of(given, len(sizes)))
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
+        """Operands of one dimension are vectors; collections and inner sizes go together."""
+        operations = self.value("op0"), self.value("op1")
+        shapes = sizes(self.input0), sizes(self.input1)
+        for index, (shape, kind) in enumerate(zip(shapes, operations, strict=True)):
+            if len(shape) == 1 and kind != "kVECTOR":
+                yield f"Input {index} has rank one. Expected TRT MatOp kVCETOR "
+            elif not shape:
+                yield f"Input {index} is a scalar. Expected a matrix or a vector"
+        parts = [_collection(s, kind) for s, kind in zip(shapes, operations, strict=True)]
+        if len(parts[0]) != len(parts[1]):
+            yield _uneven(parts, operations)
+        try:
+            self.components()
+        except ShapeError as error:
+            yield str(error)
 
-
-def _convolution_shape(given: Arguments) -> Sizes:
-    kernel = given["weight"].shape
-    steps = windows.Windows.of(given, len(kernel) - 2)
-    return windows.convolution(given["input"].shape, kernel, steps)
-
-
-def _convolution(at: "Emission", op: Any) -> Any:
-    static = op.value("kernel_static"), op.value("bias_static")
-    return _add_convolution(at, op, "convolution_nd", (op.kernel, op.bias), static)
-
-
-def _add_convolution(
-    at: "Emission", op: Any, method: str, inputs: tuple[Any, Any], static: tuple[Any, Any]
-) -> Any:
-    (kernel, bias), (kernel_static, bias_static) = inputs, static
-    shape = (kernel.type if kernel_static is None else kernel_static.get_type()).get_shape()
-    maps = op.result.type.get_shape()[1]
-    nothing = at.library.module.Weights(at.dtype(op.input))
-    weights = nothing if kernel_static is None else at.weights(kernel_static)
-    layer = at.add(method, at.tensor(op.input), maps, shape[2:], weights, at.weights(bias_static))
-    for index, value in ((1, kernel), (2, bias)):
-        if value is not None:
-            layer.set_input(index, at.tensor(value))
-    return at.set(
-        layer,
-        stride_nd=op.value("stride"),
-        pre_padding=op.value("pre_padding"),
-        post_padding=op.value("post_padding"),
-        dilation_nd=op.value("dilation"),
-        num_groups=op.value("num_groups"),
-    )
+    def translate(self, at: "Emission") -> Any:
+        """Add a matrix multiplication."""
+        first, second = (at.member("MatrixOperation", self.value(n)) for n in ("op0", "op1"))
+        left, right = at.tensor(self.input0), at.tensor(self.input1)
+        return at.add("matrix_multiply", left, first, right, second)
 
 
-convolution = SingleResultLayer(
-    "convolution",
-    _CONVOLUTION,
-    shape=_convolution_shape,
-    explicit=_explicit_windows,
-    typed=True,
-    translate=_convolution,
-)
+matrix_multiply = SingleResultLayer(MatrixMultiplyOp)
 
 
-def _deconvolution_shape(given: Arguments) -> Sizes:
-    kernel = given["weight"].shape
-    steps = windows.Windows.of(given, len(kernel) - 2)
-    return windows.deconvolution(given["input"].shape, kernel, steps, given["num_groups"])
+def _uneven(parts: Sequence[Sizes], operations: Sequence[str]) -> str:
+    said = []
+    for index, (part, kind) in enumerate(zip(parts, operations, strict=True)):
+        dims = ", ".join(str(UNKNOWN_SIZE if size is None else size) for size in part)
+        number = ("kNONE", "kTRANSPOSE", "kVECTOR").index(kind)
+        said.append(f"Input{index}, MatrixOp: {number}, Collection dims: {dims}")
+    return "Input0 and Input1 number of collection dims doesn't match. " + " ; ".join(said)
 
 
-def _deconvolution(at: "Emission", op: Any) -> Any:
-    static = op.value("kernel_weights_static"), op.value("bias_weights_static")
-    return _add_convolution(
-        at, op, "deconvolution_nd", (op.kernel_weights, op.bias_weights), static
-    )
+# Labels of an equation are lower-case letters, each for one size, and sizes of one are repeated.
+# Without an arrow the result has the labels that occur once, in order.
+_EQUATION = re.compile("[ a-z]*(?:,[ a-z]*)*(?:- *>[ a-z]*)?")
+_ARROW = re.compile("- *>")
 
 
-deconvolution = SingleResultLayer(
-    "deconvolution",
-    _CONVOLUTION,
-    shape=_deconvolution_shape,
-    explicit=_explicit_windows,
-    typed=True,
-    translate=_deconvolution,
-)
+class EinsumOp(LayerOperation):
+    """The sum of products that an equation names."""
+
+    name = "tensorrt.einsum"
+    inputs = operands(*kinds.FLOATS)
+    equation = attribute(kinds.STRING_ATTR)
+    result = output(*kinds.FLOATS, like="inputs")
+
+    @staticmethod
+    def result_shape(equation: str, inputs: Sequence[Shape]) -> Sizes:
+        """The sizes that the result's labels stand for."""
+        subscripts, output_labels = _parts(equation)
+        known = _sizes_of_labels(subscripts, inputs)
+        for index, label in enumerate(output_labels):
+            if label not in known:
+                message = f"output label `{label}` does not appear in the input subscript string"
+                raise ShapeError(message)
+            if label in output_labels[:index]:
+                raise ShapeError(f"label `{label}` is repeated in the output substring")
+        return tuple(known[label] for label in output_labels)
+
+    def translate(self, at: "Emission") -> Any:
+        """Add an einsum."""
+        return at.add("einsum", [at.tensor(each) for each in self.inputs], self.value("equation"))
+
+
+einsum = SingleResultLayer(EinsumOp)
+
+
+def _parts(equation: str) -> tuple[list[str], str]:
+    if not equation:
+        raise ShapeError("einsum equation string is empty")
+    if _EQUATION.fullmatch(equation) is None:
+        message = (
+            "einsum equation syntax is invalid. TensorRT only supports ASCII lower-case letters "
+            "with no ellipses."
+        )
+        raise ShapeError(message)
+    left, *right = _ARROW.split(equation.replace(" ", ""))
+    inputs = left.split(",")
+    if right:
+        return inputs, right[0]
+    counts = Counter("".join(inputs))
+    return inputs, "".join(sorted(label for label, count in counts.items() if count == 1))
+
+
+def _sizes_of_labels(inputs: Sequence[str], shapes: Sequence[Shape]) -> dict[str, MaybeSize]:
+    if len(shapes) not in (1, 2):
+        raise ShapeError("einsum op may only have 1 or 2 inputs")
+    if len(inputs) != len(shapes):
+        message = (
+            f"each tensor input should have a subscript. Received {len(shapes)} tensor operands "
+            f"and {len(inputs)} input subscripts"
+        )
+        raise ShapeError(message)
+    sizes: dict[str, MaybeSize] = {}
+    for index, (subscript, shape) in enumerate(zip(inputs, shapes, strict=True)):
+        if len(subscript) != len(shape):
+            message = (
+                f"each tensor dimension must have a label. Tensor input {index} has rank of "
+                f"{len(shape)} but subscript size is {len(subscript)}"
+            )
+            raise ShapeError(message)
+        for label, size in zip(subscript, shape, strict=True):
+            sizes[label] = _merge_label(label, sizes.get(label, 1), size)
+    return sizes
+
+
+def _merge_label(label: str, before: MaybeSize, size: MaybeSize) -> MaybeSize:
+    try:
+        return broadcast([before], [size])[0]
+    except ShapeError:
+        message = f"label `{label}` is repeated between inputs but dimensions are not same"
+        raise ShapeError(message) from None

@@ -1,14 +1,59 @@
 """Source layers: constants, ranges, random numbers."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from tripybuild.tensorrt.layers import kinds
+from tripybuild.tensorrt.layers.checks import Checks, all_match
 from tripybuild.tensorrt.layers.declaration import Arguments, SingleResultLayer, sizes_of
-from tripybuild.tensorrt.recorder.argument_kinds import dtype, literal, numbers, scalar, sizes
-from tripybuild.tensorrt.shape_rules import Sizes
+from tripybuild.tensorrt.layers.operation import (
+    Component,
+    LayerOperation,
+    OpProblem,
+    attribute,
+    element,
+    optional_attribute,
+    optional_operand,
+    output,
+    sizes,
+)
+from tripybuild.tensorrt.recorder import argument_kinds as arguments
+from tripybuild.tensorrt.shape_rules import Shape, ShapeError, Sizes, differ, is_static
 
 if TYPE_CHECKING:
     from tripybuild.tensorrt.translation.emission import Emission
+
+_SAMPLED = (kinds.F32, kinds.F16)
+_STEPPED = (kinds.I32, kinds.I64, kinds.F32)
+_SCALAR, _LIST = (0,), (1,)
+
+
+class ConstantOp(LayerOperation):
+    """A constant; `weights` are elements, whose type is the result's."""
+
+    name = "tensorrt.constant"
+    weights = attribute(kinds.WEIGHTS)
+    result = output(*kinds.EVERY, like="weights")
+    assembly_format = "attr-dict $weights"
+    TRAITS: ClassVar[tuple[str, ...]] = ("Pure", "ConstantLike")
+    CHECKS: ClassVar[Checks] = (all_match("type", "weights", "result"),)
+
+    def components(self) -> Sequence[Component]:
+        """The type of the elements."""
+        weights: Any = self.weights
+        return [Component(sizes(weights.get_type()), element(weights.get_type()))]
+
+    def translate(self, at: "Emission") -> Any:
+        """Add a constant."""
+        kind: Any = self.result.type
+        return at.add("constant", kind.get_shape(), at.weights(self.value("weights")))
+
+
+class ConstantF4Op(ConstantOp):
+    """A constant of f4; otherwise as `tensorrt.constant`."""
+
+    name = "trtx.constant"
+    result = output(kinds.F4, like="weights")
 
 
 def _constant_shape(given: Arguments) -> Sizes:
@@ -25,34 +70,71 @@ def _constant_shape(given: Arguments) -> Sizes:
     return tuple(shape)
 
 
-def _constant(at: "Emission", op: Any) -> Any:
-    return at.add("constant", op.result.type.get_shape(), at.weights(op.value("weights")))
-
-
 constant = SingleResultLayer(
-    "constant",
-    {"value": literal, "dtype": dtype, "shape": sizes.with_default(None)},
+    ConstantOp,
+    parameters={
+        "value": arguments.literal,
+        "dtype": arguments.dtype,
+        "shape": arguments.sizes.with_default(None),
+    },
     results=("dtype",),
     shape=_constant_shape,
-    float4_operation="trtx.constant",
-    translate=_constant,
+    float4=ConstantF4Op,
 )
 
 
-def _add_fill(
-    at: "Emission", op: Any, kind: str, first: tuple[Any, Any], second: tuple[Any, Any]
-) -> Any:
-    """Add a fill whose parameters are each a number or a tensor."""
-    shape = op.result.type.get_shape()
-    if op.shape is not None:  # a whole shape must be given even where a tensor takes its place
-        shape = (1,) * len(shape)
-    layer = at.add("fill", shape, at.member("FillOperation", kind), at.dtype(op.result))
-    exact = at.element(op.result) == "i64"
-    at.set(layer, alpha=_number(first[0], exact), beta=_number(second[0], exact))
-    for index, value in enumerate((op.shape, first[1], second[1])):
-        if value is not None:
-            layer.set_input(index, at.tensor(value))
-    return layer
+def fill_shape(shape_of_shape: Shape) -> Sizes:
+    """A tensor whose shape is another tensor has as many dimensions as that has elements."""
+    if len(shape_of_shape) != 1 or not is_static(shape_of_shape[0]):
+        raise ShapeError("shape input should be rank 1 with static dim size")
+    return (None,) * shape_of_shape[0]
+
+
+class _FillOperation(LayerOperation):
+    """What is made of a shape: that of the result's type, or the values of an operand."""
+
+    INFERRED: ClassVar[bool] = False
+    # The two operands that go together, and TensorRT's name.
+    PAIR: ClassVar[tuple[str, str]]
+    KIND: ClassVar[str]
+
+    def components(self) -> Sequence[Component]:
+        """The rank, where the shape is an operand."""
+        shape = getattr(self, "shape", None)
+        return [Component(None if shape is None else fill_shape(sizes(shape)))]
+
+    def _shapeless(self) -> Iterator[str]:
+        if getattr(self, "shape", None) is None and None in sizes(self.results[0]):
+            yield "If `result` has dynamic dims, `shape` tensor must be present"
+
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
+        """Both parameters are operands, or none is, of the result's element type."""
+        first, second = (getattr(self, name) for name in self.PAIR)
+        names = " and ".join(f"`{name}`" for name in self.PAIR)
+        if (first is None) != (second is None):
+            yield f"{names} must either both be dynamic or both be static"
+        elif first is not None:
+            if element(first) != element(second):
+                yield f"{names} tensor types must have the same element type"
+            if element(first) != element(self.results[0]):
+                low, high = self.PAIR
+                yield f"`{low}`, `{high}` and `result` element type should be the same"
+        yield from self._shapeless()
+
+    def translate(self, at: "Emission") -> Any:
+        """Add a fill whose parameters are each a number or a tensor."""
+        result: Any = self.results[0]
+        given = getattr(self, "shape", None)
+        # A whole shape must be given even where a tensor takes its place.
+        shape = result.type.get_shape() if given is None else (1,) * len(result.type.get_shape())
+        layer = at.add("fill", shape, at.member("FillOperation", self.KIND), at.dtype(result))
+        exact = at.element(result) == "i64"
+        numbers = [_number(self.value(f"static_{name}"), exact) for name in self.PAIR]
+        at.set(layer, alpha=numbers[0], beta=numbers[1])
+        for index, value in enumerate((given, *(getattr(self, name) for name in self.PAIR))):
+            if value is not None:
+                layer.set_input(index, at.tensor(value))
+        return layer
 
 
 def _number(value: float | None, exact: bool) -> float | None:
@@ -60,43 +142,114 @@ def _number(value: float | None, exact: bool) -> float | None:
     return int(value) if exact and value is not None and value == int(value) else value
 
 
-def _linspace(at: "Emission", op: Any) -> Any:
-    start, step = (op.value("static_start"), op.start), (op.value("static_step"), op.step)
-    return _add_fill(at, op, "LINSPACE", start, step)
+class LinspaceOp(_FillOperation):
+    """Numbers at equal distances: a start, and a step along each dimension."""
+
+    name = "tensorrt.linspace"
+    shape = optional_operand(kinds.I32, kinds.I64, ranks=_LIST)
+    start = optional_operand(*_STEPPED, ranks=_SCALAR)
+    step = optional_operand(*_STEPPED, ranks=_LIST)
+    static_start = optional_attribute(kinds.F64_ATTR)
+    static_step = optional_attribute(kinds.F64_ATTR)
+    result = output(*_STEPPED)
+    assembly_format = (
+        "attr-dict `[` ($start^ `:` type($start)) : (custom<OptionalF64>($static_start))? `]`"
+        " `[` ($shape^ `:` type($shape)) : (`static`)? `]`"
+        " `[` ($step^ `:` type($step)) : (custom<OptionalF64>($static_step))? `]` `:` type($result)"
+    )
+    PAIR: ClassVar[tuple[str, str]] = ("start", "step")
+    KIND: ClassVar[str] = "LINSPACE"
+
+    def semantic_problems(self) -> Iterator[str | OpProblem]:
+        """A result of several dimensions has a step for each; a step has a start."""
+        result, step, start = self.result, self.step, self.start
+        rank = len(sizes(result))
+        if rank > 1 and step is None:
+            yield "dynamic `step` must be specified if the result is greater than rank 1"
+        if step is not None:
+            if rank > 1 and differ(sizes(step)[0], rank):
+                yield (
+                    "dynamic `step` type dimension 0 length must be the same size as the rank of "
+                    "the result type"
+                )
+            if element(step) != element(result):
+                yield "`step` element type and result element type should be the same"
+            if start is None:
+                yield "`start` and `step` must either both be dynamic or both be static"
+            elif element(start) != element(step):
+                yield "start and step tensor types must have the same element type"
+        yield from self._shapeless()
 
 
 linspace = SingleResultLayer(
-    "linspace",
-    {"shape": sizes, "start": scalar, "step": numbers},
+    LinspaceOp,
+    parameters={
+        "shape": arguments.sizes,
+        "start": arguments.scalar,
+        "step": arguments.numbers,
+    },
     results=("start",),
     shape=sizes_of("shape"),
-    translate=_linspace,
 )
 
 
-def _random_uniform(at: "Emission", op: Any) -> Any:
-    low, high = (op.value("static_low"), op.low), (op.value("static_high"), op.high)
-    return _add_fill(at, op, "RANDOM_UNIFORM", low, high)
+class RandomUniformOp(_FillOperation):
+    """Random numbers between two bounds; 0 and 1 where none are given."""
+
+    name = "tensorrt.random_uniform"
+    shape = optional_operand(kinds.I32, ranks=_LIST)
+    low = optional_operand(*_SAMPLED, ranks=_SCALAR)
+    high = optional_operand(*_SAMPLED, ranks=_SCALAR)
+    static_low = optional_attribute(kinds.F64_ATTR)
+    static_high = optional_attribute(kinds.F64_ATTR)
+    result = output(*_SAMPLED)
+    assembly_format = (
+        "attr-dict (`low` `(` $low^ `:` type($low) `)`)? (`high` `(` $high^ `:` type($high) `)`)?"
+        " (`shape` `(` $shape^ `:` type($shape) `)`)? `->` type($result)"
+    )
+    PAIR: ClassVar[tuple[str, str]] = ("low", "high")
+    KIND: ClassVar[str] = "RANDOM_UNIFORM"
 
 
 random_uniform = SingleResultLayer(
-    "random_uniform",
-    {"shape": sizes, "low": scalar, "high": scalar, "dtype": dtype},
+    RandomUniformOp,
+    parameters={
+        "shape": arguments.sizes,
+        "low": arguments.scalar,
+        "high": arguments.scalar,
+        "dtype": arguments.dtype,
+    },
     results=("dtype",),
     shape=sizes_of("shape"),
-    translate=_random_uniform,
 )
 
 
-def _random_normal(at: "Emission", op: Any) -> Any:
-    mean, deviation = (op.value("static_mean"), op.mean), (op.value("static_std"), op.std)
-    return _add_fill(at, op, "RANDOM_NORMAL", mean, deviation)
+class RandomNormalOp(_FillOperation):
+    """Normally distributed numbers; mean 0 and deviation 1 where none are given."""
+
+    name = "tensorrt.random_normal"
+    shape = optional_operand(kinds.I32, ranks=_LIST)
+    mean = optional_operand(*_SAMPLED, ranks=_SCALAR)
+    std = optional_operand(*_SAMPLED, ranks=_SCALAR)
+    static_mean = optional_attribute(kinds.F64_ATTR)
+    static_std = optional_attribute(kinds.F64_ATTR)
+    result = output(*_SAMPLED)
+    assembly_format = (
+        "attr-dict (`mean` `(` $mean^ `:` type($mean) `)`)? (`std` `(` $std^ `:` type($std) `)`)?"
+        " (`shape` `(` $shape^ `:` type($shape) `)`)? `->` type($result)"
+    )
+    PAIR: ClassVar[tuple[str, str]] = ("mean", "std")
+    KIND: ClassVar[str] = "RANDOM_NORMAL"
 
 
 random_normal = SingleResultLayer(
-    "random_normal",
-    {"shape": sizes, "mean": scalar, "deviation": scalar, "dtype": dtype},
+    RandomNormalOp,
+    parameters={
+        "shape": arguments.sizes,
+        "mean": arguments.scalar,
+        "deviation": arguments.scalar,
+        "dtype": arguments.dtype,
+    },
     results=("dtype",),
     shape=sizes_of("shape"),
-    translate=_random_normal,
 )

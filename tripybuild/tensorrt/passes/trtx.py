@@ -13,23 +13,21 @@ from xdsl.ir import Operation, SSAValue
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.dialect import (
+    AttentionOp,
     ConcatenationOp,
+    CumulativeOp,
     GatherElementsOp,
     GatherOp,
-    ScatterElementsOp,
-    SoftMaxOp,
-)
-from tripybuild.tensorrt.dialect.base import element, sizes
-from tripybuild.tensorrt.dialect.trtx import (
-    AttentionOp,
-    CumulativeOp,
     KVCacheUpdateOp,
     LRNOp,
     ReverseSequenceOp,
     RotaryEmbeddingOp,
     ScaleOp,
+    ScatterElementsOp,
+    SoftMaxOp,
 )
-from tripybuild.tensorrt.dialect.trtx.attributes import PADDED
+from tripybuild.tensorrt.dialect.base import element, sizes
+from tripybuild.tensorrt.layers.transformers import PADDED
 from tripybuild.tensorrt.mlir import locations
 from tripybuild.tensorrt.passes.rewriting.driver import Pattern, PatternRewriter, greedy
 from tripybuild.tensorrt.passes.rewriting.op_builder import Extent, OpBuilder

@@ -16,6 +16,7 @@ class Enumeration:
     name: str
     members: tuple[str, ...]
     aliases: Mapping[str, str] = field(default_factory=dict)
+    dialect: str = "tensorrt"
 
     def resolve(self, word: object) -> str | None:
         """The member that a word means, or None."""
@@ -27,8 +28,8 @@ class Enumeration:
         return spelling if spelling in self.members else None
 
 
-def _enumeration(name: str, members: str, **aliases: str) -> Enumeration:
-    return Enumeration(name, tuple(f"k{member}" for member in members.split()), aliases)
+def _enumeration(name: str, members: str, dialect: str = "tensorrt", **aliases: str) -> Enumeration:
+    return Enumeration(name, tuple(f"k{member}" for member in members.split()), aliases, dialect)
 
 
 _ALL = (
@@ -53,14 +54,17 @@ _ALL = (
     _enumeration("resize_coordinate_transformation", "ALIGN_CORNERS ASYMMETRIC HALF_PIXEL"),
     _enumeration("resize_round_mode", "HALF_UP HALF_DOWN FLOOR CEIL"),
     _enumeration("resize_selector", "FORMULA UPPER"),
-    _enumeration("interpolation_mode", "NEAREST LINEAR CUBIC"),
+    _enumeration("interpolation_mode", "NEAREST LINEAR CUBIC", "trtx"),
     _enumeration("top_k_operation", "MAX MIN"),
-    _enumeration("cumulative_operation", "SUM"),
-    _enumeration("scale_mode", "UNIFORM CHANNEL ELEMENTWISE"),
-    _enumeration("kv_cache_mode", "LINEAR"),
-    _enumeration("attention_normalization", "NONE SOFTMAX"),
-    _enumeration("bounding_box_format", "CORNER_PAIRS CENTER_SIZES"),
-    # What follows has a name in NVIDIA's dialect and no place in a layer's signature.
+    _enumeration("cumulative_operation", "SUM", "trtx"),
+    _enumeration("scale_mode", "UNIFORM CHANNEL ELEMENTWISE", "trtx"),
+    _enumeration("kv_cache_mode", "LINEAR", "trtx"),
+    _enumeration("attention_normalization", "NONE SOFTMAX", "trtx"),
+    _enumeration("bounding_box_format", "CORNER_PAIRS CENTER_SIZES", "trtx"),
+    # What follows is in no layer's signature.
+    _enumeration("causal_mask", "NONE UPPER_LEFT LOWER_RIGHT", "trtx"),
+    _enumeration("attention_form", "PADDED_BHND PACKED_NHD", "trtx"),
+    _enumeration("expert_activation", "NONE SILU", "trtx"),
     _enumeration("padding_mode", "EXPLICIT_ROUND_DOWN EXPLICIT_ROUND_UP SAME_UPPER SAME_LOWER"),
     _enumeration("gather_mode", "DEFAULT ELEMENT ND"),
     _enumeration("resize_mode", "NEAREST LINEAR CUBIC"),

@@ -5,7 +5,7 @@ since TensorRT names what it refuses. After an operation the log is drained, and
 of each of its results are those of its MLIR types; so an error names the operation that caused it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.tensorrt.layers import LAYERS
 from tripybuild.tensorrt.mlir import locations
 from tripybuild.tensorrt.translation.constants import ConstantDataError, NetworkConstants
 from tripybuild.tensorrt.translation.library import Library
@@ -32,14 +31,6 @@ TENSOR_SUFFIX = "_output"  # as TensorRT itself calls the outputs of a layer
 EXPAND = "run the pass `tensorrt-expand-ops` first"
 
 Tensors = Sequence[Any]
-# Adds an operation's layer, and gives it, or the tensors of the results where there is none.
-Emitter = Callable[["Emission", Any], Any]
-EMITTERS: Mapping[str, Emitter] = {
-    operation: layer.translate
-    for layer in LAYERS.values()
-    for operation in (layer.operation, layer.float4_operation)
-    if operation and layer.translate is not None
-}
 
 
 class Emission:
@@ -197,11 +188,11 @@ class Emission:
         self._check(op, tensors)
 
     def translate(self, op: Operation) -> Tensors:
-        """Add an operation by the declaration of its layer."""
-        emitter = EMITTERS.get(op.name)
-        if emitter is None:
+        """Add an operation by its own method, which gives a layer or the tensors of results."""
+        add: Callable[[Emission], Any] | None = getattr(op, "translate", None)
+        if add is None:
             self._unknown(op.name)
-        found = emitter(self, op)
+        found = add(self)
         if isinstance(found, list | tuple):
             return found
         return [found.get_output(index) for index in range(len(op.results))]

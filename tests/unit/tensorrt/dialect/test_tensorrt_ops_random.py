@@ -25,7 +25,7 @@ from tripybuild.tensorrt.dialect.attributes import EnumerationAttribute
 from tripybuild.tensorrt.dialect.declaration import kind
 
 ui32 = IntegerType(32, Signedness.UNSIGNED)
-MODULES = ("arithmetic", "linear", "quantization", "reductions", "sources", "windows")
+MODULES = ("elementwise", "linear", "quantization", "reductions", "sources", "windows")
 OURS = [op for op in OPERATIONS if op.__module__.rpartition(".")[2] in MODULES]
 
 ELEMENTS = ["f32", "f16", "i1", "i4", "i8", "i32", "f64", "f8E4M3FN", "f4E2M1FN"]

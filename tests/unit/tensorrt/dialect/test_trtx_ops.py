@@ -5,7 +5,6 @@ from tensorrt_operations import values
 from tensorrt_text import messages, printed
 
 from tripybuild.tensorrt import dialect
-from tripybuild.tensorrt.dialect import trtx
 
 Q, K, KC = "tensor<2x8x4x16xf16>", "tensor<2x2x6x16xf16>", "tensor<2x2x64x16xf16>"
 PACKED, ENDS = "tensor<20x8x16xf16>", "tensor<3xi32>"
@@ -199,8 +198,10 @@ def test_what_is_read_is_printed(name):
 
 def test_no_operation_was_forgotten():
     """Each has a line, and is under the same roof as NVIDIA's."""
-    assert {op.name for op in trtx.OPERATIONS} == {text.split()[2] for text, _ in LINES.values()}
-    assert all(getattr(dialect, op.__name__) is op for op in trtx.OPERATIONS)
+    assert {op.name for op in dialect.TRTX_OPERATIONS} == {
+        text.split()[2] for text, _ in LINES.values()
+    }
+    assert all(getattr(dialect, op.__name__) is op for op in dialect.TRTX_OPERATIONS)
 
 
 def lrn(window=5, alpha=1.0, beta=0.75, k=1.0, kind=IMAGE):

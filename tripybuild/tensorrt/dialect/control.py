@@ -1,13 +1,13 @@
 """Control-flow operations: conditions, loops, and their terminators."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerType, TensorType
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     operand_def,
-    prop_def,
     region_def,
     traits_def,
     var_operand_def,
@@ -24,7 +24,7 @@ from xdsl.traits import (
     ensure_terminator,
 )
 
-from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types as kinds
+from tripybuild.tensorrt.dialect import types as kinds
 from tripybuild.tensorrt.dialect.base import (
     Component,
     OpProblem,
@@ -33,8 +33,7 @@ from tripybuild.tensorrt.dialect.base import (
     operation,
     sizes,
 )
-from tripybuild.tensorrt.dialect.checks import Checks
-from tripybuild.tensorrt.dialect.ops.regions import (
+from tripybuild.tensorrt.dialect.regions import (
     ControlFlowEdge,
     RegionOperation,
     argument_types,
@@ -46,7 +45,11 @@ from tripybuild.tensorrt.dialect.ops.regions import (
     types_of,
     unsupported_ops,
 )
+from tripybuild.tensorrt.layers.checks import Checks
 from tripybuild.tensorrt.shape_rules import ShapeError
+
+if TYPE_CHECKING:
+    from tripybuild.tensorrt.translation.emission import Emission
 
 _TRUTH = kinds.tensor(kinds.I1, ranks=(0,))
 _NUMBER = kinds.tensor(kinds.I32, ranks=(0,))
@@ -130,6 +133,19 @@ class IfOp(RegionOperation):
                 ).problems()
         yield from unsupported_ops(self)
 
+    def translate(self, at: "Emission") -> Any:
+        """Add a conditional; each value from outside comes through an input of it."""
+        conditional = at.add("if_conditional")
+        at.name_layer(conditional.set_condition(at.tensor(self.operands[0])))
+        above = [each for each in captured_values(self.regions) if not _is_constant(each)]
+        inputs = {each: at.name_layer(conditional.add_input(at.tensor(each))) for each in above}
+        with _scope(at, {each: layer.get_output(0) for each, layer in inputs.items()}):
+            branches = [_branch(at, region) for region in self.regions]
+            layers = [
+                at.name_layer(conditional.add_output(*pair)) for pair in zip(*branches, strict=True)
+            ]
+        return [layer.get_output(0) for layer in layers]
+
 
 @operation
 class WhileOp(RegionOperation):
@@ -164,6 +180,22 @@ class WhileOp(RegionOperation):
             yield from ControlFlowEdge(1, 0, _terminator_types(body), taken).problems()
         yield from unsupported_ops(self)
 
+    def translate(self, at: "Emission") -> Any:
+        """Add a loop with a condition."""
+        condition, body = (region.block for region in self.regions)
+        decision = _terminator(condition)
+        _check_passthrough(at, condition, decision.operands[1:])
+        loop = at.add("loop")
+        recurrences = _recurrences(at, loop, self.operands)
+        # TensorRT wants the value of this iteration apart from the one that leaves the loop.
+        copies = [at.add("identity", each.get_output(0)).get_output(0) for each in recurrences]
+        with _scope(at, _bind_arguments(condition, copies) | _bind_arguments(body, copies)):
+            at.shapes = dict(at.shapes)
+            at.block(condition)
+            _limit(at, loop, at.tensor(decision.operands[0]))
+            at.block(body)
+            return _close_loop(at, loop, body, recurrences)
+
 
 @operation
 class ForOp(RegionOperation):
@@ -192,6 +224,24 @@ class ForOp(RegionOperation):
                 0, None, _terminator_types(body), self.result_types
             ).problems()
         yield from unsupported_ops(self)
+
+    def translate(self, at: "Emission") -> Any:
+        """Add a loop that counts."""
+        block = self.regions[0].block
+        low, high, step = (at.tensor(each) for each in self.operands[:3])
+        loop = at.add("loop")
+        counter = at.name_layer(loop.add_recurrence(low))
+        index = counter.get_output(0)
+        total = at.add("elementwise", index, step, at.member("ElementWiseOperation", "SUM"))
+        counter.set_input(1, total.get_output(0))
+        less = at.add("elementwise", index, high, at.member("ElementWiseOperation", "LESS"))
+        _limit(at, loop, less.get_output(0))
+        recurrences = _recurrences(at, loop, self.operands[3:])
+        carried = [index, *(each.get_output(0) for each in recurrences)]
+        with _scope(at, _bind_arguments(block, carried)):
+            at.shapes = dict(at.shapes)
+            at.block(block)
+            return _close_loop(at, loop, block, recurrences)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -260,16 +310,78 @@ def _print_assignment(printer: Printer, name: SSAValue, value: SSAValue) -> None
     printer.print_ssa_value(value)
 
 
-@operation
-class AssertionOp(TensorrtOperation):
-    """What must be true; NVIDIA calls it pure, so that rewrites may lose it: ours may not."""
+@contextmanager
+def _scope(at: "Emission", replaced: Mapping[SSAValue, Any]) -> Iterator[None]:
+    """Let values be other tensors for a while."""
+    before = {value: at.values[value] for value in replaced if value in at.values}
+    shapes = at.shapes
+    at.values.update(replaced)
+    at.shapes = {value: shape for value, shape in shapes.items() if value not in replaced}
+    yield
+    at.values.update(before)
+    at.shapes = shapes
 
-    name = "tensorrt.assertion"
-    condition = operand_def(kinds.tensor(kinds.I1))
-    message = prop_def(attributes.STRING)
-    assembly_format = "attr-dict `ins` `(` operands `:` type(operands) `)`"
 
-    def semantic_problems(self) -> Iterator[str | OpProblem]:
-        """The condition is one truth, or a vector of them."""
-        if len(sizes(self.condition)) > 1:
-            yield "expected condition to be of rank 0 or 1"
+def captured_values(regions: Sequence[Region]) -> list[SSAValue]:
+    """Return the values that regions use and do not define, in the order of their first uses."""
+    inside: set[SSAValue] = set()
+    used: dict[SSAValue, None] = {}
+    for body in regions:
+        for block in body.blocks:
+            inside.update(block.args)
+        for op in body.walk():
+            used.update(dict.fromkeys(op.operands))
+            inside.update(op.results)
+            for inner in op.regions:
+                for block in inner.blocks:
+                    inside.update(block.args)
+    return [value for value in used if value not in inside]
+
+
+def _branch(at: "Emission", region: Region) -> list[Any]:
+    """Add a branch, and return what it yields; what one branch found is not the other's."""
+    with _scope(at, {}):
+        at.shapes = dict(at.shapes)
+        at.block(region.block)
+        return [at.tensor(value) for value in _terminator(region.block).operands]
+
+
+def _is_constant(value: SSAValue) -> bool:
+    """Constants are there anyway: a kernel that came through a conditional would be none."""
+    return getattr(value.owner, "name", "") == "tensorrt.constant"
+
+
+def _check_passthrough(at: "Emission", block: Block, values: Sequence[SSAValue]) -> None:
+    """What a condition hands on is what the loop carries: there is no other place for it."""
+    if list(values) != list(block.args):
+        message = "`tensorrt.condition` hands on other values than the loop carries, in their order"
+        at.refuse(message, "tensorrt-unsupported", hint="compute them after the loop")
+
+
+def _recurrences(at: "Emission", loop: Any, values: Sequence[SSAValue]) -> list[Any]:
+    return [at.name_layer(loop.add_recurrence(at.tensor(each))) for each in values]
+
+
+def _limit(at: "Emission", loop: Any, condition: Any) -> None:
+    at.name_layer(loop.add_trip_limit(condition, at.member("TripLimit", "WHILE")))
+
+
+def _bind_arguments(block: Block, tensors: Sequence[Any]) -> dict[SSAValue, Any]:
+    return dict(zip(block.args, tensors, strict=True))
+
+
+def _close_loop(at: "Emission", loop: Any, block: Block, recurrences: Sequence[Any]) -> list[Any]:
+    """Feed what a body yields into the next iteration; what the last one gave is the result."""
+    kind = at.member("LoopOutput", "LAST_VALUE")
+    results = []
+    for recurrence, value in zip(recurrences, _terminator(block).operands, strict=True):
+        recurrence.set_input(1, at.tensor(value))
+        layer = at.name_layer(loop.add_loop_output(recurrence.get_output(0), kind))
+        results.append(layer.get_output(0))
+    return results
+
+
+def _terminator(block: Block) -> Operation:
+    last = block.last_op
+    assert last is not None
+    return last

@@ -5,19 +5,21 @@ lists them in `CHECKS`, those that MLIR checks with the declaration (`all_match`
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, SSAValue
+from tripybuild.tensorrt.layers.operation import Component, OpProblem, element, sizes
+from tripybuild.tensorrt.shape_rules import MaybeSize, ShapeError, compatible, differ
 
-from tripybuild.tensorrt.dialect.base import Component, TensorrtOperation, element, sizes
-from tripybuild.tensorrt.dialect.problem import OpProblem
-from tripybuild.tensorrt.shape_rules import ShapeError, compatible
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute
 
-Check = Callable[[TensorrtOperation], OpProblem | None]
+    from tripybuild.tensorrt.dialect.base import TensorrtOperation
+
+Check = Callable[[Any], OpProblem | None]
 Checks = tuple[Check, ...]
 
-_ASPECTS: dict[str, Callable[[Attribute], object]] = {
+_ASPECTS: dict[str, Callable[[Any], object]] = {
     "type": lambda given: given,
     "rank": lambda given: len(sizes(given)),
     "element type": element,
@@ -34,7 +36,7 @@ def all_match(aspect: str, *names: str) -> Check:
     fields = [re.sub("([A-Z])", r"_\1", name).lower() for name in names]
     message = f"failed to verify that all of {{{', '.join(names)}}} have same {aspect}"
 
-    def check(op: TensorrtOperation) -> OpProblem | None:
+    def check(op: "TensorrtOperation") -> OpProblem | None:
         found = {read(each) for name in fields for each in _types(getattr(op, name))}
         return OpProblem(message) if len(found) > 1 else None
 
@@ -45,14 +47,14 @@ def same_element_type(*, results: bool) -> Check:
     """All operands (and results) have the same element type."""
     message = "requires the same element type for all operands" + " and results" * results
 
-    def check(op: TensorrtOperation) -> OpProblem | None:
+    def check(op: "TensorrtOperation") -> OpProblem | None:
         values = [*op.operands, *(op.results if results else ())]
         return OpProblem(message) if len({element(value) for value in values}) > 1 else None
 
     return check
 
 
-def matches_inference(op: TensorrtOperation) -> OpProblem | None:
+def matches_inference(op: "TensorrtOperation") -> OpProblem | None:
     """The results are what inference knows about them."""
     try:
         components = op.components() or ()
@@ -65,7 +67,7 @@ def matches_inference(op: TensorrtOperation) -> OpProblem | None:
     return None
 
 
-def _mismatch(component: Component, given: Attribute) -> str | None:
+def _mismatch(component: Component, given: "Attribute") -> str | None:
     inferred, kind = component.sizes, component.element
     if inferred is not None and not compatible(inferred, sizes(given)):
         shape = "x".join("?" if size is None else str(size) for size in inferred)
@@ -80,12 +82,46 @@ SAME_OPERANDS_ELEMENT_TYPE = same_element_type(results=False)
 SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE = same_element_type(results=True)
 
 
-def _types(field: object) -> Iterator[Attribute]:
-    if isinstance(field, SSAValue):
-        yield field.type
-    elif isinstance(field, Sequence):
+def _types(field: Any) -> Iterator[Any]:
+    if isinstance(field, tuple):
         yield from (each.type for each in field)
     elif field is not None:
-        kind = getattr(field, "type", None) or getattr(field, "get_type", lambda: None)()
-        assert isinstance(kind, TensorType)
-        yield kind
+        yield field.type if hasattr(field, "type") else field.get_type()
+
+
+# What verifiers of the `trtx` dialect share.
+
+
+def check_same_types(op: "TensorrtOperation", first: str, *others: str) -> Iterator[str]:
+    """Operands have the element type of the first: TensorRT converts nothing."""
+    wanted = element(getattr(op, first))
+    for name in others:
+        given = element(getattr(op, name))
+        if given != wanted:
+            yield f"{name} has element type '{given}', but {first} has '{wanted}'"
+
+
+def check_rank(op: "TensorrtOperation", name: str, rank: int, why: str = "") -> Iterator[str]:
+    """An operand has so many dimensions."""
+    given = len(sizes(getattr(op, name)))
+    if given != rank:
+        yield f"expected {name} to be of rank {rank}{why}, but it is of rank {given}"
+
+
+def check_min_rank(op: "TensorrtOperation", name: str, rank: int) -> Iterator[str]:
+    """An operand has so many dimensions or more."""
+    given = len(sizes(getattr(op, name)))
+    if given < rank:
+        yield f"expected {name} to be of rank {rank} or more, but it is of rank {given}"
+
+
+def check_equal_sizes(name: str, what: str, given: MaybeSize, wanted: MaybeSize) -> Iterator[str]:
+    """Two sizes are the same, as far as they are known."""
+    if differ(given, wanted):
+        yield f"expected {name} to have {what} {wanted}, but got {given}"
+
+
+def check_range(name: str, given: float, low: float, high: float) -> Iterator[str]:
+    """A number is in a range."""
+    if not low <= given <= high:
+        yield f"`{name}` is {given:g}, but must be from {low:g} to {high:g}"

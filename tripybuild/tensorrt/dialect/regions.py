@@ -11,8 +11,8 @@ from typing import ClassVar
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from tripybuild.tensorrt.dialect.base import TensorrtOperation
-from tripybuild.tensorrt.dialect.checks import Check
-from tripybuild.tensorrt.dialect.problem import OpProblem
+from tripybuild.tensorrt.layers.checks import Check
+from tripybuild.tensorrt.layers.operation import OpProblem
 from tripybuild.tensorrt.mlir.structure import implicit_terminators
 
 # TensorRT's documentation bans these in the bodies of conditions and loops.

@@ -39,9 +39,9 @@ from tripybuild.tensorrt.dialect.base import (
     operation,
     sizes,
 )
-from tripybuild.tensorrt.dialect.checks import Checks
-from tripybuild.tensorrt.dialect.ops.regions import RegionOperation, no_arguments, types_of
+from tripybuild.tensorrt.dialect.regions import RegionOperation, no_arguments, types_of
 from tripybuild.tensorrt.dialect.types import ConstraintKind
+from tripybuild.tensorrt.layers.checks import Checks
 from tripybuild.tensorrt.shape_rules import compatible
 
 _TENSORS = TensorType | UnrankedTensorType

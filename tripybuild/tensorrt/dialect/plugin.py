@@ -1,6 +1,7 @@
 """Plugin operation: an opaque layer with creator parameters."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.arith import Arith, ConstantOp
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
@@ -17,8 +18,11 @@ from xdsl.traits import IsolatedFromAbove, Pure
 
 from tripybuild.tensorrt.dialect import attribute_kinds as attributes, types as kinds
 from tripybuild.tensorrt.dialect.base import Component, OpProblem, element, operation, sizes
-from tripybuild.tensorrt.dialect.checks import PARTIALLY_INFERRED
-from tripybuild.tensorrt.dialect.ops.regions import RegionOperation, argument_types, last, types_of
+from tripybuild.tensorrt.dialect.regions import RegionOperation, argument_types, last, types_of
+from tripybuild.tensorrt.layers.checks import PARTIALLY_INFERRED
+
+if TYPE_CHECKING:
+    from tripybuild.tensorrt.translation.emission import Emission
 
 _SCALAR = IntegerType(64)
 _PREFIX = f"{Arith.name}."
@@ -96,6 +100,13 @@ class OpaquePluginOp(RegionOperation):
             Component(tuple(next(found, None) for _ in sizes(kind)), element(kind))
             for kind in self.result_types
         ]
+
+    def translate(self, at: "Emission") -> Any:
+        """Add a plugin layer, where the library has plugins."""
+        if not at.library.has_layer("add_plugin_v3"):
+            message = f"`{at.library.name}` has no plugins"
+            at.refuse(message, "tensorrt-unsupported", hint="the target `tensorrt` has them")
+        return at.add("plugin_v3", [at.tensor(each) for each in self.operands], [], at.plugin(self))
 
 
 def _constant(value: SSAValue) -> int | None:
