@@ -11,7 +11,6 @@ import tripyapi as tp
 import tripyapi.trace
 from tripybuild.eager.compile.compile import record_function
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.frontend.checks import inference_cache
 from tripybuild.process import paths
 from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.testing.cases import sample_case
@@ -22,12 +21,13 @@ from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
 
 OPERATORS = registry(paths.registry()).operators
+recording = import_module("tripybuild.frontend.record")  # whose name is that of a function, too
 MOST = 8  # tuples of one operator
 
 
 @pytest.fixture(autouse=True)
 def _empty():
-    inference_cache._found.clear()
+    recording._found.clear()
 
 
 def said(graph: Graph) -> tuple[str, list[object]]:
@@ -127,20 +127,20 @@ def test_what_must_be_known_is_asked_each_time():
 
 def test_the_cache_stays_small(monkeypatch):
     """It begins anew when it is full."""
-    monkeypatch.setattr(inference_cache, "MOST", 3)
+    monkeypatch.setattr(recording, "MOST", 3)
     x = tp.ones((2, 2))
     for number in range(10):
         x + float(number)
-        assert len(inference_cache._found) <= 3
+        assert len(recording._found) <= 3
 
 
 def test_no_tensor_is_kept():
     """Neither those of the call nor constants that it made."""
     x = tp.ones((2, 2))
     tp.concatenate([x + 1.5, x], 0)
-    held = [value for found in inference_cache._found.values() for value in found.arguments]
+    held = [value for found in recording._found.values() for value in found.arguments]
     assert held
-    assert not inference_cache._tensors(held)
+    assert not recording._tensors(held)
 
 
 def test_a_refused_call_is_refused_again():

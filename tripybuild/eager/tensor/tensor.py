@@ -1,14 +1,15 @@
-"""Evaluating half of the public Tensor: data is computed on first access."""
+"""Evaluating half of the public Tensor and DimensionSize: data is computed on first access."""
 
 from collections.abc import Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from tripybuild import frontend
 from tripybuild.eager.evaluate.evaluate import array_of
-from tripybuild.eager.evaluate.subgraph import UnknownValueError
+from tripybuild.eager.evaluate.subgraph import UnknownValueError, symbol_error
 from tripybuild.eager.module.placeholders import is_placeholder
 from tripybuild.eager.settings import config
-from tripybuild.eager.tensor.device import CPU, GPU, device as Device  # noqa: N812 - it is a class
+from tripybuild.eager.tensor.device import CPU, GPU, device as Device  # noqa: N812
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, render, text_of
 from tripybuild.errors.logger import logger
 from tripybuild.frontend.checks.argument_error import (
@@ -18,13 +19,16 @@ from tripybuild.frontend.checks.argument_error import (
 )
 from tripybuild.frontend.checks.call_site import call_at
 from tripybuild.frontend.checks.messages import python_hint
+from tripybuild.frontend.checks.python_numbers import python_number
 from tripybuild.frontend.guard import PROTOCOL, missing_member
 from tripybuild.frontend.sizes import StaticSize, in_trace, static_sizes
 from tripybuild.frontend.tensor import PACKAGES, Tensor as Traced
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import Location, PythonLocation, caller_location
-from tripybuild.trace.values import Value
-from tripybuild.types.dtypes import dtype as DType, from_numpy  # noqa: N812
+from tripybuild.trace.values import Size, Value
+from tripybuild.types.dtypes import dtype as DType, from_numpy, int32  # noqa: N812
+from tripybuild.types.shapes import is_int
 
 if TYPE_CHECKING:
     from tripybuild.reference.numerics.arrays import Array
@@ -96,9 +100,8 @@ class Tensor(Traced, metaclass=_Kind, of_values=True):
             call = None if error.place is None else call_at(place)
             span = call.argument("data", error.place or ()) if call is not None else None
             span = span or place.span()
-            raise DiagnosticError(
-                Diagnostic("wrong-type", message, span, hint=error.hint)
-            ) from error
+            found = Diagnostic("wrong-type", message, span, hint=error.hint)
+            raise DiagnosticError(found) from error
         self.value = constant(array, from_numpy(array.dtype), place)
         self._device = Device(device) if isinstance(device, str) else device or CPU
         self.value.name = name
@@ -330,3 +333,65 @@ def _make(kind: type[Made], value: Value, members: Mapping[str, Any]) -> Made:
     vars(made).update(members)
     made.value = value
     return made
+
+
+class DimensionTensor:
+    """The half of `DimensionSize` that is written by hand: an int32 tensor of rank 0.
+
+    What operators that know sizes give for it is one again, and records nothing: only where it is
+    used as data does it become an operation.
+
+    Args:
+        data: The size.
+        name: What it is called where graphs are printed.
+
+    Raises:
+        DiagnosticError: It is no size.
+    """
+
+    dimension: Size = 0  # of the class, too: a lookup does not reach the tensor
+
+    def __init__(self, data: Size, name: str | None = None) -> None:
+        data = python_number(data)
+        if not isinstance(data, Dim) and not is_int(data):
+            raise argument_error("DimensionSize", "data", "an integer", data)
+        if name is not None and not isinstance(name, str):
+            raise argument_error("DimensionSize", "name", "a string", name)
+        self.dimension = data
+        self.value: Value = frontend.tensor(data, int32).value
+        self.value.name = name
+
+    @property
+    def device(self) -> Device:
+        """Sizes are always on the CPU."""
+        return Device("cpu")
+
+    def eval(self) -> Self:
+        """Nothing is left to be computed."""
+        return self
+
+    def __index__(self) -> int:
+        """The size as Python's integer.
+
+        Raises:
+            DiagnosticError: It is known only when the graph runs.
+        """
+        if isinstance(self.dimension, Dim):
+            raise DiagnosticError(symbol_error(self.dimension))
+        return self.dimension
+
+    __int__ = __index__
+
+    def tolist(self) -> Any:
+        """The size as Python's integer."""
+        return self.__index__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What Python keeps of it: its size."""
+        return type(self), (self.__index__(),)
+
+    def __str__(self) -> str:
+        return str(self.dimension)
+
+    def __repr__(self) -> str:
+        return f"dimension_size({self.dimension})"
