@@ -74,7 +74,7 @@ def write(
     Args:
         path: Where to. What is there is replaced when the new file is complete.
         content: The manifest but for `format` and `members`.
-        members: The contents by name; a path stands for that file's content.
+        members: The contents by name.
         measured: What `measure` found for members whose memory has not changed since.
 
     Raises:

@@ -86,13 +86,13 @@ class FilePart:
         return self.file.name
 
 
-Content = bytes | memoryview | Path | FilePart
+Content = bytes | memoryview | FilePart
 
 
 def measure(content: Content) -> MemberRecord:
     """What must be true of a content: its size and its digests."""
     checksum = size = 0
-    expected = _size(content)
+    expected = content.size if isinstance(content, FilePart) else memoryview(content).nbytes
     digest = ALGORITHMS[algorithm(expected)]()
     for piece in pieces(content):
         digest.update(piece)
@@ -103,17 +103,6 @@ def measure(content: Content) -> MemberRecord:
     return MemberRecord(size, digest.hexdigest(), checksum)
 
 
-def _size(content: Content) -> int:
-    if isinstance(content, FilePart):
-        return content.size
-    if not isinstance(content, Path):
-        return memoryview(content).nbytes
-    try:
-        return content.stat().st_size
-    except OSError as error:
-        raise unreadable_error(content, error) from error
-
-
 def changed_error(content: Content) -> DiagnosticError:
     """Error for a file that was modified while it was read."""
     message = f"`{content!s}` changed while it was read"
@@ -122,22 +111,10 @@ def changed_error(content: Content) -> DiagnosticError:
 
 def pieces(content: Content) -> Iterator[memoryview]:
     """Read a content piece by piece."""
-    if isinstance(content, FilePart):
-        yield from _part(content)
-        return
-    if not isinstance(content, Path):
+    if not isinstance(content, FilePart):
         view = memoryview(content).cast("B")
         yield from (view[start : start + PIECE] for start in range(0, len(view), PIECE))
         return
-    try:
-        with content.open("rb") as file:
-            while piece := file.read(PIECE):
-                yield memoryview(piece)
-    except OSError as error:
-        raise unreadable_error(content, error) from error
-
-
-def _part(content: FilePart) -> Iterator[memoryview]:
     end = content.offset + content.size
     try:
         for position in range(content.offset, end, PIECE):
@@ -153,7 +130,7 @@ def read_content(content: Content) -> memoryview:
         return memoryview(content)
     from tripybuild.artifact.array_bytes import aligned_buffer  # noqa: PLC0415  # loads NumPy, which `gen` lacks
 
-    space = aligned_buffer(_size(content)).data
+    space = aligned_buffer(content.size).data
     position = 0
     for piece in pieces(content):
         space[position : position + len(piece)] = piece

@@ -7,7 +7,7 @@ import json
 import linecache
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 from typing import TextIO
@@ -85,6 +85,14 @@ class PhaseReporter:
             text = f" {HIDDEN.sub('', self._phase)} in {seconds - self._began:.2f}s"
             _write(sys.stderr, f"{DIM}{text}{PLAIN}" if uses_color() else text)
         self._phase, self._began = phase, seconds
+
+
+def table_lines(title: str, rows: Mapping[str, str]) -> Iterator[str]:
+    """A table below an empty line and its title; nothing where it has no rows."""
+    if rows:
+        width = max(map(len, rows))
+        yield f"\n{title}"
+        yield from (f"  {name.ljust(width)}  {text}".rstrip() for name, text in rows.items())
 
 
 def count_files(count: int) -> str:

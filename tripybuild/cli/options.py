@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.types.size_range import SizeRange
 
 if TYPE_CHECKING:
@@ -93,15 +94,12 @@ def seconds(text: str | Duration) -> Duration:
     """Read `90` or `0.5`."""
     if isinstance(text, Duration):
         return text
-    from tripybuild.worker.failures import MOST_SECONDS  # noqa: PLC0415 - most have no limit
+    from tripybuild.worker.failures import check_timeout  # noqa: PLC0415 - most have no limit
 
     try:
-        count = float(text)
-    except ValueError:
-        count = math.nan
-    if not 0 < count <= MOST_SECONDS:
-        raise typer.BadParameter(f"`{text}` is not a number of seconds")
-    return Duration(count)
+        return Duration(check_timeout(text, text))
+    except DiagnosticError as error:
+        raise typer.BadParameter(f"`{text}` is not a number of seconds") from error
 
 
 def _split(text: str, example: str) -> tuple[str, str]:
@@ -224,7 +222,6 @@ def infos(given: Iterable[ArgumentSpec]) -> dict[str, Any]:
 
 def _info(what: object, named: dict[str, SizeRange]) -> "Info | object":
     from tripybuild.eager.compile.infos import DimensionInputInfo, InputInfo, NamedDimension  # noqa: PLC0415
-    from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest  # noqa: PLC0415
     from tripybuild.types.dtypes import BY_NAME  # noqa: PLC0415
 
     if isinstance(what, SizeSpec):

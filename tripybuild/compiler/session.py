@@ -15,10 +15,9 @@ from tripybuild.model.libraries import Homes, no_libraries
 from tripybuild.model.provenance import provenance_of
 from tripybuild.model.size_limits import check_graph_bytes
 from tripybuild.process.gc_pause import pause_gc
-from tripybuild.targets.mlir_file import is_mlir, refuse_sizes
 from tripybuild.targets.model_manifest import manifest_of_model
 from tripybuild.targets.protocol import CompileRequest, Shapes, Target
-from tripybuild.targets.table import DEFAULT, check_name, find_target, forms, parse_target
+from tripybuild.targets.table import DEFAULT, check_name, find_target, forms, is_mlir, parse_target
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
 from tripybuild.weights.checkpoint import WeightSource, check_weights
@@ -64,7 +63,7 @@ def compile_spec(
     began = perf_counter()
     tell = progress or (lambda phase, seconds: None)  # noqa: ARG005
     if is_mlir(path):
-        refuse_sizes(path, sizes=sizes, shapes=shapes)
+        _refuse_sizes(path, sizes=sizes, shapes=shapes)
         return Executable.of(chosen.compile_module(path, timeout, tell, function))
     if function is not None:
         message = f"`{path}` is a spec, and has no function `{function}`"
@@ -136,7 +135,7 @@ def emit(
     """The text of a model in one of `targets.table.forms`, for fixed sizes the last of `shapes`."""
     chosen = _target_of_form(kind)
     if is_mlir(path):
-        refuse_sizes(path, sizes=sizes, shapes=shapes)
+        _refuse_sizes(path, sizes=sizes, shapes=shapes)
         return chosen.emit_module(path)
     return emit_graph(build(path, sizes, homes=homes), kind, shapes)
 
@@ -195,3 +194,22 @@ def _check_range(built: ModelGraph, name: str, size: int) -> None:
         message = f"`{built.graph.name}` has no dynamic size `{name}`"
         raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
     built.ranges[name].check(name, size, built.document.span(("ranges", name)))
+
+
+def _refuse_sizes(path: Path, *, sizes: object, shapes: object) -> None:
+    """A module says its sizes and ranges itself.
+
+    Raises:
+        DiagnosticError: Others are asked for.
+    """
+    found = []
+    if sizes:
+        message = f"`{path}` is a module, and has no sizes that can be set"
+        hint = "`--set` is for specs; write the sizes into the module's types"
+        found.append(Diagnostic("unknown-size", message, hint=hint))
+    if shapes:
+        message = f"`{path}` is a module, and declares the sizes that it is compiled for"
+        hint = "`--shapes` is for specs; give arguments a `tensorrt.shape_profile`"
+        found.append(Diagnostic("unknown-size", message, hint=hint))
+    if found:
+        raise DiagnosticError(*found)

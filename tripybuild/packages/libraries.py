@@ -24,7 +24,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.libraries import Homes, OperatorLibrary
 from tripybuild.process import package_catalog
 from tripybuild.process.law_lines import note_registry
-from tripybuild.targets.mlir_file import is_mlir
+from tripybuild.targets.table import is_mlir
 
 _PREFIX = "registry_"
 Registries = Path | str | Sequence[Path | str] | None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
@@ -124,6 +125,11 @@ def forms() -> dict[str, str]:
 def exception_names(name: str) -> tuple[str, str]:
     """The names below `targets:` of an operator that speak of a target: its form, and its own."""
     return TARGETS[name].form, name
+
+
+def is_mlir(path: Path) -> bool:
+    """Whether a file is a module of MLIR's text, and no spec."""
+    return path.suffix == ".mlir"
 
 
 def check_name(name: str, names: Sequence[str], code: str, what: str) -> None:

@@ -20,7 +20,7 @@ from tripybuild.schema.model.file_references import escape_reason, path_exists
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.weights import safetensors
-from tripybuild.weights.file_state import FileState, changed_error
+from tripybuild.weights.safetensors import FileState, changed_error
 
 DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 MOST = 12

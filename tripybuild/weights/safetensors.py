@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple, Self
 
 import numpy as np
 
@@ -32,9 +32,8 @@ from tripybuild.artifact.array_bytes import (
 )
 from tripybuild.artifact.file_errors import unreadable_error
 from tripybuild.documents.json_reader import parse_json
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.errors.limits import within_budget
-from tripybuild.weights.file_state import FileState, guard_file_state
 
 Index = dict[str, tuple[DType, tuple[int, ...]]]
 
@@ -42,6 +41,27 @@ START = 8  # bytes that hold the header's length
 LONGEST_HEADER = 100_000_000  # the format's own limit
 LARGEST = 1 << 62
 INT4_NOTE = "int4"  # the format lacks it: such tensors are I8, and named in the metadata
+
+
+class FileState(NamedTuple):
+    """Identity of a file's content: inode, length, modification time."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        """The state that the system tells of."""
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def changed_error(path: Path, span: Span | None = None) -> DiagnosticError:
+    """Error for a file that was modified after it was checked against the model."""
+    message = f"the weights in `{path}` changed while the model was compiled"
+    hint = "compile again when nothing writes to the file"
+    return DiagnosticError(Diagnostic("weights-changed", message, span, hint=hint))
 
 
 class MalformedError(Exception):
@@ -95,7 +115,7 @@ def read_entries(path: Path, state: FileState | None = None) -> dict[str, FileEn
     Raises:
         DiagnosticError: There is no such file, it is malformed, or it is no longer in this state.
     """
-    with _report_errors(path), path.open("rb") as file, guard_file_state(path, file, state):
+    with _report_errors(path), path.open("rb") as file, _guard_file_state(path, file, state):
         tensors, start = _read_header(file)
     return {
         n: FileEntry(t.dtype, t.shape, start + t.begin, start + t.end) for n, t in tensors.items()
@@ -111,7 +131,7 @@ def read(
         DiagnosticError: There is no such file, it is malformed, it lacks one of the tensors, or
             it is not in this state before and after.
     """
-    with _report_errors(path), path.open("rb") as file, guard_file_state(path, file, state):
+    with _report_errors(path), path.open("rb") as file, _guard_file_state(path, file, state):
         tensors, start = _read_header(file)
         wanted = list(tensors if names is None else names)
         if absent := [name for name in wanted if name not in tensors]:
@@ -251,6 +271,19 @@ def _interpret(octets: Octets, tensor: _TensorHeader) -> Array:
         return unpack(octets, tensor.spelled, tensor.dtype).reshape(tensor.shape)
     except ValueError as error:
         raise MalformedError(f"`{tensor.name}` {error}") from error
+
+
+@contextlib.contextmanager
+def _guard_file_state(path: Path, file: BinaryIO, state: FileState | None) -> Iterator[None]:
+    """Refuse a file that is not in a state, or leaves it while it is read."""
+    if state is None:
+        yield
+        return
+    if FileState.of(os.fstat(file.fileno())) != state:
+        raise changed_error(path)
+    yield
+    if FileState.of(os.fstat(file.fileno())) != state:
+        raise changed_error(path)
 
 
 @contextlib.contextmanager

@@ -24,8 +24,7 @@ from tripybuild.cli.options import (
 )
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 from tripybuild.process.memory import format_bytes
-from tripybuild.targets.mlir_file import is_mlir
-from tripybuild.targets.table import DEFAULT, TARGETS, forms
+from tripybuild.targets.table import DEFAULT, TARGETS, forms, is_mlir
 
 if TYPE_CHECKING:
     from tripybuild.compiler.executable import Executable

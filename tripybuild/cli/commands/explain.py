@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.console import table_lines
 from tripybuild.cli.options import Registries
 from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.errors.codes import CODES
@@ -238,11 +239,8 @@ def _generated_files(known: "Registry", operator: "Operator", package: str) -> l
     return sorted(operator_fragment(operator, calls).files)
 
 
-def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[str]:
-    pairs = list(rows)
-    width = max((len(name) for name, _ in pairs), default=0)
-    lines = [f"  {name.ljust(width)}  {' '.join(text.split())}".rstrip() for name, text in pairs]
-    return ["", title, *lines] if lines else []
+def _table(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    return table_lines(title, {name: _one_line(text) for name, text in rows})
 
 
 def _blocks(title: str, texts: Mapping[str, str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.console import table_lines
 from tripybuild.types.size_range import SizeRange
 
 if TYPE_CHECKING:
@@ -51,26 +52,28 @@ def _lines(
     yield f"\ntarget  {left.pop('target', '?')}"
     for title in ("inputs", "outputs"):
         entries = left.pop(title, [])
-        yield from _table(title, {entry["name"]: _type(entry) for entry in entries})
+        yield from table_lines(title, {entry["name"]: _type(entry) for entry in entries})
     ranges = left.pop("ranges", {})
-    yield from _table("ranges", {n: str(SizeRange.from_json(each)) for n, each in ranges.items()})
+    yield from table_lines(
+        "ranges", {n: str(SizeRange.from_json(each)) for n, each in ranges.items()}
+    )
     compiled = {entry["name"] or "all sizes": "" for entry in left.pop("specialisations", [])}
-    yield from _table("compiled ahead for", compiled)
+    yield from table_lines("compiled ahead for", compiled)
     for title, rows in found.tables:
-        yield from _table(title, rows)
+        yield from table_lines(title, rows)
     for hidden in ("kind", "shapes", *found.hidden):
         left.pop(hidden, None)
     for title, entries in left.items():
         yield from _section(title, entries)
-    yield from _table("members", {name: f"{size:,} bytes" for name, size in members.items()})
+    yield from table_lines("members", {name: f"{size:,} bytes" for name, size in members.items()})
 
 
 def _section(title: str, entries: object) -> Iterator[str]:
     if isinstance(entries, Mapping):
         rows = {name: _plain(each) for name, each in entries.items()}
-        yield from _table(title, {name: text for name, text in rows.items() if text})
+        yield from table_lines(title, {name: text for name, text in rows.items() if text})
     elif isinstance(entries, list):
-        yield from _table(title, {_plain(each): "" for each in entries})
+        yield from table_lines(title, {_plain(each): "" for each in entries})
     elif entries not in (None, ""):
         yield f"\n{title}  {_plain(entries)}"
 
@@ -86,10 +89,3 @@ def _plain(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(_plain, value))
     return "none" if value is None else " ".join(str(value).split())
-
-
-def _table(title: str, rows: Mapping[str, str]) -> Iterator[str]:
-    if rows:
-        width = max(map(len, rows))
-        yield f"\n{title}"
-        yield from (f"  {name.ljust(width)}  {text}".rstrip() for name, text in rows.items())

@@ -19,8 +19,7 @@ import blake3
 from tripybuild.artifact.array_bytes import ALIGNMENT, pack
 from tripybuild.types.nonfinite import Nonfinite, Occurrences
 from tripybuild.weights import checkpoint
-from tripybuild.weights.file_state import changed_error
-from tripybuild.weights.safetensors import FileEntry
+from tripybuild.weights.safetensors import FileEntry, changed_error
 from tripybuild.worker import compiler_process
 
 CONVERTERS = 2  # threads: NumPy lets go of Python's lock while it converts

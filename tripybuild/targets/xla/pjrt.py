@@ -37,7 +37,8 @@ _NAMES = (
     *("uint4", "int16", "uint16", "uint32", "uint64"),
 )
 DTYPES = {name: numpy_dtype(name) for name in _NAMES}
-PACKED = frozenset({"int4", "uint4", "float4_e2m1fn"})  # two values in a byte, low half first
+# Two values in a byte, low half first.
+PACKED = frozenset({"uint4", *(each.numpy_name for each in BY_NAME.values() if each.bits == 4)})
 
 Array = npt.NDArray[Any]
 
