@@ -19,10 +19,8 @@ from tripybuild.language.program import statements
 from tripybuild.schema.operator.dtype_combinations import (
     Tuple,
     format_tuple,
-    illegal_tuples,
     is_pairwise,
     legal_tuples,
-    mismatched_tuples,
 )
 from tripybuild.schema.operator.operator import Example, Operator
 from tripybuild.schema.operator.samples import Place, format_place as spell_place, size_places
@@ -106,16 +104,10 @@ class OperatorUnderTest:
     @cached_property
     def tuples(self) -> list[Tuple]:
         """Legal dtype tuples under test."""
-        return self._sample(legal_tuples(self.operator))
+        return self.sample(legal_tuples(self.operator))
 
-    @cached_property
-    def refused_tuples(self) -> list[Tuple]:
-        """Illegal dtype tuples that engines are tested on."""
-        illegal = [types for types, _ in illegal_tuples(self.operator)]
-        mismatched = [types for types, _ in mismatched_tuples(self.operator)]
-        return [*self._sample(illegal), *mismatched]
-
-    def _sample(self, tuples: Sequence[Tuple]) -> list[Tuple]:
+    def sample(self, tuples: Sequence[Tuple]) -> list[Tuple]:
+        """Of dtype tuples those that are asked."""
         if self.exhaustive or not is_pairwise(self.operator):
             return list(tuples)
         asked = set(sample_tuples([format_tuple(each) for each in tuples]))

@@ -7,10 +7,12 @@ the decomposition of an operator is checked for each legal tuple when its packag
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import combinations
+from typing import TypeVar
 
 import pytest
 
 OPTION = "--full"
+T = TypeVar("T")
 _options: dict[str, bool] = {OPTION: False}
 
 
@@ -27,23 +29,34 @@ def read_full_option(config: pytest.Config) -> None:
 
 def sample_tuples(tuples: Sequence[str]) -> list[str]:
     """The tuples of dtypes that a suite asks: a pairwise sample, and all with `--full`."""
-    return list(tuples) if _options[OPTION] else pairwise(tuples)
+    return list(tuples) if is_full() else pairwise(tuples)
+
+
+def is_full() -> bool:
+    """Whether everything is asked."""
+    return _options[OPTION]
 
 
 def pairwise(tuples: Sequence[str]) -> list[str]:
-    """A sample with each pair of dtypes, in the order of the tuples; the same one each time.
+    """A sample with each pair of dtypes, in the order of the tuples.
 
-    Greedy: the next one is the first of those that have most of the pairs that are still missing.
     It chooses among tuples that are legal, which generators of whole designs do not know.
     """
-    missing_pairs = {each: _pairs(each) for each in tuples}
-    uncovered = frozenset().union(*missing_pairs.values())
-    chosen: set[str] = set()
+    return [tuples[at] for at in cover([_pairs(each) for each in tuples])] or list(tuples[:1])
+
+
+def cover(candidates: Sequence[frozenset[T]]) -> list[int]:
+    """The places of candidates that together have what all have; the same ones each time.
+
+    Greedy: the next one is the first of those that have most of what is still missing.
+    """
+    uncovered = frozenset[T]().union(*candidates)
+    chosen: set[int] = set()
     while uncovered:
-        best = max(tuples, key=lambda each: len(missing_pairs[each] & uncovered))
-        uncovered -= missing_pairs[best]
+        best = max(range(len(candidates)), key=lambda at: len(candidates[at] & uncovered))
+        uncovered -= candidates[best]
         chosen.add(best)
-    return [each for each in tuples if each in chosen] or list(tuples[:1])
+    return sorted(chosen)
 
 
 def _pairs(types: str) -> frozenset[tuple[tuple[int, str], ...]]:

@@ -77,10 +77,11 @@ class Suite(TensorrtChecks):
         return found
 
     @cached_property
-    def _outcomes(self) -> dict[Case, batch.Outcome]:
-        """Everything that runs, from one compilation."""
-        allowed = [case for case, _ in self._cases if case.is_legal]
-        return dict(zip(allowed, batch.run(allowed), strict=True))
+    def _outcomes(self) -> Mapping[batch.Runnable, batch.Outcome]:
+        """Everything that runs, examples included, from one compilation."""
+        legal = [case for case, _ in self._cases if case.is_legal]
+        runnable: list[batch.Runnable] = [*legal, *self.example_cases.values()]
+        return dict(zip(runnable, batch.run(runnable), strict=True))
 
     @suite_check
     def check_values(self, types: str) -> None:
@@ -145,7 +146,8 @@ class Suite(TensorrtChecks):
     @cached_property
     def _oracle_cases(self) -> list[oracles.CaseResults]:
         function = self.function(self.operator.name)
-        near, given = self._outcomes, self._example_outcomes.values()
+        near = {case: self._outcomes[case] for case, _ in self._cases if case.is_legal}
+        given = [(case, self._outcomes[case]) for case in self.example_cases.values()]
         return oracles.collect_results(self.operator, function, near, given)
 
     @suite_check
@@ -222,11 +224,6 @@ class Suite(TensorrtChecks):
         function = self.function(self.operator.name)
         refuse(disagreements(self.operator, function, self.place(size)))
 
-    @cached_property
-    def _example_outcomes(self) -> dict[str, tuple[examples.ExampleCase, batch.Outcome]]:
-        cases = [*self.example_cases.values()]
-        return {c.label: (c, o) for c, o in zip(cases, batch.run(cases), strict=True)}
-
     @suite_check
     def check_example(self, call: str) -> None:
         """An example gives what it says, or it fails as it says."""
@@ -242,8 +239,9 @@ class Suite(TensorrtChecks):
                     continue
                 if isinstance(made, DiagnosticError):
                     raise AssertionError(error_line(made))
-                outcome = self._example_outcomes[made.label]
-                refuse(examples.wrong_results(self.operator, example, outcome))
+                case = self.example_cases[made.label]
+                found = case, self._outcomes[case]
+                refuse(examples.wrong_results(self.operator, example, found))
 
     @suite_check
     def check_law(self, law: str) -> None:

@@ -323,7 +323,7 @@ def test_new_operators_and_modules_pass_their_suites(cli, folder):
 
     assert done.returncode == 0, done.stdout
     passed = {line.partition("::")[0] for line in done.stdout.splitlines() if "PASSED" in line}
-    files = ("math/test_double", "modules/test_module_doubled", "modules/below/test_module_pair")
+    files = ("math/test_double", "modules/test_module_doubled", "modules/test_module_pair")
     assert passed == {f"generated/suites/{each}.py" for each in files}
 
 

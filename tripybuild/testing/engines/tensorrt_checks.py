@@ -8,7 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.schema.operator.dtype_combinations import Tuple, legal_tuples
+from tripybuild.schema.operator.dtype_combinations import (
+    Tuple,
+    illegal_tuples,
+    legal_tuples,
+    mismatched_tuples,
+)
 from tripybuild.schema.operator.operator import Fact, Operator
 from tripybuild.schema.operator.samples import Place, format_place, size_places
 from tripybuild.schema.target_files import CommonFactsEntry
@@ -34,6 +39,7 @@ from tripybuild.testing.engines.layer_builds import (
 )
 from tripybuild.testing.engines.support_table import YES, Key, key, parse_rows, suite_tables
 from tripybuild.testing.operator_under_test import OperatorUnderTest
+from tripybuild.testing.pairwise import cover, is_full
 from tripybuild.testing.registry import suite_registry
 from tripybuild.testing.sample import BoundSample, bind
 from tripybuild.testing.symbolic import SYMBOL, DynamicSample, dynamic_sample
@@ -96,6 +102,27 @@ class TensorrtChecks(OperatorUnderTest):
         require_distributions(TARGET)
         tuples = self.refused_tuples
         refuse(conformance.wrong_refusals(self._subject, self._table_level, tuples))
+
+    @cached_property
+    def refused_tuples(self) -> list[Tuple]:
+        """Illegal dtype tuples that TensorRT is asked about.
+
+        Where the support table has what it says of each, they are a sample: each dtype of each slot
+        occurs with each verdict that it has.
+        """
+        illegal = [types for types, _ in illegal_tuples(self.operator)]
+        mismatched = [types for types, _ in mismatched_tuples(self.operator)]
+        if not self._table:
+            return [*self.sample(illegal), *mismatched]
+        tuples = [*illegal, *mismatched]
+        if self.exhaustive or is_full():
+            return tuples
+        levels = map(self._table_level, tuples)
+        traits = [
+            frozenset((name, str(type), level) for name, type in types.items())
+            for types, level in zip(tuples, levels, strict=True)
+        ]
+        return [tuples[at] for at in cover(traits)]
 
     @suite_check
     def check_tensorrt_gpus(self) -> None:
