@@ -11,9 +11,12 @@ import pytest
 from tripybuild.process import paths
 from tripybuild.schema.operator.dtype_combinations import (
     format_tuple,
+    illegal_tuples,
     is_pairwise,
     legal_tuples,
+    mismatched_tuples,
 )
+from tripybuild.testing import Suite
 from tripybuild.testing.pairwise import pairwise
 from tripybuild.testing.registry import registry
 
@@ -54,6 +57,22 @@ def test_one_or_two_slots_are_all():
     assert pairwise(["a-b", "b-a"]) == ["a-b", "b-a"]
     assert pairwise(["any"]) == ["any"]
     assert pairwise([]) == []
+
+
+@pytest.mark.parametrize("name", ["full_like", "logical_and", "where", "one_hot"])
+def test_each_dtype_of_a_slot_is_refused_in_each_way_that_it_is(name):
+    """Of what the support table has, TensorRT is asked a sample; of what it has not, everything."""
+    operator = registry(paths.registry()).operators[name]
+    suite = Suite(operator.path, "tripyapi", str(ROOT / "generated/suites/test.py"))
+    illegal = [t for t, _ in (*illegal_tuples(operator), *mismatched_tuples(operator))]
+
+    def verdicts(tuples):
+        return {(n, t, suite._table_level(each)) for each in tuples for n, t in each.items()}
+
+    assert verdicts(suite.refused_tuples) == verdicts(illegal)
+    assert len(suite.refused_tuples) < len(illegal) / 2
+    other = Suite(operator.path, "tripyapi", str(ROOT / "suites/test.py"))
+    assert len(other.refused_tuples) == len(illegal) or is_pairwise(operator)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--full"]], ids=["default", "full"])
