@@ -3,6 +3,14 @@
 from tripybuild.tensorrt.mlir import verifier
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.mlir.writing import printer
+from tripybuild.tensorrt.mlir.writing.attribute_writer import AttributeWriter
+
+
+def attribute_text(attribute):
+    """The text of an attribute or a type."""
+    writer = AttributeWriter()
+    writer.print_attribute(attribute)
+    return writer.take_text()
 
 
 def module(lines, **types):

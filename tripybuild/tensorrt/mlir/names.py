@@ -50,40 +50,28 @@ def _always(name: str) -> Suggest:
     return lambda _: name
 
 
+# Operations whose values have the name of the operation, and those with another one.
+_NAMESAKES = {
+    "tensor": ("cast", "concat", "dim", "from_elements", "rank", "reshape", "splat"),
+    "memref": ("alloc", "alloca", "cast", "dim", "subview"),
+}
 SUGGESTIONS: dict[str, Suggest] = {
     "arith.constant": _arith_constant,
     "stablehlo.constant": _stablehlo_constant,
     "tensorrt.constant": _tensorrt_constant,
     **{
-        f"tensor.{operation}": _always(name)
-        for operation, name in {
-            "cast": "cast",
-            "collapse_shape": "collapsed",
-            "concat": "concat",
-            "dim": "dim",
-            "expand_shape": "expanded",
-            "extract": "extracted",
-            "extract_slice": "extracted_slice",
-            "from_elements": "from_elements",
-            "generate": "generated",
-            "insert": "inserted",
-            "insert_slice": "inserted_slice",
-            "pad": "padded",
-            "rank": "rank",
-            "reshape": "reshape",
-            "splat": "splat",
-        }.items()
+        f"{dialect}.{name}": _always(name)
+        for dialect, names in _NAMESAKES.items()
+        for name in names
     },
-    **{
-        f"memref.{operation}": _always(name)
-        for operation, name in {
-            "alloc": "alloc",
-            "alloca": "alloca",
-            "cast": "cast",
-            "dim": "dim",
-            "subview": "subview",
-        }.items()
-    },
+    "tensor.collapse_shape": _always("collapsed"),
+    "tensor.expand_shape": _always("expanded"),
+    "tensor.extract": _always("extracted"),
+    "tensor.extract_slice": _always("extracted_slice"),
+    "tensor.generate": _always("generated"),
+    "tensor.insert": _always("inserted"),
+    "tensor.insert_slice": _always("inserted_slice"),
+    "tensor.pad": _always("padded"),
 }
 
 

@@ -36,11 +36,7 @@ class Resources(OpAsmDialectInterface):
 
     def parse_resource(self, key: str, val: str) -> None:
         """Keep the data of a name, written as a hexadecimal string."""
-        self.put(key, _blob(val))
-
-    def put(self, key: str, blob: bytes) -> None:
-        """Keep a blob: four bytes of alignment, then the data."""
-        self._blobs[key] = blob
+        self._blobs[key] = _blob(val)
 
     def add_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take weights from beside the text; they are not copied."""
@@ -48,21 +44,17 @@ class Resources(OpAsmDialectInterface):
 
     def lookup(self, key: str) -> str | None:
         """Give the hexadecimal form of a name's data, if there is any."""
-        blob = self.blob(key)
+        blob = self._blobs.get(key)
+        if key in self._arrays:
+            array = self._arrays[key]
+            align = max(1, array.dtype.itemsize).to_bytes(ALIGNMENT, "little")
+            blob = align + np.ascontiguousarray(array).tobytes()
         return None if blob is None else f"0x{blob.hex().upper()}"
 
     def build_resources(self, keys: Iterable[str]) -> dict[str, str]:
         """Give the hexadecimal forms of those names that have data."""
         found = ((key, self.lookup(key)) for key in keys)
         return {key: text for key, text in found if text is not None}
-
-    def blob(self, key: str) -> bytes | None:
-        """Give the alignment and data of a name."""
-        if key in self._arrays:
-            array = self._arrays[key]
-            align = max(1, array.dtype.itemsize)
-            return align.to_bytes(ALIGNMENT, "little") + np.ascontiguousarray(array).tobytes()
-        return self._blobs.get(key)
 
     def array(self, attribute: DenseResourceAttr) -> NDArray[Any] | None:
         """Give the elements of a constant, or None where its data is not there.

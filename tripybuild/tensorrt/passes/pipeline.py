@@ -1,11 +1,11 @@
 """Pass registry by mlir-tensorrt's names, its pipeline order, and the pass manager.
 
 Invariant: a name, an option or a default differs from mlir-tensorrt's in nothing, since people know
-them; `trtx-to-tensorrt` is ours alone. A pass is code of its own module, imported when it runs
-first: `module:function`, where the function takes the module (a `builtin.module`) and the pass's
-options as keywords, and gives whether it changed anything; one that only analyzes gives its report,
-a string. A pass that asks the TensorRT library lies a layer above, so that its entry is a whole
-path. A pass that would find what it left itself is not run again (`run`).
+them; `trtx-to-tensorrt` is ours alone. A pass is a module, imported when it runs first, whose `run`
+takes the module (a `builtin.module`) and the pass's options as keywords, and gives whether it
+changed anything; one that only analyzes gives its report, a string. A pass that asks the TensorRT
+library lies a layer above, so that its module is a whole path. A pass that would find what it left
+itself is not run again (`run`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -42,19 +42,17 @@ class Pass:
     """
 
     name: str
-    entry: str
     why: str
     options: tuple[Option, ...] = ()
     anchor: str | None = None
+    module: str | None = None  # where it is not the one of the pass's name
 
     @cached_property
     def run(self) -> Callable[..., bool | str]:
         """The pass's function; its module is imported now."""
-        module, _, function = self.entry.partition(":")
-        path = (
-            module if module.startswith("tripybuild.") else f"tripybuild.tensorrt.passes.{module}"
-        )
-        found: Callable[..., bool | str] = getattr(import_module(path), function)
+        module = self.module or self.name.removeprefix("tensorrt-").replace("-", "_")
+        path = module if module.startswith("tripybuild.") else f"{__package__}.{module}"
+        found: Callable[..., bool | str] = import_module(path).run
         return found
 
     def keywords(self, options: Options) -> dict[str, OptionValue]:
@@ -86,68 +84,58 @@ _INLINE_OPTIONS = (
 )
 
 _TABLE = (
-    Pass("canonicalize", "canonicalize:run", "fold, simplify, and bring ops into their usual form"),
-    Pass("cse", "cse:run", "compute what is equal once"),
-    Pass("inline", "inline:run", "replace calls by the bodies of callees", _INLINE_OPTIONS),
+    Pass("canonicalize", "fold, simplify, and bring ops into their usual form"),
+    Pass("cse", "compute what is equal once"),
+    Pass("inline", "replace calls by the bodies of callees", _INLINE_OPTIONS),
     Pass(
         "tensorrt-broadcast-elimination",
-        "elimination.broadcast_elimination:run",
         "let the ops that use a broadcast do it themselves",
+        module="elimination.broadcast_elimination",
     ),
     Pass(
         "tensorrt-transpose-elimination",
-        "elimination.transpose_elimination:run",
         "move transposes to where they are free",
+        module="elimination.transpose_elimination",
     ),
     Pass(
         "tensorrt-reshape-elimination",
-        "elimination.reshape_elimination:run",
         "take reshapes from around matrix products",
+        module="elimination.reshape_elimination",
     ),
-    Pass(
-        "tensorrt-transpose-reshape-elimination",
-        "transpose_reshape_elimination:run",
-        "both of these, through einsum",
-    ),
-    Pass(
-        "tensorrt-raise-normalizations",
-        "raise_normalizations:run",
-        "find `normalization` in the ops that it was made of",
-    ),
+    Pass("tensorrt-transpose-reshape-elimination", "both of these, through einsum"),
+    Pass("tensorrt-raise-normalizations", "find `normalization` in the ops that it was made of"),
     Pass(
         "tensorrt-raise-activations",
-        "raise_activations:run",
         "find `activation` in the ops that it was made of",
         (Option("target-tensorrt-version", "10.13", "the TensorRT version that is targeted"),),
     ),
-    Pass("tensorrt-apply-wars", "apply_wars:run", "avoid what TensorRT cannot do", _WAR_OPTIONS),
-    Pass("tensorrt-expand-ops", "expand_ops:run", "extension ops as TensorRT's own layers"),
+    Pass("tensorrt-apply-wars", "avoid what TensorRT cannot do", _WAR_OPTIONS),
+    Pass("tensorrt-expand-ops", "extension ops as TensorRT's own layers"),
     Pass(
         "tensorrt-legalize-int8",
-        "legalize_int8:run",
         "int8 as TensorRT takes it, with and without quantization",
         anchor="func.func",
     ),
     Pass(
         "tensorrt-infer-plugin-shapes",
-        "tripybuild.tensorrt.translation.plugin_shapes:run",
         "ask plugins how the sizes of their results are computed",
+        module="tripybuild.tensorrt.translation.plugin_shapes",
     ),
     Pass(
         "test-tensor-kind-analysis",
-        "tensor_kinds:run",
         "report which tensors are on the host and which on the device",
         (Option("interprocedural", False, "look into callees"),),
+        module="tensor_kinds",
     ),
     Pass(
         "test-tensorrt-shape-inference",
-        "shape_inference:run",
         "replace `tensor.dim` of results by the sizes that they are made of",
+        module="shape_inference",
     ),
     Pass(
         "trtx-to-tensorrt",
-        "trtx:run",
         "layers of ours as ops of NVIDIA's dialect, for tools that know that dialect only",
+        module="trtx",
     ),
 )
 

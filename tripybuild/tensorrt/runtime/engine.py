@@ -41,17 +41,7 @@ def build(
     weights: Mapping[str, Array] | None = None,
     stored: Stored = lambda _: None,
 ) -> BuiltEngine:
-    """Build a function of a module, and hold the engine in memory.
-
-    Args:
-        module: As for `serialized`, and so are the others.
-        options: How to build.
-        weights: The data of `dense_resource<name>` constants.
-        stored: Gives the data of those constants that the module holds itself.
-
-    Raises:
-        DiagnosticError: The library is not there, or refuses the module.
-    """
+    """Build a function of a module as `serialize` does, and hold the engine in memory."""
     plan = PlanInMemory()
     record = serialize(module, plan.take, options, weights, stored)
     return BuiltEngine(bytes(plan), record)

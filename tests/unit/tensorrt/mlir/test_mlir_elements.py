@@ -7,11 +7,11 @@ from hypothesis import given, settings, strategies as st
 from oracles import mlir
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType, f32, i1
 
+from tests.helpers.tensorrt_text import attribute_text
 from tripybuild.tensorrt.mlir import elements, floats
 from tripybuild.tensorrt.mlir.context import new_context
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.mlir.reading.dense_reader import LiteralError, literal
-from tripybuild.tensorrt.mlir.writing import printer
 
 NAMES = sorted(set(elements.DTYPES) - {"si8", "si16", "si32", "si64", "ui4", "f8E8M0FNU"})
 BITS = {"i1": 1, "i4": 4, "f4E2M1FN": 4, "f6E2M3FN": 6, "f6E3M2FN": 6}
@@ -47,7 +47,7 @@ def of_bits(bits, name, shape):
 
 def through_text(attribute):
     """The constant after it was printed and read."""
-    text = f'"a.b"() {{v = {printer.attribute_text(attribute)}}} : () -> ()'
+    text = f'"a.b"() {{v = {attribute_text(attribute)}}} : () -> ()'
     return parser.parse(text, context=lenient()).body.block.first_op.attributes["v"]
 
 
@@ -80,7 +80,7 @@ def test_long_constants_survive_as_hexadecimal_data(name):
         array = array.view(np.uint8).astype(ml_dtypes.int4)
     constant = elements.from_numpy(array, element(name))
 
-    assert ('"0x' in printer.attribute_text(constant)) is (name != "i1")
+    assert ('"0x' in attribute_text(constant)) is (name != "i1")
     assert through_text(constant) == constant
 
 

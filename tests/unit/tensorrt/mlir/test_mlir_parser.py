@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from tests.helpers.tensorrt_text import attribute_text
 from tests.unit.tensorrt.mlir.test_mlir_text import MODULES
 from tripybuild.errors.diagnostics import DiagnosticError, Span
 from tripybuild.tensorrt.mlir import locations, resources
@@ -181,7 +182,7 @@ def test_resources_have_the_size_of_their_type(data):
 )
 def test_quantized_types_are_kept(written):
     """Per tensor and per axis, with and without bounds and zeros."""
-    assert printer.attribute_text(value(written)) == written
+    assert attribute_text(value(written)) == written
 
 
 def test_quantized_type_has_one_scale():
@@ -190,7 +191,7 @@ def test_quantized_type_has_one_scale():
 
     assert isinstance(found, UniformQuantizedType)
     assert (found.scale, found.zero_point) == (1.0, 0)
-    assert printer.attribute_text(found) == "!quant.uniform<i8:f32, 1.000000e+00>"
+    assert attribute_text(found) == "!quant.uniform<i8:f32, 1.000000e+00>"
 
 
 @pytest.mark.parametrize(

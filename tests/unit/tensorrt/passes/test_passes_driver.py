@@ -318,7 +318,7 @@ def test_a_pass_that_has_seen_the_module_is_passed_over(monkeypatch):
             ran.append(name)
             return changes[name].pop(0)
 
-        found = pipeline.Pass(name, "", "")
+        found = pipeline.Pass(name, "")
         found.__dict__["run"] = run
         return found
 

@@ -249,7 +249,7 @@ class DenseReader(LocationReader):
         except LiteralError as error:
             place = token.start if error.position is None else error.position
             self.raise_error(str(error), place, place + 1)
-        self.slip(found.end)
+        self._resume_from(found.end)
         return found
 
     def _hexadecimal(self, text: str, token: Any) -> bytes:
@@ -307,7 +307,7 @@ class DenseReader(LocationReader):
         end = content.find(">", start)
         if end < 0:
             self.raise_error("expected '>' in array")
-        self.slip(end)
+        self._resume_from(end)
         return content[start:end]
 
     def _parse_dialect_resource_handle(

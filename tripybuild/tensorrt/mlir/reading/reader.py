@@ -11,7 +11,7 @@ from xdsl.context import Context
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.parser.generic_parser import ParserState
-from xdsl.utils.lexer import Input, Position, Token
+from xdsl.utils.lexer import Input, Token
 from xdsl.utils.mlir_lexer import (
     KIND_BY_PUNCTUATION_SPELLING as PUNCTUATION,
     MLIRTokenKind as Kind,
@@ -152,7 +152,3 @@ class TokenReader(Parser):
         if found is not None and found.group().count("x") > MOST_DIMENSIONS:
             self.raise_error(f"a type has at most {MOST_DIMENSIONS:,} dimensions", token)
         return super().parse_dimension_list()
-
-    def slip(self, position: Position) -> None:
-        """Go on at a position of the text."""
-        self._resume_from(position)

@@ -10,7 +10,6 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.traits import IsTerminator
 
 from tripybuild.tensorrt.mlir import resources
 from tripybuild.tensorrt.mlir.aliases import Aliases
@@ -98,23 +97,16 @@ class ModuleWriter(AttributeWriter):
         unregistered = isinstance(op, UnregisteredOp)
         name = cast("UnregisteredOp", op).op_name.data if unregistered else op.name
         self.print_string_literal(name)
-        with self.in_parens():
-            self.print_list(op.operands, self.print_ssa_value)
-        if op.successors:
+        self.print_operands(op.operands)
+        if op.successors:  # xDSL writes a space before them
             with self.in_square_brackets():
                 self.print_list(op.successors, self.print_block_name)
-        if op.properties:
-            self.parts.append(" <")
-            self.print_attr_dict(op.properties)
-            self.parts.append(">")
-        if op.regions:
-            self.parts.append(" ")
-            with self.in_parens():
-                self.print_list(op.regions, self.print_region)
+        self._print_op_properties(op.properties)
+        self.print_regions(op.regions)
         hidden = ("op_name__",) if unregistered else ()
         self.print_op_attributes(op.attributes, reserved_attr_names=hidden)
         self.parts.append(" : ")
-        self.print_function_type(op.operand_types, op.result_types)
+        self.print_operation_type(op)
 
     def _module(self, op: ModuleOp) -> None:
         if op.sym_name is not None:
@@ -180,19 +172,12 @@ class ModuleWriter(AttributeWriter):
         print_empty_block: bool = True,
         print_block_terminators: bool = True,
     ) -> None:
-        """Write a region, each block's operations one step further in."""
+        """Write a region; in some, operations are called without their dialect."""
         outside, self._default = self._default, _DEFAULTS.get(_name_around(region), "")
-        self.parts.append("{")
-        for index, block in enumerate(region.blocks):
-            header = index > 0
-            if index == 0:
-                header = bool(print_entry_block_args and block.args) or (
-                    print_empty_block and block.is_empty
-                )
-            self.print_block(block, header, print_block_terminators)
+        super().print_region(
+            region, print_entry_block_args, print_empty_block, print_block_terminators
+        )
         self._default = outside
-        self._print_new_line()
-        self.parts.append("}")
 
     def print_block(
         self, block: Block, print_block_args: bool = True, print_block_terminator: bool = True
@@ -200,14 +185,7 @@ class ModuleWriter(AttributeWriter):
         """Write a block: its label if it is wanted, and its operations."""
         if print_block_args:
             self._label(block)
-        self._indent += 1
-        for op in block.ops:
-            if print_block_terminator or not op.has_trait(
-                IsTerminator, value_if_unregistered=False
-            ):
-                self._print_new_line()
-                self.print_op(op)
-        self._indent -= 1
+        super().print_block(block, False, print_block_terminator)
 
     def _label(self, block: Block) -> None:
         self._print_new_line()
@@ -258,13 +236,6 @@ def text(
     if data and writer.resources:
         lines.append(_footer(resources.of(operation), writer.resources))
     return "\n".join(lines) + "\n"
-
-
-def attribute_text(attribute: Attribute) -> str:
-    """Give the text of an attribute or a type."""
-    writer = ModuleWriter(None)
-    writer.print_attribute(attribute)
-    return writer.take_text()
 
 
 def _root(operation: Operation) -> Operation:
