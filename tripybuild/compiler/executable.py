@@ -19,7 +19,7 @@ from tripybuild.errors.budget import Budget
 from tripybuild.errors.limits import within_budget
 from tripybuild.process import memory
 from tripybuild.targets.compiled_model import CompiledModel
-from tripybuild.targets.model_file import check_manifest
+from tripybuild.targets.executable_file import check_manifest
 from tripybuild.targets.protocol import Loader, Run
 
 # Sizes whose programs are in memory, which take megabytes each. Those that were there longest are

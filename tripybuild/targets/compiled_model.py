@@ -10,7 +10,7 @@ from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.manifest_schema import manifest_error
 from tripybuild.artifact.members import Content, read_content
 from tripybuild.errors.diagnostics import Diagnostic
-from tripybuild.targets.model_file import GRAPH
+from tripybuild.targets.executable_file import GRAPH
 from tripybuild.targets.model_manifest import read_graph, tensor_entries
 from tripybuild.targets.table import find_target
 from tripybuild.trace.graph import Graph

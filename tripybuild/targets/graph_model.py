@@ -9,7 +9,7 @@ from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import measure
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.targets.compiled_model import CONSTANTS, WEIGHTS, CompiledModel
-from tripybuild.targets.model_file import GRAPH
+from tripybuild.targets.executable_file import GRAPH
 from tripybuild.targets.model_manifest import graph_text
 from tripybuild.targets.protocol import CompileRequest
 from tripybuild.trace.graph import Graph

@@ -1,8 +1,8 @@
 """`Target`: what compiles a model and runs it, behind one face for the session and the commands.
 
 A subclass says what is its own; what most have in common stands here. What reads a file of the
-target without running it is `targets.model_file.ModelFile`, and what compiles in the compiler's
-process is a function of its own, so that neither loads what this imports.
+target without running it is an `ExecutableFile`, and what compiles in the compiler's process is a
+function of its own, so that neither loads what this imports.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ from tripybuild.artifact.call_signature import import_array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.graph_builder import ModelGraph
 from tripybuild.targets.compiled_model import CompiledModel
-from tripybuild.targets.table import TARGETS, TargetEntry
+from tripybuild.targets.table import TARGETS, TargetRegistration
 from tripybuild.trace.graph import Graph
 from tripybuild.weights.checkpoint import WeightSource
 
@@ -80,7 +80,7 @@ class Target(ABC):
         return self.name
 
     @property
-    def entry(self) -> TargetEntry:
+    def entry(self) -> TargetRegistration:
         """Its line of the table."""
         return TARGETS[self.name]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
-    from tripybuild.targets.model_file import ModelFile
+    from tripybuild.targets.executable_file import ExecutableFile
     from tripybuild.targets.protocol import Target
 
 # Compiles a request in the compiler's process: a module and options to a payload.
@@ -21,7 +21,7 @@ Compile = Callable[[bytes, Mapping[str, Any]], bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class TargetEntry:
+class TargetRegistration:
     """A target's parts as `module:name`, each imported by the process that needs it, and its kind.
 
     Args:
@@ -30,7 +30,7 @@ class TargetEntry:
         target: Its `targets.protocol.Target`: for sessions, which compile and run.
         compiler: A function of the target's name that loads what compiles, and returns it: for the
             compiler's process. A target that compiles in the session has none.
-        file: Its `targets.model_file.ModelFile`: for readers of a file that run none of it.
+        file: Its `targets.executable_file.ExecutableFile`: for readers of a file that run none.
         portable: Whether it builds for GPUs that need not be here, and takes a list of them.
         takes_mlir: Whether it compiles files of its form, too, and not only graphs.
         gpu: Whether its executables run on a GPU.
@@ -39,15 +39,17 @@ class TargetEntry:
     form: str
     target: str
     compiler: str | None = None
-    file: str = "tripybuild.targets.model_file:ModelFile"
+    file: str = "tripybuild.targets.executable_file:ExecutableFile"
     portable: bool = False
     takes_mlir: bool = False
     gpu: bool = False
 
 
-def _engine(kind: str, compiler: str, *, portable: bool = False) -> TargetEntry:
+def _engine(kind: str, compiler: str, *, portable: bool = False) -> TargetRegistration:
     target, file = f"{_ENGINES}.target:{kind}", f"{_ENGINES}.record:EngineFile"
-    return TargetEntry("tensorrt", target, compiler, file, portable, takes_mlir=True, gpu=True)
+    return TargetRegistration(
+        "tensorrt", target, compiler, file, portable, takes_mlir=True, gpu=True
+    )
 
 
 _ENGINES = "tripybuild.targets.tensorrt"
@@ -56,8 +58,8 @@ _BUILDER = "tripybuild.tensorrt.runtime.request:prepare"
 _XLA = "tripybuild.targets.xla.pjrt:prepare"
 
 TARGETS = {
-    "cpu": TargetEntry("stablehlo", "tripybuild.targets.cpu.target:Cpu", _XLA),
-    "reference": TargetEntry("trace", "tripybuild.targets.reference:Reference"),
+    "cpu": TargetRegistration("stablehlo", "tripybuild.targets.cpu.target:Cpu", _XLA),
+    "reference": TargetRegistration("trace", "tripybuild.targets.reference:Reference"),
     "tensorrt-rtx": _engine("TensorrtRtx", _BUILDER, portable=True),
     "tensorrt": _engine("Tensorrt", _BUILDER),
     "mlir-tensorrt": _engine("MlirTensorrt", f"{_MLIR_TENSORRT}.compiler:prepare"),
@@ -75,17 +77,18 @@ def find_target(name: str) -> "Target":
     return _make(name, TARGETS[name].target)  # type: ignore[no-any-return]
 
 
-def find_file(name: str) -> "ModelFile":
+def find_file(name: str) -> "ExecutableFile":
     """What reads the files of a target."""
     return _make(name, TARGETS[name].file)  # type: ignore[no-any-return]
 
 
 @cache
 def _make(name: str, place: str) -> Any:
-    return _import(place)(name)
+    return import_part(place)(name)
 
 
-def _import(place: str) -> Any:
+def import_part(place: str) -> Any:
+    """What `module:name` says, imported now."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 
@@ -111,7 +114,7 @@ def prepare_compiler(name: str) -> Compile:
     if place is None:
         message = f"the target `{name}` compiles in no process of its own"
         raise DiagnosticError(Diagnostic("compiler-failed", message))
-    return _import(place)(name)  # type: ignore[no-any-return]
+    return import_part(place)(name)  # type: ignore[no-any-return]
 
 
 def forms() -> dict[str, str]:

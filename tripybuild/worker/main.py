@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.gc_pause import pause_gc
-from tripybuild.targets.table import TARGETS, Compile, prepare_compiler
+from tripybuild.targets.table import TARGETS, Compile, import_part, prepare_compiler
 from tripybuild.worker import diagnostics_json, protocol
 
 Requests = queue.SimpleQueue[tuple[protocol.Header, bytes]]
@@ -25,30 +25,15 @@ Requests = queue.SimpleQueue[tuple[protocol.Header, bytes]]
 IDLE = 10.0  # seconds until freed memory is given back; to get it again costs a build 0.3 s
 
 
-def _portable() -> Compile:
-    from tripybuild.targets.xla import client, foreign_module  # noqa: PLC0415 - heavy
-
-    client.client()
-    return foreign_module.compile
-
-
-def _weights() -> Compile:
-    from tripybuild.tensorrt.runtime import request  # noqa: PLC0415 - heavy
-
-    return request.digest_weights
-
-
-def _interpreter() -> Compile:
-    from tripybuild.worker import stablehlo_interpreter  # noqa: PLC0415 - heavy
-
-    return stablehlo_interpreter.run_module
-
-
+# What the compiler's process does beside compiling for targets.
+SERVICES = {
+    "portable": "tripybuild.targets.xla.foreign_module:compile",  # StableHLO of a file, for the CPU
+    "interpreter": "tripybuild.worker.stablehlo_interpreter:run_module",  # where engines differ
+    "weights": "tripybuild.tensorrt.runtime.request:digest_weights",  # asked before any engine
+}
 COMPILERS: Mapping[str, Callable[[], Compile]] = {
     **{name: partial(prepare_compiler, name) for name in TARGETS},
-    "portable": _portable,  # StableHLO for the CPU that comes from a file
-    "interpreter": _interpreter,  # no target either: it judges where engines differ
-    "weights": _weights,  # not a target, but the first request to the process of one
+    **{name: partial(import_part, place) for name, place in SERVICES.items()},
 }
 
 

@@ -1,5 +1,5 @@
 """The one line of the table: Python runs this first in each process that finds this folder."""
 
-from tripybuild.targets.table import TARGETS, TargetEntry
+from tripybuild.targets.table import TARGETS, TargetRegistration
 
-TARGETS["toy"] = TargetEntry("toy-text", "toy:Toy", "toy:prepare", "toy:ToyFile")
+TARGETS["toy"] = TargetRegistration("toy-text", "toy:Toy", "toy:prepare", "toy:ToyFile")

@@ -3,8 +3,8 @@
 from tripybuild.artifact.cache import Cache, key
 from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
 from tripybuild.reference.execute import reference_run
+from tripybuild.targets.executable_file import Description, ExecutableFile
 from tripybuild.targets.graph_model import graph_model
-from tripybuild.targets.model_file import Description, ModelFile
 from tripybuild.targets.protocol import Target
 from tripybuild.trace import printer
 from tripybuild.worker import compiler_process
@@ -39,7 +39,7 @@ class Toy(Target):
         return f"toy\n{printer.text(graph)}"
 
 
-class ToyFile(ModelFile):
+class ToyFile(ExecutableFile):
     """A file with a program."""
 
     def required_members(self, manifest):

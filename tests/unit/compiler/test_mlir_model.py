@@ -10,7 +10,7 @@ import tripybuild
 from tripybuild.artifact import container
 from tripybuild.compiler import session
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.targets.model_file import check_manifest
+from tripybuild.targets.executable_file import check_manifest
 from tripybuild.targets.tensorrt.build import MODULE, PLAN
 from tripybuild.targets.tensorrt.mlir_model import manifest_of_record
 from tripybuild.targets.tensorrt.model import check_record

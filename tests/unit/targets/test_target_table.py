@@ -21,11 +21,12 @@ from tripybuild.cli.main import main
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.schema.load import load_registries
 from tripybuild.targets import table
-from tripybuild.targets.model_file import ModelFile
+from tripybuild.targets.executable_file import ExecutableFile
 from tripybuild.targets.protocol import Target
 from tripybuild.testing.sample import bind
 from tripybuild.testing.target_facts import refusals
 from tripybuild.types.dtypes import float16, float32
+from tripybuild.worker.main import SERVICES
 
 ENGINE = Path(__file__).parents[2] / "helpers" / "toy_engine"
 SPEC = """\
@@ -130,7 +131,7 @@ def test_it_compiles_functions(toy):
 
 
 def test_the_commands_know_it(spec, monkeypatch, capfd):
-    """`compile`, `inspect` and `run`; a file of it is checked and described by its `ModelFile`."""
+    """`compile`, `inspect` and `run`; its `ExecutableFile` checks and describes a file of it."""
     said = command(monkeypatch, capfd, "compile", spec.name, "--target", "toy")
     assert "Compiled `twice.yaml` for `toy`" in said
     said = command(monkeypatch, capfd, "inspect", "twice.tpb")
@@ -189,7 +190,7 @@ def test_it_refuses_what_it_does_not_have(spec, tmp_path):
 
 
 def test_a_file_without_its_members_is_refused(spec):
-    """The check asks its `ModelFile`."""
+    """The check asks its `ExecutableFile`."""
     made = tripybuild.compile(spec, target="toy")
     del made._members["toy/program.txt"]
     made.save("twice.tpb")
@@ -210,7 +211,14 @@ def test_every_target_of_the_table_is_one(name):
     """Found by its name, which is what it prints."""
     target = table.find_target(name)
     assert isinstance(target, Target)
-    assert isinstance(table.find_file(name), ModelFile)
+    assert isinstance(table.find_file(name), ExecutableFile)
     assert (target.name, str(target)) == (name, name)
     assert target.entry.form in table.forms()
     assert target is table.parse_target(name)
+    assert table.import_part(target.entry.compiler or "json:loads")
+
+
+@pytest.mark.parametrize("place", SERVICES.values())
+def test_every_service_of_the_compilers_process_is_there(place):
+    """It is imported at its first request."""
+    assert callable(table.import_part(place))

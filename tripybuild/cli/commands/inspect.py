@@ -11,7 +11,7 @@ from tripybuild.cli.console import table_lines
 from tripybuild.types.size_range import SizeRange
 
 if TYPE_CHECKING:
-    from tripybuild.targets.model_file import Description
+    from tripybuild.targets.executable_file import Description
 
 
 @command
@@ -25,7 +25,7 @@ def inspect_executable(
     """Verify an executable, and show its signature and contents."""
     from tripybuild.artifact import container  # noqa: PLC0415
     from tripybuild.artifact.members import read_content  # noqa: PLC0415
-    from tripybuild.targets.model_file import check_manifest  # noqa: PLC0415
+    from tripybuild.targets.executable_file import check_manifest  # noqa: PLC0415
 
     with container.open(executable) as opened:
         manifest = opened.manifest

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 from tripybuild.artifact.cache import Cache, key
 from tripybuild.artifact.file_cache import CachedFile, PlanCache
 from tripybuild.artifact.manifest import MemberRecord
+from tripybuild.artifact.members import Content
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets.compiled_model import CompiledModel
 from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.tensorrt.runtime import gpu
 from tripybuild.version import VERSION
@@ -174,6 +176,45 @@ def relocate_diagnostic(diagnostic: Diagnostic, folder: Path | None) -> Diagnost
         return diagnostic
     path = (folder / span.path).as_posix()
     return replace(diagnostic, span=replace(span, path=path))
+
+
+def pack_model(
+    engine: EngineArtifact,
+    module: bytes,
+    manifest: dict[str, Any],
+    others: Sequence[EngineArtifact] = (),
+) -> CompiledModel:
+    """A compiled model of an engine, its record and the module that it was built from.
+
+    Args:
+        engine: The engine that runs when the executable is called.
+        module: The text of what it was built from.
+        manifest: The rest of what the executable says of itself.
+        others: The engines of the module's other functions.
+    """
+    manifest["engine"] = {
+        "plan": PLAN,
+        "record": RECORD,
+        "module": MODULE,
+        "library": engine.record["library"],
+        "compute_capabilities": engine.record["compute_capabilities"],
+    }
+    members: dict[str, Content] = {
+        PLAN: engine.made.part,
+        RECORD: json.dumps(engine.record, sort_keys=True).encode() + b"\n",
+        MODULE: module,
+    }
+    measured = {PLAN: engine.made.member}
+    for at, other in enumerate(others, 1):
+        plan, record = (f"tensorrt/{at}/{each.partition('/')[2]}" for each in (PLAN, RECORD))
+        members[plan], measured[plan] = other.made.part, other.made.member
+        members[record] = json.dumps(other.record, sort_keys=True).encode() + b"\n"
+        entry = {"function": other.record["function"], "plan": plan, "record": record}
+        manifest["engine"].setdefault("others", []).append(entry)
+    made = CompiledModel(manifest, members, measured)
+    for each in (engine, *others):
+        made.warnings += each.warnings
+    return made
 
 
 @cache

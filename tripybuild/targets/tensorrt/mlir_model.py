@@ -17,8 +17,12 @@ from tripybuild.documents.document import read_text
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.symbolic.dims import symbol
 from tripybuild.targets.compiled_model import CompiledModel
-from tripybuild.targets.tensorrt.build import EngineArtifact, EngineSource, build_engine
-from tripybuild.targets.tensorrt.model import pack_model
+from tripybuild.targets.tensorrt.build import (
+    EngineArtifact,
+    EngineSource,
+    build_engine,
+    pack_model,
+)
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.types.size_range import SizeRange
 from tripybuild.version import VERSION

@@ -6,7 +6,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripybuild.artifact.members import Content
 from tripybuild.compiler.lowering.lower import lower_tensorrt
 from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
@@ -15,22 +14,21 @@ from tripybuild.model.graph_builder import ModelGraph
 from tripybuild.targets.compiled_model import CompiledModel
 from tripybuild.targets.protocol import CompileRequest
 from tripybuild.targets.tensorrt.build import (
-    MODULE,
     PACKED,
-    PLAN,
-    RECORD,
-    EngineArtifact,
     EngineSource,
     build_engine,
+    pack_model,
 )
 from tripybuild.targets.tensorrt.weights import EngineWeights
+from tripybuild.tensorrt.emission import EmissionError, EmittedModule, Profile, emit_module
+from tripybuild.tensorrt.mlir import packing, resources, verifier
+from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.trace.graph import Graph
 from tripybuild.types.size_range import SizeRange
 from tripybuild.weights.warnings import nonfinite_warnings
 
 if TYPE_CHECKING:
     from tripybuild.targets.tensorrt.target import EngineTarget
-    from tripybuild.tensorrt.emission import EmissionError, EmittedModule, Profile
 
 
 # What is run on a model's module before it is translated. Operators are lowered to what TensorRT
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
 PIPELINE = ("tensorrt-expand-ops", "tensorrt-legalize-int8")
 
 
-def profiles(built: ModelGraph, shapes: Sequence[Mapping[str, int]]) -> "list[Profile]":
+def profiles(built: ModelGraph, shapes: Sequence[Mapping[str, int]]) -> list[Profile]:
     """Optimization profiles: one for the ranges, and one for each requested size.
 
     Raises:
@@ -58,7 +56,7 @@ def profiles(built: ModelGraph, shapes: Sequence[Mapping[str, int]]) -> "list[Pr
 
 def engine_module(
     built: ModelGraph, graph: Graph, shapes: Sequence[Mapping[str, int]] = ()
-) -> "EmittedModule":
+) -> EmittedModule:
     """The model in the tensorrt dialect.
 
     Raises:
@@ -69,22 +67,20 @@ def engine_module(
 
 
 def dialect_module(
-    graph: Graph, ranges: "Sequence[Profile]" = (), folder: Path | None = None
-) -> "EmittedModule":
+    graph: Graph, ranges: Sequence[Profile] = (), folder: Path | None = None
+) -> EmittedModule:
     """A graph in the tensorrt dialect.
 
     Raises:
         DiagnosticError: An operation has no lowering, or what it needs cannot be said.
     """
-    from tripybuild.tensorrt.emission import EmissionError, emit_module  # noqa: PLC0415
-
     try:
         return emit_module(lower_tensorrt(graph), graph.name, ranges, folder)
     except EmissionError as error:
         raise DiagnosticError(_emission_diagnostic(error)) from error
 
 
-def _emission_diagnostic(error: "EmissionError") -> Diagnostic:
+def _emission_diagnostic(error: EmissionError) -> Diagnostic:
     span = None
     if error.place is not None:
         _, path, line, column = error.place
@@ -92,11 +88,8 @@ def _emission_diagnostic(error: "EmissionError") -> Diagnostic:
     return Diagnostic("tensorrt-unsupported", f"TensorRT has no way to do this: {error}", span)
 
 
-def module_text(module: "EmittedModule", *, locations: bool = True, data: bool = False) -> str:
+def module_text(module: EmittedModule, *, locations: bool = True, data: bool = False) -> str:
     """Text of a module; resource data is omitted unless requested."""
-    from tripybuild.tensorrt.mlir import resources  # noqa: PLC0415 - heavy
-    from tripybuild.tensorrt.mlir.writing import printer  # noqa: PLC0415
-
     if data:
         resources.of(module.module).add_arrays(module.resources)
     return printer.text(module.module, locations=locations, data=data)
@@ -115,8 +108,6 @@ def emit_graph(built: ModelGraph, graph: Graph, shapes: Sequence[Mapping[str, in
 
 def compile_graph(request: CompileRequest, target: "EngineTarget") -> CompiledModel:
     """Build the engine of a model, and keep its record and the module that it is of."""
-    from tripybuild.tensorrt.mlir import packing  # noqa: PLC0415 - heavy
-
     graph, tell, manifest = request.graph, request.tell, request.manifest
     tell("lower")
     with EngineWeights(target.name, request.weights, graph.weights) as weights:
@@ -137,53 +128,12 @@ def compile_graph(request: CompileRequest, target: "EngineTarget") -> CompiledMo
         return made
 
 
-def _verified_text(module: "EmittedModule") -> str:
+def _verified_text(module: EmittedModule) -> str:
     """The text of a module in which nothing is wrong; the compiler's process trusts in that."""
-    from tripybuild.tensorrt.mlir import verifier  # noqa: PLC0415 - heavy
-
     problems = verifier.problems(module.module)
     if problems:
         raise DiagnosticError(*problems)
     return module_text(module)
-
-
-def pack_model(
-    engine: EngineArtifact,
-    module: bytes,
-    manifest: dict[str, Any],
-    others: Sequence[EngineArtifact] = (),
-) -> CompiledModel:
-    """A compiled model of an engine, its record and the module that it was built from.
-
-    Args:
-        engine: The engine that runs when the executable is called.
-        module: The text of what it was built from.
-        manifest: The rest of what the executable says of itself.
-        others: The engines of the module's other functions.
-    """
-    manifest["engine"] = {
-        "plan": PLAN,
-        "record": RECORD,
-        "module": MODULE,
-        "library": engine.record["library"],
-        "compute_capabilities": engine.record["compute_capabilities"],
-    }
-    members: dict[str, Content] = {
-        PLAN: engine.made.part,
-        RECORD: json.dumps(engine.record, sort_keys=True).encode() + b"\n",
-        MODULE: module,
-    }
-    measured = {PLAN: engine.made.member}
-    for at, other in enumerate(others, 1):
-        plan, record = (f"tensorrt/{at}/{each.partition('/')[2]}" for each in (PLAN, RECORD))
-        members[plan], measured[plan] = other.made.part, other.made.member
-        members[record] = json.dumps(other.record, sort_keys=True).encode() + b"\n"
-        entry = {"function": other.record["function"], "plan": plan, "record": record}
-        manifest["engine"].setdefault("others", []).append(entry)
-    made = CompiledModel(manifest, members, measured)
-    for each in (engine, *others):
-        made.warnings += each.warnings
-    return made
 
 
 def check_record(record: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tripybuild.artifact.manifest_schema import manifest_error, matches
-from tripybuild.targets.model_file import Description, ModelFile, Table
+from tripybuild.targets.executable_file import Description, ExecutableFile, Table
 from tripybuild.targets.table import TARGETS
 
 MOST_KINDS = 5
@@ -35,7 +35,7 @@ _RECORD: Mapping[str, Any] = {
 }
 
 
-class EngineFile(ModelFile):
+class EngineFile(ExecutableFile):
     """A file with an engine, its record and its module."""
 
     def required_members(self, manifest: Mapping[str, Any]) -> Sequence[str]:

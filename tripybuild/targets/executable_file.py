@@ -27,7 +27,7 @@ class Description:
     hidden: Sequence[str] = ()
 
 
-class ModelFile:
+class ExecutableFile:
     """The files of a target. These hold the graph, and what was compiled of it ahead."""
 
     def __init__(self, target: str) -> None:
@@ -58,7 +58,7 @@ class ModelFile:
         return Description({})
 
 
-def check_manifest(content: Mapping[str, Any], members: Collection[str]) -> ModelFile:
+def check_manifest(content: Mapping[str, Any], members: Collection[str]) -> ExecutableFile:
     """Refuse a manifest that does not describe a model for a target that is here.
 
     Returns:
