@@ -75,11 +75,12 @@ def _type_of(shape: tuple[int, ...], kind: Attribute) -> TensorType[Attribute]:
 
 def _fits(part: Component, given: Attribute) -> bool:
     """Tell whether a type is what inference knows, as far as it does."""
-    return (
-        type(given) is TensorType
-        and (part.element is None or part.element == given.element_type)
-        and (part.sizes is None or compatible(part.sizes, sizes(given)))
-    )
+    if type(given) is not TensorType:
+        return False
+    if part.element is not None and part.element != given.element_type:
+        return False
+    shape = sizes(given)  # nearly always equal, which is quick to see
+    return part.sizes is None or part.sizes == shape or compatible(part.sizes, shape)
 
 
 def _complete(part: Component) -> TensorType[Attribute] | None:

@@ -69,7 +69,8 @@ def matches_inference(op: "TensorrtOperation") -> OpProblem | None:
 
 def _mismatch(component: Component, given: "Attribute") -> str | None:
     inferred, kind = component.sizes, component.element
-    if inferred is not None and not compatible(inferred, sizes(given)):
+    shape_of_type = sizes(given)
+    if inferred not in (None, shape_of_type) and not compatible(inferred, shape_of_type):
         shape = "x".join("?" if size is None else str(size) for size in inferred)
         return f"type {given} but inferred tensor of shape <{shape}>"
     if kind is not None and kind != element(given):

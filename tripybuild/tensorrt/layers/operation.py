@@ -260,7 +260,7 @@ class OperationBody:
 
     def result_shapes(self, values: Sequence[Any]) -> Sequence[Sizes | None]:
         """The shapes of the results, from what the parameters of the rule are."""
-        found = values[0] if self.shape_rule is None else self.shape_rule(*values)
-        if len(self.outputs) == 1:
-            return (found,)
-        return (found,) * len(self.outputs) if self.shape_rule is None else found
+        if self.shape_rule is None:
+            return (values[0],) * len(self.outputs)
+        found = self.shape_rule(*values)
+        return (found,) if len(self.outputs) == 1 else found
