@@ -3,7 +3,7 @@
 Invariant: a region sees what is outside of it; what it computes stays inside.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, f64, i64
@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Block, Operation, Region as Body, SSAValue
 
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import TensorrtOperation
-from tripybuild.tensorrt.emission.reshapes import LayerEmission
-from tripybuild.tensorrt.emission.types import type_of
+from tripybuild.tensorrt.emission.layer_emission import LayerEmission
+from tripybuild.tensorrt.emission.scope import type_of
 from tripybuild.tensorrt.recorder.network import Layer, NetworkRegion
 from tripybuild.tensorrt.recorder.value import NetworkValue
 
@@ -79,20 +79,21 @@ class ControlFlowEmitter:
         block.add_ops(scope.live_operations())
         return Body(block)
 
-
-def plugin(place: LayerEmission) -> Operation:
-    """Emit a plugin layer."""
-    given = place.layer.arguments
-    return place.scopes.add(
-        dialect.OpaquePluginOp,
-        [place.values[each] for each in given["inputs"]],
-        plugin_name=given["plugin_name"],
-        plugin_version=given["plugin_version"],
-        plugin_namespace=given["plugin_namespace"],
-        creator_params={name: _parameter(each) for name, each in given["creator_params"].items()},
-        regions=[Body()],
-        result_types=[_types(place)],
-    )
+    def plugin(self, place: LayerEmission) -> Operation:
+        """Emit a plugin layer."""
+        given = place.layer.arguments
+        return place.scopes.add(
+            dialect.OpaquePluginOp,
+            [self.values[each] for each in given["inputs"]],
+            plugin_name=given["plugin_name"],
+            plugin_version=given["plugin_version"],
+            plugin_namespace=given["plugin_namespace"],
+            creator_params={
+                name: _parameter(each) for name, each in given["creator_params"].items()
+            },
+            regions=[Body()],
+            result_types=[_types(place)],
+        )
 
 
 def _parameter(given: Any) -> Attribute:
@@ -108,11 +109,3 @@ def _parameter(given: Any) -> Attribute:
 
 def _types(place: LayerEmission) -> list[Any]:
     return [type_of(each) for each in place.layer.results]
-
-
-CONTROLLED: Mapping[str, Callable[[ControlFlowEmitter, LayerEmission], Operation]] = {
-    "if_": ControlFlowEmitter.branches,
-    "while_": ControlFlowEmitter.repeat,
-    "for_": ControlFlowEmitter.count,
-    "opaque_plugin": lambda _, place: plugin(place),
-}

@@ -12,32 +12,19 @@ from xdsl.ir import SSAValue
 
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import sizes, tensor_type
-from tripybuild.tensorrt.emission.scope import Scopes
-from tripybuild.tensorrt.emission.types import tensor
+from tripybuild.tensorrt.emission.scope import Scopes, tensor
 from tripybuild.tensorrt.mlir.elements import from_numpy
 from tripybuild.tensorrt.recorder.network import Layer
 from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.types import dtypes
 
-_TRIGONOMETRY = frozenset(
-    ["kACOS", "kACOSH", "kASIN", "kASINH", "kATAN", "kATANH", "kCOSH", "kSINH", "kTAN"]
-)
-_BEYOND_EDGES = frozenset({"kCLAMP", "kFILL", "kREFLECT"})
-_MOVES = frozenset({"slice", "gather", "gather_elements", "gather_nd", "concatenation"})
-
 
 def unsupported_dtype(layer: Layer) -> dtypes.dtype | None:
     """The type that a layer is not taken in, if there is a way around; None where all is well."""
-    name, given = layer.declaration.name, layer.arguments
     if not layer.results:
         return None
     own = layer.results[0].dtype
-    if own is dtypes.int4 and name in _MOVES:
-        return own
-    odd = (name == "unary" and given["kind"] in _TRIGONOMETRY) or (
-        name == "slice" and given["mode"] in _BEYOND_EDGES
-    )
-    return own if odd and own is dtypes.bfloat16 else None
+    return own if layer.declaration.refuses(layer.arguments, own) else None
 
 
 def widen_layer(

@@ -19,25 +19,22 @@ from xdsl.dialects.builtin import (
     NameLoc,
     StringAttr,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tripybuild.errors.diagnostics import portable_path
 from tripybuild.symbolic.dims import Dim, evaluate
 from tripybuild.tensorrt.dialect.attributes import ShapeProfileAttr
-from tripybuild.tensorrt.emission.classify_floats import TRUTHS
-from tripybuild.tensorrt.emission.constants import SOURCED, ConstantArrays, weight
-from tripybuild.tensorrt.emission.control_flow import CONTROLLED, ControlFlowEmitter
+from tripybuild.tensorrt.emission.control_flow import ControlFlowEmitter
 from tripybuild.tensorrt.emission.dtype_workarounds import (
     narrow_result,
     unsupported_dtype,
     widen_layer,
 )
-from tripybuild.tensorrt.emission.layers import plain
-from tripybuild.tensorrt.emission.reshapes import SHAPED, LayerEmission
-from tripybuild.tensorrt.emission.scope import Scopes
+from tripybuild.tensorrt.emission.layer_emission import ConstantArrays, LayerEmission
+from tripybuild.tensorrt.emission.scope import Scopes, type_of
 from tripybuild.tensorrt.emission.sizes import SizeTensors
-from tripybuild.tensorrt.emission.types import type_of
 from tripybuild.tensorrt.mlir.locations import UNKNOWN, file_location, make_location
+from tripybuild.tensorrt.mlir.resources import resource
 from tripybuild.tensorrt.recorder.network import Layer, Location, Network
 from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.types import dtypes
@@ -109,7 +106,8 @@ class _ModuleEmitter:
             self.sizes.learn(value.shape or (), argument, self.scopes.prologue)
         for path, value in self.network.weights.items():
             self.scopes.location = make_location(NameLoc, desc=StringAttr(path), location=UNKNOWN)
-            self.values[value] = weight(self.scopes, path, type_of(value))
+            kind = type_of(value)
+            self.values[value] = self.scopes.constant(resource(path, kind), kind)
         self.layers(self.network.layers)
         gives = [self.values[value] for value in self.network.outputs.values()]
         end = func.ReturnOp(*gives)
@@ -163,16 +161,10 @@ class _ModuleEmitter:
     def _emit_operations(
         self, layer: Layer, values: dict[NetworkValue, SSAValue]
     ) -> Sequence[SSAValue]:
-        name = layer.declaration.name
-        place = LayerEmission(layer, values, self.scopes, self.sizes)
-        shaped = SHAPED.get(name) or TRUTHS.get(layer.arguments.get("kind", ""))
-        if shaped is not None:
-            return (shaped(place),)
-        if name in SOURCED:
-            return (SOURCED[name](place, self.resources),)
-        if name in CONTROLLED:
-            return CONTROLLED[name](self.control, place).results
-        return plain(layer, values, self.scopes).results
+        place = LayerEmission(layer, values, self.scopes, self.sizes, self.resources, self.control)
+        emit = layer.declaration.emit
+        emitted = place.plain() if emit is None else emit(place)
+        return emitted.results if isinstance(emitted, Operation) else (emitted,)
 
     def _argument_attributes(self, name: str, value: NetworkValue) -> DictionaryAttr:
         """What the function says of an argument: its name, sizes and names of dimensions."""

@@ -1,19 +1,35 @@
-"""Insertion scopes: the prologue of a function, its body, and region bodies.
+"""Insertion scopes and their types: the prologue of a function, its body, and region bodies.
 
 Invariant: what a scope holds may be used in it and in the scopes inside, never outside. Sizes of
 inputs are computed in the prologue, so every region sees them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from xdsl.dialects.builtin import Float4E2M1FNType, LocationAttr, UnknownLoc
+from xdsl.dialects.builtin import Float4E2M1FNType, LocationAttr, TensorType, UnknownLoc
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tripybuild.tensorrt import dialect
-from tripybuild.tensorrt.dialect.base import TensorrtOperation, element
+from tripybuild.tensorrt.dialect.base import TensorrtOperation, element, tensor_type
+from tripybuild.tensorrt.mlir.elements import element_of
 from tripybuild.tensorrt.mlir.operation_factory import create_operation
+from tripybuild.tensorrt.recorder.value import NetworkValue
+from tripybuild.types import dtypes
+
+
+def tensor(dtype: dtypes.dtype, shape: Sequence[Any]) -> TensorType[Any]:
+    """The type of a tensor; sizes that are no numbers print as `?`."""
+    sizes = [size if isinstance(size, int) else None for size in shape]
+    return tensor_type(sizes, element_of(dtype.mlir))
+
+
+def type_of(value: NetworkValue) -> TensorType[Any]:
+    """The type of a recorded value; ValueError where its shape is not known."""
+    if value.shape is None:
+        raise ValueError(f"the shape of {value!r} is not known")
+    return tensor(value.dtype, value.shape)
 
 
 class SymbolSource(NamedTuple):

@@ -37,6 +37,7 @@ IF = LayerDeclaration(
     "tensorrt.if",
     "if_",
     parameters={"condition": tensor, "then": region, "otherwise": region, "operands": tensors},
+    emit=lambda place: place.control.branches(place),
 )
 
 
@@ -73,6 +74,7 @@ WHILE = LayerDeclaration(
     "tensorrt.while",
     "while_",
     parameters={"state": tensors, "condition": region, "body": region},
+    emit=lambda place: place.control.repeat(place),
 )
 
 
@@ -88,6 +90,7 @@ FOR = LayerDeclaration(
     "tensorrt.for",
     "for_",
     parameters={"start": tensor, "stop": tensor, "step": tensor, "state": tensors, "body": region},
+    emit=lambda place: place.control.count(place),
 )
 
 
@@ -186,6 +189,7 @@ OPAQUE_PLUGIN = LayerDeclaration(
         "creator_params": mapping.with_default(MappingProxyType({})),
         "outputs": types.with_default(()),
     },
+    emit=lambda place: place.control.plugin(place),
 )
 
 

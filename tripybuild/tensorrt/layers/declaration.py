@@ -6,7 +6,7 @@ Importing it loads neither TensorRT nor xDSL nor NumPy: what needs them is in an
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripybuild.tensorrt.layers.operation import OperationBody
 from tripybuild.tensorrt.recorder.argument_kinds import REQUIRED, ArgumentKind, accept
@@ -16,8 +16,12 @@ from tripybuild.tensorrt.recorder.value import NetworkValue, Shape
 from tripybuild.tensorrt.shape_rules import ShapeError
 from tripybuild.types import dtypes
 
+if TYPE_CHECKING:
+    from tripybuild.tensorrt.emission.layer_emission import LayerEmission
+
 Arguments = Mapping[str, Any]
 ShapeRule = Callable[[Arguments], Any]
+Emit = Callable[["LayerEmission"], Any]
 
 
 class LayerDeclaration:
@@ -34,6 +38,9 @@ class LayerDeclaration:
         explicit: The attributes of the operation that a call may leave out, from all arguments.
         float4: The body of the operation of results of float4, if it is another one.
         typed: Whether the operation has to be told its result types.
+        emit: Makes the operations of the layer, where it is not the one operation.
+        refuses: Whether NVIDIA's dialect does not have the layer in the dtype of its result, from
+            all arguments; it is emitted in float32 then, which holds all of the values.
     """
 
     def __init__(
@@ -47,6 +54,8 @@ class LayerDeclaration:
         explicit: Callable[[Arguments], Arguments] | None = None,
         float4: type[Any] | None = None,
         typed: bool | None = None,
+        emit: Emit | None = None,
+        refuses: Callable[[Arguments, dtypes.dtype], bool] = lambda given, dtype: False,  # noqa: ARG005
     ) -> None:
         self.body = None if isinstance(operation, str) else OperationBody(operation)
         self.operation = operation if isinstance(operation, str) else str(operation.name)
@@ -56,6 +65,8 @@ class LayerDeclaration:
         self.results: tuple[str, ...] = results or ()
         self.shape = shape
         self.explicit = explicit
+        self.emit = emit
+        self.refuses = refuses
         self.typed = bool(typed)
         if self.body is not None:
             if parameters is None:
@@ -137,6 +148,11 @@ class MultiResultLayer(LayerDeclaration):
     def __call__(self, *positional: Any, **keywords: Any) -> tuple[NetworkValue, ...]:
         """Record the layer."""
         return self.record(positional, keywords)
+
+
+def moves_values(given: Arguments, dtype: dtypes.dtype) -> bool:  # noqa: ARG001
+    """A layer that moves values, which the dialect does not do with int4."""
+    return dtype is dtypes.int4
 
 
 def sizes_of(parameter: str) -> ShapeRule:

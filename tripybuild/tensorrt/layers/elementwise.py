@@ -1,5 +1,6 @@
 """Elementwise layers: activations, arithmetic, casts, select, scale."""
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,10 +37,12 @@ from tripybuild.tensorrt.shape_rules import (
     elementwise_shape,
     volume,
 )
+from tripybuild.types import dtypes
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute
 
+    from tripybuild.tensorrt.emission.layer_emission import LayerEmission
     from tripybuild.tensorrt.translation.emission import Emission
 
 _NUMBERS = (kinds.I8, kinds.I32, kinds.I64, *kinds.FLOATS)
@@ -123,7 +126,28 @@ class UnaryOp(LayerOperation):
         return at.add("unary", at.tensor(self.input), kind)
 
 
-unary = SingleResultLayer(UnaryOp)
+def _emit_unary(place: "LayerEmission") -> Any:
+    """NVIDIA's dialect classifies no floats: NaN is not equal to itself, `|x|` may be infinity."""
+    kind, source = place.layer.arguments["kind"], place.layer.arguments["input"]
+    if kind not in ("kISNAN", "kISINF"):
+        return place.plain()
+    if source.dtype.kind != "float":
+        raise ValueError(f"{source.dtype} has neither infinities nor NaN")
+    value = place.values[source]
+    equals = {"elementwise_operation": "kEQUAL"}
+    if kind == "kISNAN":
+        equal = place.one("tensorrt.element_wise", value, value, **equals)
+        return place.one("tensorrt.unary", equal, unary_operation="kNOT")
+    size = place.one("tensorrt.unary", value, unary_operation="kABS")
+    infinity = place.number(math.inf, source.dtype, (1,) * source.rank)
+    return place.one("tensorrt.element_wise", size, infinity, **equals)
+
+
+unary = SingleResultLayer(
+    UnaryOp,
+    emit=_emit_unary,
+    refuses=lambda given, dtype: given["kind"] in _TRIGONOMETRY and dtype is dtypes.bfloat16,
+)
 
 _LOGICAL = frozenset({"kAND", "kOR", "kXOR"})
 _TRUTHS = frozenset({"kGREATER", "kEQUAL", "kLESS"}) | _LOGICAL  # whose result is bool

@@ -41,6 +41,7 @@ from tripybuild.tensorrt.shape_rules import (
 if TYPE_CHECKING:
     from xdsl.ir import Attribute
 
+    from tripybuild.tensorrt.emission.layer_emission import LayerEmission
     from tripybuild.tensorrt.translation.emission import Emission
 
 _RESIZED = (kinds.I8, kinds.F16, kinds.F32)
@@ -193,9 +194,30 @@ class ResizeCubicOp(_Resize):
         return {"cubic_coeff": self.value("cubic_coeff")}
 
 
-resize_nearest = SingleResultLayer(ResizeNearestOp)
-resize_linear = SingleResultLayer(ResizeLinearOp)
-resize_cubic = SingleResultLayer(ResizeCubicOp)
+def _emit_resize(place: "LayerEmission") -> Any:
+    """Scales are attributes where they give the shape, by the engine's arithmetic too."""
+    layer, given = place.layer, place.layer.arguments
+    before, shape, scales = given["input"].shape, layer.results[0].shape, given["scales"]
+    if shape is None or (given["shape"] is None and scales is None):
+        raise ValueError("it needs a shape, or scales of an input with a known shape")
+    if scales is not None and before is not None:
+        cubic = layer.declaration.name == "resize_cubic"
+        matches = same(resize_shape(before, scales, cubic=cubic), tuple(shape))
+        scales = scales if matches else None
+    parameters = layer.declaration.parameters
+    attributes = {
+        parameters[name].attribute: given[name]
+        for name in ("coordinates", "selector", "rounding", "cubic_coefficient")
+        if name in parameters
+    }
+    sizes = None if scales else place.dynamic(shape)  # type: ignore[arg-type]
+    operands = place.argument("input"), sizes
+    return place.like_result(layer.declaration.operation, *operands, scales=scales, **attributes)
+
+
+resize_nearest = SingleResultLayer(ResizeNearestOp, emit=_emit_resize)
+resize_linear = SingleResultLayer(ResizeLinearOp, emit=_emit_resize)
+resize_cubic = SingleResultLayer(ResizeCubicOp, emit=_emit_resize)
 
 _SAMPLED = frozenset({"kCLAMP", "kFILL", "kREFLECT"})
 

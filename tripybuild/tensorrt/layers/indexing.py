@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tripybuild.tensorrt.layers import kinds
 from tripybuild.tensorrt.layers.checks import Checks, all_match
-from tripybuild.tensorrt.layers.declaration import Arguments, SingleResultLayer
+from tripybuild.tensorrt.layers.declaration import Arguments, SingleResultLayer, moves_values
 from tripybuild.tensorrt.layers.operation import (
     LayerOperation,
     OpProblem,
@@ -94,7 +94,7 @@ class GatherOp(LayerOperation):
         return at.set(layer, axis=self.value("axis"), num_elementwise_dims=count)
 
 
-gather = SingleResultLayer(GatherOp)
+gather = SingleResultLayer(GatherOp, refuses=moves_values)
 
 
 class GatherNdOp(LayerOperation):
@@ -135,7 +135,7 @@ def _explicit_gather_nd(given: Arguments) -> Arguments:
     return {"num_broadcast_dims": None}
 
 
-gather_nd = SingleResultLayer(GatherNdOp, explicit=_explicit_gather_nd)
+gather_nd = SingleResultLayer(GatherNdOp, explicit=_explicit_gather_nd, refuses=moves_values)
 
 
 class GatherElementsOp(LayerOperation):
@@ -160,7 +160,7 @@ class GatherElementsOp(LayerOperation):
         return at.set(layer, axis=self.value("axis"))
 
 
-gather_elements = SingleResultLayer(GatherElementsOp)
+gather_elements = SingleResultLayer(GatherElementsOp, refuses=moves_values)
 
 
 class ScatterOp(LayerOperation):

@@ -10,7 +10,7 @@ from tripybuild.tensorrt.layers.checks import (
     Checks,
     all_match,
 )
-from tripybuild.tensorrt.layers.declaration import Arguments, SingleResultLayer
+from tripybuild.tensorrt.layers.declaration import Arguments, ShapeRule, SingleResultLayer
 from tripybuild.tensorrt.layers.operation import (
     LayerOperation,
     OpProblem,
@@ -79,7 +79,13 @@ def _text(shape: Sequence[Size]) -> str:
 def _reshaping(operation: type[Any]) -> SingleResultLayer:
     """A layer that is told the shape of its result."""
     parameters = {"input": arguments.tensor, "shape": arguments.sizes}
-    return SingleResultLayer(operation, parameters=parameters, results=("input",), shape=_reshaped)
+    return SingleResultLayer(
+        operation,
+        parameters=parameters,
+        results=("input",),
+        shape=_reshaped,
+        emit=lambda place: place.reshape(place.layer.arguments["shape"]),
+    )
 
 
 def dimension_groups(wide: Shape, narrow: Shape) -> list[list[int]] | None:
@@ -198,10 +204,18 @@ def _axes(axes: Sequence[int], rank: int) -> frozenset[int]:
     return found
 
 
-_AXES = {"input": arguments.tensor, "axes": arguments.integers}
-squeeze = SingleResultLayer(
-    CollapseRankOp, "squeeze", parameters=_AXES, results=("input",), shape=_squeeze_shape
-)
-unsqueeze = SingleResultLayer(
-    ExpandRankOp, "unsqueeze", parameters=_AXES, results=("input",), shape=_unsqueeze_shape
-)
+def _change_rank(operation: type[Any], name: str, shape: ShapeRule) -> SingleResultLayer:
+    """A layer that puts unit dimensions in or takes them out: the result's shape says which."""
+    parameters = {"input": arguments.tensor, "axes": arguments.integers}
+    return SingleResultLayer(
+        operation,
+        name,
+        parameters=parameters,
+        results=("input",),
+        shape=shape,
+        emit=lambda place: place.reshape(place.layer.results[0].shape),  # type: ignore[arg-type]
+    )
+
+
+squeeze = _change_rank(CollapseRankOp, "squeeze", _squeeze_shape)
+unsqueeze = _change_rank(ExpandRankOp, "unsqueeze", _unsqueeze_shape)

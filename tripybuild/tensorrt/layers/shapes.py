@@ -33,6 +33,7 @@ from tripybuild.tensorrt.shape_rules import (
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineMap
 
+    from tripybuild.tensorrt.emission.layer_emission import LayerEmission
     from tripybuild.tensorrt.translation.emission import Emission
 
 
@@ -105,7 +106,15 @@ class TransposeOp(LayerOperation):
             yield str(error)
 
 
-transpose = SingleResultLayer(TransposeOp)
+def _emit_transpose(place: "LayerEmission") -> Any:
+    """The identity needs no operation."""
+    order = place.layer.arguments["permutation"]
+    if tuple(order) == tuple(range(len(order))):
+        return place.argument("input")
+    return place.plain()
+
+
+transpose = SingleResultLayer(TransposeOp, emit=_emit_transpose)
 
 
 def reshape_shape(shape: Shape, wanted: Shape, *, zero_is_placeholder: bool) -> Sizes:
@@ -230,6 +239,21 @@ def _recorded_shuffle(given: Arguments) -> Sizes:
     return shuffle_shape(before, first, wanted, tuple(second), zero_is_placeholder=False)
 
 
+def _emit_shuffle(place: "LayerEmission") -> Any:
+    given, result = place.layer.arguments, place.layer.results[0]
+    order = given["first_transpose"] or range(given["input"].rank)
+    before = [given["input"].shape[axis] for axis in order]
+    assert result.shape is not None
+    return place.shuffle(
+        place.argument("input"),
+        before,
+        before if given["shape"] is None else given["shape"],
+        first_transpose=tuple(order),
+        second_transpose=given["second_transpose"] or tuple(range(len(result.shape))),
+        result_types=[place.type_of(result)],
+    )
+
+
 shuffle = SingleResultLayer(
     ShuffleOp,
     parameters={
@@ -239,6 +263,7 @@ shuffle = SingleResultLayer(
         "second_transpose": arguments.optional_integers,
     },
     shape=_recorded_shuffle,
+    emit=_emit_shuffle,
 )
 
 
@@ -285,6 +310,16 @@ class BroadcastOp(LayerOperation):
                 )
 
 
+def _emit_broadcast(place: "LayerEmission") -> Any:
+    given = place.layer.arguments
+    source, shape, dims = (given[name] for name in ("input", "shape", "broadcast_dims"))
+    if source.shape is not None and same(tuple(source.shape), tuple(shape)):
+        return place.values[source]
+    if dims is None:
+        dims = range(len(shape) - source.rank, len(shape))
+    return place.broadcast(place.values[source], source.dtype, shape, tuple(dims))
+
+
 broadcast = SingleResultLayer(
     BroadcastOp,
     parameters={
@@ -293,4 +328,5 @@ broadcast = SingleResultLayer(
         "broadcast_dims": arguments.optional_integers,
     },
     shape=sizes_of("shape"),
+    emit=_emit_broadcast,
 )

@@ -10,7 +10,12 @@ from tripybuild.tensorrt.layers.checks import (
     check_equal_sizes,
     check_min_rank,
 )
-from tripybuild.tensorrt.layers.declaration import SingleResultLayer, sizes_of
+from tripybuild.tensorrt.layers.declaration import (
+    Arguments,
+    SingleResultLayer,
+    moves_values,
+    sizes_of,
+)
 from tripybuild.tensorrt.layers.operation import (
     Component,
     LayerOperation,
@@ -26,8 +31,10 @@ from tripybuild.tensorrt.layers.operation import (
 )
 from tripybuild.tensorrt.recorder import argument_kinds as arguments
 from tripybuild.tensorrt.shape_rules import MaybeSize, Shape, ShapeError, Sizes, differ
+from tripybuild.types import dtypes
 
 if TYPE_CHECKING:
+    from tripybuild.tensorrt.emission.layer_emission import LayerEmission
     from tripybuild.tensorrt.translation.emission import Emission
 
 _JOINED = (kinds.I1, kinds.I8, kinds.I32, kinds.I64, kinds.F8, *kinds.FLOATS)
@@ -71,7 +78,7 @@ class ConcatenationOp(LayerOperation):
         return at.set(layer, axis=self.value("axis"))
 
 
-concatenation = SingleResultLayer(ConcatenationOp)
+concatenation = SingleResultLayer(ConcatenationOp, refuses=moves_values)
 
 
 def _total(several: Sequence[MaybeSize]) -> MaybeSize:
@@ -169,6 +176,22 @@ class SliceOp(LayerOperation):
         return layer
 
 
+def _emit_slice(place: "LayerEmission") -> Any:
+    """Numbers are attributes, each list on its own; other sizes are tensors."""
+    given = place.layer.arguments
+    step = given["step"] or [1] * len(given["start"])
+    lists = {"start": given["start"], "size": given["size"], "stride": step}
+    tensors = {name: place.dynamic(each) for name, each in lists.items()}
+    static = {f"static_{name}": lists[name] for name, each in tensors.items() if each is None}
+    operands = [place.argument("input"), place.argument("fill"), *tensors.values()]
+    return place.like_result("tensorrt.slice", *operands, mode=given["mode"], **static)
+
+
+def _refuses_slice(given: Arguments, dtype: dtypes.dtype) -> bool:
+    beyond = given["mode"] in _WITHOUT_BF16 and dtype is dtypes.bfloat16
+    return beyond or moves_values(given, dtype)
+
+
 slice = SingleResultLayer(
     SliceOp,
     parameters={
@@ -180,6 +203,8 @@ slice = SingleResultLayer(
         "mode": arguments.one_of("slice_mode").with_default("kDEFAULT"),
     },
     shape=sizes_of("size"),
+    emit=_emit_slice,
+    refuses=_refuses_slice,
 )
 
 

@@ -18,9 +18,11 @@ from tripybuild.tensorrt.layers.operation import (
     sizes,
 )
 from tripybuild.tensorrt.recorder import argument_kinds as arguments
+from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.tensorrt.shape_rules import Shape, ShapeError, Sizes, differ, is_static
 
 if TYPE_CHECKING:
+    from tripybuild.tensorrt.emission.layer_emission import LayerEmission
     from tripybuild.tensorrt.translation.emission import Emission
 
 _SAMPLED = (kinds.F32, kinds.F16)
@@ -79,6 +81,7 @@ constant = SingleResultLayer(
     },
     results=("dtype",),
     shape=_constant_shape,
+    emit=lambda place: place.constant(),
     float4=ConstantF4Op,
 )
 
@@ -142,6 +145,31 @@ def _number(value: float | None, exact: bool) -> float | None:
     return int(value) if exact and value is not None and value == int(value) else value
 
 
+def _emit_fill(place: "LayerEmission", names: Sequence[str], numbers: Sequence[Any]) -> Any:
+    """Numbers as attributes, or both as tensors where one is a tensor or a list."""
+    operation, dtype = place.layer.declaration.operation, place.layer.results[0].dtype
+    sizes = place.dynamic(place.layer.arguments["shape"])
+    if all(isinstance(each, int | float) for each in numbers):
+        static = {f"static_{n}": float(each) for n, each in zip(names, numbers, strict=True)}
+        return place.like_result(operation, sizes, **static)
+    tensors = [place.number(each, dtype) for each in numbers]
+    return place.like_result(operation, sizes, *tensors)
+
+
+def _emit_linspace(place: "LayerEmission") -> Any:
+    start, step = (place.layer.arguments[name] for name in LinspaceOp.PAIR)
+    if isinstance(step, tuple) and len(step) < 2 and not isinstance(start, NetworkValue):
+        step = step[0] if step else 1
+    return _emit_fill(place, LinspaceOp.PAIR, (start, step))
+
+
+def _emit_random(place: "LayerEmission") -> Any:
+    given = place.layer.arguments
+    if "low" in given:
+        return _emit_fill(place, RandomUniformOp.PAIR, (given["low"], given["high"]))
+    return _emit_fill(place, RandomNormalOp.PAIR, (given["mean"], given["deviation"]))
+
+
 class LinspaceOp(_FillOperation):
     """Numbers at equal distances: a start, and a step along each dimension."""
 
@@ -190,6 +218,7 @@ linspace = SingleResultLayer(
     },
     results=("start",),
     shape=sizes_of("shape"),
+    emit=_emit_linspace,
 )
 
 
@@ -221,6 +250,7 @@ random_uniform = SingleResultLayer(
     },
     results=("dtype",),
     shape=sizes_of("shape"),
+    emit=_emit_random,
 )
 
 
@@ -252,4 +282,5 @@ random_normal = SingleResultLayer(
     },
     results=("dtype",),
     shape=sizes_of("shape"),
+    emit=_emit_random,
 )

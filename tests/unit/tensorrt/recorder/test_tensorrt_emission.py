@@ -15,7 +15,7 @@ from tripybuild.tensorrt import layers as trt
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, sizes
 from tripybuild.tensorrt.dialect.declaration import declaration
 from tripybuild.tensorrt.emission import EmissionError, EmittedModule, emit_module
-from tripybuild.tensorrt.emission.layers import OPERATIONS
+from tripybuild.tensorrt.emission.layer_emission import OPERATIONS
 from tripybuild.tensorrt.mlir import resources, verifier
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.mlir.writing import printer

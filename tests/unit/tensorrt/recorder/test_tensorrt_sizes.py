@@ -29,10 +29,9 @@ from tripybuild.symbolic.dims import (
 )
 from tripybuild.tensorrt import layers as trt
 from tripybuild.tensorrt.emission import emit_module
-from tripybuild.tensorrt.emission.reshapes import placeholders
-from tripybuild.tensorrt.emission.scope import Scopes
+from tripybuild.tensorrt.emission.layer_emission import placeholders
+from tripybuild.tensorrt.emission.scope import Scopes, tensor
 from tripybuild.tensorrt.emission.sizes import SizeTensors
-from tripybuild.tensorrt.emission.types import tensor
 from tripybuild.tensorrt.mlir import verifier
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.types.dtypes import boolean, float32, int32
