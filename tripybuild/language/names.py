@@ -12,6 +12,7 @@ from typing import Final
 
 from tripybuild.language.grammar import Program, parse_expression
 from tripybuild.language.program import Let
+from tripybuild.language.syntax import children, walk
 
 # What a message fills in: `the rank is {len(S)}`. Other braces are only braces.
 PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
@@ -52,7 +53,7 @@ def called_names(snippet: Program | ast.expr) -> tuple[str, ...]:
     called = [
         node.func
         for expression in _expressions(snippet)
-        for node in ast.walk(expression)
+        for node in walk(expression)
         if isinstance(node, ast.Call)
     ]
     called.sort(key=_place)
@@ -92,12 +93,12 @@ def _visit(node: ast.AST, known: frozenset[str], found: list[ast.Name]) -> None:
         _visit(node.value, known, found)
         return
     if not isinstance(node, _Comprehension):
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             _visit(child, known, found)
         return
     for loop in node.generators:
         _visit(loop.iter, known, found)
-        known |= {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
+        known |= {name.id for name in walk(loop.target) if isinstance(name, ast.Name)}
         for condition in loop.ifs:
             _visit(condition, known, found)
     made = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from tripybuild.language.syntax import walk
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
@@ -107,7 +109,7 @@ def _end_text(node: ast.expr, indent: str = "") -> Iterator[str]:
 def source_text(node: ast.expr) -> str:
     """The text of an expression, with the quotes that people write."""
     text = ast.unparse(node)
-    for each in ast.walk(node) if " for " in text else ():
+    for each in walk(node) if " for " in text else ():
         if isinstance(each, ast.Call) and [type(a) for a in each.args] == [ast.GeneratorExp]:
             function, values = ast.unparse(each.func), ast.unparse(each.args[0])
             text = text.replace(f"{function}({values})", f"{function}{values}")

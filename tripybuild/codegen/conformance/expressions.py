@@ -13,8 +13,10 @@ from tripybuild.codegen.conformance.tables import (
     READ,
     TENSOR,
 )
+from tripybuild.language.syntax import children, walk
 from tripybuild.types.naming import MEMBERS
 
+_OR = ast.BitOr()
 _Comprehension = ast.ListComp | ast.GeneratorExp | ast.DictComp
 
 
@@ -72,9 +74,11 @@ class ExpressionChecker:
 
     def require_begin(self, targets: list[ast.expr], value: ast.expr) -> None:
         """`check` is what `begin` gives; so is whatever is read of it."""
-        names = {each.id for each in targets if isinstance(each, ast.Name)}
-        made = isinstance(value, ast.Call) and ast.unparse(value.func) == "begin"
-        if "check" in names and not made:
+        names = [each.id for each in targets if isinstance(each, ast.Name)]
+        match value:
+            case ast.Call(func=ast.Name(id="begin")):
+                return
+        if "check" in names:
             raise ConformanceError(value.lineno, "`check` is bound to something else")
 
     @staticmethod
@@ -84,22 +88,23 @@ class ExpressionChecker:
 
     def annotation(self, node: ast.expr) -> None:
         """A type, which Python evaluates: names, `|` and brackets."""
-        for each in ast.walk(node):
-            if type(each) not in ANNOTATED:
+        for each in walk(node):
+            if type(each) not in ANNOTATED or type(getattr(each, "op", _OR)) is not ast.BitOr:
                 raise ConformanceError(node.lineno, f"an annotation `{ast.unparse(node)}`")
-            if isinstance(each, ast.Name) and each.id not in {*self.names, *BUILT_INS, "dict"}:
-                known = each.id in self.modules
-                if not known:
+            if isinstance(each, ast.Name):
+                known = each.id in self.names or each.id in self.modules or each.id in BUILT_INS
+                if not known and each.id != "dict":
                     raise ConformanceError(node.lineno, f"an annotation with `{each.id}`")
-            if isinstance(each, ast.Attribute) and not is_public(each.attr):
+            elif isinstance(each, ast.Attribute) and not is_public(each.attr):
                 raise ConformanceError(node.lineno, f"an annotation with `{each.attr}`")
 
     def value(self, node: ast.AST, *, base: bool = False) -> None:
         """Walk over an expression where a value is wanted; `base` is that of a class."""
-        line = getattr(node, "lineno", 1)
         if isinstance(node, ast.expr) and type(node) not in EXPRESSIONS:
-            raise ConformanceError(line, f"an expression `{type(node).__name__}`")
+            raise ConformanceError(node.lineno, f"an expression `{type(node).__name__}`")
         match node:
+            case ast.Constant():
+                pass
             case ast.Name(id=name):
                 self.name(node, name, base=base)
             case ast.Attribute():
@@ -109,12 +114,12 @@ class ExpressionChecker:
             case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
                 self.comprehension(node)
             case _:
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     self.value(child)
 
     def name(self, node: ast.Name, name: str, *, base: bool) -> None:
         """A name where a value is wanted: no module, and no function."""
-        if name in self.scope.bound | self.top.bound or name in ("__file__", "__name__"):
+        if name in self.scope.bound or name in self.top.bound or name in ("__file__", "__name__"):
             return
         is_class = name in self.names and name not in self.functions
         if is_class or (base and name in self.functions):

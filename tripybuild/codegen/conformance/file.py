@@ -92,7 +92,8 @@ class FileChecker:
             if (
                 node.level
                 or not (known or own)
-                or name in self.names.names | self.names.modules.keys()
+                or name in self.names.names
+                or name in self.names.modules
             ):
                 raise ConformanceError(node.lineno, f"an import of `{text}` from `{node.module}`")
             if name in NAMESPACES:
@@ -141,7 +142,7 @@ class FileChecker:
             self.names.bind(each.arg, each)
             if each.annotation is not None:
                 self.names.annotation(each.annotation)
-                if ast.unparse(each.annotation).startswith("Callable["):
+                if _is_callable(each.annotation):
                     self.names.scope.callables.add(each.arg)
         if given and given[0].arg == "cls":
             self.names.scope.callables.add("cls")
@@ -153,14 +154,30 @@ class FileChecker:
         for statement in node.body:
             self.statement(statement)
         self.names.scope = outer
-        if not method and not any(ast.unparse(d) == "overload" for d in node.decorator_list):
+        if not method and "overload" not in map(_dotted_name, node.decorator_list):
             self.define(node)
 
     def decorators(self, node: _Scope) -> None:
         """The decorators of a class or function, which are of a table."""
         for each in node.decorator_list:
-            text = ast.unparse(each.func if isinstance(each, ast.Call) else each)
+            text = _dotted_name(each.func if isinstance(each, ast.Call) else each)
             if text not in DECORATORS:
                 raise ConformanceError(node.lineno, f"a decorator `{text}`")
             for argument in each.args if isinstance(each, ast.Call) else ():
                 self.names.value(argument)
+
+
+def _is_callable(annotation: ast.expr) -> bool:
+    """Whether a type is `Callable[...]`, or that or another one."""
+    while isinstance(annotation, ast.BinOp):
+        annotation = annotation.left
+    return isinstance(annotation, ast.Subscript) and _dotted_name(annotation.value) == "Callable"
+
+
+def _dotted_name(node: ast.expr) -> str:
+    """The text of an expression, found quickly where it is a name with dots."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted_name(node.value)}.{node.attr}"
+    return ast.unparse(node)

@@ -31,8 +31,7 @@ EXPRESSIONS = frozenset(
 )  # fmt: skip
 ANNOTATED = frozenset(
     {
-        ast.Attribute, ast.BinOp, ast.BitOr, ast.Constant, ast.List, ast.Load, ast.Name,
-        ast.Subscript, ast.Tuple,
+        ast.Attribute, ast.BinOp, ast.Constant, ast.List, ast.Name, ast.Subscript, ast.Tuple,
     }
 )  # fmt: skip
 DECORATORS = frozenset({"classmethod", "dataclass", "overload", "pytest.mark.parametrize"})

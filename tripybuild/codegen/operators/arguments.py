@@ -10,6 +10,7 @@ from tripybuild.codegen.python.file_text import Imports
 from tripybuild.codegen.python.layout import Doc
 from tripybuild.codegen.python.rewrite import CONSTANTS, NameRewriter
 from tripybuild.language.names import free_names
+from tripybuild.language.syntax import walk
 from tripybuild.schema.operator.operator import Attribute, Input, Operator
 from tripybuild.schema.snippets.snippet_scope import choice_words
 from tripybuild.types.dtypes import BY_NAME
@@ -134,7 +135,7 @@ def with_default(
         return SignatureParameter(argument.name, argument, "()" if argument.keywords else None)
     node = argument.default.result
     computed = set(free_names(node)) - known.keys() - BY_NAME.keys() - CONSTANTS
-    if computed or any(isinstance(each, ast.Call) for each in ast.walk(node)):
+    if computed or any(isinstance(each, ast.Call) for each in walk(node)):
         return SignatureParameter(argument.name, argument, "None", computed=True)
     default = statement_value(NameRewriter(known, imports).rewrite(node))
     return SignatureParameter(argument.name, argument, default)

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+from tripybuild.language.syntax import children, walk
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.snippets.snippet_scope import region_names, shape_names
 from tripybuild.types.patterns import ValuePattern, options
@@ -53,7 +54,7 @@ def reads(node: ast.AST, sizes: AbstractSet[str]) -> bool:
             return False
         case ast.Compare(ops=ops) if all(isinstance(o, (ast.Is, ast.IsNot)) for o in ops):
             return False
-    return any(reads(child, sizes) for child in ast.iter_child_nodes(node))
+    return any(reads(child, sizes) for child in children(node))
 
 
 def sizes_in_loop(loop: ast.comprehension, sizes: frozenset[str]) -> frozenset[str]:
@@ -78,7 +79,7 @@ def _bind_sizes(target: ast.expr, values: ast.expr, sizes: frozenset[str]) -> fr
 
 
 def _names(target: ast.expr) -> frozenset[str]:
-    return frozenset(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+    return frozenset(node.id for node in walk(target) if isinstance(node, ast.Name))
 
 
 def explicit(node: ast.expr, sizes: AbstractSet[str]) -> ast.expr:
@@ -170,7 +171,7 @@ def _risks(node: ast.AST, sizes: AbstractSet[str]) -> frozenset[str]:
             found = frozenset({ast.unparse(node)})
         case ast.Call(func=ast.Name(id=name)) if name not in _TOTAL:
             found = frozenset({ast.unparse(node)})
-    return found.union(*(_risks(child, sizes) for child in ast.iter_child_nodes(node)))
+    return found.union(*(_risks(child, sizes) for child in children(node)))
 
 
 def _call(function: str, parts: list[ast.expr]) -> ast.Call:

@@ -146,9 +146,9 @@ def _flat(doc: Doc) -> str:
     """The text of a document on one line, however long."""
     if isinstance(doc, str):
         return doc
-    if isinstance(doc, (list, tuple)):
-        return "".join([part if isinstance(part, str) else _flat(part) for part in doc])
-    return doc.flat  # type: ignore[union-attr]  # lists and tuples are the only sequences
+    if isinstance(doc, (Line, IfBreak, Indent, Group)):
+        return doc.flat
+    return "".join([part if isinstance(part, str) else _flat(part) for part in doc])
 
 
 def _fits(space: int, behind: Sequence[tuple[int, bool, Doc]]) -> bool:

@@ -8,6 +8,7 @@ from tripybuild.codegen.python.conditions import explicit, sizes_in_loop
 from tripybuild.codegen.python.file_text import Imports
 from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.language.names import is_power_of_constant
+from tripybuild.language.syntax import walk
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.shapes import SHAPE_FUNCTIONS, bounded_range, power
 
@@ -115,7 +116,7 @@ class NameRewriter:
         outer, sizes, loops = self.local, self.sizes, []
         for loop in node.generators:
             values = self._rewrite_part(loop.iter)
-            self.local |= {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+            self.local |= {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
             self.sizes = sizes_in_loop(loop, self.sizes)
             conditions = self._rewrite_part(loop.ifs)
             loops.append(ast.comprehension(loop.target, values, conditions, loop.is_async))

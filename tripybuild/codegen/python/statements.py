@@ -8,6 +8,7 @@ from tripybuild.codegen.python.file_text import Body
 from tripybuild.codegen.python.rewrite import NameRewriter
 from tripybuild.language.grammar import UNREAD, Assignment, Program
 from tripybuild.language.program import Choice, Let, LetBinding
+from tripybuild.language.syntax import walk
 
 
 def assign(program: Program, rewriter: NameRewriter, body: Body) -> None:
@@ -31,7 +32,7 @@ def read_names(program: Program) -> frozenset[str]:
 
 def read_in(values: Iterable[ast.expr]) -> frozenset[str]:
     """The names that some expressions read."""
-    nodes = (node for value in values for node in ast.walk(value))
+    nodes = (node for value in values for node in walk(value))
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from tripybuild import stablehlo
 from tripybuild.errors.diagnostics import Diagnostic, suggest
+from tripybuild.language.syntax import walk
 from tripybuild.schema.load import Registry
 from tripybuild.schema.operator.operator import Snippet
 from tripybuild.schema.snippets.vocabularies import ALIASES
@@ -25,7 +26,7 @@ def _calls(target: str, snippet: Snippet) -> Iterator[Diagnostic]:
     alias = ALIASES[target]
     roots = [*(step.value for step in snippet.program.assignments), snippet.program.result]
     called = set()
-    for node in (n for root in roots for n in ast.walk(root)):
+    for node in (n for root in roots for n in walk(root)):
         if isinstance(node, ast.Call) and _is_builder(node.func, alias):
             called.add(node.func)
             yield from _call(target, snippet, node)

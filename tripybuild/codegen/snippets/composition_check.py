@@ -27,6 +27,7 @@ from tripybuild.codegen.snippets.kind_inference import TENSOR_OF, KindInference,
 from tripybuild.codegen.snippets.value_kinds import OTHER, TENSOR, ValueKind
 from tripybuild.errors.diagnostics import Diagnostic, suggest
 from tripybuild.language.names import free_names
+from tripybuild.language.syntax import walk
 from tripybuild.schema.load import Registry
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.operator import Attribute, Operator, Snippet
@@ -184,7 +185,7 @@ def _examples(
     """Examples call operators by name, also those that share it with a function."""
     for example in operator.examples:
         snippet = example.call
-        for node in ast.walk(snippet.result):
+        for node in walk(snippet.result):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue
             starred = any(isinstance(argument, ast.Starred) for argument in node.args)
@@ -200,7 +201,7 @@ def _unbound(snippet: Snippet, names: Collection[str], more: Iterable[str]) -> I
     known = {*SHAPE, *DTYPES, *more, TENSOR_OF}
     for name in free_names(snippet.program):
         if name not in known and name not in names:
-            nodes = ast.walk(snippet.result)
+            nodes = walk(snippet.result)
             first = next(n for n in nodes if isinstance(n, ast.Name) and n.id == name)
             near = suggest(name, {*known, *names})
             hint = f"did you mean `{near}`?" if near else None

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from tripybuild.language.grammar import SnippetError
 from tripybuild.language.names import free_names
-from tripybuild.language.syntax import position
+from tripybuild.language.syntax import position, walk
 from tripybuild.schema.snippets.vocabularies import SHAPE
 
 
@@ -83,7 +83,7 @@ class Expansion(ast.NodeTransformer):
         """An argument as the other system is given it: the same one where no helper is in it."""
         if isinstance(node, ast.Name | ast.Constant):  # as most arguments are
             return node
-        calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+        calls = (each for each in walk(node) if isinstance(each, ast.Call))
         if not any(_helper(each) for each in calls):
             return node
         found: ast.expr = self.visit(deepcopy(node))

@@ -9,6 +9,7 @@ from tripybuild.errors.diagnostics import Diagnostic, Span, suggest
 from tripybuild.language.grammar import Program, SnippetError, parse_expression
 from tripybuild.language.names import PLACEHOLDER, free_names
 from tripybuild.language.numpy_names import NUMPY, NUMPY_CONSTANTS
+from tripybuild.language.syntax import walk
 from tripybuild.schema.operator.operator import (
     Attribute,
     Input,
@@ -219,7 +220,7 @@ def _surface(
 
 def _nodes(snippet: Snippet) -> Iterator[ast.AST]:
     for root in (*(a.value for a in snippet.program.assignments), snippet.program.result):
-        yield from ast.walk(root)
+        yield from walk(root)
 
 
 def _first(snippet: Snippet, name: str) -> ast.Name | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from tripybuild.errors.diagnostics import Diagnostic, suggest
 from tripybuild.language.grammar import Assignment
 from tripybuild.language.program import Let, LetBinding
+from tripybuild.language.syntax import children, walk
 from tripybuild.schema.operator.operator import Snippet
 
 _Comprehension = ast.ListComp | ast.GeneratorExp | ast.DictComp
@@ -77,7 +78,7 @@ class _VocabularyCheck:
             case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
                 yield from self.comprehension(node, local)
             case _:
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     yield from self.value(child, local)
 
     def name(self, node: ast.expr, name: str, local: frozenset[str]) -> Iterator[Diagnostic]:
@@ -146,7 +147,7 @@ class _VocabularyCheck:
     def comprehension(self, node: _Comprehension, local: frozenset[str]) -> Iterator[Diagnostic]:
         for loop in node.generators:
             yield from self.value(loop.iter, local)
-            local |= {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
+            local |= {name.id for name in walk(loop.target) if isinstance(name, ast.Name)}
             for condition in loop.ifs:
                 yield from self.value(condition, local)
         for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):

@@ -8,6 +8,7 @@ from tripybuild.language.grammar import Assignment
 from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.language.names import is_power_of_constant
 from tripybuild.language.program import Let, LetBinding
+from tripybuild.language.syntax import children
 from tripybuild.schema.snippets.extents.calls import is_list_of_numpy, result_extent, returns_list
 from tripybuild.schema.snippets.extents.domain import (
     GIVEN,
@@ -99,7 +100,7 @@ class Walk:
                 return self._attribute(node)
             case Let():
                 return self._lines(node)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.expr):
                 self.value(child)
         return UNKNOWN
