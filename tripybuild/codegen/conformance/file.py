@@ -154,7 +154,7 @@ class FileChecker:
         for statement in node.body:
             self.statement(statement)
         self.names.scope = outer
-        if not method and "overload" not in map(_dotted_name, node.decorator_list):
+        if not method and not any(_is_overload(each) for each in node.decorator_list):
             self.define(node)
 
     def decorators(self, node: _Scope) -> None:
@@ -172,6 +172,10 @@ def _is_callable(annotation: ast.expr) -> bool:
     while isinstance(annotation, ast.BinOp):
         annotation = annotation.left
     return isinstance(annotation, ast.Subscript) and _dotted_name(annotation.value) == "Callable"
+
+
+def _is_overload(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Name) and decorator.id == "overload"
 
 
 def _dotted_name(node: ast.expr) -> str:

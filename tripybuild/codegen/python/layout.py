@@ -49,7 +49,7 @@ class Group:
         self.flat: str = _flat(inner)
 
 
-Doc = str | Line | IfBreak | Indent | Group | Sequence["Doc"]
+Doc = str | Line | IfBreak | Indent | Group | list["Doc"]
 
 SOFT = Line("")
 SPACE = Line(" ")
@@ -109,28 +109,24 @@ def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
     stack: list[tuple[int, bool, Doc]] = [(indent, True, doc)]
     while stack:
         level, broken, part = stack.pop()
-        if isinstance(part, str):
-            output.append(part)
-            column += len(part)
-        elif isinstance(part, Line):
-            if broken:
-                output.append("\n" + " " * level)
-                column = level
-            else:
-                output.append(part.flat)
-                column += len(part.flat)
-        elif isinstance(part, IfBreak):
-            if broken:
-                output.append(part.text)
-                column += len(part.text)
-        elif isinstance(part, Indent):
+        if type(part) is list:
+            stack += [(level, broken, each) for each in reversed(part)]
+            continue
+        if type(part) is Indent:
             stack.append((level + 4, broken, part.inner))
-        elif isinstance(part, Group):
+            continue
+        if type(part) is Group:
             fits = _fits(width - column - len(part.flat), stack)
             breaks = not fits and _receiver_fits(part.inner, width - column)
             stack.append((level, breaks, part.inner))
-        else:
-            stack += [(level, broken, each) for each in reversed(part)]
+            continue
+        if broken and type(part) is Line:
+            output.append("\n" + " " * level)
+            column = level
+            continue
+        text = part.text if broken and type(part) is IfBreak else _flat(part)
+        output.append(text)
+        column += len(text)
     return "".join(output)
 
 
@@ -144,11 +140,11 @@ def _receiver_fits(call_parts: Doc, space: int) -> bool:
 
 def _flat(doc: Doc) -> str:
     """The text of a document on one line, however long."""
-    if isinstance(doc, str):
+    if type(doc) is str:
         return doc
-    if isinstance(doc, (Line, IfBreak, Indent, Group)):
-        return doc.flat
-    return "".join([part if isinstance(part, str) else _flat(part) for part in doc])
+    if type(doc) is list:
+        return "".join(map(_flat, doc))
+    return doc.flat  # type: ignore[union-attr]  # a string and a list are none of these
 
 
 def _fits(space: int, behind: Sequence[tuple[int, bool, Doc]]) -> bool:
