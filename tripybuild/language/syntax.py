@@ -5,7 +5,6 @@ Python adds. A new line needs three operators that need it.
 """
 
 import ast
-from functools import cache
 from typing import Final
 
 ALLOWED: Final[dict[type[ast.AST], str]] = {
@@ -39,10 +38,14 @@ PARTS: Final[dict[type[ast.AST], tuple[str, ...]]] = {
 """The fields of a node that can hold nodes; one that a later Python adds is looked at, too."""
 
 
-@cache
-def _parts(kind: type[ast.AST]) -> tuple[str, ...]:
-    fields = PARTS.get(kind, kind._fields)
-    return tuple(name for name in fields if name not in ("ctx", "op", "ops"))
+class _Parts(dict[type[ast.AST], tuple[str, ...]]):
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        fields = PARTS.get(kind, kind._fields)
+        self[kind] = tuple(name for name in fields if name not in ("ctx", "op", "ops"))
+        return self[kind]
+
+
+_CHILDREN: Final = _Parts()
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -51,7 +54,7 @@ def children(node: ast.AST) -> list[ast.AST]:
     `ast.iter_child_nodes` takes three times as long, and each snippet is walked often.
     """
     found: list[ast.AST] = []
-    for name in _parts(type(node)):
+    for name in _CHILDREN[type(node)]:
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [each for each in value if isinstance(each, ast.AST)]
